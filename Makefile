@@ -1,0 +1,32 @@
+# The two commands of the README. Both set up everything they need in .venv.
+PYTHON ?= python3.11
+BIN := .venv/bin
+
+.PHONY: demo test lint clean
+
+demo: .venv/demo.stamp
+	$(BIN)/halfseen demo
+
+test: .venv/test.stamp lint
+	$(BIN)/python -m pytest -n 2
+
+lint: .venv/test.stamp
+	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/demo.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli]'
+	touch $@
+
+# What the tests need includes what the demo needs, so this stamps both.
+.venv/test.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch .venv/demo.stamp $@
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,14 @@
+"""halfseen learns latent-variable models from tables with gaps."""
+
+from halfseen.core.errors import DataError, DroppedFeatureWarning, WeakMomentsWarning
+from halfseen.estimators import GammaPoisson, GaussianMixture
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DataError",
+    "DroppedFeatureWarning",
+    "GammaPoisson",
+    "GaussianMixture",
+    "WeakMomentsWarning",
+]

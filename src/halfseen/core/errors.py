@@ -1,0 +1,16 @@
+"""What the package raises and warns of.
+
+Every message says what is wrong, with names and values, and then what to do about it.
+"""
+
+
+class DataError(ValueError):
+    """The data cannot give what was asked for."""
+
+
+class WeakMomentsWarning(UserWarning):
+    """The moments are so uncertain that the model should not be trusted blindly."""
+
+
+class DroppedFeatureWarning(UserWarning):
+    """A feature says nothing about the model and was left out of the fit."""

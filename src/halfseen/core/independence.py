@@ -1,0 +1,24 @@
+"""Whether features are missing independently of each other."""
+
+import numpy as np
+
+from halfseen.core.arrays import Counts
+
+INDEPENDENT_BELOW = 5.0
+"""The largest standardised deviation, over all pairs, that chance is still likely to give."""
+
+
+def dependence_of_gaps(count: Counts, n_rows: int) -> float:
+    """How far joint counts (d, d) are from what independent gaps would give, at the worst pair.
+
+    ``|N_ij N / (N_i N_j) - 1|`` over its standard deviation under independence,
+    ``√((1 - p_i)(1 - p_j) / (N p_i p_j))``; zero if fewer than two features have gaps.
+    """
+    fraction = np.diag(count) / n_rows
+    gappy = fraction < 1
+    p = fraction[gappy]
+    if len(p) < 2:
+        return 0.0
+    excess = count[np.ix_(gappy, gappy)] / (n_rows * np.outer(p, p)) - 1
+    spread = np.sqrt(np.outer((1 - p) / p, (1 - p) / p) / n_rows)
+    return float(np.abs(excess / spread)[np.triu_indices(len(p), 1)].max())

@@ -1,0 +1,83 @@
+"""The method, one line a stage: from rows with gaps to the parameters of a model.
+
+References
+----------
+O. Gottesman, W. Pan, F. Doshi-Velez (2018), Weighted tensor decomposition for learning latent
+variables with partial data. A. Anandkumar, R. Ge, D. Hsu, S. Kakade, M. Telgarsky (2014), Tensor
+decompositions for learning latent variable models.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from halfseen.core.arrays import Array, Mask
+from halfseen.core.checks import check_pairs, check_rank, warn_of_weak_moments
+from halfseen.core.decomposition import Decomposer, Decomposition
+from halfseen.core.model import Evidence, Model
+from halfseen.core.moments import Moments
+from halfseen.core.pair_sums import PairSums
+from halfseen.core.rows import Rows
+from halfseen.core.stages import Stages
+from halfseen.core.survey import Survey
+from halfseen.core.third_moment import ThirdMoment
+from halfseen.core.weights import Weighting
+from halfseen.core.whitening import whiten
+
+P = TypeVar("P")
+Recovery = Callable[[Rows, P], P]
+"""From the parameters of the features used to those of all features."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned(Generic[P]):
+    """What the method learned, and the evidence for it."""
+
+    parameters: P
+    evidence: Evidence
+    decomposition: Decomposition
+
+
+def learn(
+    rows: Rows,
+    survey: Survey,
+    used: Mask,
+    *,
+    model: Model[P],
+    n_components: int,
+    weighting: Weighting,
+    third_moment: ThirdMoment,
+    decomposer: Decomposer,
+    recovery: Recovery[P],
+    generator: np.random.Generator,
+    stages: Stages,
+) -> Learned[P]:
+    """Learn ``model`` from the ``used`` features (d,) of ``rows``, then recover the others."""
+    part = rows.select(used)
+    with stages("pairs of features"):
+        moments = second_moments(part, survey, used, model.centred)
+    check_pairs(moments, part.names)
+    check_rank(moments, part.names, model.rank(n_components), n_components)
+    signal = model.signal(moments, survey.complete[used], n_components)
+    weights = weighting(moments.observed_fraction, signal)
+    whitening = whiten(signal.matrix, weights, model.rank(n_components))
+    with stages("triples of features"):
+        third = third_moment(part, moments, model.probe(signal, whitening))
+    evidence = Evidence(n_components, moments, signal, whitening, third)
+    warn_of_weak_moments(evidence, part.names)
+    with stages("decomposition"):
+        decomposition = decomposer(model.tensor(evidence), generator)
+        parameters = model.parameters(evidence, decomposition)
+    with stages("incomplete features"):
+        parameters = recovery(rows, parameters)
+    return Learned(parameters, evidence, decomposition)
+
+
+def second_moments(part: Rows, survey: Survey, used: Mask, centred: bool) -> Moments:
+    """Moments of the used features about their means, or about zero."""
+    features = survey.sums.select(used)
+    origin: Array = features.mean if centred else np.zeros_like(features.mean)
+    pairs = part.accumulate(PairSums.about(origin))
+    return (Moments.central if centred else Moments.raw)(features, pairs)

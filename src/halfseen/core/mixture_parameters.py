@@ -1,0 +1,19 @@
+"""Parameters of a mixture with independent normal noise."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from halfseen.core.arrays import Array, Mask
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureParameters:
+    """``x | component k ~ N(a_k, diag(σ²_k))`` with probability π_k."""
+
+    weights: Array  # (k,)      π
+    means: Array  # (k, d)      a_k in rows
+    variances: Array  # (k, d)  σ²
+
+    def select(self, features: Mask) -> Self:
+        """The same mixture seen through only some of the features."""
+        return replace(self, means=self.means[:, features], variances=self.variances[:, features])

@@ -1,0 +1,51 @@
+"""The contract of a model that can be read off its second and third moments."""
+
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from halfseen.core.arrays import Array, Mask
+from halfseen.core.decomposition import Decomposition
+from halfseen.core.moments import Moments
+from halfseen.core.signal import Signal
+from halfseen.core.third_moment import ProjectedThird
+from halfseen.core.whitening import Whitening
+
+P_co = TypeVar("P_co", covariant=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the data said: everything that a model is read off."""
+
+    n_components: int
+    moments: Moments
+    signal: Signal
+    whitening: Whitening
+    third: ProjectedThird
+
+
+class Model(Protocol[P_co]):
+    """A latent-variable model as the method of moments sees it.
+
+    The tensor that :meth:`tensor` makes of the evidence is, for the true moments, orthogonally
+    decomposable: ``Σ_k λ_k v_k ⊗ v_k ⊗ v_k``, one orthonormal v_k a component.
+    """
+
+    @property
+    def centred(self) -> bool:
+        """Whether moments are taken about the mean rather than about zero."""
+
+    def rank(self, n_components: int) -> int:
+        """The rank of the signal with that many components."""
+
+    def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
+        """The part of the second moment that the components explain."""
+
+    def probe(self, signal: Signal, whitening: Whitening) -> Array:
+        """The basis (d, m) on which the third moment is needed; the whitening comes first."""
+
+    def tensor(self, evidence: Evidence) -> Array:
+        """The tensor (k, k, k) to decompose."""
+
+    def parameters(self, evidence: Evidence, decomposition: Decomposition) -> P_co:
+        """The model's parameters for the features in the evidence."""

@@ -1,0 +1,80 @@
+"""Symmetric d × d × d arrays, each distinct entry stored once.
+
+Entries with i ≤ j ≤ k are kept in one flat vector, slab by slab: slab ``j`` is the matrix of
+shape (j + 1, d − j) of the entries (i, j, k) with i ≤ j ≤ k. That is a sixth of d³, every slab is
+the result of one matrix product, and adding two arrays is adding two vectors.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from halfseen.core.arrays import Array
+
+
+def size(d: int) -> int:
+    """How many distinct entries a symmetric d × d × d array has."""
+    return d * (d + 1) * (d + 2) // 6
+
+
+def slabs(d: int) -> Iterator[tuple[int, slice]]:
+    """Each middle index j with the place of its slab in the flat vector."""
+    start = 0
+    for j in range(d):
+        stop = start + (j + 1) * (d - j)
+        yield j, slice(start, stop)
+        start = stop
+
+
+def third_products(deviations: Array, rows_per_product: int = 128) -> Array:
+    """``Σ_n z_i z_j z_k`` for i ≤ j ≤ k from deviations ``z`` (n, d), packed.
+
+    Neighbouring slabs share one matrix product until its left side is broad enough for BLAS to
+    run at full speed; the few entries with k < j that this adds are not kept.
+    """
+    columns = np.ascontiguousarray(deviations.T)
+    d = len(columns)
+    totals = np.empty(size(d))
+    places = dict(slabs(d))
+    first = 0
+    while first < d:
+        last = first + 1
+        while last < d and (first + last + 1) * (last - first) // 2 < rows_per_product:
+            last += 1
+        left = np.concatenate([columns[: j + 1] * columns[j] for j in range(first, last)])
+        products = left @ columns[first:].T
+        top = 0
+        for j in range(first, last):
+            totals[places[j]] = products[top : top + j + 1, j - first :].ravel()
+            top += j + 1
+        first = last
+    return totals
+
+
+def project(slab: Callable[[int], Array], basis: Array) -> Array:
+    """``T(F, F, F)`` of a symmetric T given slab by slab, for a basis F (d, m); (m, m, m).
+
+    Sorted triples stand for all their permutations: weighting an entry by (number of distinct
+    permutations) / 6 and summing over the six orders of the modes counts each exactly once.
+    """
+    d, m = basis.shape
+    ordered = np.zeros((m, m, m))
+    for j in range(d):
+        entries = slab(j) * _multiplicity(j, d)
+        face = basis[: j + 1].T @ entries @ basis[j:]  # (m, m)
+        ordered += face[:, None, :] * basis[j][None, :, None]
+    return _over_all_orders(ordered)
+
+
+def _multiplicity(j: int, d: int) -> Array:
+    """(Distinct permutations of (i, j, k)) / 6 over slab j: 1, 1/2 with a tie, 1/6 if i = j = k."""
+    weights = np.ones((j + 1, d - j))
+    weights[j, :] = 0.5
+    weights[:, 0] = 0.5
+    weights[j, 0] = 1 / 6
+    return weights
+
+
+def _over_all_orders(t: Array) -> Array:
+    orders = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
+    return np.sum([t.transpose(order) for order in orders], axis=0)

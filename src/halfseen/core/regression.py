@@ -1,0 +1,50 @@
+"""Parameters of incomplete features, by regression on what the complete ones say.
+
+For every model here ``E[x_d | x_c] = Σ_k a_dk E[h_k | x_c]`` exactly, x_c being the complete
+features and h the latent variables. So a_d is the coefficient of a regression of x_d on the
+expected latent variables over the rows in which d is observed, which also holds when the gaps
+depend on x_c. Division by a small weight amplifies noise instead.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from halfseen.core.arrays import Array, Mask
+from halfseen.core.rows import Block
+
+Expectation = Callable[[Block], Array]
+"""Expected latent variables (n, k) of a block of the complete features."""
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionSums:
+    """Normal equations of one regression a target feature, on shared regressors."""
+
+    gram: Array  # (t, k, k)  sum of h ⊗ h over the rows in which target t is observed
+    cross: Array  # (t, k)    sum of h (x - origin)_t over those rows
+
+    @classmethod
+    def on(
+        cls, expectation: Expectation, complete: Mask, targets: Mask, origin: Array
+    ) -> Callable[[Block], "RegressionSums"]:
+        """The function that sums a block, targets being measured from ``origin`` (t,)."""
+
+        def summarise(block: Block) -> RegressionSums:
+            latent = expectation(block.select(complete))  # (n, k)
+            wanted = block.select(targets)
+            n, k = latent.shape
+            squares = (latent[:, :, None] * latent[:, None, :]).reshape(n, k * k)
+            gram = (wanted.observed.T.astype(float) @ squares).reshape(-1, k, k)
+            return cls(gram, wanted.about(origin).T @ latent)
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.gram + other.gram, self.cross + other.cross)
+
+    def least_squares(self) -> Array:
+        """Coefficients (t, k); of those that fit equally well, the shortest."""
+        return np.einsum("tij,tj->ti", np.linalg.pinv(self.gram, hermitian=True), self.cross)

@@ -1,0 +1,59 @@
+"""The one data protocol: everything that touches data is a sum over blocks of rows.
+
+A *summarise* function turns one :class:`Block` into ``Sums``; sums add with ``+`` and the sums of
+a block of no rows are neutral. An engine is anything that holds rows and has the one verb
+``accumulate(summarise)``, so that what runs on an array runs on files and on a cluster unchanged.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+
+from halfseen.core.arrays import Array, Mask
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows of a table, all features side by side."""
+
+    values: Array  # (n, d)   zero where not observed
+    observed: Mask  # (n, d)
+
+    @classmethod
+    def from_table(cls, table: np.ndarray[Any, Any]) -> Self:
+        """The rows of a table in which NaN marks the gaps."""
+        observed = ~np.isnan(table)
+        return cls(np.where(observed, table, 0.0).astype(np.float64, copy=False), observed)
+
+    def about(self, origin: Array) -> Array:
+        """Deviations from ``origin``, zero in the gaps; (n, d)."""
+        return (self.values - origin) * self.observed
+
+    def select(self, features: Mask) -> Self:
+        """The same rows with only some of the features."""
+        return type(self)(self.values[:, features], self.observed[:, features])
+
+
+class Sums(Protocol):
+    """What blocks of rows are reduced to: merges with ``+``, neutral when empty."""
+
+    def __add__(self, other: Self) -> Self: ...
+
+
+S = TypeVar("S", bound=Sums)
+
+
+class Rows(Protocol):
+    """A table with gaps, wherever its rows live."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features' names, in order."""
+
+    def accumulate(self, summarise: Callable[[Block], S]) -> S:
+        """The sum of ``summarise(block)`` over all blocks of rows."""
+
+    def select(self, features: Mask) -> Self:
+        """The same rows with only some of the features."""

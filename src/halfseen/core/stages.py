@@ -1,0 +1,64 @@
+"""The clock of a fit: which stage runs, how many rows it has seen, how long it took."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+
+class Stages:
+    """Times the stages of a fit and, if asked, shows a progress bar for each.
+
+    >>> stages = Stages()
+    >>> with stages("pair sums"):
+    ...     stages.advance(100)
+    >>> list(stages.seconds)
+    ['pair sums']
+    """
+
+    def __init__(self, n_rows: int = 0, verbose: int | bool = 0, stream: TextIO | None = None):
+        self.seconds: dict[str, float] = {}
+        self._n_rows = n_rows
+        self._verbose = bool(verbose)
+        self._stream = stream
+        self._stage = ""
+        self._rows = 0
+        self._start = 0.0
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        """Run the body as the named stage."""
+        self._stage, self._rows, self._start = stage, 0, time.perf_counter()
+        self._show("")
+        yield
+        self.seconds[stage] = time.perf_counter() - self._start
+        self._show("\n")
+
+    def advance(self, n_rows: int) -> None:
+        """Another ``n_rows`` rows of this stage are done."""
+        self._rows += n_rows
+        self._show("")
+
+    def _show(self, end: str) -> None:
+        if not self._verbose:
+            return
+        stream = self._stream or sys.stderr
+        if not (end or stream.isatty()):
+            return  # a log file gets one line a stage
+        print(f"\r{self._line(finished=bool(end)):<78}", end=end, file=stream, flush=True)
+
+    def _line(self, finished: bool) -> str:
+        elapsed = time.perf_counter() - self._start
+        head = f"{self._stage:<22}"
+        if finished:
+            rows = f"{self._rows:,} rows " if self._rows else ""
+            return f"{head} done  {rows}in {elapsed:.1f} s"
+        if not self._rows:
+            return f"{head} ..."
+        done = min(self._rows / max(self._n_rows, 1), 1.0)
+        bar = "#" * round(20 * done)
+        return (
+            f"{head} [{bar:<20}] {self._rows:,} of {self._n_rows:,} rows, "
+            f"{elapsed * (1 - done) / done:.0f} s left"
+        )

@@ -1,0 +1,48 @@
+"""What a table holds, before any model: which features vary, and how complete they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from halfseen.core.arrays import Mask
+from halfseen.core.errors import DataError
+from halfseen.core.feature_sums import FeatureSums
+from halfseen.core.naming import quoted
+from halfseen.core.rows import Rows
+
+NEVER_OBSERVED = "never observed"
+CONSTANT = "constant"
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """The features of a table: those that can be used, and those that cannot, with the reason."""
+
+    names: tuple[str, ...]
+    sums: FeatureSums
+    kept: Mask  # (d,)      features that vary
+    complete: Mask  # (d,)  kept features observed in at least the required fraction of rows
+
+    @property
+    def dropped(self) -> dict[str, str]:
+        """Why each unusable feature is left out."""
+        unseen = self.sums.count == 0
+        return {
+            name: NEVER_OBSERVED if unseen[i] else CONSTANT
+            for i, name in enumerate(self.names)
+            if not self.kept[i]
+        }
+
+
+def survey(rows: Rows, complete_above: float) -> Survey:
+    """Look through the rows once."""
+    sums = rows.accumulate(FeatureSums.of)
+    infinite = np.isinf(sums.maximum - sums.minimum) & (sums.count > 0)
+    if infinite.any():
+        raise DataError(
+            f"Infinite values in {quoted(rows.names, np.flatnonzero(infinite))}. "
+            "Replace them by numbers, or by NaN if they stand for missing values."
+        )
+    kept = (sums.count > 0) & (sums.minimum < sums.maximum)
+    complete = kept & (sums.observed_fraction >= complete_above)
+    return Survey(rows.names, sums, kept, complete)

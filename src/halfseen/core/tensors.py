@@ -1,0 +1,40 @@
+"""The few operations on small symmetric tensors that the method needs."""
+
+import numpy as np
+
+from halfseen.core.arrays import Array
+
+
+def multilinear(tensor: Array, basis: Array) -> Array:
+    """``T(B, B, B)_abc = Σ_ijk T_ijk B_ia B_jb B_kc``; (m, m, m)."""
+    for _ in range(3):
+        tensor = np.tensordot(tensor, basis, axes=(0, 0))
+    return tensor
+
+
+def cubes(rows: Array, scale: Array) -> Array:
+    """``Σ_i s_i r_i ⊗ r_i ⊗ r_i`` over the rows of ``rows`` (n, m) scaled by ``scale`` (n,)."""
+    return _pairs_with(rows, rows * scale[:, None])
+
+
+def in_three_places(pairs: Array, singles: Array) -> Array:
+    """``Σ_i`` of ``r_i ⊗ r_i ⊗ s_i`` with ``s_i`` in each of the three places.
+
+    ``pairs`` holds the r_i and ``singles`` the s_i as rows, both (n, m).
+    """
+    return _in_each_mode(_pairs_with(pairs, singles))
+
+
+def matrix_and_vector(matrix: Array, vector: Array) -> Array:
+    """``M ⊗ v`` with v in each of the three places, for a symmetric M (m, m)."""
+    return _in_each_mode(matrix[:, :, None] * vector)
+
+
+def _pairs_with(pairs: Array, singles: Array) -> Array:
+    n, m = pairs.shape
+    squares = (pairs[:, :, None] * pairs[:, None, :]).reshape(n, m * m)
+    return (squares.T @ singles).reshape(m, m, m)
+
+
+def _in_each_mode(t: Array) -> Array:
+    return t + t.transpose(0, 2, 1) + t.transpose(2, 0, 1)

@@ -1,0 +1,77 @@
+"""The third moment, projected on a basis: the only form in which the method needs it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from halfseen.core import packed
+from halfseen.core.arrays import Array
+from halfseen.core.moments import Moments
+from halfseen.core.rows import Rows
+from halfseen.core.third_sums import ThirdSums
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedThird:
+    """``M(F, F, F)`` of the third moment about the origin, and how it was had."""
+
+    tensor: Array  # (m, m, m)
+    route: str
+    n_unseen: int  # triples of features never observed in one row
+    n_triples: int
+
+
+class ThirdMoment(Protocol):
+    """A route to the projected third moment of a table with gaps."""
+
+    def __call__(self, rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
+        """Project the third moment about ``moments.origin`` on ``basis`` (d, m)."""
+
+
+def explicit(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
+    """Available-case: every triple of features from the rows that hold all three."""
+    sums = rows.accumulate(ThirdSums.about(moments.origin))
+    return ProjectedThird(
+        tensor=packed.project(third_estimates(sums, moments), basis),
+        route="explicit",
+        n_unseen=int(np.count_nonzero(sums.count == 0)),
+        n_triples=len(sums.count),
+    )
+
+
+def third_estimates(sums: ThirdSums, moments: Moments) -> Callable[[int], Array]:
+    """Slabs of the unbiased third moment about the origin, as a function of the middle index.
+
+    With the marginal means as origin a sum of N_ijk products has expectation N_ijk k_ijk times
+    the third cumulant,
+
+        k_ijk = 1 - (1/N_i + 1/N_j + 1/N_k) + (1/(N_i N_j) + 1/(N_i N_k) + 1/(N_j N_k))
+                  - N_ijk/(N_i N_j N_k),
+
+    also for repeated indices; with no gaps it is (N - 1)(N - 2)/N². A triple that no row holds
+    gets the moment that goes with a third cumulant of zero.
+    """
+    d = len(moments.mean)
+    places = dict(packed.slabs(d))
+    inverse = moments.centred / np.diag(moments.count)
+    offset, second = moments.offset, moments.second
+
+    def slab(j: int) -> Array:
+        shape = (j + 1, d - j)
+        count = sums.count[places[j]].reshape(shape)
+        total = sums.total[places[j]].reshape(shape)
+        a, b, c = inverse[: j + 1, None], inverse[j], inverse[None, j:]
+        bias = 1 - (a + b + c) + (a * b + a * c + b * c) - count * a * b * c
+        u, v, w = offset[: j + 1, None], offset[j], offset[None, j:]
+        no_cumulant = (
+            second[: j + 1, j, None] * w
+            + second[: j + 1, j:] * v
+            + second[None, j, j:] * u
+            - 2 * u * v * w
+        )
+        # Below 1e-12 the correction is rounding: two rows cannot give a third cumulant.
+        return np.divide(total, count * bias, out=no_cumulant, where=count * bias > 1e-12)
+
+    return slab

@@ -1,0 +1,34 @@
+"""Third pass over the rows, explicit: joint counts and products of triples of features."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+from halfseen.core.arrays import Array, Counts
+from halfseen.core.bitmasks import triple_counts
+from halfseen.core.packed import third_products
+from halfseen.core.rows import Block
+
+
+@dataclass(frozen=True, eq=False)
+class ThirdSums:
+    """Joint counts, and sums of triple products of deviations from a fixed origin.
+
+    Both are symmetric and packed (:mod:`halfseen.core.packed`), so that the two together take a
+    third of one d × d × d array.
+    """
+
+    count: Counts  # (d (d+1) (d+2) / 6,)  rows in which i, j and k are all observed
+    total: Array  # the same shape: sum over those rows of the triple product
+
+    @classmethod
+    def about(cls, origin: Array) -> Callable[[Block], "ThirdSums"]:
+        """The function that sums a block about ``origin`` (d,)."""
+
+        def summarise(block: Block) -> ThirdSums:
+            return cls(triple_counts(block.observed), third_products(block.about(origin)))
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.count + other.count, self.total + other.total)

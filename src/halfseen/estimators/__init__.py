@@ -1,0 +1,6 @@
+"""scikit-learn estimators: the public face of the models."""
+
+from halfseen.estimators.gamma_poisson import GammaPoisson
+from halfseen.estimators.gaussian_mixture import GaussianMixture
+
+__all__ = ["GammaPoisson", "GaussianMixture"]

@@ -1,0 +1,70 @@
+"""What a fit has to say about itself."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from halfseen.core.arrays import Array
+from halfseen.core.independence import INDEPENDENT_BELOW, dependence_of_gaps
+from halfseen.core.method import Learned
+from halfseen.core.stages import Stages
+from halfseen.core.survey import Survey
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnostics:
+    """How a fit went, and what to be careful about.
+
+    Attributes
+    ----------
+    spectrum : ndarray
+        Eigenvalues of the weighted signal, largest first. The ones kept should stand out.
+    off_diagonal_fraction : float
+        How much of the tensor the components leave unexplained, from 0 to 1.
+    dropped_features : dict
+        Features left out of the fit, with the reason.
+    n_empty_rows : int
+        Rows in which nothing was observed. They were ignored.
+    dependence_of_gaps : float
+        Largest standardised deviation from features missing independently of each other.
+    third_moment : str
+        The route by which the third moment was had.
+    n_unseen_triples : int
+        Triples of features that no row holds together; their third cumulants were taken as 0.
+    incomplete_features : str
+        How the parameters of incomplete features were found: "none", "regress" or "divide".
+    seconds : dict
+        Time spent in each stage.
+    """
+
+    spectrum: Array
+    off_diagonal_fraction: float
+    dropped_features: dict[str, str]
+    n_empty_rows: int
+    dependence_of_gaps: float
+    third_moment: str
+    n_unseen_triples: int
+    incomplete_features: str
+    seconds: dict[str, float]
+
+    @property
+    def gaps_independent(self) -> bool:
+        """Whether features look to be missing independently of each other."""
+        return self.dependence_of_gaps < INDEPENDENT_BELOW
+
+
+def diagnose(
+    survey: Survey, learned: Learned[Any], incomplete_features: str, stages: Stages
+) -> Diagnostics:
+    """Collect what the stages of a fit know."""
+    evidence = learned.evidence
+    return Diagnostics(
+        spectrum=evidence.whitening.spectrum,
+        off_diagonal_fraction=learned.decomposition.off_diagonal,
+        dropped_features=survey.dropped,
+        n_empty_rows=survey.sums.n_empty,
+        dependence_of_gaps=dependence_of_gaps(evidence.moments.count, evidence.moments.n_rows),
+        third_moment=evidence.third.route,
+        n_unseen_triples=evidence.third.n_unseen,
+        incomplete_features=incomplete_features,
+        seconds=dict(stages.seconds),
+    )

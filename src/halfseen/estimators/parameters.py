@@ -1,0 +1,51 @@
+"""Constructor parameters that cannot be right, said in scikit-learn's words."""
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from halfseen.core.arrays import Array
+
+
+def _refuse(estimator: object, name: str, rule: str) -> None:
+    raise ValueError(
+        f"The '{name}' parameter of {type(estimator).__name__} must be {rule}. "
+        f"Got {getattr(estimator, name)!r} instead."
+    )
+
+
+def check_choice(estimator: object, name: str, choices: Iterable[str]) -> None:
+    """A parameter that is one of a few words."""
+    choices = sorted(choices)
+    value = getattr(estimator, name)
+    if not (isinstance(value, str) and value in choices):
+        listed = ", ".join(repr(choice) for choice in choices[:-1])
+        _refuse(estimator, name, f"{listed} or {choices[-1]!r}")
+
+
+def check_positive_integer(estimator: object, name: str) -> None:
+    """A parameter that counts something there must be one of."""
+    value = getattr(estimator, name)
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        _refuse(estimator, name, "an int of at least 1")
+
+
+def check_fraction(estimator: object, name: str) -> None:
+    """A parameter in (0, 1]."""
+    value = getattr(estimator, name)
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value <= 1:
+        _refuse(estimator, name, "a number above 0 and at most 1")
+
+
+def weights_array(estimator: object, name: str, value: Any, n_features: int) -> Array:
+    """A parameter that gives every feature its weight."""
+    try:
+        weights = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    if weights.shape != (n_features,) or not (np.isfinite(weights) & (weights > 0)).all():
+        words = "'auto', 'none', 'observed' or 'sqrt'"
+        _refuse(estimator, name, f"{words}, or {n_features} positive numbers, one a feature")
+    return weights

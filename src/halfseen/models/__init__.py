@@ -1,0 +1,1 @@
+"""Latent-variable models as sums of rank-one terms in their second and third moments."""

@@ -1,0 +1,70 @@
+"""Gamma-Poisson topics, read off their cumulants."""
+
+import numpy as np
+from scipy.optimize import nnls
+
+from halfseen.core.arrays import Array, Mask
+from halfseen.core.decomposition import Decomposition
+from halfseen.core.model import Evidence
+from halfseen.core.moments import Moments
+from halfseen.core.signal import Signal
+from halfseen.core.tensors import cubes, in_three_places
+from halfseen.core.topic_parameters import TopicParameters
+from halfseen.core.whitening import Whitening
+
+
+class GammaPoissonModel:
+    """``x_d ~ Poisson(Σ_k a_dk α_k)``, ``α_k ~ Gamma(shape c_k, rate b)`` (discrete ICA).
+
+    Poisson noise adds to the diagonals of the cumulants only in ways that they tell themselves:
+
+        S = cov(x) - diag(E x)                                             = Σ s_k a_k⊗a_k
+        T_ijk = cum(x_i, x_j, x_k) - δ_ij cov_ik - δ_ik cov_ij - δ_jk cov_ij + 2 δ_ijk E x_i
+                                                                           = Σ t_k a_k⊗a_k⊗a_k
+
+    with s_k = c_k/b² and t_k = 2c_k/b³, so that λ_k = t_k/s_k^(3/2) = 2/√c_k.
+
+    References
+    ----------
+    A. Podosinnikova, F. Bach, S. Lacoste-Julien (2015), Rethinking LDA: moment matching for
+    discrete ICA.
+    """
+
+    centred = True
+
+    def rank(self, n_components: int) -> int:
+        """K topics span K dimensions."""
+        return n_components
+
+    def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
+        """The covariance without the Poisson variances on its diagonal."""
+        d = len(moments.mean)
+        return Signal(moments.second - np.diag(moments.mean), moments.mean, np.empty((d, 0)))
+
+    def probe(self, signal: Signal, whitening: Whitening) -> Array:
+        """The whitening alone."""
+        return whitening.forward
+
+    def tensor(self, evidence: Evidence) -> Array:
+        """The whitened third cumulant without the Poisson terms."""
+        forward, moments = evidence.whitening.forward, evidence.moments
+        two_alike = in_three_places(forward, moments.second @ forward)
+        return evidence.third.tensor - two_alike + cubes(forward, 2 * moments.mean)
+
+    def parameters(self, evidence: Evidence, decomposition: Decomposition) -> TopicParameters:
+        """Topics with the means and variances of their loadings.
+
+        ``B v_k = √s_k a_k`` with a_k ≥ 0 of sum one, so s_k is the square of its sum. The means
+        solve ``μ = A m``; with them the shapes follow from second moments alone, c_k = m_k²/s_k,
+        which is about half as noisy as the third-order c_k = 4/λ_k².
+        """
+        scaled = evidence.whitening.back @ decomposition.vectors  # (d, k)
+        scaled = scaled * np.where(scaled.sum(axis=0) < 0, -1.0, 1.0)
+        scaled = np.maximum(scaled, 0.0)
+        lengths = scaled.sum(axis=0)
+        topics = scaled / lengths
+        root_count = np.sqrt(np.diag(evidence.moments.count))
+        means, _ = nnls(topics * root_count[:, None], evidence.moments.mean * root_count)
+        # A topic that the means can do without still has its variance: keep its shape positive.
+        means = np.maximum(means, 1e-3 * evidence.moments.mean.sum() / evidence.n_components)
+        return TopicParameters(topics.T, means, lengths**2)

@@ -1,0 +1,72 @@
+"""Mixtures of spherical Gaussians, read off their moments."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from halfseen.core.arrays import Array, Mask
+from halfseen.core.decomposition import Decomposition
+from halfseen.core.mixture_parameters import MixtureParameters
+from halfseen.core.model import Evidence
+from halfseen.core.moments import Moments
+from halfseen.core.signal import Signal
+from halfseen.core.tensors import matrix_and_vector
+from halfseen.core.whitening import Whitening
+from halfseen.models.gaussian_form import Form
+from halfseen.models.gaussian_noise import Noise
+from halfseen.models.noise_floor import noise_floor
+
+
+@dataclass(frozen=True)
+class GaussianMixtureModel:
+    """``x ~ Σ_k π_k N(a_k, σ²_k I)``.
+
+    About an origin o, with σ̄² = Σ π_k σ²_k and s = Σ π_k σ²_k (a_k - o):
+
+        E[(x-o)⊗(x-o)] - σ̄² I               = Σ π_k (a_k-o)⊗(a_k-o)
+        E[(x-o)⊗(x-o)⊗(x-o)] - (I⊗s, 3 places) = Σ π_k (a_k-o)⊗(a_k-o)⊗(a_k-o)
+
+    (up to the outer square of the mean, absent about the mean). Whitened by F the right sides are
+    orthogonally decomposable, in one of two forms.
+    """
+
+    form: Form
+    noise: Noise
+    n_noise_eigenvalues: Callable[[int, int], int]
+
+    @property
+    def centred(self) -> bool:
+        """As the form says."""
+        return self.form.centred
+
+    def rank(self, n_components: int) -> int:
+        """As the form says."""
+        return self.form.rank(n_components)
+
+    def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
+        """The second moment without the noise on its diagonal."""
+        n_noise = self.n_noise_eigenvalues(int(np.count_nonzero(complete)), n_components)
+        variance, null = noise_floor(moments.covariance, complete, n_noise, n_components)
+        d = len(complete)
+        return Signal(moments.second - variance * np.eye(d), np.full(d, variance), null)
+
+    def probe(self, signal: Signal, whitening: Whitening) -> Array:
+        """The whitening, and what the noise needs."""
+        return np.hstack([whitening.forward, self.noise.probe(signal)])
+
+    def tensor(self, evidence: Evidence) -> Array:
+        """The whitened third moment without the noise, in the chosen form."""
+        r, forward = evidence.whitening.rank, evidence.whitening.forward
+        noise = matrix_and_vector(forward.T @ forward, self.noise.slope(evidence))
+        return self.form.tensor(evidence.third.tensor[:r, :r, :r] - noise)
+
+    def parameters(self, evidence: Evidence, decomposition: Decomposition) -> MixtureParameters:
+        """Mixing weights, means and variances."""
+        moments, back = evidence.moments, evidence.whitening.back
+        located = self.form.locate(decomposition, moments.n_rows)
+        means = moments.origin + located.places @ back.T
+        variances = self.noise.variances(evidence, located)
+        return MixtureParameters(
+            located.weights, means, np.broadcast_to(variances[:, None], means.shape).copy()
+        )

@@ -1,0 +1,75 @@
+"""What spherical noise adds to the third moment, and how its variances are read off."""
+
+from typing import Protocol
+
+import numpy as np
+from scipy.optimize import nnls
+
+from halfseen.core.arrays import Array
+from halfseen.core.model import Evidence
+from halfseen.core.signal import Signal
+from halfseen.models.gaussian_form import Located
+
+
+class Noise(Protocol):
+    """Noise adds ``slope ⊗ 1`` in three places to the third moment about the origin."""
+
+    def probe(self, signal: Signal) -> Array:
+        """Directions (d, m), beyond the whitening, in which the third moment is needed."""
+
+    def slope(self, evidence: Evidence) -> Array:
+        """``F' Σ_k π_k σ²_k (a_k - origin)``; (r,)."""
+
+    def variances(self, evidence: Evidence, located: Located) -> Array:
+        """``σ²_k``; (k,)."""
+
+
+class TiedSpherical:
+    """One variance for all components: the slope is ``σ² F'(μ - origin)``."""
+
+    def probe(self, signal: Signal) -> Array:
+        """Nothing more."""
+        return signal.null[:, :0]
+
+    def slope(self, evidence: Evidence) -> Array:
+        """Zero about the mean: central third moments do not see shared noise."""
+        return evidence.signal.noise[0] * (evidence.whitening.forward.T @ evidence.moments.offset)
+
+    def variances(self, evidence: Evidence, located: Located) -> Array:
+        """The noise level, for every component."""
+        return np.full(evidence.n_components, evidence.signal.noise[0])
+
+
+class Spherical:
+    """A variance for each component (Hsu and Kakade 2013).
+
+    Along a unit vector v in which the means do not vary, x has variance σ²_k given component k, so
+    ``E[(x - origin) (v·(x - μ))²] = Σ_k π_k σ²_k (a_k - origin)``. It is averaged over all such v.
+    """
+
+    def probe(self, signal: Signal) -> Array:
+        """The null directions."""
+        return signal.null
+
+    def slope(self, evidence: Evidence) -> Array:
+        """The average over the null directions, from the third moment about the origin."""
+        r = evidence.whitening.rank
+        forward, null = evidence.whitening.forward, evidence.signal.null
+        offset, second = evidence.moments.offset, evidence.moments.second
+        along = offset @ null  # (m,)  v·(μ - origin)
+        third = np.einsum("ivv->iv", evidence.third.tensor[:r, r:, r:])
+        linear = forward.T @ second @ null
+        constant = (forward.T @ offset)[:, None]
+        slopes: Array = third - 2 * along * linear + along**2 * constant
+        return slopes.mean(axis=1)
+
+    def variances(self, evidence: Evidence, located: Located) -> Array:
+        """Solve ``Σ u_k = σ̄²`` and ``Σ u_k F'(a_k - origin) = slope`` for ``u_k = π_k σ²_k``."""
+        mean_variance = evidence.signal.noise[0]
+        system = np.vstack([np.ones(evidence.n_components), located.places.T])
+        shares, _ = nnls(system, np.concatenate([[mean_variance], self.slope(evidence)]))
+        # Noise can leave a component with no variance at all, and a density with none is infinite.
+        return np.maximum(shares / located.weights, 1e-2 * mean_variance)
+
+
+NOISES: dict[str, Noise] = {"tied_spherical": TiedSpherical(), "spherical": Spherical()}

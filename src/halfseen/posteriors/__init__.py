@@ -1,0 +1,1 @@
+"""What the observed part of a row says about its latent variables."""
