@@ -4,5 +4,5 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
+Labels = NDArray[np.int64]
 Mask = NDArray[np.bool_]

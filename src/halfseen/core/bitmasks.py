@@ -11,7 +11,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from halfseen.core.arrays import Counts, Mask
+from halfseen.core.arrays import Array, Mask
 
 Words = NDArray[np.uint64]
 
@@ -24,41 +24,41 @@ def pack(observed: Mask) -> Words:
     return padded.view(np.uint64)
 
 
-def pair_counts(observed: Mask) -> Counts:
+def pair_counts(observed: Mask) -> Array:
     """``N_ij``: in how many rows are features i and j both observed; (d, d)."""
     return _pair_counts(pack(observed))
 
 
-def triple_counts(observed: Mask) -> Counts:
+def triple_counts(observed: Mask) -> Array:
     """``N_ijk`` for i ≤ j ≤ k, packed as :mod:`halfseen.core.packed` says."""
     return _triple_counts(pack(observed))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _popcount(_: Any, __: Any) -> Any:
+@intrinsic
+def _popcount(typing: Any, word: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
 
     return types.uint64(types.uint64), codegen
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _pair_counts(words: Words) -> Counts:  # pragma: no cover - compiled
+@njit(cache=True, nogil=True)
+def _pair_counts(words: Words) -> Array:  # pragma: no cover - compiled
     n_features, n_words = words.shape
-    counts = np.zeros((n_features, n_features), dtype=np.int64)
+    counts = np.zeros((n_features, n_features), dtype=np.float64)
     for i in range(n_features):
         for j in range(i, n_features):
             total = np.uint64(0)
             for word in range(n_words):
-                total += _popcount(words[i, word] & words[j, word])
+                total += _popcount(words[i, word] & words[j, word])  # type: ignore[call-arg]
             counts[i, j] = counts[j, i] = total
     return counts
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _triple_counts(words: Words) -> Counts:  # pragma: no cover - compiled
+@njit(cache=True, nogil=True)
+def _triple_counts(words: Words) -> Array:  # pragma: no cover - compiled
     n_features, n_words = words.shape
-    counts = np.zeros(n_features * (n_features + 1) * (n_features + 2) // 6, dtype=np.int64)
+    counts = np.zeros(n_features * (n_features + 1) * (n_features + 2) // 6, dtype=np.float64)
     both = np.empty(n_words, dtype=np.uint64)
     position = 0
     for j in range(n_features):
@@ -68,7 +68,7 @@ def _triple_counts(words: Words) -> Counts:  # pragma: no cover - compiled
             for k in range(j, n_features):
                 total = np.uint64(0)
                 for word in range(n_words):
-                    total += _popcount(both[word] & words[k, word])
+                    total += _popcount(both[word] & words[k, word])  # type: ignore[call-arg]
                 counts[position] = total
                 position += 1
     return counts

@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from halfseen.core.arrays import Array, Counts, Mask
+from halfseen.core.arrays import Array, Mask
 from halfseen.core.rows import Block
 
 
@@ -13,10 +13,10 @@ from halfseen.core.rows import Block
 class FeatureSums:
     """Counts, sums and ranges of the observed entries of each feature."""
 
-    n_rows: int  # rows with at least one observed entry
+    n_rows: float  # rows with at least one observed entry, by weight
     n_empty: int  # rows with none, which say nothing
-    count: Counts  # (d,)
-    total: Array  # (d,)
+    count: Array  # (d,)  by weight
+    total: Array  # (d,)  by weight
     minimum: Array  # (d,)  +inf where nothing is observed
     maximum: Array  # (d,)  -inf where nothing is observed
     whole: Mask  # (d,)     whether every observed value is a whole number
@@ -24,12 +24,12 @@ class FeatureSums:
     @classmethod
     def of(cls, block: Block) -> Self:
         """The sums of one block of rows."""
-        n_rows = int(np.count_nonzero(block.observed.any(axis=1)))
+        filled = block.observed.any(axis=1)
         return cls(
-            n_rows=n_rows,
-            n_empty=len(block.observed) - n_rows,
-            count=block.observed.sum(axis=0, dtype=np.int64),
-            total=block.values.sum(axis=0),
+            n_rows=float(block.weighed(filled.astype(float)).sum()),
+            n_empty=int(np.count_nonzero(~filled)),
+            count=block.weighed(block.observed.astype(float)).sum(axis=0),
+            total=block.weighed(block.values).sum(axis=0),
             minimum=block.values.min(axis=0, where=block.observed, initial=np.inf),
             maximum=block.values.max(axis=0, where=block.observed, initial=-np.inf),
             whole=(block.values == np.floor(block.values)).all(axis=0),
@@ -68,4 +68,4 @@ class FeatureSums:
     @property
     def observed_fraction(self) -> Array:
         """``p_i = N_i / N`` over the rows that are not empty; (d,)."""
-        return self.count / max(self.n_rows, 1)
+        return self.count / max(self.n_rows, np.finfo(float).tiny)

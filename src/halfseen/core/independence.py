@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from halfseen.core.arrays import Counts
+from halfseen.core.arrays import Array
 
 INDEPENDENT_BELOW = 5.0
 """The largest standardised deviation, over all pairs, that chance is still likely to give."""
 
 
-def dependence_of_gaps(count: Counts, n_rows: int) -> float:
+def dependence_of_gaps(count: Array, n_rows: float) -> float:
     """How far joint counts (d, d) are from what independent gaps would give, at the worst pair.
 
     ``|N_ij N / (N_i N_j) - 1|`` over its standard deviation under independence,

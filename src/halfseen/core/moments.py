@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from halfseen.core.arrays import Array, Counts
+from halfseen.core.arrays import Array
 from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.pair_sums import PairSums
 
@@ -22,12 +22,12 @@ class Moments:
     (with no gaps it is (N - 1)/N). Raw moments have the origin zero and need no correction.
     """
 
-    n_rows: int
+    n_rows: float
     mean: Array  # (d,)
     origin: Array  # (d,)    the mean, or zero
     centred: bool  # whether the origin is the mean
     second: Array  # (d, d)  estimates of E[(x - origin)_i (x - origin)_j]
-    count: Counts  # (d, d)  rows behind each entry
+    count: Array  # (d, d)   rows behind each entry
 
     @classmethod
     def central(cls, features: FeatureSums, pairs: PairSums) -> Self:

@@ -26,29 +26,36 @@ def slabs(d: int) -> Iterator[tuple[int, slice]]:
         start = stop
 
 
-def third_products(deviations: Array, rows_per_product: int = 128) -> Array:
-    """``Σ_n z_i z_j z_k`` for i ≤ j ≤ k from deviations ``z`` (n, d), packed.
+def third_products(deviations: Array, weights: Array | None = None, broad: int = 64) -> Array:
+    """``Σ_n w z_i z_j z_k`` for i ≤ j ≤ k from deviations ``z`` (n, d) and weights, packed.
 
-    Neighbouring slabs share one matrix product until its left side is broad enough for BLAS to
-    run at full speed; the few entries with k < j that this adds are not kept.
+    Neighbouring slabs share one matrix product while its left side, the products z_i z_j, has no
+    more than ``broad`` columns; the few entries with k < j that this adds are not kept.
     """
     columns = np.ascontiguousarray(deviations.T)
-    d = len(columns)
-    totals = np.empty(size(d))
-    places = dict(slabs(d))
+    right = columns if weights is None else columns * weights
+    d, n = columns.shape
+    totals, places = np.empty(size(d)), dict(slabs(d))
+    pairs = np.empty((broad + d, n))
+    for first, last in _groups(d, broad):
+        tops = np.cumsum([0, *range(first + 1, last + 1)])
+        for j, top in zip(range(first, last), tops, strict=False):
+            np.multiply(columns[: j + 1], columns[j], out=pairs[top : top + j + 1])
+        products = pairs[: tops[-1]] @ right[first:].T
+        for j, top in zip(range(first, last), tops, strict=False):
+            totals[places[j]] = products[top : top + j + 1, j - first :].ravel()
+    return totals
+
+
+def _groups(d: int, broad: int) -> Iterator[tuple[int, int]]:
+    """Runs [first, last) of middle indices that have at most ``broad`` pairs, or one index."""
     first = 0
     while first < d:
         last = first + 1
-        while last < d and (first + last + 1) * (last - first) // 2 < rows_per_product:
+        while last < d and (first + last + 2) * (last + 1 - first) // 2 <= broad:
             last += 1
-        left = np.concatenate([columns[: j + 1] * columns[j] for j in range(first, last)])
-        products = left @ columns[first:].T
-        top = 0
-        for j in range(first, last):
-            totals[places[j]] = products[top : top + j + 1, j - first :].ravel()
-            top += j + 1
+        yield first, last
         first = last
-    return totals
 
 
 def project(slab: Callable[[int], Array], basis: Array) -> Array:
@@ -77,4 +84,5 @@ def _multiplicity(j: int, d: int) -> Array:
 
 def _over_all_orders(t: Array) -> Array:
     orders = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
-    return np.sum([t.transpose(order) for order in orders], axis=0)
+    total: Array = np.sum([t.transpose(order) for order in orders], axis=0)
+    return total

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
-from halfseen.core.arrays import Array, Counts
-from halfseen.core.bitmasks import pair_counts
+from halfseen.core.arrays import Array
+from halfseen.core.joint_counts import pair_counts
 from halfseen.core.rows import Block
 
 
@@ -13,8 +13,8 @@ from halfseen.core.rows import Block
 class PairSums:
     """Joint counts, and sums of products of deviations from a fixed origin."""
 
-    count: Counts  # (d, d)  rows in which features i and j are both observed
-    total: Array  # (d, d)   sum over those rows of (x - origin)_i (x - origin)_j
+    count: Array  # (d, d)  rows in which features i and j are both observed, by weight
+    total: Array  # (d, d)  sum over those rows of (x - origin)_i (x - origin)_j
 
     @classmethod
     def about(cls, origin: Array) -> Callable[[Block], "PairSums"]:
@@ -22,7 +22,7 @@ class PairSums:
 
         def summarise(block: Block) -> PairSums:
             deviations = block.about(origin)
-            return cls(pair_counts(block.observed), deviations.T @ deviations)
+            return cls(pair_counts(block), deviations.T @ block.weighed(deviations))
 
         return summarise
 

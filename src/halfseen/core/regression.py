@@ -37,8 +37,8 @@ class RegressionSums:
             wanted = block.select(targets)
             n, k = latent.shape
             squares = (latent[:, :, None] * latent[:, None, :]).reshape(n, k * k)
-            gram = (wanted.observed.T.astype(float) @ squares).reshape(-1, k, k)
-            return cls(gram, wanted.about(origin).T @ latent)
+            gram = (wanted.observed.T.astype(float) @ block.weighed(squares)).reshape(-1, k, k)
+            return cls(gram, wanted.about(origin).T @ block.weighed(latent))
 
         return summarise
 
@@ -47,4 +47,6 @@ class RegressionSums:
 
     def least_squares(self) -> Array:
         """Coefficients (t, k); of those that fit equally well, the shortest."""
-        return np.einsum("tij,tj->ti", np.linalg.pinv(self.gram, hermitian=True), self.cross)
+        inverse = np.linalg.pinv(self.gram, hermitian=True)
+        coefficients: Array = np.einsum("tij,tj->ti", inverse, self.cross)
+        return coefficients

@@ -6,7 +6,7 @@ a block of no rows are neutral. An engine is anything that holds rows and has th
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -20,12 +20,15 @@ class Block:
 
     values: Array  # (n, d)   zero where not observed
     observed: Mask  # (n, d)
+    weights: Array | None = None  # (n,)  how often each row counts, all above zero; None is once
 
     @classmethod
-    def from_table(cls, table: np.ndarray[Any, Any]) -> Self:
-        """The rows of a table in which NaN marks the gaps."""
+    def from_table(cls, table: np.ndarray[Any, Any], weights: Array | None = None) -> Self:
+        """The rows of a table in which NaN marks the gaps; rows of no weight are not there."""
+        if weights is not None:
+            table, weights = table[weights > 0], weights[weights > 0]
         observed = ~np.isnan(table)
-        return cls(np.where(observed, table, 0.0).astype(np.float64, copy=False), observed)
+        return cls(np.where(observed, table, 0.0).astype(np.float64, copy=False), observed, weights)
 
     def about(self, origin: Array) -> Array:
         """Deviations from ``origin``, zero in the gaps; (n, d)."""
@@ -33,7 +36,13 @@ class Block:
 
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features."""
-        return type(self)(self.values[:, features], self.observed[:, features])
+        return replace(self, values=self.values[:, features], observed=self.observed[:, features])
+
+    def weighed(self, per_row: Array) -> Array:
+        """What holds a number or a vector a row, times the rows' weights."""
+        if self.weights is None:
+            return per_row
+        return (per_row.T * self.weights).T
 
 
 class Sums(Protocol):

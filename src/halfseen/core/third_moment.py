@@ -72,6 +72,8 @@ def third_estimates(sums: ThirdSums, moments: Moments) -> Callable[[int], Array]
             - 2 * u * v * w
         )
         # Below 1e-12 the correction is rounding: two rows cannot give a third cumulant.
-        return np.divide(total, count * bias, out=no_cumulant, where=count * bias > 1e-12)
+        weight = count * bias
+        estimate: Array = np.divide(total, weight, out=no_cumulant, where=weight > 1e-12)
+        return estimate
 
     return slab

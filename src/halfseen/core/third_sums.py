@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
-from halfseen.core.arrays import Array, Counts
-from halfseen.core.bitmasks import triple_counts
+from halfseen.core.arrays import Array
+from halfseen.core.joint_counts import triple_counts
 from halfseen.core.packed import third_products
 from halfseen.core.rows import Block
 
@@ -18,7 +18,7 @@ class ThirdSums:
     third of one d × d × d array.
     """
 
-    count: Counts  # (d (d+1) (d+2) / 6,)  rows in which i, j and k are all observed
+    count: Array  # (d (d+1) (d+2) / 6,)  rows in which i, j and k are all observed, by weight
     total: Array  # the same shape: sum over those rows of the triple product
 
     @classmethod
@@ -26,7 +26,8 @@ class ThirdSums:
         """The function that sums a block about ``origin`` (d,)."""
 
         def summarise(block: Block) -> ThirdSums:
-            return cls(triple_counts(block.observed), third_products(block.about(origin)))
+            products = third_products(block.about(origin), block.weights)
+            return cls(triple_counts(block), products)
 
         return summarise
 

@@ -45,7 +45,8 @@ def signal_aware(fraction: Array, signal: Signal) -> Array:
     # A feature whose estimated signal is lost in noise still has some.
     variance = np.maximum(signal.variance, 0.05 * (signal.variance + signal.noise))
     weights = np.sqrt(fraction / (signal.noise + (1 - fraction) * variance))
-    return weights / weights.max()
+    scaled: Array = weights / weights.max()
+    return scaled
 
 
 def given(weights: Array) -> Weighting:

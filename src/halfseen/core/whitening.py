@@ -24,7 +24,7 @@ class Whitening:
     @property
     def rank(self) -> int:
         """How many dimensions were kept."""
-        return self.forward.shape[1]
+        return int(self.forward.shape[1])
 
     @property
     def n_supported(self) -> int:

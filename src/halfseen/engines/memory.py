@@ -11,10 +11,10 @@ from typing import Any, Self
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from halfseen.core.arrays import Mask
+from halfseen.core.arrays import Array, Mask
 from halfseen.core.rows import Block, S
 
-BLOCK_ENTRIES = 1 << 17  # 1 MB of doubles: a block and its products stay in the cache
+BLOCK_ENTRIES = 1 << 16  # half a megabyte of doubles: a block and its products stay in the cache
 FEWEST_ROWS = 256
 
 
@@ -32,6 +32,7 @@ class MemoryRows:
 
     table: np.ndarray[Any, Any]  # (n, d)
     names: tuple[str, ...]
+    weights: Array | None = None  # (n,)  how often each row counts
     n_threads: int = 1
     advance: Callable[[int], None] = field(default=_ignore)  # told of each block's rows when done
     columns: Mask | None = None
@@ -56,8 +57,9 @@ class MemoryRows:
         """The rows in order, a block at a time; one empty block if there are none."""
         step = max(BLOCK_ENTRIES // max(len(self.names), 1), FEWEST_ROWS)
         for start in range(0, max(len(self.table), 1), step):
-            table = self.table[start : start + step]
-            yield Block.from_table(table if self.columns is None else table[:, self.columns])
+            part = slice(start, start + step)
+            table = self.table[part] if self.columns is None else self.table[part, self.columns]
+            yield Block.from_table(table, None if self.weights is None else self.weights[part])
 
     def _told(self, results: Iterator[tuple[int, S]]) -> Iterator[S]:
         for n_rows, sums in results:

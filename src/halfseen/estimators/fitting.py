@@ -75,7 +75,7 @@ def fit_moments(
     """Fit ``model`` to ``table`` (n, d) with the estimator's parameters."""
     stages = Stages(len(table), estimator.verbose)
     threads = effective_n_jobs(estimator.n_jobs)
-    rows = MemoryRows(table, feature_names(estimator), threads, stages.advance)
+    rows = MemoryRows(table, feature_names(estimator), None, threads, stages.advance)
     with stages("features"):
         seen = survey(rows, estimator.complete_above)
     check(seen)

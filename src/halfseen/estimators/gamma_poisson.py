@@ -25,7 +25,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     Parameters
     ----------
-    n_components : int, default=2
+    n_components : int, default=1
         How many topics there are.
     method : {"weighted", "full", "partial"}, default="weighted"
         Weight the features, take all as equal, or use complete features only.
@@ -91,7 +91,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int = 1,
         *,
         method: str = "weighted",
         feature_weights: Any = "auto",

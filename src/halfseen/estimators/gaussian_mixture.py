@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfseen.core.arrays import Array, Counts, Mask
+from halfseen.core.arrays import Array, Labels, Mask
 from halfseen.core.mixture_parameters import MixtureParameters
 from halfseen.core.rows import Rows
 from halfseen.core.survey import Survey
@@ -30,7 +30,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int, default=2
+    n_components : int, default=1
         How many components there are.
     method : {"weighted", "full", "partial"}, default="weighted"
         Weight the features, take all as equal, or use complete features only.
@@ -106,7 +106,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int = 1,
         *,
         method: str = "weighted",
         feature_weights: Any = "auto",
@@ -171,13 +171,13 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         self.diagnostics_ = fit.diagnostics
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> Counts:
+    def fit_predict(self, X: Any, y: Any = None) -> Labels:
         """Learn the mixture and return the most probable component of each row."""
         return self.fit(X).predict(X)
 
-    def predict(self, X: Any) -> Counts:
+    def predict(self, X: Any) -> Labels:
         """The most probable component of each row given what is observed in it; (n,)."""
-        labels: Counts = self.predict_proba(X).argmax(axis=1)
+        labels: Labels = self.predict_proba(X).argmax(axis=1)
         return labels
 
     def predict_proba(self, X: Any) -> Array:
@@ -217,7 +217,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         table = read_table(self, X, reset=False)
         return filled(table, self.predict_proba(X) @ self.means_)
 
-    def sample(self, n_samples: int = 1) -> tuple[Array, Counts]:
+    def sample(self, n_samples: int = 1) -> tuple[Array, Labels]:
         """Draw rows without gaps, and the components they come from."""
         check_is_fitted(self)
         random = check_random_state(self.random_state)

@@ -27,15 +27,15 @@ def check_choice(estimator: object, name: str, choices: Iterable[str]) -> None:
 
 def check_positive_integer(estimator: object, name: str) -> None:
     """A parameter that counts something there must be one of."""
-    value = getattr(estimator, name)
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+    value: Any = getattr(estimator, name)
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         _refuse(estimator, name, "an int of at least 1")
 
 
 def check_fraction(estimator: object, name: str) -> None:
     """A parameter in (0, 1]."""
-    value = getattr(estimator, name)
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value <= 1:
+    value: Any = getattr(estimator, name)
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
         _refuse(estimator, name, "a number above 0 and at most 1")
 
 

@@ -28,7 +28,7 @@ class Form(Protocol):
     def tensor(self, third: Array) -> Array:
         """The tensor to decompose, from the whitened third moment (r, r, r)."""
 
-    def locate(self, decomposition: Decomposition, n_rows: int) -> Located:
+    def locate(self, decomposition: Decomposition, n_rows: float) -> Located:
         """The components, from the tensor's decomposition."""
 
 
@@ -58,7 +58,7 @@ class Centred:
             tensor[0, i, i] = tensor[i, 0, i] = tensor[i, i, 0] = 1.0
         return tensor
 
-    def locate(self, decomposition: Decomposition, n_rows: int) -> Located:
+    def locate(self, decomposition: Decomposition, n_rows: float) -> Located:
         """``π_k = v_k[0]²`` and ``F'b_k = v_k[1:] / v_k[0]``."""
         vectors = decomposition.vectors * np.sign(decomposition.vectors[0] + 1e-300)
         # No component can be rarer than one row.
@@ -83,7 +83,7 @@ class Raw:
         """The whitened third moment as it is."""
         return third
 
-    def locate(self, decomposition: Decomposition, n_rows: int) -> Located:
+    def locate(self, decomposition: Decomposition, n_rows: float) -> Located:
         """``π_k = 1/λ_k²`` and ``F'a_k = λ_k v_k``."""
         # λ = 1/√π is never below one; noise may put it there.
         weights = np.maximum(decomposition.values, 1.0) ** -2

@@ -46,8 +46,7 @@ class GaussianMixtureModel:
 
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The second moment without the noise on its diagonal."""
-        n_noise = self.n_noise_eigenvalues(int(np.count_nonzero(complete)), n_components)
-        variance, null = noise_floor(moments.covariance, complete, n_noise, n_components)
+        variance, null = noise_floor(moments, complete, self.n_noise_eigenvalues, n_components)
         d = len(complete)
         return Signal(moments.second - variance * np.eye(d), np.full(d, variance), null)
 

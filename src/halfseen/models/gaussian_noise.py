@@ -33,7 +33,9 @@ class TiedSpherical:
 
     def slope(self, evidence: Evidence) -> Array:
         """Zero about the mean: central third moments do not see shared noise."""
-        return evidence.signal.noise[0] * (evidence.whitening.forward.T @ evidence.moments.offset)
+        mean = evidence.whitening.forward.T @ evidence.moments.offset
+        slope: Array = evidence.signal.noise[0] * mean
+        return slope
 
     def variances(self, evidence: Evidence, located: Located) -> Array:
         """The noise level, for every component."""
@@ -60,8 +62,8 @@ class Spherical:
         third = np.einsum("ivv->iv", evidence.third.tensor[:r, r:, r:])
         linear = forward.T @ second @ null
         constant = (forward.T @ offset)[:, None]
-        slopes: Array = third - 2 * along * linear + along**2 * constant
-        return slopes.mean(axis=1)
+        slope: Array = (third - 2 * along * linear + along**2 * constant).mean(axis=1)
+        return slope
 
     def variances(self, evidence: Evidence, located: Located) -> Array:
         """Solve ``Σ u_k = σ̄²`` and ``Σ u_k F'(a_k - origin) = slope`` for ``u_k = π_k σ²_k``."""
@@ -69,7 +71,8 @@ class Spherical:
         system = np.vstack([np.ones(evidence.n_components), located.places.T])
         shares, _ = nnls(system, np.concatenate([[mean_variance], self.slope(evidence)]))
         # Noise can leave a component with no variance at all, and a density with none is infinite.
-        return np.maximum(shares / located.weights, 1e-2 * mean_variance)
+        variances: Array = np.maximum(shares / located.weights, 1e-2 * mean_variance)
+        return variances
 
 
 NOISES: dict[str, Noise] = {"tied_spherical": TiedSpherical(), "spherical": Spherical()}

@@ -1,12 +1,15 @@
 """The variance that spherical components share, from the smallest eigenvalues."""
 
+import itertools
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from halfseen.core.arrays import Array, Mask
-from halfseen.core.errors import DataError
+from halfseen.core.errors import DataError, WeakMomentsWarning
+from halfseen.core.moments import Moments
 
 
 class NoiseFloor(NamedTuple):
@@ -32,23 +35,47 @@ NOISE_EIGENVALUES: dict[str, Callable[[int, int], int]] = {
 }
 
 
-def noise_floor(covariance: Array, complete: Mask, n_noise: int, n_components: int) -> NoiseFloor:
-    """The mean of the ``n_noise`` smallest eigenvalues of the complete features' covariance.
+def noise_floor(
+    moments: Moments,
+    complete: Mask,
+    n_noise: Callable[[int, int], int],
+    n_components: int,
+) -> NoiseFloor:
+    """The mean of the smallest eigenvalues of the well-observed features' covariance.
 
-    Only complete features, because the smallest eigenvalue of poorly estimated moments says more
-    about the estimate than about the noise.
+    Only well-observed features, because the smallest eigenvalue of poorly estimated moments says
+    more about the estimate than about the noise.
     """
-    n_complete = int(np.count_nonzero(complete))
-    if n_noise < 1:
-        raise DataError(
-            f"n_components={n_components} needs at least {n_complete + 1 - n_noise} complete "
-            f"features to estimate the noise, but there are {n_complete} "
-            f"(n_features={n_complete}). Lower complete_above, use fewer components, or add "
-            "features that are observed in most rows."
-        )
-    values, vectors = np.linalg.eigh(covariance[np.ix_(complete, complete)])
-    null = np.zeros((len(complete), n_noise))
-    null[complete] = vectors[:, :n_noise]
+    features = _well_observed(moments.observed_fraction, complete, n_noise, n_components)
+    values, vectors = np.linalg.eigh(moments.covariance[np.ix_(features, features)])
+    n = n_noise(len(values), n_components)
+    null = np.zeros((len(complete), n))
+    null[features] = vectors[:, :n]
     # A noise of zero would make a density infinite: copies of a feature can cause it.
     floor = 1e-6 * values.mean()
-    return NoiseFloor(max(float(values[:n_noise].mean()), floor), null)
+    return NoiseFloor(max(float(values[:n].mean()), floor), null)
+
+
+def _well_observed(
+    fraction: Array, complete: Mask, n_noise: Callable[[int, int], int], n_components: int
+) -> Mask:
+    """The complete features or, where they are too few, those observed nearly as often."""
+    needed = next(d for d in itertools.count(1) if n_noise(d, n_components) >= 1)
+    n_complete = int(np.count_nonzero(complete))
+    if n_complete >= needed:
+        return complete
+    if len(fraction) < needed:
+        raise DataError(
+            f"n_components={n_components} needs at least {needed} features to tell components "
+            f"from noise, but only {len(fraction)} can be used (n_features={len(fraction)}). "
+            "Use fewer components, or add features that are observed in most rows."
+        )
+    features: Mask = fraction >= np.sort(fraction)[-needed] / 2
+    warnings.warn(
+        f"Only {n_complete} features are complete, fewer than the {needed} from which to tell "
+        f"{n_components} components from noise; the {np.count_nonzero(features)} best observed "
+        "are used instead. Lower complete_above to choose them, or use fewer components.",
+        WeakMomentsWarning,
+        stacklevel=6,
+    )
+    return features

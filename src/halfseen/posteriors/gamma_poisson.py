@@ -29,9 +29,7 @@ def best_linear_loadings(block: Block, parameters: TopicParameters) -> Array:
     return loadings
 
 
-def recover(
-    rows: Rows, parameters: TopicParameters, used: Mask, complete: Mask
-) -> TopicParameters:
+def recover(rows: Rows, parameters: TopicParameters, used: Mask, complete: Mask) -> TopicParameters:
     """Shares of incomplete features, by non-negative least squares on predicted loadings.
 
     ``parameters`` are those of the ``used`` features; what comes back is for all of ``rows``.
@@ -88,7 +86,7 @@ def posterior_mean_loadings(
     )
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _posterior_mean_loadings(
     counts: Array,
     observed: Mask,
@@ -131,7 +129,7 @@ def _posterior_mean_loadings(
     return loadings
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _digamma(x: float) -> float:  # pragma: no cover - compiled
     """Recurrence up to six, then the asymptotic series (Abramowitz and Stegun 6.3.18)."""
     value = 0.0

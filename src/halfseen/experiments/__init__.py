@@ -1,0 +1,1 @@
+"""Experiments that anybody can run again, with the results they gave."""

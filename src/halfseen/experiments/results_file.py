@@ -1,0 +1,23 @@
+"""Where results are kept: small JSON files next to the code that made them."""
+
+import json
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "results"
+
+
+def write(name: str, command: str, figures: Any) -> Path:
+    """Keep ``figures`` with the command and the versions that made them."""
+    FOLDER.mkdir(exist_ok=True)
+    versions = {package: version(package) for package in ("halfseen", "numpy", "scipy")}
+    content = {
+        "command": command,
+        "versions": versions | {"python": platform.python_version()},
+        "figures": figures,
+    }
+    path = FOLDER / f"{name}.json"
+    path.write_text(json.dumps(content, indent=1) + "\n")
+    return path
