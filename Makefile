@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test lint clean
 
 demo: .venv/demo.stamp
-	$(BIN)/halfseen demo
+	$(BIN)/halfseen demo --force
 
 test: .venv/test.stamp lint
 	$(BIN)/python -m pytest -n 2

@@ -43,9 +43,15 @@ def total_angle(learned: ArrayLike, true: ArrayLike, features: ArrayLike | None 
 
 def _all_angles(one: Array, other: Array) -> Array:
     """Angles between all rows of both, exact for small ones too; (k, k)."""
-    one = one / np.linalg.norm(one, axis=1, keepdims=True)
-    other = other / np.linalg.norm(other, axis=1, keepdims=True)
+    one, other = _unit(one), _unit(other)
     apart = np.linalg.norm(one[:, None] - other[None], axis=2)
     together = np.linalg.norm(one[:, None] + other[None], axis=2)
     between: Array = 2 * np.arctan2(apart, together)
     return between
+
+
+def _unit(rows: Array) -> Array:
+    """Rows of length one. A row of zeros points nowhere and stays: at right angles to all."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Array = rows / np.where(lengths > 0, lengths, 1.0)
+    return unit

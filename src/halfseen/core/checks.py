@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from halfseen.core.arrays import Array
 from halfseen.core.errors import DataError, WeakMomentsWarning
 from halfseen.core.model import Evidence
 from halfseen.core.moments import Moments
@@ -14,9 +15,9 @@ FEW_ROWS = 30
 """Below this many common rows a covariance says next to nothing."""
 
 
-def check_pairs(moments: Moments, names: Sequence[str]) -> None:
+def check_pairs(count: Array, names: Sequence[str]) -> None:
     """Every pair of features needs a row that holds both."""
-    apart = np.argwhere(np.triu(moments.count == 0))
+    apart = np.argwhere(np.triu(count == 0))
     if not len(apart):
         return
     others = f" ({len(apart) - 1} more pairs are alike)" if len(apart) > 1 else ""
@@ -64,12 +65,12 @@ def _unsupported(evidence: Evidence) -> list[str]:
 
 def _rarely_together(moments: Moments, names: Sequence[str]) -> list[str]:
     i, j = np.unravel_index(np.argmin(moments.count), moments.count.shape)
-    together = int(moments.count[i, j])
+    together = moments.count[i, j]
     if together >= FEW_ROWS:
         return []
     who = (
-        f"{features(names, [int(i)])} is observed in only {together} rows"
+        f"{features(names, [int(i)])} is observed in only {together:g} rows"
         if i == j
-        else f"{features(names, [int(i), int(j)])} are observed together in only {together} rows"
+        else f"{features(names, [int(i), int(j)])} are observed together in only {together:g} rows"
     )
     return [f"{who}: moments from so few are mostly noise. Drop a feature, or add rows."]

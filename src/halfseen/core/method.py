@@ -58,7 +58,6 @@ def learn(
     part = rows.select(used)
     with stages("pairs of features"):
         moments = second_moments(part, survey, used, model.centred)
-    check_pairs(moments, part.names)
     check_rank(moments, part.names, model.rank(n_components), n_components)
     signal = model.signal(moments, survey.complete[used], n_components)
     weights = weighting(moments.observed_fraction, signal)
@@ -80,4 +79,5 @@ def second_moments(part: Rows, survey: Survey, used: Mask, centred: bool) -> Mom
     features = survey.sums.select(used)
     origin: Array = features.mean if centred else np.zeros_like(features.mean)
     pairs = part.accumulate(PairSums.about(origin))
+    check_pairs(pairs.count, part.names)
     return (Moments.central if centred else Moments.raw)(features, pairs)

@@ -41,7 +41,7 @@ def whiten(signal: Array, weights: Array, rank: int) -> Whitening:
     """
     values, vectors = np.linalg.eigh(weights[:, None] * signal * weights)
     values, vectors = values[::-1], vectors[:, ::-1]
-    kept, directions = values[:rank], vectors[:, :rank]
+    kept, directions = values[:rank], _fixed_signs(vectors[:, :rank])
     floor = np.finfo(float).eps * max(np.abs(values).max(initial=0.0), np.finfo(float).tiny)
     size = np.sqrt(np.maximum(np.abs(kept), floor))
     return Whitening(
@@ -50,3 +50,9 @@ def whiten(signal: Array, weights: Array, rank: int) -> Whitening:
         back=directions * size / weights[:, None],
         spectrum=values,
     )
+
+
+def _fixed_signs(vectors: Array) -> Array:
+    """Each column with its largest entry positive: rounding does not choose the basis."""
+    largest = np.abs(vectors).argmax(axis=0)
+    return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)

@@ -28,6 +28,7 @@ from halfseen.estimators.parameters import (
     check_positive_integer,
     weights_array,
 )
+from halfseen.estimators.row_weights import read_row_weights
 from halfseen.estimators.table import feature_names
 
 P = TypeVar("P")
@@ -66,6 +67,7 @@ def check_shared_parameters(estimator: Any) -> None:
 def fit_moments(
     estimator: Any,
     table: np.ndarray[Any, Any],
+    sample_weight: Any,
     *,
     model: Model[P],
     auto_weighting: str,
@@ -75,7 +77,8 @@ def fit_moments(
     """Fit ``model`` to ``table`` (n, d) with the estimator's parameters."""
     stages = Stages(len(table), estimator.verbose)
     threads = effective_n_jobs(estimator.n_jobs)
-    rows = MemoryRows(table, feature_names(estimator), None, threads, stages.advance)
+    weights = read_row_weights(estimator, sample_weight, len(table))
+    rows = MemoryRows(table, feature_names(estimator), weights, threads, stages.advance)
     with stages("features"):
         seen = survey(rows, estimator.complete_above)
     check(seen)
@@ -103,9 +106,9 @@ def fit_moments(
         generator=_generator(estimator.random_state),
         stages=stages,
     )
-    weights = np.zeros(len(seen.names))
-    weights[np.flatnonzero(seen.kept)[used]] = learned.evidence.whitening.weights
-    return Fit(seen, learned.parameters, weights, diagnose(seen, learned, how, stages))
+    feature_weights = np.zeros(len(seen.names))
+    feature_weights[np.flatnonzero(seen.kept)[used]] = learned.evidence.whitening.weights
+    return Fit(seen, learned.parameters, feature_weights, diagnose(seen, learned, how, stages))
 
 
 def _generator(random_state: Any) -> np.random.Generator:
@@ -147,8 +150,8 @@ def _check_survey(seen: Survey, n_components: int) -> None:
     if n_rows < needed:
         raise DataError(
             f"n_components={n_components} needs at least {needed} rows in which something is "
-            f"observed, but there are {n_rows} (n_samples={n_rows}; {seen.sums.n_empty} rows are "
-            "empty). Add rows, or use fewer components."
+            f"observed, but there are {n_rows:g} (n_samples={n_rows:g}, counted by sample_weight; "
+            f"{seen.sums.n_empty} rows are empty). Add rows, or use fewer components."
         )
     if not seen.kept.any():
         raise DataError(

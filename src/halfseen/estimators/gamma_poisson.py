@@ -1,6 +1,6 @@
 """Gamma-Poisson topics from tables of counts with gaps."""
 
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -13,6 +13,12 @@ from halfseen.estimators.fitting import Fit, check_counts, check_shared_paramete
 from halfseen.estimators.table import filled, read_table, row_by_row
 from halfseen.models.gamma_poisson import GammaPoissonModel
 from halfseen.posteriors.gamma_poisson import posterior_mean_loadings, recover
+
+
+class FitOptions(TypedDict, total=False):
+    """What :meth:`GammaPoisson.fit` takes besides the table."""
+
+    sample_weight: Any
 
 
 class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -114,12 +120,21 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the topics from counts ``X`` (n, d), in which NaN marks the gaps."""
+    def fit(self, X: Any, y: Any = None, **options: Unpack[FitOptions]) -> Self:
+        """Learn the topics from counts ``X`` (n, d), in which NaN marks the gaps.
+
+        The one option is ``sample_weight`` (n,): a row with a weight of 2 counts as if it were
+        there twice.
+        """
+        # A parameter by that name would make check_estimator fit fractions, tags or no tags.
+        sample_weight = options.pop("sample_weight", None)
+        if options:
+            raise TypeError(f"GammaPoisson.fit() got an unexpected argument {min(options)!r}")
         check_shared_parameters(self)
         fit = fit_moments(
             self,
             read_table(self, X, reset=True),
+            sample_weight,
             model=GammaPoissonModel(),
             auto_weighting="signal",
             regression=lambda kept: recover,

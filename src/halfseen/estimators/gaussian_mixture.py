@@ -135,8 +135,11 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the mixture from ``X`` (n, d), in which NaN marks the gaps."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the mixture from ``X`` (n, d), in which NaN marks the gaps.
+
+        A row with a ``sample_weight`` of 2 counts as if it were there twice.
+        """
         check_shared_parameters(self)
         check_choice(self, "covariance_type", NOISES)
         check_choice(self, "form", FORMS)
@@ -144,6 +147,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         fit = fit_moments(
             self,
             read_table(self, X, reset=True),
+            sample_weight,
             model=GaussianMixtureModel(
                 FORMS[self.form],
                 NOISES[self.covariance_type],

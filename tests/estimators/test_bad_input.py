@@ -1,0 +1,223 @@
+"""Every bad input gets its sentence: what is wrong, with names, and what to do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from halfseen import (
+    DataError,
+    DroppedFeatureWarning,
+    GammaPoisson,
+    GaussianMixture,
+    WeakMomentsWarning,
+    simulate,
+)
+
+NAMES = ["age", "pulse", "lactate", "crp"]
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    X, _ = simulate.gaussian_mixture(300, [0.5, 0.5], [[0] * 4, [6] * 4], 1.0, rng)
+    return pd.DataFrame(X, columns=NAMES)
+
+
+@pytest.fixture
+def counts():
+    rng = np.random.default_rng(0)
+    X, _ = simulate.gamma_poisson(300, np.eye(2, 4) + 0.2, [1.0, 1.0], 0.1, rng)
+    return pd.DataFrame(X, columns=NAMES)
+
+
+def test_rows_with_nothing_observed_are_ignored_and_counted(frame):
+    expected = GaussianMixture(2).fit(frame)
+    frame.loc[len(frame)] = np.nan
+    frame.loc[len(frame)] = np.nan
+    model = GaussianMixture(2).fit(frame)
+    np.testing.assert_allclose(model.means_, expected.means_, rtol=1e-12)
+    np.testing.assert_allclose(model.observed_fraction_, 1.0)
+    assert model.diagnostics_.n_empty_rows == 2
+
+
+def test_a_feature_never_observed_is_dropped_named_and_warned_of(frame):
+    expected = GaussianMixture(2).fit(frame)
+    frame["empty"] = np.nan
+    with pytest.warns(DroppedFeatureWarning, match="Feature 'empty' is never observed and left ou"):
+        model = GaussianMixture(2).fit(frame)
+    assert model.diagnostics_.dropped_features == {"empty": "never observed"}
+    np.testing.assert_allclose(model.means_[:, :4], expected.means_, rtol=1e-12)
+    assert np.isnan(model.means_[:, 4]).all()
+    np.testing.assert_allclose(model.score_samples(frame), expected.score_samples(frame[NAMES]))
+    assert np.isnan(model.impute(frame)[:, 4]).all()
+
+
+def test_a_constant_feature_is_dropped_named_and_warned_of(frame):
+    expected = GaussianMixture(2).fit(frame)
+    frame["ward"] = 7.0
+    frame.loc[3, "ward"] = np.nan
+    with pytest.warns(DroppedFeatureWarning, match="Feature 'ward' is constant and left out of th"):
+        model = GaussianMixture(2).fit(frame)
+    assert model.diagnostics_.dropped_features == {"ward": "constant"}
+    assert model.feature_weights_[4] == 0
+    np.testing.assert_allclose(model.predict_proba(frame), expected.predict_proba(frame[NAMES]))
+    assert model.impute(frame)[3, 4] == 7.0
+    np.testing.assert_array_equal(model.sample(5)[0][:, 4], 7.0)
+
+
+def test_dropped_count_features_have_no_share_and_are_imputed_if_they_can_be(counts):
+    counts["always 3"] = 3.0
+    counts["never"] = np.nan
+    counts.loc[0, "always 3"] = np.nan
+    with pytest.warns(DroppedFeatureWarning) as caught:
+        model = GammaPoisson(2).fit(counts)
+    assert len(caught) == 2
+    np.testing.assert_array_equal(model.components_[:, 4:], 0.0)
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1.0)
+    filled = model.impute(counts)
+    assert filled[0, 4] == 3.0
+    assert np.isnan(filled[:, 5]).all()
+
+
+def test_a_table_in_which_nothing_varies_is_refused():
+    with pytest.raises(DataError, match=r"No feature varies \(n_features=2; all are constant"):
+        GaussianMixture().fit(np.ones((10, 2)))
+
+
+@pytest.mark.parametrize("estimator", [GaussianMixture(2), GammaPoisson(2)])
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinities_are_refused_by_column(estimator, value, counts):
+    counts.loc[5, "crp"] = value
+    with pytest.raises(DataError, match=r"Infinite values in 'crp'\. Replace them by numbers, or"):
+        estimator.fit(counts)
+
+
+def test_negative_counts_are_refused_by_column(counts):
+    counts.loc[5, "pulse"] = -9
+    with pytest.raises(DataError, match=r"Negative values in data: 'pulse' should hold counts\."):
+        GammaPoisson(2).fit(counts)
+
+
+def test_fractional_counts_are_refused_by_column(counts):
+    counts[["age", "crp"]] += 0.5
+    with pytest.raises(
+        DataError, match="Features 'age' and 'crp' should hold counts, but some values are not who"
+    ):
+        GammaPoisson(2).fit(counts)
+
+
+def test_fewer_rows_than_components_are_refused(frame):
+    with pytest.raises(
+        DataError, match=r"n_components=5 needs at least 5 rows .* there are 4 \(n_"
+    ):
+        GaussianMixture(5).fit(frame[:4])
+
+
+def test_features_never_observed_together_are_refused_by_name(frame):
+    frame.loc[:150, "lactate"] = np.nan
+    frame.loc[151:, "crp"] = np.nan
+    with pytest.raises(
+        DataError,
+        match="Features 'lactate' and 'crp' are never observed in the same row, so their covarian",
+    ):
+        GaussianMixture(2).fit(frame)
+
+
+def test_features_never_observed_together_do_no_harm_to_the_partial_method(frame):
+    frame.loc[:150, "lactate"] = np.nan
+    frame.loc[151:, "crp"] = np.nan
+    model = GaussianMixture(2, method="partial").fit(frame)
+    np.testing.assert_allclose(np.sort(model.means_, axis=0), [[0] * 4, [6] * 4], atol=0.5)
+
+
+def test_too_few_features_for_the_noise_are_refused(frame):
+    with pytest.raises(DataError, match="n_components=5 needs at least 5 features to tell compone"):
+        GaussianMixture(5).fit(frame)
+    with pytest.raises(DataError, match="n_components=4 needs at least 5 features to tell compone"):
+        GaussianMixture(4, noise_eigenvalues="D-K").fit(frame)
+
+
+def test_too_few_complete_features_for_the_noise_are_warned_of(frame):
+    gappy = simulate.independent_gaps(frame.to_numpy(), [0.8] * 4, np.random.default_rng(0))
+    with pytest.warns(WeakMomentsWarning, match="Only 0 features are complete, fewer than the 2 f"):
+        model = GaussianMixture(2).fit(gappy)
+    np.testing.assert_allclose(np.sort(model.means_, axis=0), [[0] * 4, [6] * 4], atol=0.5)
+
+
+def test_more_components_than_the_features_span_are_refused(frame):
+    for name in NAMES[1:]:
+        frame[name] = frame["age"]
+    with pytest.raises(
+        DataError, match=r"n_components=3 needs features that span at least 2 dimensions.* span 1\."
+    ):
+        GaussianMixture(3).fit(frame)
+
+
+def test_more_components_than_the_moments_support_are_warned_of():
+    rng = np.random.default_rng(0)
+    X = rng.poisson(5.0, size=(400, 4)).astype(float)  # no topics at all
+    with pytest.warns(WeakMomentsWarning, match="n_components=4 is more than the second moments s"):
+        model = GammaPoisson(4).fit(X)
+    assert np.isfinite(model.components_).all()
+    assert np.isfinite(model.shapes_).all()
+
+
+def test_features_rarely_observed_together_are_warned_of(frame):
+    frame.loc[10:, "crp"] = np.nan
+    with pytest.warns(
+        WeakMomentsWarning, match="'crp' is observed in only 10 rows|are observed tog"
+    ):
+        GaussianMixture(2).fit(frame)
+
+
+def test_the_partial_method_without_complete_features_is_refused(frame):
+    gappy = simulate.independent_gaps(frame.to_numpy(), [0.8] * 4, np.random.default_rng(0))
+    with pytest.raises(DataError, match=r"none is observed in at least 95% of the rows\."):
+        GaussianMixture(2, method="partial").fit(gappy)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "rule"),
+    [
+        ("n_components", 0, "an int of at least 1"),
+        ("n_components", 2.5, "an int of at least 1"),
+        ("n_components", True, "an int of at least 1"),
+        ("complete_above", 0.0, "a number above 0 and at most 1"),
+        ("complete_above", "most", "a number above 0 and at most 1"),
+        ("method", "best", "'full', 'partial' or 'weighted'"),
+        ("decomposer", "svd", "'jennrich', 'joint' or 'power'"),
+        ("third_moment", "none", "'auto' or 'explicit'"),
+        ("incomplete_features", "drop", "'divide' or 'regress'"),
+        ("form", "cooked", "'centred' or 'raw'"),
+        ("covariance_type", "full", "'spherical' or 'tied_spherical'"),
+        ("noise_eigenvalues", "all", "'D-K' or 'D-K\\+1'"),
+        ("feature_weights", "heavy", "'sqrt', or 4 positive numbers, one a feature"),
+        ("feature_weights", [1.0, 2.0], "'sqrt', or 4 positive numbers, one a feature"),
+        ("feature_weights", [1.0, 2.0, -1.0, 1.0], "'sqrt', or 4 positive numbers, one a feature"),
+    ],
+)
+def test_a_wrong_parameter_is_named_with_what_it_must_be(parameter, value, rule, frame):
+    mixture = GaussianMixture().set_params(**{parameter: value})
+    with pytest.raises(
+        ValueError, match=rf"The '{parameter}' parameter of GaussianMixture must be .*{rule}\. Got"
+    ):
+        mixture.fit(frame)
+
+
+def test_the_partial_method_has_nothing_to_divide_by(frame):
+    with pytest.raises(ValueError, match="method='partial' has no weights to divide by"):
+        GaussianMixture(method="partial", incomplete_features="divide").fit(frame)
+
+
+@pytest.mark.parametrize("estimator", [GaussianMixture(2), GammaPoisson(2)])
+def test_wrong_row_weights_are_refused(estimator, counts):
+    with pytest.raises(ValueError, match="must hold one number a row, 300 in all"):
+        estimator.fit(counts, sample_weight=[1.0, 2.0])
+    for bad in (np.full(300, -1.0), np.zeros(300), np.full(300, np.nan)):
+        with pytest.raises(ValueError, match="finite numbers of at least zero, not all zero"):
+            estimator.fit(counts, sample_weight=bad)
+
+
+def test_an_unknown_fit_option_is_refused(counts):
+    with pytest.raises(TypeError, match="unexpected argument 'weights'"):
+        GammaPoisson(2).fit(counts, weights=np.ones(300))

@@ -1,0 +1,242 @@
+"""The mixture estimator against known truth and its own laws."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from halfseen import GaussianMixture, recovery, simulate
+
+WEIGHTS = np.array([0.5, 0.3, 0.2])
+MEANS = np.array(
+    [
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [6.0, 0.0, 3.0, -3.0, 4.0, 1.0],
+        [0.0, 5.0, -3.0, 2.0, 2.0, -4.0],
+    ]
+)
+
+
+def table(n=40_000, variances=1.0, observed=(1, 1, 1, 1, 0.5, 0.2), seed=0):
+    rng = np.random.default_rng(seed)
+    X, labels = simulate.gaussian_mixture(n, WEIGHTS, MEANS, variances, rng)
+    return simulate.independent_gaps(X, observed, rng), labels
+
+
+def ordered(model):
+    return recovery.match(model.means_ + 10, MEANS + 10)
+
+
+@pytest.mark.parametrize("form", ["centred", "raw"])
+@pytest.mark.parametrize("decomposer", ["joint", "power", "jennrich"])
+@pytest.mark.parametrize("method", ["weighted", "full", "partial"])
+@pytest.mark.parametrize("incomplete", ["regress", "divide"])
+def test_a_large_table_gives_back_the_truth(form, decomposer, method, incomplete):
+    if (method, incomplete) == ("partial", "divide"):
+        return
+    shift = 5.0 if form == "raw" else 0.0  # raw moments cannot hold a component at zero
+    X, _ = table(200_000)
+    model = GaussianMixture(
+        3,
+        form=form,
+        decomposer=decomposer,
+        method=method,
+        incomplete_features=incomplete,
+        random_state=0,
+    ).fit(X + shift)
+    order = recovery.match(model.means_, MEANS + shift)
+    np.testing.assert_allclose(model.means_[order], MEANS + shift, atol=0.3)
+    np.testing.assert_allclose(model.weights_[order], WEIGHTS, atol=0.02)
+    np.testing.assert_allclose(model.covariances_, 1.0, atol=0.02)
+
+
+def test_each_component_can_have_its_own_variance():
+    X, _ = table(200_000, variances=[0.5, 1.0, 2.0])
+    for form in ("centred", "raw"):
+        model = GaussianMixture(3, covariance_type="spherical", form=form).fit(X + 5)
+        order = recovery.match(model.means_, MEANS + 5)
+        np.testing.assert_allclose(model.covariances_[order], [0.5, 1.0, 2.0], atol=0.15)
+
+
+def test_weights_are_observed_fractions_by_default():
+    X, _ = table(2000)
+    model = GaussianMixture(3).fit(X)
+    np.testing.assert_allclose(model.feature_weights_, (~np.isnan(X)).mean(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("choice", "rule"),
+    [("observed", lambda p: p), ("sqrt", np.sqrt), ("none", np.ones_like)],
+)
+def test_named_weights_follow_their_rule(choice, rule):
+    X, _ = table(2000)
+    model = GaussianMixture(3, feature_weights=choice).fit(X)
+    np.testing.assert_allclose(model.feature_weights_, rule(model.observed_fraction_))
+
+
+def test_full_is_weighting_with_ones_and_an_array_is_taken_as_it_is():
+    X, _ = table(2000)
+    full = GaussianMixture(3, method="full").fit(X)
+    ones = GaussianMixture(3, feature_weights=np.ones(6)).fit(X)
+    np.testing.assert_array_equal(full.means_, ones.means_)
+
+
+def test_partial_is_a_fit_of_the_complete_features_alone():
+    X, _ = table(5000)
+    partial = GaussianMixture(3, method="partial").fit(X)
+    alone = GaussianMixture(3).fit(X[:, :4])
+    np.testing.assert_allclose(partial.means_[:, :4], alone.means_, rtol=1e-10)
+    np.testing.assert_allclose(partial.feature_weights_, [1, 1, 1, 1, 0, 0])
+    assert partial.means_.shape == (3, 6)
+
+
+def test_complete_above_says_which_features_are_complete():
+    X, _ = table(2000, observed=(1, 1, 1, 0.97, 0.9, 0.5))
+    assert GaussianMixture(3).fit(X).complete_features_.tolist() == [True] * 4 + [False] * 2
+    loose = GaussianMixture(3, complete_above=0.8).fit(X)
+    assert loose.complete_features_.tolist() == [True] * 5 + [False]
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(st.permutations(range(6)), st.floats(-1e3, 1e3), st.floats(0.01, 100.0))
+def test_permuted_shifted_and_scaled_tables_give_permuted_shifted_and_scaled_models(
+    order, shift, scale
+):
+    X, _ = table(3000)
+    base = GaussianMixture(3).fit(X)
+    moved = GaussianMixture(3).fit(scale * X[:, order] + shift)
+    match = recovery.match(moved.means_ - shift, scale * base.means_[:, order])
+    np.testing.assert_allclose(
+        moved.means_[match], scale * base.means_[:, order] + shift, rtol=1e-6, atol=1e-6 * scale
+    )
+    np.testing.assert_allclose(moved.weights_[match], base.weights_, rtol=1e-6)
+    np.testing.assert_allclose(moved.covariances_, scale**2 * base.covariances_, rtol=1e-7)
+
+
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(st.integers(0, 10_000))
+def test_the_order_of_rows_does_not_matter(seed):
+    X, _ = table(3000)
+    shuffled = np.random.default_rng(seed).permutation(X)
+    np.testing.assert_allclose(
+        GaussianMixture(3).fit(shuffled).means_, GaussianMixture(3).fit(X).means_, rtol=1e-8
+    )
+
+
+def test_row_weights_are_repeats():
+    X, _ = table(2000)
+    repeats = np.random.default_rng(0).integers(0, 4, size=len(X))
+    weighted = GaussianMixture(3).fit(X, sample_weight=repeats)
+    repeated = GaussianMixture(3).fit(np.repeat(X, repeats, axis=0))
+    np.testing.assert_allclose(weighted.means_, repeated.means_, rtol=1e-9)
+    np.testing.assert_allclose(weighted.weights_, repeated.weights_, rtol=1e-9)
+    np.testing.assert_allclose(weighted.covariances_, repeated.covariances_, rtol=1e-9)
+
+
+@pytest.fixture(scope="module", params=["tied_spherical", "spherical"])
+def fitted(request):
+    X, labels = table(3000)
+    X[7] = np.nan
+    return GaussianMixture(3, covariance_type=request.param, random_state=0).fit(X), X, labels
+
+
+def naive_log_joint(model, row):
+    variances = np.broadcast_to(model.covariances_, 3)
+    return np.array(
+        [
+            np.log(model.weights_[k])
+            + sum(
+                norm.logpdf(x, model.means_[k, d], np.sqrt(variances[k]))
+                for d, x in enumerate(row)
+                if not np.isnan(x)
+            )
+            for k in range(3)
+        ]
+    )
+
+
+def test_likelihoods_and_probabilities_are_those_of_the_observed_entries(fitted):
+    model, X, _ = fitted
+    joint = np.array([naive_log_joint(model, row) for row in X[:50]])
+    total = np.log(np.exp(joint).sum(axis=1))
+    np.testing.assert_allclose(model.score_samples(X[:50]), total, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(
+        model.predict_proba(X[:50]), np.exp(joint - total[:, None]), rtol=1e-8, atol=1e-12
+    )
+
+
+def test_a_row_with_nothing_observed_has_the_prior_and_certainty(fitted):
+    model, X, _ = fitted
+    np.testing.assert_allclose(model.predict_proba(X[[7]])[0], model.weights_)
+    np.testing.assert_allclose(model.score_samples(X[[7]]), 0.0, atol=1e-12)
+    np.testing.assert_allclose(model.impute(X[[7]])[0], model.weights_ @ model.means_)
+
+
+def test_predictions_are_right_most_of_the_time(fitted):
+    model, X, labels = fitted
+    order = ordered(model)
+    agreed = order[labels] == model.predict(X)
+    assert agreed.mean() > 0.95
+
+
+def test_imputing_fills_gaps_with_expectations_and_keeps_what_is_there(fitted):
+    model, X, _ = fitted
+    filled = model.impute(X)
+    seen = ~np.isnan(X)
+    np.testing.assert_array_equal(filled[seen], X[seen])
+    expected = model.predict_proba(X) @ model.means_
+    np.testing.assert_allclose(filled[~seen], expected[~seen])
+
+
+def test_information_criteria_count_parameters(fitted):
+    model, X, _ = fitted
+    n_variances = np.size(model.covariances_)
+    n_parameters = 3 * 6 + 2 + n_variances
+    total = model.score_samples(X).sum()
+    assert model.score(X) == pytest.approx(total / len(X))
+    assert model.aic(X) == pytest.approx(-2 * total + 2 * n_parameters)
+    assert model.bic(X) == pytest.approx(-2 * total + n_parameters * np.log(len(X)))
+
+
+def test_samples_follow_the_model(fitted):
+    model, _, _ = fitted
+    X, labels = model.sample(50_000)
+    shares = np.bincount(labels) / len(labels)
+    np.testing.assert_allclose(shares, model.weights_, atol=0.01)
+    for k in range(3):
+        np.testing.assert_allclose(X[labels == k].mean(axis=0), model.means_[k], atol=0.05)
+        spread = X[labels == k].std(axis=0)
+        expected = np.sqrt(np.broadcast_to(model.covariances_, 3)[k])
+        np.testing.assert_allclose(spread, expected, rtol=0.05)
+
+
+def test_samples_are_reproducible(fitted):
+    model, _, _ = fitted
+    np.testing.assert_array_equal(model.sample(5)[0], model.sample(5)[0])
+
+
+def test_one_component_is_the_mean_and_the_mean_variance():
+    X, _ = table(500, observed=[1] * 6)
+    model = GaussianMixture(1).fit(X)
+    np.testing.assert_allclose(model.means_[0], X.mean(axis=0))
+    np.testing.assert_allclose(model.covariances_, np.trace(np.cov(X.T)) / 6)
+
+
+def test_diagnostics_tell_the_spectrum_the_route_and_the_time():
+    X, _ = table(5000)
+    diagnostics = GaussianMixture(3).fit(X).diagnostics_
+    assert diagnostics.spectrum.shape == (6,)
+    assert diagnostics.spectrum[1] > 10 * abs(diagnostics.spectrum[2])
+    assert diagnostics.off_diagonal_fraction < 0.05
+    assert diagnostics.third_moment == "explicit"
+    assert diagnostics.gaps_independent
+    assert diagnostics.incomplete_features == "regress"
+    assert "triples of features" in diagnostics.seconds
+
+
+def test_gaps_that_come_together_are_noticed():
+    rng = np.random.default_rng(0)
+    X, _ = simulate.gaussian_mixture(5000, WEIGHTS, MEANS, 1.0, rng)
+    X = simulate.block_gaps(X, [0, 0, 0, 0, 1, 1], [1.0, 0.3], rng)
+    assert not GaussianMixture(3).fit(X).diagnostics_.gaps_independent
