@@ -49,7 +49,7 @@ def test_a_feature_never_observed_is_dropped_named_and_warned_of(frame):
     np.testing.assert_allclose(model.means_[:, :4], expected.means_, rtol=1e-12)
     assert np.isnan(model.means_[:, 4]).all()
     np.testing.assert_allclose(model.score_samples(frame), expected.score_samples(frame[NAMES]))
-    assert np.isnan(model.impute(frame)[:, 4]).all()
+    assert model.impute(frame)["empty"].isna().all()
 
 
 def test_a_constant_feature_is_dropped_named_and_warned_of(frame):
@@ -61,7 +61,7 @@ def test_a_constant_feature_is_dropped_named_and_warned_of(frame):
     assert model.diagnostics_.dropped_features == {"ward": "constant"}
     assert model.feature_weights_[4] == 0
     np.testing.assert_allclose(model.predict_proba(frame), expected.predict_proba(frame[NAMES]))
-    assert model.impute(frame)[3, 4] == 7.0
+    assert model.impute(frame).loc[3, "ward"] == 7.0
     np.testing.assert_array_equal(model.sample(5)[0][:, 4], 7.0)
 
 
@@ -75,8 +75,8 @@ def test_dropped_count_features_have_no_share_and_are_imputed_if_they_can_be(cou
     np.testing.assert_array_equal(model.components_[:, 4:], 0.0)
     np.testing.assert_allclose(model.components_.sum(axis=1), 1.0)
     filled = model.impute(counts)
-    assert filled[0, 4] == 3.0
-    assert np.isnan(filled[:, 5]).all()
+    assert filled.loc[0, "always 3"] == 3.0
+    assert filled["never"].isna().all()
 
 
 def test_a_table_in_which_nothing_varies_is_refused():
@@ -189,7 +189,10 @@ def test_the_partial_method_without_complete_features_is_refused(frame):
         ("third_moment", "none", "'auto' or 'explicit'"),
         ("incomplete_features", "drop", "'divide' or 'regress'"),
         ("form", "cooked", "'centred' or 'raw'"),
-        ("covariance_type", "full", "'spherical' or 'tied_spherical'"),
+        ("covariance_type", "full", "'diag', 'spherical' or 'tied_spherical'"),
+        ("refine", "vb", "'em'"),
+        ("tol", -1.0, "a number of at least 0"),
+        ("max_iter", 0, "an int of at least 1"),
         ("noise_eigenvalues", "all", "'D-K' or 'D-K\\+1'"),
         ("feature_weights", "heavy", "'sqrt', or 4 positive numbers, one a feature"),
         ("feature_weights", [1.0, 2.0], "'sqrt', or 4 positive numbers, one a feature"),

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
+from sklearn.exceptions import ConvergenceWarning
 
 from halfseen import GaussianMixture, recovery, simulate
 
@@ -32,7 +33,7 @@ def ordered(model):
 @pytest.mark.parametrize("decomposer", ["joint", "power", "jennrich"])
 @pytest.mark.parametrize("method", ["weighted", "full", "partial"])
 @pytest.mark.parametrize("incomplete", ["regress", "divide"])
-def test_a_large_table_gives_back_the_truth(form, decomposer, method, incomplete):
+def test_moments_of_a_large_table_give_back_the_truth(form, decomposer, method, incomplete):
     if (method, incomplete) == ("partial", "divide"):
         return
     shift = 5.0 if form == "raw" else 0.0  # raw moments cannot hold a component at zero
@@ -43,6 +44,7 @@ def test_a_large_table_gives_back_the_truth(form, decomposer, method, incomplete
         decomposer=decomposer,
         method=method,
         incomplete_features=incomplete,
+        refine=None,
         random_state=0,
     ).fit(X + shift)
     order = recovery.match(model.means_, MEANS + shift)
@@ -54,7 +56,7 @@ def test_a_large_table_gives_back_the_truth(form, decomposer, method, incomplete
 def test_each_component_can_have_its_own_variance():
     X, _ = table(200_000, variances=[0.5, 1.0, 2.0])
     for form in ("centred", "raw"):
-        model = GaussianMixture(3, covariance_type="spherical", form=form).fit(X + 5)
+        model = GaussianMixture(3, covariance_type="spherical", form=form, refine=None).fit(X + 5)
         order = recovery.match(model.means_, MEANS + 5)
         np.testing.assert_allclose(model.covariances_[order], [0.5, 1.0, 2.0], atol=0.15)
 
@@ -77,15 +79,15 @@ def test_named_weights_follow_their_rule(choice, rule):
 
 def test_full_is_weighting_with_ones_and_an_array_is_taken_as_it_is():
     X, _ = table(2000)
-    full = GaussianMixture(3, method="full").fit(X)
-    ones = GaussianMixture(3, feature_weights=np.ones(6)).fit(X)
+    full = GaussianMixture(3, method="full", refine=None).fit(X)
+    ones = GaussianMixture(3, feature_weights=np.ones(6), refine=None).fit(X)
     np.testing.assert_array_equal(full.means_, ones.means_)
 
 
 def test_partial_is_a_fit_of_the_complete_features_alone():
     X, _ = table(5000)
-    partial = GaussianMixture(3, method="partial").fit(X)
-    alone = GaussianMixture(3).fit(X[:, :4])
+    partial = GaussianMixture(3, method="partial", refine=None).fit(X)
+    alone = GaussianMixture(3, refine=None).fit(X[:, :4])
     np.testing.assert_allclose(partial.means_[:, :4], alone.means_, rtol=1e-10)
     np.testing.assert_allclose(partial.feature_weights_, [1, 1, 1, 1, 0, 0])
     assert partial.means_.shape == (3, 6)
@@ -98,14 +100,15 @@ def test_complete_above_says_which_features_are_complete():
     assert loose.complete_features_.tolist() == [True] * 5 + [False]
 
 
+@pytest.mark.parametrize("refine", [None, "em"])
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(st.permutations(range(6)), st.floats(-1e3, 1e3), st.floats(0.01, 100.0))
 def test_permuted_shifted_and_scaled_tables_give_permuted_shifted_and_scaled_models(
-    order, shift, scale
+    refine, order, shift, scale
 ):
     X, _ = table(3000)
-    base = GaussianMixture(3).fit(X)
-    moved = GaussianMixture(3).fit(scale * X[:, order] + shift)
+    base = GaussianMixture(3, refine=refine).fit(X)
+    moved = GaussianMixture(3, refine=refine).fit(scale * X[:, order] + shift)
     match = recovery.match(moved.means_ - shift, scale * base.means_[:, order])
     np.testing.assert_allclose(
         moved.means_[match], scale * base.means_[:, order] + shift, rtol=1e-6, atol=1e-6 * scale
@@ -124,30 +127,37 @@ def test_the_order_of_rows_does_not_matter(seed):
     )
 
 
-def test_row_weights_are_repeats():
+@pytest.mark.parametrize("refine", [None, "em"])
+def test_row_weights_are_repeats(refine):
     X, _ = table(2000)
     repeats = np.random.default_rng(0).integers(0, 4, size=len(X))
-    weighted = GaussianMixture(3).fit(X, sample_weight=repeats)
-    repeated = GaussianMixture(3).fit(np.repeat(X, repeats, axis=0))
+    weighted = GaussianMixture(3, refine=refine).fit(X, sample_weight=repeats)
+    repeated = GaussianMixture(3, refine=refine).fit(np.repeat(X, repeats, axis=0))
     np.testing.assert_allclose(weighted.means_, repeated.means_, rtol=1e-9)
     np.testing.assert_allclose(weighted.weights_, repeated.weights_, rtol=1e-9)
     np.testing.assert_allclose(weighted.covariances_, repeated.covariances_, rtol=1e-9)
 
 
-@pytest.fixture(scope="module", params=["tied_spherical", "spherical"])
+@pytest.fixture(scope="module", params=["tied_spherical", "spherical", "diag"])
 def fitted(request):
     X, labels = table(3000)
     X[7] = np.nan
     return GaussianMixture(3, covariance_type=request.param, random_state=0).fit(X), X, labels
 
 
+def all_variances(model):
+    covariances = np.asarray(model.covariances_)
+    shape = {0: (1, 1), 1: (3, 1), 2: (3, 6)}[covariances.ndim]
+    return np.broadcast_to(covariances.reshape(shape), (3, 6))
+
+
 def naive_log_joint(model, row):
-    variances = np.broadcast_to(model.covariances_, 3)
+    variances = all_variances(model)
     return np.array(
         [
             np.log(model.weights_[k])
             + sum(
-                norm.logpdf(x, model.means_[k, d], np.sqrt(variances[k]))
+                norm.logpdf(x, model.means_[k, d], np.sqrt(variances[k, d]))
                 for d, x in enumerate(row)
                 if not np.isnan(x)
             )
@@ -207,7 +217,7 @@ def test_samples_follow_the_model(fitted):
     for k in range(3):
         np.testing.assert_allclose(X[labels == k].mean(axis=0), model.means_[k], atol=0.05)
         spread = X[labels == k].std(axis=0)
-        expected = np.sqrt(np.broadcast_to(model.covariances_, 3)[k])
+        expected = np.sqrt(all_variances(model)[k])
         np.testing.assert_allclose(spread, expected, rtol=0.05)
 
 
@@ -220,7 +230,9 @@ def test_one_component_is_the_mean_and_the_mean_variance():
     X, _ = table(500, observed=[1] * 6)
     model = GaussianMixture(1).fit(X)
     np.testing.assert_allclose(model.means_[0], X.mean(axis=0))
-    np.testing.assert_allclose(model.covariances_, np.trace(np.cov(X.T)) / 6)
+    np.testing.assert_allclose(model.covariances_, X.var(axis=0).mean())  # the likeliest
+    moments = GaussianMixture(1, refine=None).fit(X)
+    np.testing.assert_allclose(moments.covariances_, X.var(axis=0, ddof=1).mean())  # unbiased
 
 
 def test_diagnostics_tell_the_spectrum_the_route_and_the_time():
@@ -240,3 +252,65 @@ def test_gaps_that_come_together_are_noticed():
     X, _ = simulate.gaussian_mixture(5000, WEIGHTS, MEANS, 1.0, rng)
     X = simulate.block_gaps(X, [0, 0, 0, 0, 1, 1], [1.0, 0.3], rng)
     assert not GaussianMixture(3).fit(X).diagnostics_.gaps_independent
+
+
+@pytest.mark.parametrize("method", ["weighted", "full", "partial"])
+@pytest.mark.parametrize("form", ["centred", "raw"])
+def test_every_start_is_polished_to_the_same_maximum(method, form):
+    X, _ = table(20_000)
+    best = GaussianMixture(3, tol=1e-9).fit(X + 5)
+    other = GaussianMixture(3, tol=1e-9, method=method, form=form).fit(X + 5)
+    assert other.lower_bound_ == pytest.approx(best.lower_bound_, abs=1e-6)
+    assert best.lower_bound_ == pytest.approx(best.score(X + 5), rel=1e-10)
+
+
+def test_polishing_is_closer_to_the_truth_than_moments_are():
+    X, _ = table(5000)
+    moments, polished = (GaussianMixture(3, refine=how).fit(X) for how in (None, "em"))
+    assert polished.score(X) > moments.score(X)
+    errors = [np.abs(model.means_[ordered(model)] - MEANS).mean() for model in (moments, polished)]
+    assert errors[1] < errors[0]
+
+
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(st.lists(st.floats(1e-3, 1e3), min_size=6, max_size=6))
+def test_free_variances_do_not_depend_on_the_units_of_features(units):
+    X, _ = table(3000)
+    base = GaussianMixture(3, covariance_type="diag", tol=1e-9).fit(X)
+    scaled = GaussianMixture(3, covariance_type="diag", tol=1e-9).fit(X * units)
+    match = recovery.match(scaled.means_ / units + 10, base.means_ + 10)
+    np.testing.assert_allclose(scaled.means_[match] / units, base.means_, atol=1e-3)
+    np.testing.assert_allclose(
+        scaled.covariances_[match] / np.square(units), base.covariances_, rtol=1e-2
+    )
+
+
+def test_free_variances_are_found():
+    rng = np.random.default_rng(0)
+    labels = rng.choice(3, size=20_000, p=WEIGHTS)
+    variances = rng.uniform(0.3, 3.0, (3, 6))
+    X = MEANS[labels] + np.sqrt(variances[labels]) * rng.standard_normal((20_000, 6))
+    X = simulate.independent_gaps(X, (1, 1, 1, 1, 0.5, 0.2), rng)
+    model = GaussianMixture(3, covariance_type="diag").fit(X)
+    order = ordered(model)
+    np.testing.assert_allclose(model.means_[order], MEANS, atol=0.15)
+    np.testing.assert_allclose(model.covariances_[order], variances, rtol=0.15)
+
+
+def test_free_variances_need_the_likelihood():
+    with pytest.raises(ValueError, match=r"covariance_type=.diag. is learned by likelihood\."):
+        GaussianMixture(2, covariance_type="diag", refine=None).fit(np.eye(5))
+
+
+def test_stopping_early_is_warned_of():
+    X, _ = table(2000)
+    with pytest.warns(ConvergenceWarning, match="still rising after max_iter=2 passes"):
+        model = GaussianMixture(3, max_iter=2, tol=1e-12).fit(X)
+    assert not model.converged_
+    assert model.n_iter_ == 2
+
+
+def test_moments_alone_take_no_passes_of_em():
+    X, _ = table(2000)
+    model = GaussianMixture(3, refine=None).fit(X)
+    assert (model.n_iter_, model.converged_, model.lower_bound_) == (0, True, None)

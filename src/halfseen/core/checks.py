@@ -20,7 +20,7 @@ def check_pairs(count: Array, names: Sequence[str]) -> None:
     apart = np.argwhere(np.triu(count == 0))
     if not len(apart):
         return
-    others = f" ({len(apart) - 1} more pairs are alike)" if len(apart) > 1 else ""
+    others = f" (nor are {len(apart) - 1} other pairs)" if len(apart) > 1 else ""
     raise DataError(
         f"{features(names, apart[0])} are never observed in the same row, so their covariance "
         f"cannot be estimated{others}. Drop one of them, add rows that hold both, or use "

@@ -29,7 +29,7 @@ class FeatureSums:
             n_rows=float(block.weighed(filled.astype(float)).sum()),
             n_empty=int(np.count_nonzero(~filled)),
             count=block.weighed(block.observed.astype(float)).sum(axis=0),
-            total=block.weighed(block.values).sum(axis=0),
+            total=_sum_of_finite(block.weighed(block.values)),
             minimum=block.values.min(axis=0, where=block.observed, initial=np.inf),
             maximum=block.values.max(axis=0, where=block.observed, initial=-np.inf),
             whole=(block.values == np.floor(block.values)).all(axis=0),
@@ -68,4 +68,17 @@ class FeatureSums:
     @property
     def observed_fraction(self) -> Array:
         """``p_i = N_i / N`` over the rows that are not empty; (d,)."""
-        return self.count / max(self.n_rows, np.finfo(float).tiny)
+        return fraction_of(self.count, self.n_rows)
+
+
+def fraction_of(count: Array, n_rows: float) -> Array:
+    """``count / n_rows``, exactly one where rounding in sums of weights makes it nearly so."""
+    fraction = count / max(n_rows, np.finfo(float).tiny)
+    return np.where(fraction > 1 - 1e-9, 1.0, fraction)
+
+
+def _sum_of_finite(values: Array) -> Array:
+    """Sums over rows (d,); infinities, which are refused later, must not warn before."""
+    with np.errstate(invalid="ignore"):
+        total: Array = values.sum(axis=0)
+    return total

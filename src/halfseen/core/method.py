@@ -19,6 +19,7 @@ from halfseen.core.decomposition import Decomposer, Decomposition
 from halfseen.core.model import Evidence, Model
 from halfseen.core.moments import Moments
 from halfseen.core.pair_sums import PairSums
+from halfseen.core.refinement import Climb, Refined, Refinement
 from halfseen.core.rows import Rows
 from halfseen.core.stages import Stages
 from halfseen.core.survey import Survey
@@ -38,6 +39,7 @@ class Learned(Generic[P]):
     parameters: P
     evidence: Evidence
     decomposition: Decomposition
+    climb: Climb | None
 
 
 def learn(
@@ -51,27 +53,31 @@ def learn(
     third_moment: ThirdMoment,
     decomposer: Decomposer,
     recovery: Recovery[P],
+    refinement: Refinement[P] | None,
     generator: np.random.Generator,
     stages: Stages,
 ) -> Learned[P]:
-    """Learn ``model`` from the ``used`` features (d,) of ``rows``, then recover the others."""
+    """Learn ``model`` from the ``used`` features (d,) of ``rows``, recover the others, polish."""
     part = rows.select(used)
     with stages("pairs of features"):
         moments = second_moments(part, survey, used, model.centred)
     check_rank(moments, part.names, model.rank(n_components), n_components)
     signal = model.signal(moments, survey.complete[used], n_components)
     weights = weighting(moments.observed_fraction, signal)
-    whitening = whiten(signal.matrix, weights, model.rank(n_components))
+    whitening = whiten(signal.matrix, weights / signal.unit, model.rank(n_components))
     with stages("triples of features"):
         third = third_moment(part, moments, model.probe(signal, whitening))
-    evidence = Evidence(n_components, moments, signal, whitening, third)
+    evidence = Evidence(n_components, moments, signal, weights, whitening, third)
     warn_of_weak_moments(evidence, part.names)
     with stages("decomposition"):
         decomposition = decomposer(model.tensor(evidence), generator)
         parameters = model.parameters(evidence, decomposition)
     with stages("incomplete features"):
-        parameters = recovery(rows, parameters)
-    return Learned(parameters, evidence, decomposition)
+        refined = Refined(recovery(rows, parameters))
+    if refinement is not None:
+        with stages("polishing"):
+            refined = refinement(rows, refined.parameters)
+    return Learned(refined.parameters, evidence, decomposition, refined.climb)
 
 
 def second_moments(part: Rows, survey: Survey, used: Mask, centred: bool) -> Moments:

@@ -20,6 +20,7 @@ class Evidence:
     n_components: int
     moments: Moments
     signal: Signal
+    weights: Array  # (d,)  of the features
     whitening: Whitening
     third: ProjectedThird
 

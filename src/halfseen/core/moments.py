@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from halfseen.core.arrays import Array
-from halfseen.core.feature_sums import FeatureSums
+from halfseen.core.feature_sums import FeatureSums, fraction_of
 from halfseen.core.pair_sums import PairSums
 
 
@@ -57,4 +57,4 @@ class Moments:
     @property
     def observed_fraction(self) -> Array:
         """``p_i``, the fraction of rows in which a feature is observed; (d,)."""
-        return np.diag(self.count) / self.n_rows
+        return fraction_of(np.diag(self.count), self.n_rows)

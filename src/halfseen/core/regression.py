@@ -23,8 +23,10 @@ Expectation = Callable[[Block], Array]
 class RegressionSums:
     """Normal equations of one regression a target feature, on shared regressors."""
 
-    gram: Array  # (t, k, k)  sum of h ⊗ h over the rows in which target t is observed
-    cross: Array  # (t, k)    sum of h (x - origin)_t over those rows
+    count: Array  # (t,)      rows in which target t is observed
+    square: Array  # (t,)     sum of (x - origin)_t² over those rows
+    gram: Array  # (t, k, k)  sum of h ⊗ h
+    cross: Array  # (t, k)    sum of h (x - origin)_t
 
     @classmethod
     def on(
@@ -35,18 +37,34 @@ class RegressionSums:
         def summarise(block: Block) -> RegressionSums:
             latent = expectation(block.select(complete))  # (n, k)
             wanted = block.select(targets)
+            deviations, mask = wanted.about(origin), wanted.observed.astype(float)
             n, k = latent.shape
             squares = (latent[:, :, None] * latent[:, None, :]).reshape(n, k * k)
-            gram = (wanted.observed.T.astype(float) @ block.weighed(squares)).reshape(-1, k, k)
-            return cls(gram, wanted.about(origin).T @ block.weighed(latent))
+            return cls(
+                count=block.weighed(mask).sum(axis=0),
+                square=block.weighed(deviations**2).sum(axis=0),
+                gram=(mask.T @ block.weighed(squares)).reshape(-1, k, k),
+                cross=deviations.T @ block.weighed(latent),
+            )
 
         return summarise
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(self.gram + other.gram, self.cross + other.cross)
+        return type(self)(
+            self.count + other.count,
+            self.square + other.square,
+            self.gram + other.gram,
+            self.cross + other.cross,
+        )
 
     def least_squares(self) -> Array:
         """Coefficients (t, k); of those that fit equally well, the shortest."""
         inverse = np.linalg.pinv(self.gram, hermitian=True)
         coefficients: Array = np.einsum("tij,tj->ti", inverse, self.cross)
         return coefficients
+
+    def residual_variance(self, coefficients: Array) -> Array:
+        """What the regression with least-squares ``coefficients`` (t, k) leaves over; (t,)."""
+        explained = np.einsum("tk,tk->t", coefficients, self.cross)
+        variance: Array = (self.square - explained) / self.count
+        return variance

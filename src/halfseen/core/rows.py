@@ -21,14 +21,18 @@ class Block:
     values: Array  # (n, d)   zero where not observed
     observed: Mask  # (n, d)
     weights: Array | None = None  # (n,)  how often each row counts, all above zero; None is once
+    start: int = 0  # which row of the table is the first: a block's own name
 
     @classmethod
-    def from_table(cls, table: np.ndarray[Any, Any], weights: Array | None = None) -> Self:
+    def from_table(
+        cls, table: np.ndarray[Any, Any], weights: Array | None = None, start: int = 0
+    ) -> Self:
         """The rows of a table in which NaN marks the gaps; rows of no weight are not there."""
         if weights is not None:
             table, weights = table[weights > 0], weights[weights > 0]
         observed = ~np.isnan(table)
-        return cls(np.where(observed, table, 0.0).astype(np.float64, copy=False), observed, weights)
+        values = np.where(observed, table, 0.0).astype(np.float64, copy=False)
+        return cls(values, observed, weights, start)
 
     def about(self, origin: Array) -> Array:
         """Deviations from ``origin``, zero in the gaps; (n, d)."""
@@ -66,3 +70,6 @@ class Rows(Protocol):
 
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features."""
+
+    def recentred(self, origin: Array) -> "Rows":
+        """The same rows measured from ``origin`` (d,), for work that goes over them many times."""

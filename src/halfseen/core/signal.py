@@ -14,6 +14,7 @@ class Signal:
     matrix: Array  # (d, d)  S, unweighted
     noise: Array  # (d,)     ψ, the variance of each feature given the latent variables
     null: Array  # (d, m)    directions along which the latent variables do not vary, or none
+    unit: Array  # (d,)      the scale on which features are alike before they are weighted
 
     @property
     def variance(self) -> Array:

@@ -31,9 +31,11 @@ class Stages:
         """Run the body as the named stage."""
         self._stage, self._rows, self._start = stage, 0, time.perf_counter()
         self._show("")
-        yield
-        self.seconds[stage] = time.perf_counter() - self._start
-        self._show("\n")
+        try:
+            yield
+        finally:
+            self.seconds[stage] = time.perf_counter() - self._start
+            self._show("\n")
 
     def advance(self, n_rows: int) -> None:
         """Another ``n_rows`` rows of this stage are done."""
@@ -44,9 +46,11 @@ class Stages:
         if not self._verbose:
             return
         stream = self._stream or sys.stderr
-        if not (end or stream.isatty()):
-            return  # a log file gets one line a stage
-        print(f"\r{self._line(finished=bool(end)):<78}", end=end, file=stream, flush=True)
+        line = self._line(finished=bool(end))
+        if stream.isatty():
+            print(f"\r{line:<78}", end=end, file=stream, flush=True)
+        elif end:  # a log file gets one line a stage
+            print(line, file=stream, flush=True)
 
     def _line(self, finished: bool) -> str:
         elapsed = time.perf_counter() - self._start

@@ -12,6 +12,7 @@ from halfseen.core.rows import Rows
 
 NEVER_OBSERVED = "never observed"
 CONSTANT = "constant"
+RARE = "observed in less than two rows, by weight,"
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,23 +27,20 @@ class Survey:
     @property
     def dropped(self) -> dict[str, str]:
         """Why each unusable feature is left out."""
-        unseen = self.sums.count == 0
-        return {
-            name: NEVER_OBSERVED if unseen[i] else CONSTANT
-            for i, name in enumerate(self.names)
-            if not self.kept[i]
-        }
+        reasons = np.where(self.sums.minimum < self.sums.maximum, RARE, CONSTANT)
+        reasons = np.where(self.sums.count == 0, NEVER_OBSERVED, reasons)
+        return {self.names[i]: str(reasons[i]) for i in np.flatnonzero(~self.kept)}
 
 
 def survey(rows: Rows, complete_above: float) -> Survey:
     """Look through the rows once."""
     sums = rows.accumulate(FeatureSums.of)
-    infinite = np.isinf(sums.maximum - sums.minimum) & (sums.count > 0)
+    infinite = (np.isinf(sums.minimum) | np.isinf(sums.maximum)) & (sums.count > 0)
     if infinite.any():
         raise DataError(
             f"Infinite values in {quoted(rows.names, np.flatnonzero(infinite))}. "
             "Replace them by numbers, or by NaN if they stand for missing values."
         )
-    kept = (sums.count > 0) & (sums.minimum < sums.maximum)
+    kept = (sums.count >= 2) & (sums.minimum < sums.maximum)
     complete = kept & (sums.observed_fraction >= complete_above)
     return Survey(rows.names, sums, kept, complete)

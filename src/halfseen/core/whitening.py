@@ -16,7 +16,6 @@ class Whitening:
     after the whitening has to know of them.
     """
 
-    weights: Array  # (d,)
     forward: Array  # (d, r)  F
     back: Array  # (d, r)     B
     spectrum: Array  # (d,)   eigenvalues of the weighted signal, largest first
@@ -45,7 +44,6 @@ def whiten(signal: Array, weights: Array, rank: int) -> Whitening:
     floor = np.finfo(float).eps * max(np.abs(values).max(initial=0.0), np.finfo(float).tiny)
     size = np.sqrt(np.maximum(np.abs(kept), floor))
     return Whitening(
-        weights=weights,
         forward=weights[:, None] * directions / size,
         back=directions * size / weights[:, None],
         spectrum=values,

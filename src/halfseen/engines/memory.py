@@ -1,40 +1,28 @@
 """Rows of an array in memory."""
 
-import operator
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import Any, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.rows import Block, S
+from halfseen.engines.blocks import Told, nobody, sum_over
 
 BLOCK_ENTRIES = 1 << 16  # half a megabyte of doubles: a block and its products stay in the cache
 FEWEST_ROWS = 256
 
 
-def _ignore(n_rows: int) -> None:
-    return None
-
-
 @dataclass(frozen=True, eq=False)
 class MemoryRows:
-    """An array in which NaN marks the gaps, cut into blocks of rows, threads over blocks.
-
-    Sums are merged in the order of the rows whatever thread is done first, so the number of
-    threads does not change which sums are added to which.
-    """
+    """An array in which NaN marks the gaps, cut into blocks of rows, threads over blocks."""
 
     table: np.ndarray[Any, Any]  # (n, d)
     names: tuple[str, ...]
     weights: Array | None = None  # (n,)  how often each row counts
     n_threads: int = 1
-    advance: Callable[[int], None] = field(default=_ignore)  # told of each block's rows when done
+    advance: Told = field(default=nobody)
     columns: Mask | None = None
 
     def select(self, features: Mask) -> Self:
@@ -44,14 +32,14 @@ class MemoryRows:
         names = tuple(name for name, keep in zip(self.names, features, strict=True) if keep)
         return replace(self, columns=chosen, names=names)
 
+    def recentred(self, origin: Array) -> "PreparedRows":
+        """The same rows measured from ``origin`` (d,), kept ready for many passes."""
+        blocks = [replace(block, values=block.about(origin)) for block in self.blocks()]
+        return PreparedRows(tuple(blocks), self.names, self.n_threads, self.advance)
+
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
         """The sum of ``summarise(block)`` over all blocks of rows."""
-
-        def run(block: Block) -> tuple[int, S]:
-            return len(block.values), summarise(block)
-
-        results = self._threaded(run) if self.n_threads > 1 else map(run, self.blocks())
-        return reduce(operator.add, self._told(results))
+        return sum_over(self.blocks(), summarise, self.n_threads, self.advance)
 
     def blocks(self) -> Iterator[Block]:
         """The rows in order, a block at a time; one empty block if there are none."""
@@ -59,20 +47,28 @@ class MemoryRows:
         for start in range(0, max(len(self.table), 1), step):
             part = slice(start, start + step)
             table = self.table[part] if self.columns is None else self.table[part, self.columns]
-            yield Block.from_table(table, None if self.weights is None else self.weights[part])
+            weights = None if self.weights is None else self.weights[part]
+            yield Block.from_table(table, weights, start)
 
-    def _told(self, results: Iterator[tuple[int, S]]) -> Iterator[S]:
-        for n_rows, sums in results:
-            self.advance(n_rows)
-            yield sums
 
-    def _threaded(self, run: Callable[[Block], tuple[int, S]]) -> Iterator[tuple[int, S]]:
-        """Results in order, never more than a few blocks ahead of what has been merged."""
-        with threadpool_limits(1), ThreadPoolExecutor(self.n_threads) as pool:
-            pending: deque[Future[tuple[int, S]]] = deque()
-            for block in self.blocks():
-                pending.append(pool.submit(run, block))
-                if len(pending) > 2 * self.n_threads:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
+@dataclass(frozen=True, eq=False)
+class PreparedRows:
+    """Blocks of rows that are ready to be summed, again and again."""
+
+    ready: tuple[Block, ...]
+    names: tuple[str, ...]
+    n_threads: int = 1
+    advance: Told = field(default=nobody)
+
+    def select(self, features: Mask) -> Self:
+        """The same rows with only some of the features."""
+        names = tuple(name for name, keep in zip(self.names, features, strict=True) if keep)
+        return replace(self, ready=tuple(b.select(features) for b in self.ready), names=names)
+
+    def recentred(self, origin: Array) -> Self:
+        """The same rows measured from ``origin`` (d,)."""
+        return replace(self, ready=tuple(replace(b, values=b.about(origin)) for b in self.ready))
+
+    def accumulate(self, summarise: Callable[[Block], S]) -> S:
+        """The sum of ``summarise(block)`` over all blocks of rows."""
+        return sum_over(self.ready, summarise, self.n_threads, self.advance)

@@ -14,6 +14,7 @@ from halfseen.core.errors import DataError, DroppedFeatureWarning
 from halfseen.core.method import Recovery, learn
 from halfseen.core.model import Model
 from halfseen.core.naming import features, quoted
+from halfseen.core.refinement import Climb, Refinement
 from halfseen.core.rows import Rows
 from halfseen.core.stages import Stages
 from halfseen.core.survey import Survey, survey
@@ -46,6 +47,7 @@ class Fit(Generic[P]):
 
     survey: Survey
     parameters: P  # of the kept features
+    climb: Climb | None
     feature_weights: Array  # (d,)  zero for features that were not used
     diagnostics: Diagnostics
 
@@ -72,12 +74,14 @@ def fit_moments(
     model: Model[P],
     auto_weighting: str,
     regression: Callable[[Survey], Regression[P]],
+    refinement: Callable[[Survey], Refinement[P]] | None,
     check: Callable[[Survey], None] = lambda survey: None,
 ) -> Fit[P]:
     """Fit ``model`` to ``table`` (n, d) with the estimator's parameters."""
-    stages = Stages(len(table), estimator.verbose)
-    threads = effective_n_jobs(estimator.n_jobs)
     weights = read_row_weights(estimator, sample_weight, len(table))
+    n_rows = len(table) if weights is None else int(np.count_nonzero(weights))
+    stages = Stages(n_rows, estimator.verbose)
+    threads = effective_n_jobs(estimator.n_jobs)
     rows = MemoryRows(table, feature_names(estimator), weights, threads, stages.advance)
     with stages("features"):
         seen = survey(rows, estimator.complete_above)
@@ -103,12 +107,14 @@ def fit_moments(
         third_moment=THIRD_MOMENTS[estimator.third_moment],
         decomposer=DECOMPOSERS[estimator.decomposer],
         recovery=recovery,
+        refinement=None if refinement is None else refinement(kept),
         generator=_generator(estimator.random_state),
         stages=stages,
     )
     feature_weights = np.zeros(len(seen.names))
-    feature_weights[np.flatnonzero(seen.kept)[used]] = learned.evidence.whitening.weights
-    return Fit(seen, learned.parameters, feature_weights, diagnose(seen, learned, how, stages))
+    feature_weights[np.flatnonzero(seen.kept)[used]] = learned.evidence.weights
+    diagnostics = diagnose(seen, learned, how, stages)
+    return Fit(seen, learned.parameters, learned.climb, feature_weights, diagnostics)
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -1,6 +1,6 @@
 """Gamma-Poisson topics from tables of counts with gaps."""
 
-from typing import Any, Self, TypedDict, Unpack
+from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -8,11 +8,32 @@ from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from halfseen.core.arrays import Array
+from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
+from halfseen.core.refinement import Refined, Refinement
+from halfseen.core.rows import Block, Rows
+from halfseen.core.survey import Survey
 from halfseen.core.topic_parameters import TopicParameters
 from halfseen.estimators.fitting import Fit, check_counts, check_shared_parameters, fit_moments
-from halfseen.estimators.table import filled, read_table, row_by_row
+from halfseen.estimators.imputation import Predictive, impute, spread_out
+from halfseen.estimators.parameters import check_choice_or_none, check_positive_integer
+from halfseen.estimators.table import read_table, row_by_row
 from halfseen.models.gamma_poisson import GammaPoissonModel
-from halfseen.posteriors.gamma_poisson import posterior_mean_loadings, recover
+from halfseen.posteriors.gamma_poisson import factorised_posterior, likelihood_bound
+from halfseen.posteriors.importance import importance_sample
+from halfseen.posteriors.topic_regression import recover
+from halfseen.posteriors.topic_saem import polish
+
+LIKELIHOOD_SEED = 0
+"""Of the likelihood's importance draws: scores are the same whenever they are asked for."""
+
+
+class Likelihood(NamedTuple):
+    """Log-likelihoods of rows and how exact they are, each (n,)."""
+
+    log_likelihood: Array
+    standard_error: Array
+    effective_draws: Array  # of the draws of importance sampling
+    bound: Array  # what the log-likelihood cannot be below
 
 
 class FitOptions(TypedDict, total=False):
@@ -47,8 +68,13 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Joint diagonalisation, the tensor power method, or one random contraction.
     third_moment : {"auto", "explicit"}, default="auto"
         How the third moment is had.
+    refine : {"saem"} or None, default=None
+        Polish by stochastic approximation EM, or stay with what the moments say. Worth its time
+        when rows hold many counts.
+    n_sweeps : int, default=1000
+        Sweeps of stochastic approximation EM over the rows.
     random_state : int, RandomState or None, default=None
-        Seeds the decomposer (``"joint"`` uses no randomness) and :meth:`sample`.
+        Seeds the decomposer (``"joint"`` uses no randomness), refining and drawing.
     n_jobs : int or None, default=None
         Threads over blocks of rows.
     verbose : int, default=0
@@ -68,6 +94,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         as complete, and which vary.
     n_components_ : int
         How many topics there are.
+    n_iter_ : int
+        Sweeps over the rows that refining took.
     diagnostics_ : Diagnostics
         How the fit went, and what to be careful about.
     n_features_in_, feature_names_in_
@@ -105,6 +133,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         incomplete_features: str = "regress",
         decomposer: str = "joint",
         third_moment: str = "auto",
+        refine: str | None = None,
+        n_sweeps: int = 1000,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -116,6 +146,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.incomplete_features = incomplete_features
         self.decomposer = decomposer
         self.third_moment = third_moment
+        self.refine = refine
+        self.n_sweeps = n_sweeps
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -131,6 +163,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if options:
             raise TypeError(f"GammaPoisson.fit() got an unexpected argument {min(options)!r}")
         check_shared_parameters(self)
+        check_choice_or_none(self, "refine", ("saem",))
+        check_positive_integer(self, "n_sweeps")
         fit = fit_moments(
             self,
             read_table(self, X, reset=True),
@@ -138,12 +172,13 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             model=GammaPoissonModel(),
             auto_weighting="signal",
             regression=lambda kept: recover,
+            refinement=None if self.refine is None else self._refinement,
             check=check_counts,
         )
         return self._keep(fit)
 
     def _keep(self, fit: Fit[TopicParameters]) -> Self:
-        seen, parameters = fit.survey, fit.parameters.normalised()
+        seen, parameters = fit.survey, GammaPoissonParameters.matching(fit.parameters)
         self.components_ = np.zeros((self.n_components, len(seen.names)))
         self.components_[:, seen.kept] = parameters.topics
         self.shapes_ = parameters.shapes
@@ -155,16 +190,25 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.constants_ = np.where(seen.kept, np.nan, seen.sums.mean)
         self.n_components_ = self.n_components
         self.diagnostics_ = fit.diagnostics
+        self.n_iter_ = 0 if fit.climb is None else fit.climb.n_iterations
         return self
+
+    def _refinement(self, kept: Survey) -> Refinement[TopicParameters]:
+        seed = check_random_state(self.random_state).randint(2**31)
+
+        def refine(rows: Rows, start: TopicParameters) -> Refined[TopicParameters]:
+            refined = polish(
+                rows, GammaPoissonParameters.matching(start), seed=seed, n_sweeps=self.n_sweeps
+            )
+            return Refined(refined.parameters.loading_moments(), refined.climb)
+
+        return refine
 
     def transform(self, X: Any) -> Array:
         """Posterior mean loadings of each row given its observed counts; (n, k)."""
-        check_is_fitted(self)
-        table = read_table(self, X, reset=False)[:, self.kept_features_]
-        topics = self.components_[:, self.kept_features_]
+        parameters = self._parameters()
         return row_by_row(
-            table,
-            lambda block: posterior_mean_loadings(block, topics, self.shapes_, self.rate_),
+            self._kept_table(X), lambda block: factorised_posterior(block, parameters).mean
         )
 
     def inverse_transform(self, X: Any) -> Array:
@@ -173,16 +217,81 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         expected: Array = check_array(X, dtype=float) @ self.components_
         return expected
 
-    def impute(self, X: Any) -> Array:
-        """``X`` with each gap filled by its expectation given the row's observed counts; (n, d).
+    def likelihood(self, X: Any) -> Likelihood:
+        """Log-likelihoods of rows' observed counts, and how exact they are.
 
-        A constant feature is filled with its constant; one that was never observed in the fit
-        stays as it is.
+        By importance sampling at the posterior mode of the loadings; the same for a row wherever it
+        stands. The bound is that of mean-field variational inference, usually half a unit too low.
         """
-        check_is_fitted(self)
+        parameters = self._parameters()
+
+        def columns(block: Block) -> Array:
+            sample = importance_sample(block, parameters, LIKELIHOOD_SEED)
+            return np.column_stack([*sample[:3], likelihood_bound(block, parameters)])
+
+        return Likelihood(*row_by_row(self._kept_table(X), columns).T)
+
+    def score_samples(self, X: Any) -> Array:
+        """Log-likelihood of the observed counts of each row; (n,)."""
+        return self.likelihood(X).log_likelihood
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of the rows."""
+        return float(self.score_samples(X).mean())
+
+    def perplexity(self, X: Any) -> float:
+        """``exp(-log-likelihood per counted item)``: lower is better."""
+        n_items = np.nansum(self._kept_table(X))
+        return float(np.exp(-self.score_samples(X).sum() / max(n_items, 1.0)))
+
+    def impute(self, X: Any, *, return_std: bool = False, draws: int | None = None) -> Any:
+        """``X`` with each gap filled by its expectation given the row's observed counts.
+
+        Arrays come back as arrays and data frames as data frames, with observed cells, names and
+        index as they were. A constant feature is filled with its constant; one that was never
+        observed in the fit stays as it is.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d)
+            The table to fill.
+        return_std : bool, default=False
+            Return also each cell's predictive standard deviation, zero where it was observed.
+        draws : int or None, default=None
+            Return this many tables with gaps filled by random counts from their distribution given
+            what is observed, for multiple imputation.
+        """
         table = read_table(self, X, reset=False)
-        expected = self.transform(X) @ self.components_
-        return filled(table, np.where(self.kept_features_, expected, self.constants_))
+        return impute(X, table, self._predictive(X), return_std=return_std, draws=draws)
+
+    def _predictive(self, X: Any) -> Predictive:
+        """Poisson counts of uncertain loadings, cell by cell."""
+        parameters, table = self._parameters(), self._kept_table(X)
+        topics, kept = parameters.topics, self.kept_features_
+        no_spread = np.where(np.isnan(self.constants_), np.nan, 0.0)
+
+        def both(block: Block) -> Array:
+            sample = importance_sample(block, parameters, LIKELIHOOD_SEED)
+            rates = sample.mean @ topics
+            of_rates = np.einsum("nkl,kd,ld->nd", sample.covariance, topics, topics, optimize=True)
+            return np.hstack([rates, rates + of_rates])
+
+        def moments() -> tuple[Array, Array]:
+            mean, variance = np.hsplit(row_by_row(table, both), 2)
+            return spread_out(mean, kept, self.constants_), spread_out(variance, kept, no_spread)
+
+        def drawn(number: int) -> list[Array]:
+            random = check_random_state(self.random_state)
+            seed = random.randint(2**31)
+            loadings = row_by_row(
+                table, lambda block: importance_sample(block, parameters, seed, number).draws
+            )
+            return [
+                spread_out(random.poisson(loadings[:, m] @ topics), kept, self.constants_)
+                for m in range(number)
+            ]
+
+        return Predictive(moments, drawn)
 
     def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
         """Draw rows of counts without gaps, and the loadings they come from."""
@@ -191,6 +300,15 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         loadings = random.gamma(self.shapes_, 1 / self.rate_, size=(n_samples, self.n_components_))
         counts = random.poisson(loadings @ self.components_).astype(float)
         return counts, loadings
+
+    def _kept_table(self, X: Any) -> np.ndarray[Any, Any]:
+        return read_table(self, X, reset=False)[:, self.kept_features_]
+
+    def _parameters(self) -> GammaPoissonParameters:
+        """The model of the features that vary."""
+        check_is_fitted(self)
+        topics = self.components_[:, self.kept_features_]
+        return GammaPoissonParameters(topics, self.shapes_, self.rate_)
 
     @property
     def _n_features_out(self) -> int:

@@ -1,46 +1,60 @@
 """Gaussian mixtures from tables with gaps."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from halfseen.core.arrays import Array, Labels, Mask
 from halfseen.core.mixture_parameters import MixtureParameters
+from halfseen.core.refinement import Refined, Refinement
 from halfseen.core.rows import Rows
 from halfseen.core.survey import Survey
 from halfseen.estimators.fitting import Fit, Regression, check_shared_parameters, fit_moments
-from halfseen.estimators.parameters import check_choice
-from halfseen.estimators.table import filled, read_table, row_by_row
+from halfseen.estimators.handover import as_sklearn
+from halfseen.estimators.imputation import Predictive, impute
+from halfseen.estimators.parameters import (
+    check_choice,
+    check_choice_or_none,
+    check_non_negative,
+    check_positive_integer,
+)
+from halfseen.estimators.table import read_table, row_by_row
 from halfseen.models.gaussian_form import FORMS
 from halfseen.models.gaussian_mixture import GaussianMixtureModel
 from halfseen.models.gaussian_noise import NOISES
 from halfseen.models.noise_floor import NOISE_EIGENVALUES
+from halfseen.posteriors.covariance_shape import SHAPES
 from halfseen.posteriors.mixture import posterior, recover
+from halfseen.posteriors.mixture_em import polish
 
 
 class GaussianMixture(DensityMixin, BaseEstimator):
-    """Mixture of spherical Gaussians, learned from whatever is observed.
+    """Mixture of Gaussians with independent noise, learned from whatever is observed.
 
     No random starts: the second and third moments of the observed entries, each feature weighted
-    by how well it is known, are decomposed into components. Assumes that values are missing
-    completely at random.
+    by how well it is known, are decomposed into components; from there EM climbs to the maximum of
+    the likelihood. The moments assume that values are missing completely at random, the likelihood
+    only that they are missing at random given what is observed.
 
     Parameters
     ----------
     n_components : int, default=1
         How many components there are.
     method : {"weighted", "full", "partial"}, default="weighted"
-        Weight the features, take all as equal, or use complete features only.
+        In the moments, weight the features, take all as equal, or use complete features only.
     feature_weights : {"auto", "observed", "sqrt", "none"} or array of shape (d,), default="auto"
         The weights of ``method="weighted"``. ``"auto"`` is ``"observed"``: the fraction of rows
         in which a feature is observed.
     complete_above : float, default=0.95
         A feature observed in at least this fraction of rows counts as complete.
-    covariance_type : {"tied_spherical", "spherical"}, default="tied_spherical"
-        One variance for all components, or one for each.
+    covariance_type : {"tied_spherical", "spherical", "diag"}, default="tied_spherical"
+        One variance for all components, one for each, or one for each feature of each (which needs
+        ``refine="em"``).
     form : {"centred", "raw"}, default="centred"
         Moments about the mean with a constant coordinate, or moments about zero as in the paper.
     noise_eigenvalues : {"D-K+1", "D-K"}, default="D-K+1"
@@ -53,6 +67,12 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         Joint diagonalisation, the tensor power method, or one random contraction.
     third_moment : {"auto", "explicit"}, default="auto"
         How the third moment is had.
+    refine : {"em"} or None, default="em"
+        Polish by expectation-maximisation, or stay with what the moments say.
+    tol : float, default=1e-6
+        EM stops when a step gains less than this in mean log-likelihood.
+    max_iter : int, default=500
+        EM stops after this many passes over the rows.
     random_state : int, RandomState or None, default=None
         Seeds the decomposer (``"joint"`` uses no randomness) and :meth:`sample`.
     n_jobs : int or None, default=None
@@ -66,8 +86,15 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         How common each component is.
     means_ : ndarray of shape (k, d)
         Means of the components. NaN for features that were never observed.
-    covariances_ : float or ndarray of shape (k,)
-        The variance, or each component's.
+    covariances_ : float or ndarray of shape (k,) or (k, d)
+        The variance, each component's, or each feature's in each component, as
+        ``covariance_type`` says.
+    n_iter_ : int
+        Passes over the rows that EM took.
+    converged_ : bool
+        Whether EM stopped by itself.
+    lower_bound_ : float or None
+        Mean log-likelihood of the rows at the end of EM.
     feature_weights_ : ndarray of shape (d,)
         Weight of each feature in the fit, zero if it was not used.
     observed_fraction_ : ndarray of shape (d,)
@@ -117,6 +144,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         incomplete_features: str = "regress",
         decomposer: str = "joint",
         third_moment: str = "auto",
+        refine: str | None = "em",
+        tol: float = 1e-6,
+        max_iter: int = 500,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -131,6 +161,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         self.incomplete_features = incomplete_features
         self.decomposer = decomposer
         self.third_moment = third_moment
+        self.refine = refine
+        self.tol = tol
+        self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -144,6 +177,14 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         check_choice(self, "covariance_type", NOISES)
         check_choice(self, "form", FORMS)
         check_choice(self, "noise_eigenvalues", NOISE_EIGENVALUES)
+        check_choice_or_none(self, "refine", ("em",))
+        check_non_negative(self, "tol")
+        check_positive_integer(self, "max_iter")
+        if self.covariance_type == "diag" and self.refine is None:
+            raise ValueError(
+                "covariance_type='diag' is learned by likelihood. Use refine='em', or "
+                "covariance_type='spherical'."
+            )
         fit = fit_moments(
             self,
             read_table(self, X, reset=True),
@@ -154,7 +195,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
                 NOISE_EIGENVALUES[self.noise_eigenvalues],
             ),
             auto_weighting="observed",
-            regression=_regression,
+            regression=self._regression,
+            refinement=None if self.refine is None else self._refinement,
         )
         return self._keep(fit)
 
@@ -164,16 +206,56 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         self.means_ = np.tile(seen.sums.mean, (self.n_components, 1))
         self.means_[:, seen.kept] = parameters.means
         self.weights_ = parameters.weights
-        variances = parameters.variances[:, 0]
-        tied = self.covariance_type == "tied_spherical"
-        self.covariances_: Any = float(variances[0]) if tied else variances
+        self.covariances_ = self._public_covariances(parameters.variances, seen.kept)
         self.feature_weights_ = fit.feature_weights
         self.observed_fraction_ = seen.sums.observed_fraction
         self.complete_features_ = seen.complete
         self.kept_features_ = seen.kept
         self.n_components_ = self.n_components
         self.diagnostics_ = fit.diagnostics
+        climb = fit.climb
+        self.n_iter_ = 0 if climb is None else climb.n_iterations
+        self.converged_ = climb is None or climb.converged
+        self.lower_bound_ = None if climb is None else climb.log_likelihood
+        if not self.converged_:
+            warnings.warn(
+                f"The likelihood was still rising after max_iter={self.max_iter} passes. Raise "
+                "max_iter, or raise tol to be content with less.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         return self
+
+    def _public_covariances(self, variances: Array, kept: Mask) -> Any:
+        """Variances (k, d kept) in the form that ``covariances_`` has."""
+        if self.covariance_type == "tied_spherical":
+            return float(variances[0, 0])
+        if self.covariance_type == "spherical":
+            return variances[:, 0]
+        every = np.zeros((len(variances), len(kept)))
+        every[:, kept] = variances
+        return every
+
+    def _regression(self, kept: Survey) -> Regression[MixtureParameters]:
+        shape = SHAPES[self.covariance_type]
+
+        def regress(
+            rows: Rows, parameters: MixtureParameters, used: Mask, complete: Mask
+        ) -> MixtureParameters:
+            return recover(rows, parameters, used, complete, kept.sums.mean, shape)
+
+        return regress
+
+    def _refinement(self, kept: Survey) -> Refinement[MixtureParameters]:
+        feature_range = kept.sums.maximum - kept.sums.minimum
+        shape = SHAPES[self.covariance_type]
+
+        def refine(rows: Rows, start: MixtureParameters) -> Refined[MixtureParameters]:
+            return polish(
+                rows, start, shape, feature_range, tolerance=self.tol, max_iterations=self.max_iter
+            )
+
+        return refine
 
     def fit_predict(self, X: Any, y: Any = None) -> Labels:
         """Learn the mixture and return the most probable component of each row."""
@@ -212,23 +294,66 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         penalty = self._n_free_parameters() * np.log(len(log_likelihood))
         return float(-2 * log_likelihood.sum() + penalty)
 
-    def impute(self, X: Any) -> Array:
-        """``X`` with each gap filled by its expectation given what is observed in the row; (n, d).
+    def impute(self, X: Any, *, return_std: bool = False, draws: int | None = None) -> Any:
+        """``X`` with each gap filled by its expectation given what is observed in the row.
 
-        Features that were never observed in the fit stay as they are.
+        Arrays come back as arrays and data frames as data frames, with observed cells, names and
+        index as they were. Features that were never observed in the fit stay as they are.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d)
+            The table to fill.
+        return_std : bool, default=False
+            Return also each cell's predictive standard deviation, zero where it was observed.
+        draws : int or None, default=None
+            Return this many tables with gaps filled by random draws from their distribution given
+            what is observed, for multiple imputation.
         """
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        return filled(table, self.predict_proba(X) @ self.means_)
+        predictive = self._predictive(self.predict_proba(X))
+        return impute(X, table, predictive, return_std=return_std, draws=draws)
+
+    def _predictive(self, shares: Array) -> Predictive:
+        """Mixtures, cell by cell, with ``shares`` (n, k) of the components."""
+        variances = self._variances() * self.kept_features_  # constants do not vary
+
+        def moments() -> tuple[Array, Array]:
+            middle = self.means_.mean(axis=0)
+            centre = shares @ (self.means_ - middle)
+            return middle + centre, shares @ (variances + (self.means_ - middle) ** 2) - centre**2
+
+        def draws(number: int) -> list[Array]:
+            random = check_random_state(self.random_state)
+            return [self._draw(shares, variances, random) for _ in range(number)]
+
+        return Predictive(moments, draws)
+
+    def _draw(self, shares: Array, variances: Array, random: Any) -> Array:
+        """A table drawn with each row's component from its shares (n, k)."""
+        chances = random.random_sample((len(shares), 1)) * shares.sum(axis=1, keepdims=True)
+        labels = (np.cumsum(shares, axis=1) < chances).sum(axis=1)
+        noise = random.standard_normal((len(shares), self.n_features_in_))
+        drawn: Array = self.means_[labels] + noise * np.sqrt(variances[labels])
+        return drawn
+
+    def to_sklearn(self) -> Any:
+        """The same mixture as a fitted ``sklearn.mixture.GaussianMixture``.
+
+        Its initial values are these parameters too, so that its own ``fit`` starts from them; read
+        them off as ``means_init``, ``weights_init`` and ``precisions_init`` for other mixtures.
+        """
+        return as_sklearn(self, self._variances())
 
     def sample(self, n_samples: int = 1) -> tuple[Array, Labels]:
         """Draw rows without gaps, and the components they come from."""
         check_is_fitted(self)
         random = check_random_state(self.random_state)
         labels = random.choice(self.n_components_, size=n_samples, p=self.weights_)
-        spread = np.sqrt(np.broadcast_to(self.covariances_, self.n_components_))[labels]
-        noise = random.standard_normal((n_samples, self.n_features_in_)) * spread[:, None]
-        return self.means_[labels] + noise * self.kept_features_, labels
+        noise = random.standard_normal((n_samples, self.n_features_in_))
+        spread = np.sqrt(self._variances())[labels]
+        return self.means_[labels] + noise * spread * self.kept_features_, labels
 
     def _kept_table(self, X: Any) -> np.ndarray[Any, Any]:
         return read_table(self, X, reset=False)[:, self.kept_features_]
@@ -236,24 +361,29 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     def _parameters(self) -> MixtureParameters:
         """The mixture of the features that vary."""
         check_is_fitted(self)
-        means = self.means_[:, self.kept_features_]
-        variances = np.broadcast_to(np.atleast_1d(self.covariances_)[:, None], means.shape)
-        return MixtureParameters(self.weights_, means, variances)
+        kept = self.kept_features_
+        return MixtureParameters(self.weights_, self.means_[:, kept], self._variances()[:, kept])
+
+    def _variances(self) -> Array:
+        """Variances of all components and features, whatever the covariance type; (k, d)."""
+        check_is_fitted(self)
+        covariances = np.asarray(self.covariances_)
+        while covariances.ndim < 2:
+            covariances = covariances[..., None]
+        return np.broadcast_to(covariances, self.means_.shape)
 
     def _n_free_parameters(self) -> int:
         n_kept = int(np.count_nonzero(self.kept_features_))
-        return self.n_components_ * (n_kept + 1) - 1 + int(np.size(self.covariances_))
+        n_variances = {"tied_spherical": 1, "spherical": self.n_components_}
+        per_feature = self.n_components_ * n_kept
+        return (
+            self.n_components_
+            - 1
+            + per_feature
+            + n_variances.get(self.covariance_type, per_feature)
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _regression(kept: Survey) -> Regression[MixtureParameters]:
-    def regress(
-        rows: Rows, parameters: MixtureParameters, used: Mask, complete: Mask
-    ) -> MixtureParameters:
-        return recover(rows, parameters, used, complete, kept.sums.mean)
-
-    return regress

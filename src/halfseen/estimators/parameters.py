@@ -22,7 +22,20 @@ def check_choice(estimator: object, name: str, choices: Iterable[str]) -> None:
     value = getattr(estimator, name)
     if not (isinstance(value, str) and value in choices):
         listed = ", ".join(repr(choice) for choice in choices[:-1])
-        _refuse(estimator, name, f"{listed} or {choices[-1]!r}")
+        _refuse(estimator, name, f"{listed} or {choices[-1]!r}" if listed else repr(choices[0]))
+
+
+def check_choice_or_none(estimator: object, name: str, choices: Iterable[str]) -> None:
+    """A parameter that is one of a few words, or None."""
+    if getattr(estimator, name) is not None:
+        check_choice(estimator, name, choices)
+
+
+def check_non_negative(estimator: object, name: str) -> None:
+    """A parameter that is a number of at least zero."""
+    value: Any = getattr(estimator, name)
+    if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0:
+        _refuse(estimator, name, "a number of at least 0")
 
 
 def check_positive_integer(estimator: object, name: str) -> None:

@@ -29,8 +29,3 @@ def row_by_row(table: np.ndarray[Any, Any], function: Callable[[Block], Array]) 
     """``function`` of all rows, a block at a time, so that what it needs stays small."""
     rows = MemoryRows(table, tuple(map(str, range(table.shape[1]))))
     return np.concatenate([function(block) for block in rows.blocks()])
-
-
-def filled(table: np.ndarray[Any, Any], expected: Array) -> Array:
-    """``table`` with its gaps filled from ``expected``, both (n, d)."""
-    return np.where(np.isnan(table), expected, table)

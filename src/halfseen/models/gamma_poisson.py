@@ -39,7 +39,8 @@ class GammaPoissonModel:
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The covariance without the Poisson variances on its diagonal."""
         d = len(moments.mean)
-        return Signal(moments.second - np.diag(moments.mean), moments.mean, np.empty((d, 0)))
+        matrix = moments.second - np.diag(moments.mean)
+        return Signal(matrix, noise=moments.mean, null=np.empty((d, 0)), unit=np.ones(d))
 
     def probe(self, signal: Signal, whitening: Whitening) -> Array:
         """The whitening alone."""

@@ -46,9 +46,16 @@ class GaussianMixtureModel:
 
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The second moment without the noise on its diagonal."""
-        variance, null = noise_floor(moments, complete, self.n_noise_eigenvalues, n_components)
-        d = len(complete)
-        return Signal(moments.second - variance * np.eye(d), np.full(d, variance), null)
+        unit = self.noise.unit(moments)
+        level, null = noise_floor(
+            moments.covariance / np.outer(unit, unit),
+            moments.observed_fraction,
+            complete,
+            self.n_noise_eigenvalues,
+            n_components,
+        )
+        noise = level * unit**2
+        return Signal(moments.second - np.diag(noise), noise, null, unit)
 
     def probe(self, signal: Signal, whitening: Whitening) -> Array:
         """The whitening, and what the noise needs."""
@@ -57,7 +64,8 @@ class GaussianMixtureModel:
     def tensor(self, evidence: Evidence) -> Array:
         """The whitened third moment without the noise, in the chosen form."""
         r, forward = evidence.whitening.rank, evidence.whitening.forward
-        noise = matrix_and_vector(forward.T @ forward, self.noise.slope(evidence))
+        in_units = forward * evidence.signal.unit[:, None]
+        noise = matrix_and_vector(in_units.T @ in_units, self.noise.slope(evidence))
         return self.form.tensor(evidence.third.tensor[:r, :r, :r] - noise)
 
     def parameters(self, evidence: Evidence, decomposition: Decomposition) -> MixtureParameters:
@@ -67,5 +75,5 @@ class GaussianMixtureModel:
         means = moments.origin + located.places @ back.T
         variances = self.noise.variances(evidence, located)
         return MixtureParameters(
-            located.weights, means, np.broadcast_to(variances[:, None], means.shape).copy()
+            located.weights, means, np.outer(variances, evidence.signal.unit**2)
         )

@@ -7,6 +7,7 @@ from scipy.optimize import nnls
 
 from halfseen.core.arrays import Array
 from halfseen.core.model import Evidence
+from halfseen.core.moments import Moments
 from halfseen.core.signal import Signal
 from halfseen.models.gaussian_form import Located
 
@@ -14,18 +15,25 @@ from halfseen.models.gaussian_form import Located
 class Noise(Protocol):
     """Noise adds ``slope ⊗ 1`` in three places to the third moment about the origin."""
 
+    def unit(self, moments: Moments) -> Array:
+        """The scale on which the noise of all features is alike; (d,)."""
+
     def probe(self, signal: Signal) -> Array:
         """Directions (d, m), beyond the whitening, in which the third moment is needed."""
 
     def slope(self, evidence: Evidence) -> Array:
-        """``F' Σ_k π_k σ²_k (a_k - origin)``; (r,)."""
+        """``F' Σ_k π_k σ²_k (a_k - origin)``, variances being in units; (r,)."""
 
     def variances(self, evidence: Evidence, located: Located) -> Array:
-        """``σ²_k``; (k,)."""
+        """``σ²_k`` in units; (k,)."""
 
 
 class TiedSpherical:
     """One variance for all components: the slope is ``σ² F'(μ - origin)``."""
+
+    def unit(self, moments: Moments) -> Array:
+        """Noise is alike as it is."""
+        return np.ones_like(moments.mean)
 
     def probe(self, signal: Signal) -> Array:
         """Nothing more."""
@@ -34,12 +42,23 @@ class TiedSpherical:
     def slope(self, evidence: Evidence) -> Array:
         """Zero about the mean: central third moments do not see shared noise."""
         mean = evidence.whitening.forward.T @ evidence.moments.offset
-        slope: Array = evidence.signal.noise[0] * mean
+        slope: Array = _noise_level(evidence.signal) * mean
         return slope
 
     def variances(self, evidence: Evidence, located: Located) -> Array:
         """The noise level, for every component."""
-        return np.full(evidence.n_components, evidence.signal.noise[0])
+        return np.full(evidence.n_components, _noise_level(evidence.signal))
+
+
+class TiedDiagonal(TiedSpherical):
+    """Noise in proportion to each feature's own spread, the same for all components.
+
+    A start for mixtures with free variances that does not depend on the features' units.
+    """
+
+    def unit(self, moments: Moments) -> Array:
+        """Standard deviations."""
+        return np.sqrt(np.diag(moments.covariance))
 
 
 class Spherical:
@@ -48,6 +67,10 @@ class Spherical:
     Along a unit vector v in which the means do not vary, x has variance σ²_k given component k, so
     ``E[(x - origin) (v·(x - μ))²] = Σ_k π_k σ²_k (a_k - origin)``. It is averaged over all such v.
     """
+
+    def unit(self, moments: Moments) -> Array:
+        """Noise is alike as it is."""
+        return np.ones_like(moments.mean)
 
     def probe(self, signal: Signal) -> Array:
         """The null directions."""
@@ -67,7 +90,7 @@ class Spherical:
 
     def variances(self, evidence: Evidence, located: Located) -> Array:
         """Solve ``Σ u_k = σ̄²`` and ``Σ u_k F'(a_k - origin) = slope`` for ``u_k = π_k σ²_k``."""
-        mean_variance = evidence.signal.noise[0]
+        mean_variance = _noise_level(evidence.signal)
         system = np.vstack([np.ones(evidence.n_components), located.places.T])
         shares, _ = nnls(system, np.concatenate([[mean_variance], self.slope(evidence)]))
         # Noise can leave a component with no variance at all, and a density with none is infinite.
@@ -75,4 +98,13 @@ class Spherical:
         return variances
 
 
-NOISES: dict[str, Noise] = {"tied_spherical": TiedSpherical(), "spherical": Spherical()}
+def _noise_level(signal: Signal) -> float:
+    """``σ̄²``, the same for all features in their units."""
+    return float(signal.noise[0] / signal.unit[0] ** 2)
+
+
+NOISES: dict[str, Noise] = {
+    "tied_spherical": TiedSpherical(),
+    "spherical": Spherical(),
+    "diag": TiedDiagonal(),
+}

@@ -9,7 +9,6 @@ import numpy as np
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.errors import DataError, WeakMomentsWarning
-from halfseen.core.moments import Moments
 
 
 class NoiseFloor(NamedTuple):
@@ -36,7 +35,8 @@ NOISE_EIGENVALUES: dict[str, Callable[[int, int], int]] = {
 
 
 def noise_floor(
-    moments: Moments,
+    covariance: Array,
+    fraction: Array,
     complete: Mask,
     n_noise: Callable[[int, int], int],
     n_components: int,
@@ -46,8 +46,8 @@ def noise_floor(
     Only well-observed features, because the smallest eigenvalue of poorly estimated moments says
     more about the estimate than about the noise.
     """
-    features = _well_observed(moments.observed_fraction, complete, n_noise, n_components)
-    values, vectors = np.linalg.eigh(moments.covariance[np.ix_(features, features)])
+    features = _well_observed(fraction, complete, n_noise, n_components)
+    values, vectors = np.linalg.eigh(covariance[np.ix_(features, features)])
     n = n_noise(len(values), n_components)
     null = np.zeros((len(complete), n))
     null[features] = vectors[:, :n]

@@ -1,15 +1,17 @@
-"""Posteriors of gamma-Poisson loadings given the observed counts."""
+"""Gamma-Poisson loadings given the observed counts, in closed form or nearly so."""
 
-import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.optimize import nnls
+from scipy.special import digamma, gammaln
 
-from halfseen.core.arrays import Array, Mask
-from halfseen.core.regression import RegressionSums
-from halfseen.core.rows import Block, Rows
+from halfseen.core.arrays import Array
+from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
+from halfseen.core.rows import Block
 from halfseen.core.topic_parameters import TopicParameters
+from halfseen.posteriors import special
+from halfseen.posteriors.nonzeros import Indices, Nonzeros, exposures
 
 
 def best_linear_loadings(block: Block, parameters: TopicParameters) -> Array:
@@ -29,115 +31,97 @@ def best_linear_loadings(block: Block, parameters: TopicParameters) -> Array:
     return loadings
 
 
-def recover(rows: Rows, parameters: TopicParameters, used: Mask, complete: Mask) -> TopicParameters:
-    """Shares of incomplete features, by non-negative least squares on predicted loadings.
+class FactorisedPosterior(NamedTuple):
+    """Independent gammas, ``q(α_k) = Gamma(shape, rate)``, as close to the posterior as can be."""
 
-    ``parameters`` are those of the ``used`` features; what comes back is for all of ``rows``.
-    """
-    reference = parameters.select(complete[used])
-    targets = ~complete
-    sums = rows.accumulate(
-        RegressionSums.on(
-            lambda block: best_linear_loadings(block, reference),
-            complete,
-            targets,
-            np.zeros(int(targets.sum())),
-        )
-    )
-    topics = np.empty((len(parameters.means), len(complete)))
-    topics[:, complete] = reference.topics
-    topics[:, targets] = _non_negative(sums).T
-    return TopicParameters(topics, parameters.means, parameters.variances)
+    shapes: Array  # (n, k)
+    rates: Array  # (n, k)
+    evidence: Array  # (n,)  Σ_d x_d log Σ_k a_dk exp E[log α_k]
+
+    @property
+    def mean(self) -> Array:
+        """Expected loadings; (n, k)."""
+        return self.shapes / self.rates
 
 
-def _non_negative(sums: RegressionSums) -> Array:
-    """Non-negative least squares from normal equations; (t, k)."""
-    coefficients = np.empty_like(sums.cross)
-    for target, (gram, cross) in enumerate(zip(sums.gram, sums.cross, strict=True)):
-        # gram = R'R; a little on the diagonal keeps R invertible when loadings are collinear.
-        ridge = 1e-10 * np.trace(gram) * np.eye(len(gram))
-        root = np.linalg.cholesky(gram + ridge).T
-        coefficients[target], _ = nnls(root, np.linalg.solve(root.T, cross))
-    return coefficients
-
-
-def posterior_mean_loadings(
+def factorised_posterior(
     block: Block,
-    topics: Array,
-    shapes: Array,
-    rate: float,
+    parameters: GammaPoissonParameters,
     tolerance: float = 1e-8,
     max_iterations: int = 1000,
-) -> Array:
-    """Posterior mean loadings under a factorised gamma approximation; (n, k).
+) -> FactorisedPosterior:
+    """Mean-field posterior of the loadings given the observed counts.
 
-    ``q(α_k) = Gamma(c_k + Σ_d x_d φ_dk, b + Σ_d a_dk)`` over observed d with
-    ``φ_dk ∝ a_dk exp E[log α_k]``. As regressors these means are biased, as predictions they are
+    ``shape = c_k + Σ_d x_d φ_dk`` and ``rate = b + Σ_d a_dk`` over observed d, with
+    ``φ_dk ∝ a_dk exp E[log α_k]``. Its means are biased as regressors, but as predictions they are
     within a few tenths of a percent of exact ones.
     """
-    return _posterior_mean_loadings(
-        np.ascontiguousarray(block.values),
-        np.ascontiguousarray(block.observed),
-        np.ascontiguousarray(topics.T),
-        shapes,
-        rate,
+    rates = parameters.rate + exposures(block, parameters.topics)
+    shapes, evidence = _factorised(
+        *Nonzeros.of(block),
+        np.ascontiguousarray(parameters.topics.T),
+        parameters.shapes,
+        rates,
         tolerance,
         max_iterations,
     )
+    return FactorisedPosterior(shapes, rates, evidence)
+
+
+def likelihood_bound(block: Block, parameters: GammaPoissonParameters) -> Array:
+    """A lower bound of the log-likelihood of the observed counts in each row; (n,)."""
+    q = factorised_posterior(block, parameters)
+    c, b = parameters.shapes, parameters.rate
+    divergence = (
+        (q.shapes - c) * digamma(q.shapes)
+        - gammaln(q.shapes)
+        + gammaln(c)
+        + c * np.log(q.rates / b)
+        + q.shapes * (b - q.rates) / q.rates
+    )
+    expected = (q.rates - b) * q.mean  # observed features' rates
+    constants = gammaln(block.values + 1).sum(axis=1)
+    bound: Array = q.evidence - constants - (expected + divergence).sum(axis=1)
+    return bound
 
 
 @njit(cache=True, nogil=True)
-def _posterior_mean_loadings(
+def _factorised(
+    starts: Indices,
+    features: Indices,
     counts: Array,
-    observed: Mask,
     topics: Array,  # (d, k)
-    shapes: Array,
-    rate: float,
+    prior: Array,  # (k,)
+    rates: Array,  # (n, k)
     tolerance: float,
     max_iterations: int,
-) -> Array:  # pragma: no cover - compiled
-    n_rows, n_features = counts.shape
-    k = len(shapes)
-    loadings = np.empty((n_rows, k))
-    expected_log = np.empty(k)
-    shape, new_shape, rates = np.empty(k), np.empty(k), np.empty(k)
+) -> tuple[Array, Array]:  # pragma: no cover - compiled
+    n_rows, k = rates.shape
+    shapes = np.empty((n_rows, k))
+    evidence = np.zeros(n_rows)
+    factor, new = np.empty(k), np.empty(k)
     for row in range(n_rows):
-        rates[:] = rate
-        for d in range(n_features):
-            if observed[row, d]:
-                rates += topics[d]
-        shape[:] = shapes + counts[row].sum() / k
+        entries = range(starts[row], starts[row + 1])
+        total = 0.0
+        for entry in entries:
+            total += counts[entry]
+        shape = shapes[row]
+        shape[:] = prior + total / k
         for _ in range(max_iterations):
             for c in range(k):
-                expected_log[c] = math.exp(_digamma(shape[c])) / rates[c]
-            new_shape[:] = shapes
-            for d in range(n_features):
-                if observed[row, d] and counts[row, d] > 0:
-                    total = 0.0
-                    for c in range(k):
-                        total += topics[d, c] * expected_log[c]
-                    if total > 0:
-                        for c in range(k):
-                            share = topics[d, c] * expected_log[c] / total
-                            new_shape[c] += counts[row, d] * share
-            change = np.abs(new_shape - shape).max()
-            scale = new_shape.sum()
-            shape[:] = new_shape
-            if change <= tolerance * scale:
+                factor[c] = np.exp(special.digamma(shape[c])) / rates[row, c]
+            new[:] = prior
+            evidence[row] = 0.0
+            for entry in entries:
+                mixed = 0.0
+                for c in range(k):
+                    mixed += topics[features[entry], c] * factor[c]
+                mixed = max(mixed, 1e-300)
+                evidence[row] += counts[entry] * np.log(mixed)
+                for c in range(k):
+                    new[c] += counts[entry] * topics[features[entry], c] * factor[c] / mixed
+            change = np.abs(new - shape).max()
+            shape[:] = new
+            if change <= tolerance * new.sum():
                 break
-        loadings[row] = shape / rates
-    return loadings
-
-
-@njit(cache=True, nogil=True)
-def _digamma(x: float) -> float:  # pragma: no cover - compiled
-    """Recurrence up to six, then the asymptotic series (Abramowitz and Stegun 6.3.18)."""
-    value = 0.0
-    while x < 6.0:
-        value -= 1.0 / x
-        x += 1.0
-    inverse = 1.0 / (x * x)
-    series = inverse * (
-        1 / 12 - inverse * (1 / 120 - inverse * (1 / 252 - inverse * (1 / 240 - inverse / 132)))
-    )
-    return value + math.log(x) - 0.5 / x - series
+    return shapes, evidence

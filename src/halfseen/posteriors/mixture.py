@@ -9,6 +9,7 @@ from halfseen.core.arrays import Array, Mask
 from halfseen.core.mixture_parameters import MixtureParameters
 from halfseen.core.regression import RegressionSums
 from halfseen.core.rows import Block, Rows
+from halfseen.posteriors.covariance_shape import CovarianceShape
 
 
 class MixturePosterior(NamedTuple):
@@ -38,7 +39,12 @@ def _log_densities(block: Block, parameters: MixtureParameters) -> Array:
 
 
 def recover(
-    rows: Rows, parameters: MixtureParameters, used: Mask, complete: Mask, origin: Array
+    rows: Rows,
+    parameters: MixtureParameters,
+    used: Mask,
+    complete: Mask,
+    origin: Array,
+    shape: CovarianceShape,
 ) -> MixtureParameters:
     """Means of incomplete features, by least squares on responsibilities from complete ones.
 
@@ -55,9 +61,13 @@ def recover(
             origin[~complete],
         )
     )
+    coefficients = sums.least_squares()
     means = np.empty((len(parameters.weights), len(complete)))
     means[:, complete] = reference.means
-    means[:, ~complete] = origin[~complete] + sums.least_squares().T
-    # Spherical noise is the same in all features.
-    variances = np.broadcast_to(reference.variances[:, :1], means.shape).copy()
+    means[:, ~complete] = origin[~complete] + coefficients.T
+    variances = np.empty_like(means)
+    variances[:, complete] = reference.variances
+    variances[:, ~complete] = shape.completed(
+        reference.variances, sums.residual_variance(coefficients)
+    )
     return MixtureParameters(parameters.weights, means, variances)

@@ -1,0 +1,75 @@
+"""Tables handed back in the container they came in."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from halfseen.core.arrays import Array
+
+
+def filled_like(X: Any, table: np.ndarray[Any, Any], values: Array) -> Any:
+    """``X`` with its gaps filled from ``values`` (n, d); ``table`` is X as an array.
+
+    What was observed is not touched. Columns and arrays of floats keep their type; columns of
+    integers become floats where a gap was filled, since expectations are not whole numbers.
+    """
+    gaps = np.isnan(table)
+    library = type(X).__module__.partition(".")[0]
+    return _FILL.get(library, _fill_array)(X, table, values, gaps)
+
+
+def table_like(X: Any, values: Array) -> Any:
+    """``values`` (n, d) with the rows' and columns' names of ``X``, if it has any."""
+    library = type(X).__module__.partition(".")[0]
+    return _WRAP[library](X, values) if library in _WRAP else values
+
+
+def _fill_array(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -> Any:
+    return np.where(gaps, values.astype(table.dtype), table)
+
+
+def _fill_pandas(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -> Any:
+    frame = X.copy()
+    for position in np.flatnonzero(gaps.any(axis=0)):
+        column = frame.iloc[:, position].astype(_float_type(frame.dtypes.iloc[position]))
+        fill = type(column)(values[:, position], index=column.index).astype(column.dtype)
+        frame.isetitem(position, column.where(~gaps[:, position], fill))
+    return frame
+
+
+def _float_type(dtype: Any) -> Any:
+    """The type itself if it holds fractions, or the float type of the same family."""
+    if getattr(dtype, "kind", "") == "f":
+        return dtype
+    name = str(dtype)
+    if name.endswith("[pyarrow]"):
+        return "double[pyarrow]"
+    return "Float64" if name[:1].isupper() or name == "boolean" else "float64"
+
+
+def _fill_polars(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -> Any:
+    polars = sys.modules["polars"]
+    columns = []
+    for position in np.flatnonzero(gaps.any(axis=0)):
+        column = X.to_series(int(position))
+        dtype = column.dtype if column.dtype.is_float() else polars.Float64
+        filled = np.where(gaps[:, position], values[:, position], table[:, position])
+        columns.append(polars.Series(column.name, filled).cast(dtype))
+    return X.with_columns(columns)
+
+
+def _wrap_pandas(X: Any, values: Array) -> Any:
+    return type(X)(values, index=X.index, columns=X.columns)
+
+
+def _wrap_polars(X: Any, values: Array) -> Any:
+    return type(X)(values, schema=X.columns)
+
+
+_FILL: dict[str, Callable[[Any, np.ndarray[Any, Any], Array, Any], Any]] = {
+    "pandas": _fill_pandas,
+    "polars": _fill_polars,
+}
+_WRAP: dict[str, Callable[[Any, Array], Any]] = {"pandas": _wrap_pandas, "polars": _wrap_polars}

@@ -1,0 +1,52 @@
+"""Filling gaps: expectations, how sure they are, or draws."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfseen.core.arrays import Array, Mask
+from halfseen.estimators.containers import filled_like, table_like
+
+
+@dataclass(frozen=True, eq=False)
+class Predictive:
+    """What a model expects in every cell of a table given what is observed in the row.
+
+    Functions, because each costs its own pass over the table.
+    """
+
+    moments: Callable[[], tuple[Array, Array]]  # means and variances, (n, d) each
+    draws: Callable[[int], list[Array]]  # as many tables (n, d) as asked for
+
+
+def impute(
+    X: Any,
+    table: np.ndarray[Any, Any],
+    predictive: Predictive,
+    *,
+    return_std: bool,
+    draws: int | None,
+) -> Any:
+    """Fill ``X`` as :meth:`GaussianMixture.impute` and :meth:`GammaPoisson.impute` say."""
+    if draws is not None:
+        if return_std or isinstance(draws, bool) or draws < 1:
+            raise ValueError(
+                "draws must be an int of at least 1, without return_std: how far apart the draws "
+                f"are tells how sure they are. Got draws={draws!r}, return_std={return_std!r}."
+            )
+        return [filled_like(X, table, values) for values in predictive.draws(draws)]
+    mean, variance = predictive.moments()
+    filled = filled_like(X, table, mean)
+    if not return_std:
+        return filled
+    spread = np.where(np.isnan(table), np.sqrt(variance), 0.0)
+    return filled, table_like(X, spread)
+
+
+def spread_out(kept_values: Array, kept: Mask, others: Array) -> Array:
+    """Values (n, d) from those of the kept features (n, kept) and constants (d,) for the others."""
+    values = np.tile(others, (len(kept_values), 1))
+    values[:, kept] = kept_values
+    return values

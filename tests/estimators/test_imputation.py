@@ -1,0 +1,137 @@
+"""Filled tables come back in their own container, with what was observed untouched."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from halfseen import GammaPoisson, GaussianMixture, simulate
+
+NAMES = ["age", "pulse", "lactate", "crp"]
+
+
+@pytest.fixture(scope="module")
+def counts():
+    rng = np.random.default_rng(0)
+    topics = [[0.4, 0.4, 0.1, 0.1], [0.1, 0.1, 0.3, 0.5]]
+    X, _ = simulate.gamma_poisson(400, topics, [1.0, 1.0], 0.05, rng)
+    return simulate.independent_gaps(X, [1, 1, 1, 0.5], rng)
+
+
+@pytest.fixture(scope="module", params=[GaussianMixture, GammaPoisson])
+def model(request, counts):
+    return request.param(2, random_state=0).fit(counts)
+
+
+@pytest.fixture(scope="module")
+def filled(model, counts):
+    return model.impute(counts)
+
+
+def test_pandas_keeps_index_columns_types_and_cells(model, counts, filled):
+    frame = pd.DataFrame(counts, columns=NAMES, index=np.arange(400) * 3).astype(
+        {"age": "int32", "pulse": "Int64", "lactate": "float32", "crp": "float32"}
+    )
+    with pytest.warns(UserWarning, match="feature names"):
+        result = model.impute(frame)
+    assert list(result.columns) == NAMES
+    assert result.index.equals(frame.index)
+    assert result.dtypes.equals(frame.dtypes)
+    pd.testing.assert_frame_equal(result[NAMES[:3]], frame[NAMES[:3]])
+    seen = frame["crp"].notna()
+    pd.testing.assert_series_equal(result.loc[seen, "crp"], frame.loc[seen, "crp"])
+    np.testing.assert_allclose(result["crp"], filled[:, 3], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [("Int64", "Float64"), ("Float64", "Float64"), ("int64[pyarrow]", "double[pyarrow]")],
+)
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_columns_of_integers_become_floats_of_their_family(model, counts, filled, dtype, expected):
+    frame = pd.DataFrame(counts, columns=NAMES).astype("Int64").astype(dtype)
+    result = model.impute(frame)
+    assert str(result["crp"].dtype) == expected
+    assert str(result["age"].dtype) == dtype
+    np.testing.assert_allclose(result["crp"].to_numpy(float), filled[:, 3])
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_polars_keeps_columns_and_types(model, counts, filled):
+    frame = pl.DataFrame(counts, schema=NAMES).fill_nan(None).cast({"age": pl.Int16})
+    result = model.impute(frame)
+    assert isinstance(result, pl.DataFrame)
+    assert result.schema == frame.schema
+    assert result["crp"].null_count() == 0
+    np.testing.assert_allclose(result["crp"].to_numpy(), filled[:, 3])
+
+
+def test_float32_arrays_stay_float32(model, counts, filled):
+    result = model.impute(counts.astype(np.float32))
+    assert result.dtype == np.float32
+    np.testing.assert_allclose(result, filled, rtol=1e-5)
+
+
+def test_standard_deviations_are_zero_where_observed_and_right_elsewhere(model):
+    complete, _ = model.sample(20_000)
+    hidden = simulate.independent_gaps(complete, [1, 1, 0.5, 0.5], np.random.default_rng(1))
+    filled, spread = model.impute(hidden, return_std=True)
+    gaps = np.isnan(hidden)
+    assert (spread[~gaps] == 0).all()
+    standardised = (complete - filled)[gaps] / spread[gaps]
+    assert np.mean(standardised**2) == pytest.approx(1.0, abs=0.08)
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_standard_deviations_of_a_frame_are_a_frame(model, counts):
+    frame = pd.DataFrame(counts, columns=NAMES, index=np.arange(400) + 7)
+    _, spread = model.impute(frame, return_std=True)
+    assert spread.index.equals(frame.index)
+    assert list(spread.columns) == NAMES
+    _, spread = model.impute(pl.DataFrame(frame), return_std=True)
+    assert spread.columns == NAMES
+
+
+def test_draws_have_the_expected_means_and_spreads(model, counts):
+    tables = model.impute(counts, draws=300)
+    filled, spread = model.impute(counts, return_std=True)
+    gaps = np.isnan(counts)
+    stack = np.array(tables)
+    assert (stack[:, ~gaps] == counts[~gaps]).all()
+    error = (stack.mean(axis=0) - filled)[gaps] / spread[gaps]
+    assert abs(error.mean()) < 0.1
+    assert error.std() < 3 / np.sqrt(300)
+    ratio = stack.std(axis=0)[gaps] / spread[gaps]
+    assert np.median(ratio) == pytest.approx(1.0, abs=0.1)
+
+
+def test_draws_are_reproducible_and_differ(model, counts):
+    first, second = model.impute(counts, draws=2)
+    again, _ = model.impute(counts, draws=2)
+    np.testing.assert_array_equal(first, again)
+    assert (first != second).any()
+
+
+@pytest.mark.parametrize("wrong", [{"draws": 0}, {"draws": True}, {"draws": 2, "return_std": True}])
+def test_wrong_requests_are_refused(model, counts, wrong):
+    with pytest.raises(ValueError, match="draws must be an int of at least 1, without return_std"):
+        model.impute(counts, **wrong)
+
+
+def test_a_mixture_is_handed_over_to_scikit_learn(counts):
+    for kind in ("tied_spherical", "spherical", "diag"):
+        ours = GaussianMixture(2, covariance_type=kind).fit(counts)
+        theirs = ours.to_sklearn()
+        complete = ours.impute(counts)
+        np.testing.assert_allclose(theirs.score_samples(complete), ours.score_samples(complete))
+        np.testing.assert_array_equal(theirs.predict(complete), ours.predict(complete))
+        np.testing.assert_array_equal(theirs.get_params()["means_init"], ours.means_)
+        assert theirs.fit(complete).converged_
+
+
+def test_a_mixture_with_a_dropped_feature_cannot_be_handed_over(counts):
+    table = np.column_stack([counts, np.ones(400)])
+    with pytest.warns(UserWarning, match="is constant"):
+        model = GaussianMixture(2).fit(table)
+    with pytest.raises(ValueError, match="Feature '4' cannot be part of scikit-learn's mixture"):
+        model.to_sklearn()
