@@ -58,6 +58,15 @@ def test_negative_values_turn_their_vectors(tensor_of, rotation, assert_decompos
 
 
 @EACH
+def test_components_ten_thousand_times_smaller_than_the_largest_are_found_exactly(
+    tensor_of, rotation, assert_decomposition, decompose
+):
+    vectors, values = rotation(generator(6), 5), np.array([100.0, 20.0, 1.0, 0.1, 0.01])
+    found = decompose(tensor_of(vectors, values), generator())
+    assert_decomposition(found, vectors, values)
+
+
+@EACH
 def test_components_of_no_size_leave_the_others_exact(tensor_of, rotation, match, decompose):
     vectors, values = rotation(generator(2), 4), np.array([2.0, 1.0, 0.0, 0.0])
     found = decompose(tensor_of(vectors, values), generator())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfseen.decomposers import DECOMPOSERS
+from halfseen.decomposers import DECOMPOSERS, jennrich
 
 
 def angles_of_joint(values, noise):
@@ -79,3 +79,20 @@ def test_joint_errs_less_than_power_on_every_noisy_tensor_by_about_root_two(mean
 
 def test_jennrich_errs_several_times_as_much_as_the_others(mean_angles):
     assert mean_angles["jennrich"].mean() > 4 * mean_angles["power"].mean()
+
+
+def test_jennrich_errs_least_with_the_contraction_whose_eigenvalues_are_best_apart(
+    tensor_of, rotation, symmetric_noise, match
+):
+    angles = {1: [], 20: []}
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        vectors = rotation(rng, 5)
+        tensor = tensor_of(vectors, np.ones(5)) + 0.1 * symmetric_noise(rng, 5)
+        for n in angles:
+            found = jennrich(tensor, np.random.default_rng(seed), n_contractions=n).vectors
+            cosines = np.sum(vectors * found[:, match(found, vectors)], axis=0)
+            angles[n].append(np.arccos(np.clip(np.abs(cosines), 0, 1)).mean())
+    by_default = jennrich(tensor, np.random.default_rng(seed)).vectors
+    np.testing.assert_array_equal(by_default, found)
+    assert np.mean(angles[20]) < 0.5 * np.mean(angles[1])

@@ -18,8 +18,10 @@ LAW = settings(max_examples=25, deadline=None, derandomize=True)
 
 
 def draw_topics(seed, k, d):
+    """Topics (k, d), each with a favourite feature so that no two are alike, shapes and rate."""
     rng = np.random.default_rng(seed)
-    return rng.dirichlet(np.full(d, 0.7), k), rng.uniform(0.4, 3.0, k), rng.uniform(0.05, 2.0)
+    topics = 0.4 * rng.dirichlet(np.full(d, 0.7), k) + 0.6 * np.eye(k, d)
+    return topics, rng.uniform(0.4, 3.0, k), rng.uniform(0.05, 2.0)
 
 
 def draw_weights(seed, d):

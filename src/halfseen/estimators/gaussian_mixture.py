@@ -69,7 +69,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         How the third moment is had.
     refine : {"em"} or None, default="em"
         Polish by expectation-maximisation, or stay with what the moments say.
-    tol : float, default=1e-6
+    tol : float, default=1e-7
         EM stops when a step gains less than this in mean log-likelihood.
     max_iter : int, default=500
         EM stops after this many passes over the rows.
@@ -145,7 +145,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         decomposer: str = "joint",
         third_moment: str = "auto",
         refine: str | None = "em",
-        tol: float = 1e-6,
+        tol: float = 1e-7,
         max_iter: int = 500,
         random_state: Any = None,
         n_jobs: int | None = None,

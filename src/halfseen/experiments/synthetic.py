@@ -24,6 +24,7 @@ class World:
     """A true model to draw from."""
 
     components: Array  # (k, d)
+    weights: Array  # (k,)  shares of a mixture, shapes of topics
     draw: Callable[[int, np.random.Generator], Array]
 
 
@@ -31,7 +32,9 @@ def gaussian_world(rng: np.random.Generator) -> World:
     """Means ~ N(0, 100), σ² = 100, π ~ Dir(1)."""
     means = rng.normal(0, 10, (N_COMPONENTS, N_FEATURES))
     weights = rng.dirichlet(np.ones(N_COMPONENTS))
-    return World(means, lambda n, r: simulate.gaussian_mixture(n, weights, means, 100.0, r)[0])
+    return World(
+        means, weights, lambda n, r: simulate.gaussian_mixture(n, weights, means, 100.0, r)[0]
+    )
 
 
 def gamma_poisson_world(shape: float, mean_length: float) -> Callable[[np.random.Generator], World]:
@@ -41,7 +44,9 @@ def gamma_poisson_world(shape: float, mean_length: float) -> Callable[[np.random
 
     def world(rng: np.random.Generator) -> World:
         topics = rng.dirichlet(np.ones(N_FEATURES), N_COMPONENTS)
-        return World(topics, lambda n, r: simulate.gamma_poisson(n, topics, shapes, rate, r)[0])
+        return World(
+            topics, shapes, lambda n, r: simulate.gamma_poisson(n, topics, shapes, rate, r)[0]
+        )
 
     return world
 

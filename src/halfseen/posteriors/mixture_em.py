@@ -36,33 +36,34 @@ class ExpectationSums:
         ``log π_k N(x; a_k, σ²_k) = x·θ_k + m·η_k + (squares)·ζ_k + log π_k``: matrix products.
         """
         precision = 1 / parameters.variances
-        linear = (parameters.means * precision).T  # (d, k)
+        linear = parameters.means * precision  # (k, d)
         constant = np.log(2 * np.pi * parameters.variances) + parameters.means**2 * precision
-        by_count = -0.5 * constant.T
-        by_square = -0.5 * shape.precisions(parameters.variances).T  # (s, k)
-        log_weights = np.log(parameters.weights)
+        by_count = -0.5 * constant
+        by_square = -0.5 * shape.precisions(parameters.variances)  # (k, s)
+        log_weights = np.log(parameters.weights)[:, None]
 
         def summarise(block: Block) -> ExpectationSums:
             x, mask = block.values, block.observed.astype(float)
             squares = shape.squares(x)
-            joint = x @ linear
-            joint += mask @ by_count
-            joint += squares @ by_square
+            # Components in rows, (k, n): what is done over components then runs along memory.
+            joint = linear @ x.T
+            joint += by_count @ mask.T
+            joint += by_square @ squares.T
             joint += log_weights
-            highest = joint.max(axis=1)
-            joint -= highest[:, None]
+            highest = joint.max(axis=0)
+            joint -= highest
             shares = np.exp(joint, out=joint)
-            total = shares.sum(axis=1)
-            shares /= total[:, None]
+            total = shares.sum(axis=0)
+            shares /= total
             likelihood = block.weighed(np.log(total) + highest)
-            shares = block.weighed(shares)
+            shares = block.weighed(shares.T).T
             return cls(
                 n_rows=float(len(x) if block.weights is None else block.weights.sum()),
                 log_likelihood=float(likelihood.sum()),
-                share=shares.sum(axis=0),
-                count=shares.T @ mask,
-                first=shares.T @ x,
-                second=shares.T @ squares,
+                share=shares.sum(axis=1),
+                count=shares @ mask,
+                first=shares @ x,
+                second=shares @ squares,
             )
 
         return summarise

@@ -17,7 +17,6 @@ from typing import Self
 
 import numpy as np
 from numba import njit
-from scipy.optimize import brentq
 from scipy.special import digamma, polygamma
 
 from halfseen.core.arrays import Array
@@ -76,23 +75,25 @@ class SplitSums:
 def fit_gammas(mean: Array, log_mean: Array) -> tuple[Array, float]:
     """Shapes (k,) and the common rate of most likely gammas, from means of α and of log α (k,).
 
-    ``ψ(c_k) = log b + E[log α_k]`` and ``b = Σ c_k / Σ E[α_k]``: one equation in log b.
+    ``ψ(c_k) = log b + E[log α_k]`` and ``b = Σ c_k / Σ E[α_k]``. With the shapes as functions of
+    log b the second is one equation, whose slope is between -1 and 0: Newton's method is safe.
     """
-
-    def shapes(log_rate: float) -> Array:
-        return _inverse_digamma(log_rate + log_mean)
-
-    def excess(log_rate: float) -> float:
-        return float(np.log(shapes(log_rate).sum()) - log_rate - np.log(mean.sum()))
-
-    log_rate = float(brentq(excess, -60.0, 60.0, xtol=1e-12))
-    return shapes(log_rate), float(np.exp(log_rate))
+    target = float(np.log(mean.sum()))
+    log_rate = float(np.log(len(mean))) - target
+    for _ in range(100):
+        shapes = _inverse_digamma(log_rate + log_mean)
+        excess = float(np.log(shapes.sum())) - log_rate - target
+        slope = float((1 / polygamma(1, shapes)).sum() / shapes.sum()) - 1
+        log_rate -= excess / slope
+        if abs(excess) < 1e-12:
+            break
+    return _inverse_digamma(log_rate + log_mean), float(np.exp(log_rate))
 
 
 def _inverse_digamma(y: Array) -> Array:
     """The x with ψ(x) = y, by Newton from Minka's start."""
     x = np.where(y >= -2.22, np.exp(y) + 0.5, -1 / (y - digamma(1.0)))
-    for _ in range(8):
+    for _ in range(5):
         x = x - (digamma(x) - y) / polygamma(1, x)
     return np.asarray(x)
 
@@ -149,14 +150,18 @@ def _first_loadings(block: Block, parameters: GammaPoissonParameters) -> Array:
 def polish(
     rows: Rows, start: GammaPoissonParameters, *, seed: int, n_sweeps: int
 ) -> Refined[GammaPoissonParameters]:
-    """Improve ``start`` by ``n_sweeps`` sweeps, averaging over those after the burn-in."""
+    """Improve ``start`` by ``n_sweeps`` sweeps: half to get there, half to average.
+
+    The average gives later sweeps more weight, in proportion to their number, so that what is left
+    of the way there is forgotten.
+    """
     n_burn_in = n_sweeps // 2
     chains = Chains(seed)
     parameters = _without_zeros(start)
     averaged: SplitSums | None = None
     for number in range(n_sweeps):
         sums = rows.accumulate(chains.sweep(parameters, number))
-        step = 1.0 if number <= n_burn_in else 1 / (number - n_burn_in + 1)
+        step = 1.0 if number <= n_burn_in else 2 / (number - n_burn_in + 2)
         averaged = sums if averaged is None else averaged.towards(sums, step)
         parameters = averaged.maximise()
     return Refined(parameters, Climb(float("nan"), n_sweeps, True))
@@ -167,6 +172,29 @@ def _without_zeros(parameters: GammaPoissonParameters) -> GammaPoissonParameters
     average = parameters.shapes @ parameters.topics / parameters.shapes.sum()
     topics = 0.99 * parameters.topics + 0.01 * average
     return GammaPoissonParameters(topics, parameters.shapes, parameters.rate)
+
+
+@njit(cache=True, nogil=True)
+def _split(
+    count: int, share: Array, totals: Array, generator: np.random.Generator
+) -> None:  # pragma: no cover - compiled
+    """Add a multinomial draw of ``count`` items to ``totals`` (k,)."""
+    k = len(share)
+    if count <= 8 * k:  # one by one is faster than binomials
+        for _ in range(count):
+            left, c = generator.random(), 0
+            while c < k - 1 and left >= share[c]:
+                left -= share[c]
+                c += 1
+            totals[c] += 1
+        return
+    chance = 1.0
+    for c in range(k - 1):
+        drawn = generator.binomial(count, min(max(share[c] / chance, 0.0), 1.0))
+        totals[c] += drawn
+        count -= drawn
+        chance = max(chance - share[c], 1e-300)
+    totals[k - 1] += count
 
 
 @njit(cache=True, nogil=True)
@@ -193,17 +221,10 @@ def _sweep(
             for c in range(k):
                 share[c] = topics[feature, c] * loadings[row, c]
                 total += share[c]
-            left, chance = count, 1.0
             for c in range(k):
                 share[c] /= total
                 split[feature, c] += weights[row] * count * share[c]
-                if c == k - 1:
-                    shape[c] += left
-                elif left > 0 and share[c] > 0:
-                    drawn = generator.binomial(int(left), min(share[c] / chance, 1.0))
-                    shape[c] += drawn
-                    left -= drawn
-                    chance = max(chance - share[c], 1e-300)
+            _split(int(count), share, shape, generator)
         for c in range(k):
             mean[row, c] = shape[c] / rates[row, c]
             log_mean[row, c] = special.digamma(shape[c]) - np.log(rates[row, c])

@@ -1,0 +1,133 @@
+"""Stochastic EM for topics: its parts against formulas, the whole against the truth."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import digamma, gammaln
+
+from halfseen import GammaPoisson, recovery, simulate
+from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
+from halfseen.core.rows import Block
+from halfseen.engines.memory import MemoryRows
+from halfseen.posteriors.topic_saem import Chains, fit_gammas, polish
+
+TOPICS = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.3, 0.5]])
+MODEL = GammaPoissonParameters(TOPICS, np.array([0.8, 1.5]), 0.05)
+NAMES = ("a", "b", "c", "d")
+
+
+def table(n, observed=(1, 1, 0.7, 0.5), seed=0):
+    rng = np.random.default_rng(seed)
+    X, _ = simulate.gamma_poisson(n, TOPICS, MODEL.shapes, MODEL.rate, rng)
+    return simulate.independent_gaps(X, observed, rng)
+
+
+def test_gammas_are_fitted_by_maximum_likelihood():
+    rng = np.random.default_rng(0)
+    draws = rng.gamma([0.3, 2.0, 7.0], 1 / 0.4, size=(500, 3))
+    mean, log_mean = draws.mean(axis=0), np.log(draws).mean(axis=0)
+    shapes, rate = fit_gammas(mean, log_mean)
+
+    def minus(log_parameters):
+        c, b = np.exp(log_parameters[:3]), np.exp(log_parameters[3])
+        return -np.sum(c * np.log(b) - gammaln(c) + (c - 1) * log_mean - b * mean)
+
+    best = minimize(minus, np.zeros(4), method="BFGS", options={"gtol": 1e-10})
+    np.testing.assert_allclose([*shapes, rate], np.exp(best.x), rtol=1e-4)
+    np.testing.assert_allclose(digamma(shapes), np.log(rate) + log_mean, rtol=1e-9)
+
+
+def test_gammas_with_exact_moments_are_given_back():
+    shapes = np.array([0.05, 0.5, 3.0, 40.0])
+    found, rate = fit_gammas(shapes / 0.2, digamma(shapes) - np.log(0.2))
+    np.testing.assert_allclose(found, shapes, rtol=1e-9)
+    assert rate == pytest.approx(0.2, rel=1e-9)
+
+
+def test_a_sweep_adds_up_what_was_observed():
+    X = table(200)
+    sums = Chains(0).sweep(MODEL, 0)(Block.from_table(X))
+    np.testing.assert_allclose(sums.split.sum(axis=1), np.nansum(X, axis=0), rtol=1e-12)
+    assert sums.n_rows == 200
+    complete = sums.exposure[0]  # feature a is always observed
+    np.testing.assert_allclose(complete, sums.mean, rtol=1e-12)
+
+
+def test_chains_have_the_posterior_as_their_law():
+    """For one topic the posterior is a gamma that does not depend on the chain."""
+    one = GammaPoissonParameters(TOPICS[:1], np.array([0.8]), 0.05)
+    X = table(100)
+    seen = ~np.isnan(X)
+    sums = Chains(0).sweep(one, 0)(Block.from_table(X))
+    shape, rate = 0.8 + np.nansum(X, axis=1), 0.05 + seen @ TOPICS[0]
+    np.testing.assert_allclose(sums.mean, [(shape / rate).sum()], rtol=1e-12)
+    np.testing.assert_allclose(sums.log_mean, [(digamma(shape) - np.log(rate)).sum()], rtol=1e-9)
+
+
+def test_averaged_chains_agree_with_importance_sampling():
+    from halfseen.posteriors.importance import importance_sample
+
+    block = Block.from_table(table(50))
+    chains = Chains(1)
+    sweeps = [chains.sweep(MODEL, n)(block).mean for n in range(3000)]
+    expected = importance_sample(block, MODEL, 0).mean.sum(axis=0)
+    np.testing.assert_allclose(np.mean(sweeps[100:], axis=0), expected, rtol=0.02)
+
+
+def test_large_counts_are_split_like_small_ones():
+    """Counts above the limit are split by binomials, and have the same means."""
+    X = np.full((400, 4), 1000.0)
+    sums = Chains(0).sweep(MODEL, 0)(Block.from_table(X))
+    many = [Chains(s).sweep(MODEL, 0)(Block.from_table(X)).mean for s in range(5)]
+    assert np.isfinite(sums.mean).all()
+    np.testing.assert_allclose(np.ptp(many, axis=0) / np.mean(many), 0, atol=0.02)
+
+
+def test_row_weights_count_rows():
+    X = table(300)
+    weights = np.full(300, 3.0)
+    plain = Chains(0).sweep(MODEL, 0)(Block.from_table(X))
+    tripled = Chains(0).sweep(MODEL, 0)(Block.from_table(X, weights))
+    for name in ("n_rows", "split", "exposure", "mean", "log_mean"):
+        np.testing.assert_allclose(getattr(tripled, name), 3 * np.asarray(getattr(plain, name)))
+
+
+def test_the_m_step_gives_topics_of_sum_one_and_the_right_mean_length():
+    X = table(500, observed=(1, 1, 1, 1))
+    found = Chains(0).sweep(MODEL, 0)(Block.from_table(X)).maximise()
+    np.testing.assert_allclose(found.topics.sum(axis=1), 1.0)
+    length = found.shapes.sum() / found.rate
+    np.testing.assert_allclose(length, X.sum(axis=1).mean(), rtol=0.01)
+
+
+def test_the_same_seed_gives_the_same_model_whatever_the_threads():
+    X = table(3000)
+    results = [
+        polish(MemoryRows(X, NAMES, n_threads=n), MODEL, seed=3, n_sweeps=10).parameters.topics
+        for n in (1, 1, 2)
+    ]
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_allclose(results[0], results[2], rtol=1e-9)
+
+
+def test_a_share_of_zero_at_the_start_can_grow():
+    X = table(4000, observed=(1, 1, 1, 1))
+    topics = TOPICS.copy()
+    topics[0] = [0.6, 0.3, 0.1, 0.0]
+    start = GammaPoissonParameters(topics, MODEL.shapes, MODEL.rate)
+    found = polish(MemoryRows(X, NAMES), start, seed=0, n_sweeps=300).parameters
+    order = recovery.match(found.topics, TOPICS)
+    assert found.topics[order][0, 3] > 0.05
+
+
+def test_polishing_brings_moments_closer_to_the_truth():
+    rng = np.random.default_rng(5)
+    truth = rng.dirichlet(np.ones(8), 3)
+    errors = {None: [], "saem": []}
+    for seed in range(4):
+        X, _ = simulate.gamma_poisson(1500, truth, [1.0] * 3, 0.03, np.random.default_rng(seed))
+        for refine in errors:
+            model = GammaPoisson(3, refine=refine, n_sweeps=300, random_state=0).fit(X)
+            errors[refine].append(recovery.total_angle(model.components_, truth))
+    assert np.mean(errors["saem"]) < 0.9 * np.mean(errors[None])
+    assert model.n_iter_ == 300
