@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from halfseen.estimators import paper
-from halfseen.experiments import defaults, results_file, third_moment_speed, weighting
+from halfseen.experiments import (
+    defaults,
+    imputation,
+    refinement,
+    results_file,
+    sepsis,
+    third_moment_speed,
+    topic_refinement,
+    weighting,
+)
 from halfseen.experiments.comparison import errors, geometric_ratio
 from halfseen.experiments.synthetic import PATTERNS, gaussian_world, table
 
@@ -36,6 +45,36 @@ def test_the_packed_third_moment_is_faster_and_equal():
     assert figures["difference"] <= 1e-10
 
 
+def test_the_default_mixture_is_nearly_as_good_as_em_from_the_truth():
+    figures = kept("refinement")["figures"]
+    ours, truth, random = (
+        figures[name] for name in ("default", "EM from truth", "best of 5 random EM")
+    )
+    assert ours["ratio to truth"] <= 1.15
+    assert ours["median error"] <= 1.05 * truth["median error"]
+    assert ours["ratio to truth"] < random["ratio to truth"]
+    assert ours["seconds"] <= random["seconds"] / 5
+    assert ours["rmse / paper"] <= 0.55
+
+
+def test_stochastic_em_helps_and_regression_beats_division():
+    figures = kept("topic_refinement")["figures"]
+    assert figures["saem"]["ratio to moments"] <= 0.85
+    assert figures["saem"]["ratio to saem from truth"] <= 1.10
+    assert figures["moments"]["L1 / divided, w = p"] <= 0.75
+
+
+def test_mixtures_impute_better_than_means():
+    figures = kept("imputation")["figures"]
+    assert figures["mixture, K=18"]["rmse"] < figures["column means"]["rmse"]
+
+
+def test_an_em_iteration_costs_little_more_than_its_products():
+    figures = kept("em_speed")["figures"]
+    for kind in ("tied_spherical", "spherical", "diag"):
+        assert figures[f"{kind} / products"] <= 4
+
+
 def test_errors_are_paired_by_seed():
     estimators = {"a": lambda: paper.gaussian_mixture(4, random_state=0)}
     twice = [errors(gaussian_world, estimators, 4000, 2) for _ in range(2)]
@@ -53,14 +92,21 @@ def test_a_ratio_of_geometric_means():
     assert error == pytest.approx(np.log(2))
 
 
-@pytest.mark.parametrize("module", [weighting, defaults, third_moment_speed])
+SMALL = {
+    weighting: "--rows 4000 --seeds 2",
+    defaults: "--rows 4000 --seeds 2",
+    third_moment_speed: "--rows 4000 --features 8",
+    refinement: "--rows 4000 --seeds 1",
+    topic_refinement: "--rows 3000 --seeds 1 --sweeps 20 --jobs 1",
+}
+
+
+@pytest.mark.parametrize("module", SMALL)
 def test_every_experiment_runs_small_and_keeps_nothing_unless_asked(module, monkeypatch, capsys):
     def refuse(*args):
         raise AssertionError("nothing was to be kept")
 
-    small = ["x", "--rows", "4000"]
-    small += ["--features", "8"] if module is third_moment_speed else ["--seeds", "2"]
-    monkeypatch.setattr(sys, "argv", small)
+    monkeypatch.setattr(sys, "argv", ["x", *SMALL[module].split()])
     monkeypatch.setattr(results_file, "write", refuse)
     module.main()
     assert capsys.readouterr().out
@@ -73,3 +119,32 @@ def test_results_are_kept_with_their_command(tmp_path, monkeypatch):
     assert content["command"] == "python -m thing"
     assert content["figures"] == {"figure": 1.5}
     assert "numpy" in content["versions"]
+
+
+@pytest.mark.parametrize("name", imputation.IMPUTERS)
+@pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning")
+def test_every_imputer_fills_every_gap_and_nothing_else(name):
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((400, 20)) + rng.integers(3, size=(400, 1))
+    gappy = np.where(rng.random(table.shape) < 0.02, np.nan, table)
+    filled = imputation.IMPUTERS[name](gappy[:300], gappy[300:])
+    seen = ~np.isnan(gappy[300:])
+    assert np.isfinite(filled).all()
+    np.testing.assert_allclose(filled[seen], gappy[300:][seen])
+
+
+@pytest.mark.skipif(sepsis.folder() is None, reason="the sepsis table is not at hand")
+def test_the_sepsis_table_is_split_by_patient_and_standardised():
+    stays = sepsis.load()
+    train, test = sepsis.split_by_patient(stays, 0.2, seed=0)
+    assert len(stays.names) == 32
+    assert len(train) + len(test) == len(stays.values)
+    assert abs(np.nanmean(train)) < 0.02
+    assert np.nanmax(np.abs(test)) <= sepsis.LIMIT
+
+
+def test_a_missing_sepsis_table_is_told_with_where_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HALFSEEN_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="Get training set A of the PhysioNet/CinC Chall"):
+        sepsis.load()

@@ -40,7 +40,7 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
 }
 
 
-def one_table(pattern: str, n_rows: int, seed: int) -> dict[str, dict[str, float]]:
+def one_table(pattern: str, n_rows: int, n_sweeps: int, seed: int) -> dict[str, dict[str, float]]:
     """Errors of every alternative on one table."""
     world, X = table(gamma_poisson_world(SHAPE, LENGTH), PATTERNS[pattern], n_rows, seed)
     true = world.components
@@ -49,12 +49,14 @@ def one_table(pattern: str, n_rows: int, seed: int) -> dict[str, dict[str, float
         warnings.simplefilter("ignore", WeakMomentsWarning)
         for name, settings in ALTERNATIVES.items():
             start = time.perf_counter()
-            model = GammaPoisson(N_COMPONENTS, random_state=seed, **settings).fit(X)
+            model = GammaPoisson(
+                N_COMPONENTS, n_sweeps=n_sweeps, random_state=seed, **settings
+            ).fit(X)
             found[name] = (model.components_, time.perf_counter() - start)
         start = time.perf_counter()
         truth = GammaPoissonParameters(true, world.weights, world.weights.sum() / LENGTH)
         rows = MemoryRows(X, tuple(map(str, range(N_FEATURES))))
-        ideal = polish(rows, truth, seed=seed, n_sweeps=model.n_sweeps).parameters.topics
+        ideal = polish(rows, truth, seed=seed, n_sweeps=n_sweeps).parameters.topics
         found["saem from truth"] = (ideal, time.perf_counter() - start)
     return {name: _errors(topics, true, seconds) for name, (topics, seconds) in found.items()}
 
@@ -75,10 +77,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=3_000)
     parser.add_argument("--seeds", type=int, default=40)
+    parser.add_argument("--sweeps", type=int, default=1_000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", action="store_true", help="write the results file")
     options = parser.parse_args()
-    tables = [(p, options.rows, seed) for p in PATTERNS for seed in range(options.seeds)]
+    tables = [
+        (pattern, options.rows, options.sweeps, seed)
+        for pattern in PATTERNS
+        for seed in range(options.seeds)
+    ]
     with ProcessPoolExecutor(options.jobs) as pool:
         results = list(pool.map(one_table, *zip(*tables, strict=True)))
     figures = {name: _summary(results, name) for name in results[0]}
