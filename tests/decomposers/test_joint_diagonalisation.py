@@ -87,3 +87,10 @@ def test_two_vectors_are_those_of_a_search_over_all_angles(symmetric_noise, seed
     start = grid[np.argmin([off(angle) for angle in grid])]
     least = minimize_scalar(off, bounds=(start - 0.01, start + 0.01), method="bounded").fun
     assert off_slices(tensor, joint(tensor, rng).vectors) == pytest.approx(least, abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [3, 8, 12])
+def test_a_tensor_that_is_symmetric_in_its_axes_is_not_mistaken_for_solved(k):
+    vectors = np.eye(k) - 2 / k
+    found = joint(np.einsum("ak,bk,ck->abc", vectors, vectors, vectors), np.random.default_rng(0))
+    assert found.off_diagonal < 1e-12

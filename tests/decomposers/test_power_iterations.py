@@ -37,3 +37,12 @@ def test_the_first_vector_of_a_noisy_tensor_is_the_best_of_a_fine_search(
     around = np.stack([np.cos(angles), np.sin(angles)])
     heights = np.einsum("abc,as,bs,cs->s", tensor, around, around, around, optimize=True)
     assert power(tensor, rng).values[0] == pytest.approx(heights.max(), abs=1e-6)
+
+
+def test_a_tensor_with_fewer_components_than_dimensions_is_completed_at_right_angles():
+    vectors = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+    values = np.array([2.0, 1.0, 0.0, 0.0])
+    tensor = np.einsum("k,ak,bk,ck->abc", values, vectors, vectors, vectors)
+    found = power(tensor, np.random.default_rng(1))
+    np.testing.assert_allclose(np.sort(found.values), [0, 0, 1, 2], atol=1e-9)
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(4), atol=1e-9)

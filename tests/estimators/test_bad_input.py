@@ -186,7 +186,7 @@ def test_the_partial_method_without_complete_features_is_refused(frame):
         ("complete_above", "most", "a number above 0 and at most 1"),
         ("method", "best", "'full', 'partial' or 'weighted'"),
         ("decomposer", "svd", "'jennrich', 'joint' or 'power'"),
-        ("third_moment", "none", "'auto' or 'explicit'"),
+        ("third_moment", "none", "'auto', 'explicit' or 'implicit'"),
         ("incomplete_features", "drop", "'divide' or 'regress'"),
         ("form", "cooked", "'centred' or 'raw'"),
         ("covariance_type", "full", "'diag', 'spherical' or 'tied_spherical'"),

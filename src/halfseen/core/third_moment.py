@@ -19,8 +19,8 @@ class ProjectedThird:
 
     tensor: Array  # (m, m, m)
     route: str
-    n_unseen: int  # triples of features never observed in one row
-    n_triples: int
+    n_unseen: int = 0  # triples of features never observed in one row, where they matter
+    reason: str = "asked for"
 
 
 class ThirdMoment(Protocol):
@@ -37,7 +37,6 @@ def explicit(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
         tensor=packed.project(third_estimates(sums, moments), basis),
         route="explicit",
         n_unseen=int(np.count_nonzero(sums.count == 0)),
-        n_triples=len(sums.count),
     )
 
 

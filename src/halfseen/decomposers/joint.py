@@ -21,7 +21,8 @@ def joint(
     J.-F. Cardoso, A. Souloumiac (1993), Blind beamforming for non-Gaussian signals.
     """
     k = len(tensor)
-    slices, vectors = tensor.copy(), np.eye(k)
+    vectors = _start(tensor)
+    slices = np.einsum("abc,ai,bj->ijc", tensor, vectors, vectors, optimize=True)
     for _ in range(max_sweeps):
         largest = 0.0
         for i in range(k - 1):
@@ -32,6 +33,13 @@ def joint(
         if largest < tolerance:
             break
     return Decomposition.along(tensor, vectors)
+
+
+def _start(tensor: Array) -> Array:
+    """Eigenvectors of one contraction: on the way already, and not on a saddle by symmetry."""
+    direction = 1 / np.sqrt(np.arange(1, len(tensor) + 1))
+    vectors: Array = np.linalg.eigh(tensor @ direction)[1]
+    return vectors
 
 
 def _best_angle(slices: Array, i: int, j: int) -> float:

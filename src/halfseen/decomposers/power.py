@@ -21,6 +21,8 @@ def power(
     k = len(tensor)
     rest, vectors = tensor.copy(), np.empty((k, k))
     for component in range(k):
+        if np.linalg.norm(rest) <= 1e-12 * np.linalg.norm(tensor):
+            return Decomposition.along(tensor, _completed(vectors[:, :component]))
         starts = _iterate(rest, _unit(generator.standard_normal((k, n_starts))), n_iterations)
         heights = np.einsum("abc,as,bs,cs->s", rest, starts, starts, starts, optimize=True)
         best = _iterate(rest, starts[:, [np.argmax(heights)]], n_iterations)[:, 0]
@@ -41,6 +43,12 @@ def _iterate(tensor: Array, vectors: Array, n_iterations: int) -> Array:
             return moved
         vectors = moved
     return vectors
+
+
+def _completed(vectors: Array) -> Array:
+    """Vectors (k, m) with directions at right angles to them, for which nothing is left; (k, k)."""
+    others = np.linalg.svd(vectors)[0][:, vectors.shape[1] :]
+    return np.hstack([vectors, others])
 
 
 def _unit(vectors: Array) -> Array:

@@ -28,6 +28,8 @@ class Diagnostics:
         Largest standardised deviation from features missing independently of each other.
     third_moment : str
         The route by which the third moment was had.
+    third_moment_reason : str
+        Why that one.
     n_unseen_triples : int
         Triples of features that no row holds together; their third cumulants were taken as 0.
     incomplete_features : str
@@ -42,6 +44,7 @@ class Diagnostics:
     n_empty_rows: int
     dependence_of_gaps: float
     third_moment: str
+    third_moment_reason: str
     n_unseen_triples: int
     incomplete_features: str
     seconds: dict[str, float]
@@ -64,6 +67,7 @@ def diagnose(
         n_empty_rows=survey.sums.n_empty,
         dependence_of_gaps=dependence_of_gaps(evidence.moments.count, evidence.moments.n_rows),
         third_moment=evidence.third.route,
+        third_moment_reason=evidence.third.reason,
         n_unseen_triples=evidence.third.n_unseen,
         incomplete_features=incomplete_features,
         seconds=dict(stages.seconds),

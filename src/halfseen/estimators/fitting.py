@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.errors import DataError, DroppedFeatureWarning
+from halfseen.core.implicit_third import implicit
 from halfseen.core.method import Recovery, learn
 from halfseen.core.model import Model
 from halfseen.core.naming import features, quoted
@@ -19,6 +20,7 @@ from halfseen.core.rows import Rows
 from halfseen.core.stages import Stages
 from halfseen.core.survey import Survey, survey
 from halfseen.core.third_moment import ThirdMoment, explicit
+from halfseen.core.third_route import automatic
 from halfseen.core.weights import WEIGHTINGS, Weighting, equal, given
 from halfseen.decomposers import DECOMPOSERS
 from halfseen.engines.memory import MemoryRows
@@ -36,7 +38,11 @@ P = TypeVar("P")
 Regression = Callable[[Rows, P, Mask, Mask], P]
 """From parameters of the ``used`` features, by the ``complete`` ones, to those of all features."""
 
-THIRD_MOMENTS: dict[str, ThirdMoment] = {"auto": explicit, "explicit": explicit}
+THIRD_MOMENTS: dict[str, ThirdMoment] = {
+    "auto": automatic,
+    "explicit": explicit,
+    "implicit": implicit,
+}
 METHODS = ("weighted", "full", "partial")
 INCOMPLETE = ("regress", "divide")
 

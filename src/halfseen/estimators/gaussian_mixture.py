@@ -65,8 +65,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         by their weights as in the paper.
     decomposer : {"joint", "power", "jennrich"}, default="joint"
         Joint diagonalisation, the tensor power method, or one random contraction.
-    third_moment : {"auto", "explicit"}, default="auto"
-        How the third moment is had.
+    third_moment : {"auto", "explicit", "implicit"}, default="auto"
+        Form the third moment of all triples of features, or never form it, which takes time linear
+        in the table but assumes that features (or groups of features) are missing independently of
+        each other. ``"auto"`` chooses by cost and by a test; ``diagnostics_`` says what and why.
     refine : {"em"} or None, default="em"
         Polish by expectation-maximisation, or stay with what the moments say.
     tol : float, default=1e-7

@@ -67,5 +67,5 @@ class GammaPoissonModel:
         root_count = np.sqrt(np.diag(evidence.moments.count))
         means, _ = nnls(topics * root_count[:, None], evidence.moments.mean * root_count)
         # A topic that the means can do without still has its variance: keep its shape positive.
-        means = np.maximum(means, 1e-3 * evidence.moments.mean.sum() / evidence.n_components)
+        means = np.maximum(means, 1e-6 * evidence.moments.mean.sum() / evidence.n_components)
         return TopicParameters(topics.T, means, lengths**2)

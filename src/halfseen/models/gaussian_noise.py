@@ -57,8 +57,9 @@ class TiedDiagonal(TiedSpherical):
     """
 
     def unit(self, moments: Moments) -> Array:
-        """Standard deviations."""
-        return np.sqrt(np.diag(moments.covariance))
+        """Standard deviations, even where raw moments have lost them to rounding."""
+        variances, squares = np.diag(moments.covariance), np.diag(moments.second)
+        return np.sqrt(np.maximum(variances, np.finfo(float).eps * squares))
 
 
 class Spherical:

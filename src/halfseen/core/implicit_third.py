@@ -1,0 +1,108 @@
+"""The projected third moment without a d × d × d array, for gaps independent of each other.
+
+Dividing every observed deviation by its probability of being observed (Horvitz and Thompson) makes
+products of *different* features unbiased. Where a feature, or features that are only observed
+together, stand more than once in a product, it divides too often; those terms are few and known:
+
+    ỹ = Σ_g y_g/p_g,  y_g = F_g'(m∘(x - μ))_g,   g over groups that are observed as one,
+    T(F, F, F) = (1/N) Σ_n { ỹ⊗ỹ⊗ỹ + Σ_g [ (p_g - 1)/p_g² (y_g⊗y_g⊗ỹ in 3 places)
+                                            + (1 - p_g)(2 - p_g)/p_g³ y_g⊗y_g⊗y_g ] }.
+
+A feature on its own is a group of one, for which the corrections need only ``Σ_n x̃_i² ỹ`` and
+``Σ_n x̃_i³``. The cost is linear in the number of entries.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from halfseen.core.arrays import Array
+from halfseen.core.feature_sums import fraction_of
+from halfseen.core.mask_groups import MaskGroups, mask_groups, rows_behind
+from halfseen.core.moments import Moments
+from halfseen.core.rows import Block, Rows
+from halfseen.core.tensors import cubes, in_three_places, matrix_and_vector
+from halfseen.core.third_moment import ProjectedThird
+
+
+@dataclass(frozen=True, eq=False)
+class ImplicitThirdSums:
+    """Sums from which the projected third central moment follows."""
+
+    cube: Array  # (m, m, m)  of ỹ, with the corrections of groups of several features
+    square: Array  # (d, m)   Σ x̃_i² ỹ for features on their own, zero for others
+    third: Array  # (d,)      Σ x̃_i³ for features on their own, zero for others
+
+    @classmethod
+    def along(
+        cls, basis: Array, mean: Array, fraction: Array, groups: MaskGroups
+    ) -> Callable[[Block], "ImplicitThirdSums"]:
+        """The function that sums a block projected on ``basis`` (d, m)."""
+        divided = basis / fraction[:, None]
+        alone = groups.alone
+
+        def summarise(block: Block) -> ImplicitThirdSums:
+            deviations = block.about(mean)
+            whole = deviations @ divided  # (n, m)  ỹ
+            cube = cubes_of_rows(whole, block.weighed(whole))
+            for members in groups.together:
+                cube = cube + _correction(
+                    deviations[:, members] @ basis[members],
+                    whole,
+                    fraction[members][0],
+                    block,
+                )
+            own = deviations[:, alone]
+            square, third = np.zeros_like(basis), np.zeros(len(basis))
+            square[alone] = (own * own).T @ block.weighed(whole)
+            third[alone] = block.weighed(own**3).sum(axis=0)
+            return cls(cube, square, third)
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.cube + other.cube, self.square + other.square, self.third + other.third
+        )
+
+    def total(self, basis: Array, fraction: Array) -> Array:
+        """``Σ_n`` of all terms: N times the projected third moment; (m, m, m)."""
+        p = fraction
+        twice = ((p - 1) / p**2)[:, None] * self.square
+        thrice = (1 - p) * (2 - p) / p**3 * self.third
+        return self.cube + in_three_places(basis, twice) + cubes(basis, thrice)
+
+
+def cubes_of_rows(rows: Array, weighed: Array) -> Array:
+    """``Σ_n r_n ⊗ r_n ⊗ s_n`` for rows r (n, m) and the same rows by weight s; (m, m, m)."""
+    n, m = rows.shape
+    squares = (rows[:, :, None] * rows[:, None, :]).reshape(n, m * m)
+    return (squares.T @ weighed).reshape(m, m, m)
+
+
+def _correction(part: Array, whole: Array, p: float, block: Block) -> Array:
+    """What a group of several features that are observed as one adds to the cube."""
+    pairs = cubes_of_rows(part, block.weighed(whole))
+    in_places = pairs + pairs.transpose(0, 2, 1) + pairs.transpose(2, 0, 1)
+    triples = cubes_of_rows(part, block.weighed(part))
+    return (p - 1) / p**2 * in_places + (1 - p) * (2 - p) / p**3 * triples
+
+
+def implicit(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
+    """Horvitz-Thompson: right when groups of features are missing independently of each other."""
+    groups = mask_groups(moments.count, moments.n_rows)
+    n = rows_behind(moments.count, moments.n_rows, groups)
+    fraction = fraction_of(np.diag(moments.count), n)
+    sums = rows.accumulate(ImplicitThirdSums.along(basis, moments.mean, fraction, groups))
+    # About the mean, N in place of the second makes a cumulant too small; raw moments are not.
+    divisor = (n - 1) * (n - 2) / n if moments.centred else n
+    central = sums.total(basis, fraction) / divisor
+    offset = basis.T @ moments.offset
+    about_origin = (
+        central
+        + matrix_and_vector(basis.T @ moments.covariance @ basis, offset)
+        + offset[:, None, None] * offset[:, None] * offset
+    )
+    return ProjectedThird(about_origin, route="implicit")

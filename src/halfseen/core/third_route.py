@@ -1,0 +1,49 @@
+"""Which way to the third moment, by what it costs and by what it assumes."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from halfseen.core.arrays import Array
+from halfseen.core.implicit_third import implicit
+from halfseen.core.independence import INDEPENDENT_BELOW, dependence_of_gaps
+from halfseen.core.mask_groups import mask_groups, rows_behind
+from halfseen.core.moments import Moments
+from halfseen.core.rows import Rows
+from halfseen.core.third_moment import ProjectedThird, ThirdMoment, explicit
+
+CHEAP = 1e9
+"""So many triple products take a fraction of a second: no reason to assume anything."""
+
+
+def automatic(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
+    """Explicit where that is cheap or gaps are entangled, implicit elsewhere."""
+    route, reason = choose(moments)
+    return replace(route(rows, moments, basis), reason=reason)
+
+
+def choose(moments: Moments) -> tuple[ThirdMoment, str]:
+    """The route for a table with these moments, and why."""
+    if (moments.observed_fraction == 1).all():
+        return implicit, "there are no gaps, and both routes give the same"
+    d = len(moments.mean)
+    products = moments.n_rows * d**3 / 6
+    if products <= CHEAP:
+        return explicit, f"{products:.2g} triple products are few"
+    dependence = dependence_between_groups(moments)
+    if dependence < INDEPENDENT_BELOW:
+        return implicit, (
+            f"{products:.2g} triple products are many, and gaps look independent (largest "
+            f"deviation {dependence:.1f} of {INDEPENDENT_BELOW:g})"
+        )
+    return explicit, (
+        f"gaps depend on each other (largest deviation {dependence:.1f} of {INDEPENDENT_BELOW:g})"
+    )
+
+
+def dependence_between_groups(moments: Moments) -> float:
+    """:func:`dependence_of_gaps` with one feature for each group that is observed as one."""
+    groups = mask_groups(moments.count, moments.n_rows)
+    chosen = np.ix_(groups.representatives, groups.representatives)
+    n_rows = rows_behind(moments.count, moments.n_rows, groups)
+    return dependence_of_gaps(moments.count[chosen], n_rows)
