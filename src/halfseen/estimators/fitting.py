@@ -123,6 +123,16 @@ def fit_moments(
     return Fit(seen, learned.parameters, learned.climb, feature_weights, diagnostics)
 
 
+def keep_shared(estimator: Any, fit: Fit[Any]) -> None:
+    """Set the learned attributes that all estimators have."""
+    estimator.feature_weights_ = fit.feature_weights
+    estimator.observed_fraction_ = fit.survey.sums.observed_fraction
+    estimator.complete_features_ = fit.survey.complete
+    estimator.kept_features_ = fit.survey.kept
+    estimator.n_components_ = estimator.n_components
+    estimator.diagnostics_ = fit.diagnostics
+
+
 def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
 

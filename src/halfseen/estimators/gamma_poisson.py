@@ -13,9 +13,16 @@ from halfseen.core.refinement import Refined, Refinement
 from halfseen.core.rows import Block, Rows
 from halfseen.core.survey import Survey
 from halfseen.core.topic_parameters import TopicParameters
-from halfseen.estimators.fitting import Fit, check_counts, check_shared_parameters, fit_moments
-from halfseen.estimators.imputation import Predictive, impute, spread_out
+from halfseen.estimators.fitting import (
+    Fit,
+    check_counts,
+    check_shared_parameters,
+    fit_moments,
+    keep_shared,
+)
+from halfseen.estimators.imputation import impute
 from halfseen.estimators.parameters import check_choice_or_none, check_positive_integer
+from halfseen.estimators.predictive import of_topics
 from halfseen.estimators.table import read_table, row_by_row
 from halfseen.models.gamma_poisson import GammaPoissonModel
 from halfseen.posteriors.gamma_poisson import factorised_posterior, likelihood_bound
@@ -185,13 +192,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.components_[:, seen.kept] = parameters.topics
         self.shapes_ = parameters.shapes
         self.rate_ = parameters.rate
-        self.feature_weights_ = fit.feature_weights
-        self.observed_fraction_ = seen.sums.observed_fraction
-        self.complete_features_ = seen.complete
-        self.kept_features_ = seen.kept
         self.constants_ = np.where(seen.kept, np.nan, seen.sums.mean)
-        self.n_components_ = self.n_components
-        self.diagnostics_ = fit.diagnostics
+        keep_shared(self, fit)
         self.n_iter_ = 0 if fit.climb is None else fit.climb.n_iterations
         return self
 
@@ -263,37 +265,13 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Return this many tables with gaps filled by random counts from their distribution given
             what is observed, for multiple imputation.
         """
+        check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        return impute(X, table, self._predictive(X), return_std=return_std, draws=draws)
-
-    def _predictive(self, X: Any) -> Predictive:
-        """Poisson counts of uncertain loadings, cell by cell."""
-        parameters, table = self._parameters(), self._kept_table(X)
-        topics, kept = parameters.topics, self.kept_features_
-        no_spread = np.where(np.isnan(self.constants_), np.nan, 0.0)
-
-        def both(block: Block) -> Array:
-            sample = importance_sample(block, parameters, LIKELIHOOD_SEED)
-            rates = sample.mean @ topics
-            of_rates = np.einsum("nkl,kd,ld->nd", sample.covariance, topics, topics, optimize=True)
-            return np.hstack([rates, rates + of_rates])
-
-        def moments() -> tuple[Array, Array]:
-            mean, variance = np.hsplit(row_by_row(table, both), 2)
-            return spread_out(mean, kept, self.constants_), spread_out(variance, kept, no_spread)
-
-        def drawn(number: int) -> list[Array]:
-            random = check_random_state(self.random_state)
-            seed = random.randint(2**31)
-            loadings = row_by_row(
-                table, lambda block: importance_sample(block, parameters, seed, number).draws
-            )
-            return [
-                spread_out(random.poisson(loadings[:, m] @ topics), kept, self.constants_)
-                for m in range(number)
-            ]
-
-        return Predictive(moments, drawn)
+        kept, random = self.kept_features_, check_random_state(self.random_state)
+        predictive = of_topics(
+            table[:, kept], self._parameters(), kept, self.constants_, LIKELIHOOD_SEED, random
+        )
+        return impute(X, table, predictive, return_std=return_std, draws=draws)
 
     def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
         """Draw rows of counts without gaps, and the loadings they come from."""

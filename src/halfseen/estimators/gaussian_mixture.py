@@ -14,15 +14,22 @@ from halfseen.core.mixture_parameters import MixtureParameters
 from halfseen.core.refinement import Refined, Refinement
 from halfseen.core.rows import Rows
 from halfseen.core.survey import Survey
-from halfseen.estimators.fitting import Fit, Regression, check_shared_parameters, fit_moments
+from halfseen.estimators.fitting import (
+    Fit,
+    Regression,
+    check_shared_parameters,
+    fit_moments,
+    keep_shared,
+)
 from halfseen.estimators.handover import as_sklearn
-from halfseen.estimators.imputation import Predictive, impute
+from halfseen.estimators.imputation import impute
 from halfseen.estimators.parameters import (
     check_choice,
     check_choice_or_none,
     check_non_negative,
     check_positive_integer,
 )
+from halfseen.estimators.predictive import of_mixture
 from halfseen.estimators.table import read_table, row_by_row
 from halfseen.models.gaussian_form import FORMS
 from halfseen.models.gaussian_mixture import GaussianMixtureModel
@@ -209,12 +216,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         self.means_[:, seen.kept] = parameters.means
         self.weights_ = parameters.weights
         self.covariances_ = self._public_covariances(parameters.variances, seen.kept)
-        self.feature_weights_ = fit.feature_weights
-        self.observed_fraction_ = seen.sums.observed_fraction
-        self.complete_features_ = seen.complete
-        self.kept_features_ = seen.kept
-        self.n_components_ = self.n_components
-        self.diagnostics_ = fit.diagnostics
+        keep_shared(self, fit)
         climb = fit.climb
         self.n_iter_ = 0 if climb is None else climb.n_iterations
         self.converged_ = climb is None or climb.converged
@@ -314,31 +316,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        predictive = self._predictive(self.predict_proba(X))
-        return impute(X, table, predictive, return_std=return_std, draws=draws)
-
-    def _predictive(self, shares: Array) -> Predictive:
-        """Mixtures, cell by cell, with ``shares`` (n, k) of the components."""
         variances = self._variances() * self.kept_features_  # constants do not vary
-
-        def moments() -> tuple[Array, Array]:
-            middle = self.means_.mean(axis=0)
-            centre = shares @ (self.means_ - middle)
-            return middle + centre, shares @ (variances + (self.means_ - middle) ** 2) - centre**2
-
-        def draws(number: int) -> list[Array]:
-            random = check_random_state(self.random_state)
-            return [self._draw(shares, variances, random) for _ in range(number)]
-
-        return Predictive(moments, draws)
-
-    def _draw(self, shares: Array, variances: Array, random: Any) -> Array:
-        """A table drawn with each row's component from its shares (n, k)."""
-        chances = random.random_sample((len(shares), 1)) * shares.sum(axis=1, keepdims=True)
-        labels = (np.cumsum(shares, axis=1) < chances).sum(axis=1)
-        noise = random.standard_normal((len(shares), self.n_features_in_))
-        drawn: Array = self.means_[labels] + noise * np.sqrt(variances[labels])
-        return drawn
+        random = check_random_state(self.random_state)
+        predictive = of_mixture(self.predict_proba(X), self.means_, variances, random)
+        return impute(X, table, predictive, return_std=return_std, draws=draws)
 
     def to_sklearn(self) -> Any:
         """The same mixture as a fitted ``sklearn.mixture.GaussianMixture``.
@@ -375,15 +356,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         return np.broadcast_to(covariances, self.means_.shape)
 
     def _n_free_parameters(self) -> int:
-        n_kept = int(np.count_nonzero(self.kept_features_))
-        n_variances = {"tied_spherical": 1, "spherical": self.n_components_}
-        per_feature = self.n_components_ * n_kept
-        return (
-            self.n_components_
-            - 1
-            + per_feature
-            + n_variances.get(self.covariance_type, per_feature)
-        )
+        k, n_kept = len(self.weights_), int(np.count_nonzero(self.kept_features_))
+        n_variances = {"tied_spherical": 1, "spherical": k, "diag": k * n_kept}
+        return k - 1 + k * n_kept + n_variances[self.covariance_type]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
