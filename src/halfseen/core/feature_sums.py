@@ -30,8 +30,8 @@ class FeatureSums:
             n_empty=int(np.count_nonzero(~filled)),
             count=block.weighed(block.observed.astype(float)).sum(axis=0),
             total=_sum_of_finite(block.weighed(block.values)),
-            minimum=block.values.min(axis=0, where=block.observed, initial=np.inf),
-            maximum=block.values.max(axis=0, where=block.observed, initial=-np.inf),
+            minimum=np.where(block.observed, block.values, np.inf).min(axis=0, initial=np.inf),
+            maximum=np.where(block.observed, block.values, -np.inf).max(axis=0, initial=-np.inf),
             whole=(block.values == np.floor(block.values)).all(axis=0),
         )
 

@@ -56,8 +56,9 @@ class ImplicitThirdSums:
                 )
             own = deviations[:, alone]
             square, third = np.zeros_like(basis), np.zeros(len(basis))
-            square[alone] = (own * own).T @ block.weighed(whole)
-            third[alone] = block.weighed(own**3).sum(axis=0)
+            own_squared = own * own
+            square[alone] = own_squared.T @ block.weighed(whole)
+            third[alone] = np.einsum("nd,nd->d", own_squared, block.weighed(own))
             return cls(cube, square, third)
 
         return summarise
