@@ -1,6 +1,11 @@
 """halfseen learns latent-variable models from tables with gaps."""
 
-from halfseen.core.errors import DataError, DroppedFeatureWarning, WeakMomentsWarning
+from halfseen.core.errors import (
+    DataError,
+    DroppedFeatureWarning,
+    LikelihoodWarning,
+    WeakMomentsWarning,
+)
 from halfseen.estimators import GammaPoisson, GaussianMixture
 
 __version__ = "0.1.0"
@@ -10,5 +15,6 @@ __all__ = [
     "DroppedFeatureWarning",
     "GammaPoisson",
     "GaussianMixture",
+    "LikelihoodWarning",
     "WeakMomentsWarning",
 ]

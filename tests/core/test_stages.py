@@ -98,12 +98,16 @@ def test_every_stage_counts_its_rows_from_zero(clock):
     assert log.getvalue().count(" 5 rows ") == 2
 
 
-def test_the_bar_is_full_when_more_rows_come_than_were_said(clock):
+def test_a_stage_that_goes_over_the_rows_again_counts_its_passes():
     terminal = Terminal()
-    stages = Stages(0, verbose=1, stream=terminal)
-    with stages("pairs"):
-        stages.advance(7)
-    assert f"[{'#' * 20}] 7 of 0 rows, 0 s left" in terminal.getvalue()
+    stages = Stages(n_rows=100, verbose=1, stream=terminal)
+    with stages("polishing"):
+        for _ in range(5):
+            stages.advance(50)
+    assert "[####################] 100 of 100 rows" in terminal.getvalue()
+    assert "pass 2," in terminal.getvalue()
+    assert "pass 3," in terminal.getvalue()
+    assert "pass 4," not in terminal.getvalue()
 
 
 def test_standard_error_is_written_to_unless_told_otherwise(capsys):

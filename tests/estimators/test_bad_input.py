@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from halfseen import (
     DataError,
@@ -12,6 +13,7 @@ from halfseen import (
     WeakMomentsWarning,
     simulate,
 )
+from halfseen.estimators.sanity import warn_of_empty
 
 NAMES = ["age", "pulse", "lactate", "crp"]
 
@@ -156,8 +158,10 @@ def test_more_components_than_the_features_span_are_refused(frame):
 def test_more_components_than_the_moments_support_are_warned_of():
     rng = np.random.default_rng(0)
     X = rng.poisson(5.0, size=(400, 4)).astype(float)  # no topics at all
-    with pytest.warns(WeakMomentsWarning, match="n_components=4 is more than the second moments s"):
+    with pytest.warns(WeakMomentsWarning) as caught:
         model = GammaPoisson(4).fit(X)
+    messages = " ".join(str(warning.message) for warning in caught)
+    assert "n_components=4 is more than the second moments support" in messages
     assert np.isfinite(model.components_).all()
     assert np.isfinite(model.shapes_).all()
 
@@ -224,3 +228,107 @@ def test_wrong_row_weights_are_refused(estimator, counts):
 def test_an_unknown_fit_option_is_refused(counts):
     with pytest.raises(TypeError, match="unexpected argument 'weights'"):
         GammaPoisson(2).fit(counts, weights=np.ones(300))
+
+
+METHODS = {
+    GaussianMixture: ("predict", "predict_proba", "score_samples", "score", "impute", "aic", "bic"),
+    GammaPoisson: ("transform", "score_samples", "score", "impute", "perplexity", "likelihood"),
+}
+CASES = [(kind, method) for kind, methods in METHODS.items() for method in methods]
+
+
+@pytest.mark.parametrize(("kind", "method"), CASES)
+def test_new_tables_are_checked_like_the_one_that_was_learned_from(kind, method, counts):
+    model = kind(2).fit(counts)
+    counts.loc[3, "crp"] = np.inf
+    with pytest.raises(DataError, match=r"Infinite values in 'crp'\."):
+        getattr(model, method)(counts)
+
+
+@pytest.mark.parametrize("method", METHODS[GammaPoisson])
+@pytest.mark.parametrize(
+    ("value", "message"), [(-3, "Negative values in data"), (0.5, "not whole")]
+)
+def test_new_counts_are_checked_like_those_that_were_learned_from(method, value, message, counts):
+    model = GammaPoisson(2).fit(counts)
+    counts.loc[3, "crp"] = value
+    with pytest.raises(DataError, match=message):
+        getattr(model, method)(counts)
+
+
+@pytest.mark.parametrize(("kind", "method"), CASES)
+def test_what_needs_a_fit_says_so(kind, method, counts):
+    with pytest.raises(NotFittedError):
+        getattr(kind(2), method)(counts)
+
+
+def test_columns_of_text_and_dates_are_named(frame):
+    frame["sex"] = "male"
+    frame["seen"] = pd.Timestamp("2026-01-01")
+    with pytest.raises(DataError, match=r"'sex' and 'seen' cannot be read as numbers\. Leave out"):
+        GaussianMixture(2).fit(frame)
+
+
+def test_features_on_very_different_scales_are_warned_of(frame):
+    frame["platelets"] = 50_000 * frame["crp"] + np.random.default_rng(0).normal(0, 5e4, 300)
+    with pytest.warns(WeakMomentsWarning, match="'platelets' ranges over .*covariance_type='diag'"):
+        GaussianMixture(2, complete_above=0.9).fit(frame)
+    GaussianMixture(2, covariance_type="diag").fit(frame)
+
+
+def test_a_component_that_no_row_belongs_to_is_warned_of():
+    with pytest.warns(
+        WeakMomentsWarning, match="Component '1' ended with less than one row's weig"
+    ):
+        warn_of_empty("Component", np.array([0.9, 1e-9, 0.1]), 1000)
+
+
+def test_warnings_point_at_the_call(frame):
+    frame.loc[10:, "crp"] = np.nan
+    with pytest.warns(WeakMomentsWarning) as caught:
+        GaussianMixture(2).fit(frame)
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_a_feature_observed_once_is_not_called_constant(frame):
+    frame["rare"] = np.nan
+    frame.loc[0, "rare"] = 5.0
+    with pytest.warns(DroppedFeatureWarning, match="'rare' is observed in less than two rows"):
+        GaussianMixture(2).fit(frame)
+
+
+def test_weights_that_sum_to_one_are_told_what_they_mean(frame):
+    with pytest.raises(DataError, match="scale weights to sum to the number of rows"):
+        GaussianMixture(2).fit(frame, sample_weight=np.full(300, 1 / 300))
+
+
+def test_advice_on_the_number_of_components_can_be_followed(frame):
+    with pytest.raises(DataError, match="Use at most 4 components"):
+        GaussianMixture(9).fit(frame)
+    GaussianMixture(4).fit(frame)
+
+
+@pytest.mark.parametrize("estimator", [GaussianMixture(2), GammaPoisson(2)])
+@pytest.mark.parametrize("n_samples", [0, 1.5, True])
+def test_a_wrong_number_of_samples_is_refused(estimator, n_samples, counts):
+    with pytest.raises(ValueError, match="n_samples must be an int of at least 1"):
+        estimator.fit(counts).sample(n_samples)
+
+
+def test_loadings_of_the_wrong_width_are_refused(counts):
+    with pytest.raises(ValueError, match=r"Loadings need a column a topic, 2 in all\. Got 3"):
+        GammaPoisson(2).fit(counts).inverse_transform(np.ones((5, 3)))
+
+
+def test_an_implicit_third_moment_of_entangled_gaps_is_warned_of(frame):
+    rng = np.random.default_rng(0)
+    gappy = simulate.value_gaps(frame.to_numpy(), [2, 3], 0.5, rng, driver=0, strength=4.0)
+    with pytest.warns(WeakMomentsWarning, match="third_moment='implicit' takes features to be mis"):
+        GaussianMixture(2, third_moment="implicit").fit(gappy)
+
+
+def test_a_single_wild_value_does_not_blur_its_feature(frame):
+    expected = GaussianMixture(2, covariance_type="diag").fit(frame)
+    frame.loc[0, "age"] = 9999.0
+    model = GaussianMixture(3, covariance_type="diag").fit(frame)
+    assert np.sort(model.covariances_[:, 0])[0] < 3 * expected.covariances_[:, 0].max()

@@ -24,11 +24,17 @@ def table(n=100_000, observed=(1, 1, 1, 1, 1, 1, 0.5, 0.2), seed=0):
 
 
 @pytest.mark.parametrize("decomposer", ["joint", "power", "jennrich"])
-@pytest.mark.parametrize("method", ["weighted", "full", "partial"])
-@pytest.mark.parametrize("incomplete", ["regress", "divide"])
+@pytest.mark.parametrize(
+    ("method", "incomplete"),
+    [
+        ("weighted", "regress"),
+        ("weighted", "divide"),
+        ("full", "regress"),
+        ("full", "divide"),
+        ("partial", "regress"),
+    ],
+)
 def test_a_large_table_gives_back_the_truth(decomposer, method, incomplete):
-    if (method, incomplete) == ("partial", "divide"):
-        return
     model = GammaPoisson(
         3, decomposer=decomposer, method=method, incomplete_features=incomplete, random_state=0
     ).fit(table())

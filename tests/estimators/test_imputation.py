@@ -112,7 +112,16 @@ def test_draws_are_reproducible_and_differ(model, counts):
     assert (first != second).any()
 
 
-@pytest.mark.parametrize("wrong", [{"draws": 0}, {"draws": True}, {"draws": 2, "return_std": True}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"draws": 0},
+        {"draws": True},
+        {"draws": 1.5},
+        {"draws": "2"},
+        {"draws": 2, "return_std": True},
+    ],
+)
 def test_wrong_requests_are_refused(model, counts, wrong):
     with pytest.raises(ValueError, match="draws must be an int of at least 1, without return_std"):
         model.impute(counts, **wrong)
@@ -135,3 +144,30 @@ def test_a_mixture_with_a_dropped_feature_cannot_be_handed_over(counts):
         model = GaussianMixture(2).fit(table)
     with pytest.raises(ValueError, match="Feature '4' cannot be part of scikit-learn's mixture"):
         model.to_sklearn()
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_draws_of_counts_keep_columns_of_integers(counts):
+    model = GammaPoisson(2, random_state=0).fit(counts)
+    frame = pd.DataFrame(counts, columns=NAMES).astype("Int64")
+    assert model.impute(frame, draws=1)[0].dtypes.equals(frame.dtypes)
+    polars = pl.DataFrame(counts, schema=NAMES).fill_nan(None).cast(pl.Int32)
+    assert model.impute(polars, draws=1)[0].schema == polars.schema
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32])
+def test_a_table_without_gaps_comes_back_as_it_is(model, counts, dtype):
+    table = np.nan_to_num(counts).astype(dtype)
+    filled = model.impute(table)
+    assert filled.dtype == dtype
+    assert filled is not table
+    np.testing.assert_array_equal(filled, table)
+
+
+def test_a_constant_far_from_zero_has_no_spread(counts):
+    table = np.column_stack([counts, np.full(400, 1e8 + 0.1)])
+    table[:40, 4] = np.nan
+    with pytest.warns(UserWarning, match="is constant"):
+        model = GaussianMixture(3, covariance_type="diag").fit(table)
+    _, spread = model.impute(table, return_std=True)
+    np.testing.assert_allclose(spread[:, 4], 0.0, atol=1e-6)

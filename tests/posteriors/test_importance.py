@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy.special import gammaln
+from scipy.stats import nbinom
 
-from halfseen import GammaPoisson, simulate
+from halfseen import GammaPoisson, LikelihoodWarning, simulate
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
 from halfseen.core.rows import Block
 from halfseen.posteriors.gamma_poisson import factorised_posterior, likelihood_bound
@@ -139,3 +140,48 @@ def test_scores_of_the_estimator_are_these_likelihoods():
 def test_a_row_with_nothing_observed_is_certain():
     found = importance_sample(Block.from_table(np.full((1, 3), np.nan)), MODEL, 0)
     assert abs(found.log_likelihood[0]) < 4 * found.standard_error[0]
+
+
+@pytest.mark.parametrize("k", [2, 10, 20])
+@pytest.mark.parametrize("shape", [1.0, 0.3, 0.1, 0.05])
+def test_topics_that_share_nothing_have_negative_binomial_likelihoods(k, shape):
+    rng = np.random.default_rng(0)
+    rate = k * shape / 100
+    X = rng.poisson(rng.gamma(shape, 1 / rate, (200, k))).astype(float)
+    exact = nbinom.logpmf(X, shape, rate / (1 + rate)).sum(axis=1)
+    model = GammaPoissonParameters(np.eye(k), np.full(k, shape), rate)
+    found = importance_sample(Block.from_table(X), model, 0)
+    away = np.abs(found.log_likelihood - exact) / found.standard_error
+    assert (away < 3).mean() >= 0.98
+    assert abs((found.log_likelihood - exact).mean()) < 0.03
+    np.testing.assert_allclose(likelihood_bound(Block.from_table(X), model), exact, atol=1e-8)
+
+
+def test_very_large_counts_are_no_harder():
+    rng = np.random.default_rng(0)
+    X = rng.poisson(rng.gamma(1.0, 1e9, (50, 2)) @ TOPICS).astype(float)
+    model = GammaPoissonParameters(TOPICS, np.ones(2), 1e-9)
+    block = Block.from_table(X)
+    found = importance_sample(block, model, 0)
+    assert (found.effective_draws > 20).all()
+    assert (likelihood_bound(block, model) < found.log_likelihood + 3 * found.standard_error).all()
+
+
+@pytest.mark.filterwarnings("ignore::halfseen.LikelihoodWarning")
+def test_more_topics_than_there_are_do_not_break_the_likelihood():
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.ones(10), 2)
+    X = rng.poisson(rng.gamma(1.0, 10.0, (500, 2)) @ topics).astype(float)
+    with pytest.warns(UserWarning, match="support"):
+        model = GammaPoisson(4).fit(X)
+    details = model.likelihood(X)
+    inside = details.bound < details.log_likelihood + 3 * details.standard_error
+    assert inside.mean() >= 0.99
+
+
+def test_rough_likelihoods_are_warned_of(monkeypatch):
+    monkeypatch.setattr("halfseen.estimators.gamma_poisson.FEW_DRAWS", 10_000)
+    rng = np.random.default_rng(0)
+    X, _ = simulate.gamma_poisson(200, TOPICS, MODEL.shapes, 0.05, rng)
+    with pytest.warns(LikelihoodWarning, match="The likelihoods of 200 of 200 rows rest on fewer"):
+        GammaPoisson(2).fit(X).score(X)

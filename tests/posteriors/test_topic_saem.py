@@ -9,7 +9,7 @@ from halfseen import GammaPoisson, recovery, simulate
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
 from halfseen.core.rows import Block
 from halfseen.engines.memory import MemoryRows
-from halfseen.posteriors.topic_saem import Chains, fit_gammas, polish
+from halfseen.posteriors.topic_saem import Chains, SplitSums, _split, fit_gammas, polish
 
 TOPICS = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.3, 0.5]])
 MODEL = GammaPoissonParameters(TOPICS, np.array([0.8, 1.5]), 0.05)
@@ -74,13 +74,17 @@ def test_averaged_chains_agree_with_importance_sampling():
     np.testing.assert_allclose(np.mean(sweeps[100:], axis=0), expected, rtol=0.02)
 
 
-def test_large_counts_are_split_like_small_ones():
-    """Counts above the limit are split by binomials, and have the same means."""
-    X = np.full((400, 4), 1000.0)
-    sums = Chains(0).sweep(MODEL, 0)(Block.from_table(X))
-    many = [Chains(s).sweep(MODEL, 0)(Block.from_table(X)).mean for s in range(5)]
-    assert np.isfinite(sums.mean).all()
-    np.testing.assert_allclose(np.ptp(many, axis=0) / np.mean(many), 0, atol=0.02)
+@pytest.mark.parametrize("count", [3, 200])
+def test_counts_are_split_in_proportion_one_by_one_or_by_binomials(count):
+    share = np.array([0.5, 0.2, 0.3])
+    totals = np.zeros((20_000, 3))
+    generator = np.random.default_rng(0)
+    for row in totals:
+        _split(count, share, row, generator)
+    np.testing.assert_array_equal(totals.sum(axis=1), count)
+    np.testing.assert_allclose(totals.mean(axis=0), count * share, rtol=0.02)
+    np.testing.assert_allclose(totals.var(axis=0), count * share * (1 - share), rtol=0.05)
+    assert np.cov(totals.T)[0, 1] == pytest.approx(-count * 0.1, rel=0.1)
 
 
 def test_row_weights_count_rows():
@@ -131,3 +135,40 @@ def test_polishing_brings_moments_closer_to_the_truth():
             errors[refine].append(recovery.total_angle(model.components_, truth))
     assert np.mean(errors["saem"]) < 0.9 * np.mean(errors[None])
     assert model.n_iter_ == 300
+
+
+def test_a_feature_with_no_share_in_any_topic_can_grow():
+    X = table(3000, observed=(1, 1, 1, 1))
+    topics = np.array([[0.6, 0.4, 0.0, 0.0], [0.2, 0.2, 0.0, 0.6]])
+    start = GammaPoissonParameters(topics, MODEL.shapes, MODEL.rate)
+    found = polish(MemoryRows(X, NAMES), start, seed=0, n_sweeps=300).parameters
+    assert found.topics[:, 2].max() > 0.2
+
+
+def test_a_topic_that_nothing_comes_from_has_the_average_for_its_shares():
+    split = np.array([[3.0, 0.0], [1.0, 0.0]])
+    sums = SplitSums(
+        10.0, split, np.full((2, 2), 5.0), np.array([5.0, 1e-30]), np.array([-20.0, -9e3])
+    )
+    found = sums.maximise()
+    np.testing.assert_allclose(found.topics, [[0.75, 0.25], [0.75, 0.25]])
+    assert np.isfinite(found.shapes).all()
+    assert (found.shapes > 0).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning")
+def test_counts_without_topics_give_a_finite_model(seed):
+    X = np.random.default_rng(seed).poisson(5.0, (500, 6)).astype(float)
+    for k in (1, 4, 6):
+        model = GammaPoisson(k, refine="saem", n_sweeps=30, random_state=0).fit(X)
+        for learned in (model.components_, model.shapes_, model.rate_):
+            assert np.isfinite(learned).all()
+        assert (model.components_.sum(axis=0) > 0).all()
+
+
+def test_loadings_that_do_not_vary_have_large_but_finite_shapes():
+    shapes, rate = fit_gammas(np.array([2.0, 3.0]), np.log([2.0, 3.0]))
+    assert np.isfinite(shapes).all()
+    assert (shapes > 1e3).all()
+    np.testing.assert_allclose(shapes / rate, [2.0, 3.0], rtol=1e-3)

@@ -37,7 +37,8 @@ def check_rank(moments: Moments, names: Sequence[str], rank: int, n_components: 
         raise DataError(
             f"n_components={n_components} needs features that span at least {rank} dimensions, but "
             f"the {len(names)} used (n_features={len(names)}: {quoted(names, range(len(names)))}) "
-            f"span {available}. Use at most {n_components - rank + available} components, or add "
+            f"span {available}. Use at most {min(n_components - rank + available, len(names))} "
+            "components, or add "
             "features that are not sums or copies of others."
         )
 
@@ -46,7 +47,7 @@ def warn_of_weak_moments(evidence: Evidence, names: Sequence[str]) -> None:
     """Say what in the moments is too uncertain to trust; at most one warning."""
     concerns = [*_unsupported(evidence), *_rarely_together(evidence.moments, names)]
     if concerns:
-        warnings.warn(" ".join(concerns), WeakMomentsWarning, stacklevel=4)
+        warnings.warn(" ".join(concerns), WeakMomentsWarning, stacklevel=5)
 
 
 def _unsupported(evidence: Evidence) -> list[str]:

@@ -14,3 +14,7 @@ class WeakMomentsWarning(UserWarning):
 
 class DroppedFeatureWarning(UserWarning):
     """A feature says nothing about the model and was left out of the fit."""
+
+
+class LikelihoodWarning(UserWarning):
+    """Likelihoods were estimated with too large an error to compare models by."""

@@ -23,7 +23,13 @@ from halfseen.core.feature_sums import fraction_of
 from halfseen.core.mask_groups import MaskGroups, mask_groups, rows_behind
 from halfseen.core.moments import Moments
 from halfseen.core.rows import Block, Rows
-from halfseen.core.tensors import cubes, in_three_places, matrix_and_vector
+from halfseen.core.tensors import (
+    cubes,
+    in_each_mode,
+    in_three_places,
+    matrix_and_vector,
+    pairs_with,
+)
 from halfseen.core.third_moment import ProjectedThird
 
 
@@ -46,7 +52,7 @@ class ImplicitThirdSums:
         def summarise(block: Block) -> ImplicitThirdSums:
             deviations = block.about(mean)
             whole = deviations @ divided  # (n, m)  ỹ
-            cube = cubes_of_rows(whole, block.weighed(whole))
+            cube = pairs_with(whole, block.weighed(whole))
             for members in groups.together:
                 cube = cube + _correction(
                     deviations[:, members] @ basis[members],
@@ -76,19 +82,11 @@ class ImplicitThirdSums:
         return self.cube + in_three_places(basis, twice) + cubes(basis, thrice)
 
 
-def cubes_of_rows(rows: Array, weighed: Array) -> Array:
-    """``Σ_n r_n ⊗ r_n ⊗ s_n`` for rows r (n, m) and the same rows by weight s; (m, m, m)."""
-    n, m = rows.shape
-    squares = (rows[:, :, None] * rows[:, None, :]).reshape(n, m * m)
-    return (squares.T @ weighed).reshape(m, m, m)
-
-
 def _correction(part: Array, whole: Array, p: float, block: Block) -> Array:
     """What a group of several features that are observed as one adds to the cube."""
-    pairs = cubes_of_rows(part, block.weighed(whole))
-    in_places = pairs + pairs.transpose(0, 2, 1) + pairs.transpose(2, 0, 1)
-    triples = cubes_of_rows(part, block.weighed(part))
-    return (p - 1) / p**2 * in_places + (1 - p) * (2 - p) / p**3 * triples
+    pairs = pairs_with(part, block.weighed(whole))
+    triples = pairs_with(part, block.weighed(part))
+    return (p - 1) / p**2 * in_each_mode(pairs) + (1 - p) * (2 - p) / p**3 * triples
 
 
 def implicit(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:

@@ -60,7 +60,9 @@ class Stages:
             return f"{head} done  {rows}in {elapsed:.1f} s"
         if not self._rows:
             return f"{head} ..."
-        done = min(self._rows / max(self._n_rows, 1), 1.0)
+        if self._rows > self._n_rows:
+            return f"{head} pass {-(-self._rows // max(self._n_rows, 1))}, {elapsed:.0f} s"
+        done = self._rows / max(self._n_rows, 1)
         bar = "#" * round(20 * done)
         return (
             f"{head} [{bar:<20}] {self._rows:,} of {self._n_rows:,} rows, "

@@ -27,7 +27,7 @@ class Survey:
     @property
     def dropped(self) -> dict[str, str]:
         """Why each unusable feature is left out."""
-        reasons = np.where(self.sums.minimum < self.sums.maximum, RARE, CONSTANT)
+        reasons = np.where(self.sums.count < 2, RARE, CONSTANT)
         reasons = np.where(self.sums.count == 0, NEVER_OBSERVED, reasons)
         return {self.names[i]: str(reasons[i]) for i in np.flatnonzero(~self.kept)}
 

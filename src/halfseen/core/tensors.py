@@ -14,7 +14,7 @@ def multilinear(tensor: Array, basis: Array) -> Array:
 
 def cubes(rows: Array, scale: Array) -> Array:
     """``Σ_i s_i r_i ⊗ r_i ⊗ r_i`` over the rows of ``rows`` (n, m) scaled by ``scale`` (n,)."""
-    return _pairs_with(rows, rows * scale[:, None])
+    return pairs_with(rows, rows * scale[:, None])
 
 
 def in_three_places(pairs: Array, singles: Array) -> Array:
@@ -22,19 +22,21 @@ def in_three_places(pairs: Array, singles: Array) -> Array:
 
     ``pairs`` holds the r_i and ``singles`` the s_i as rows, both (n, m).
     """
-    return _in_each_mode(_pairs_with(pairs, singles))
+    return in_each_mode(pairs_with(pairs, singles))
 
 
 def matrix_and_vector(matrix: Array, vector: Array) -> Array:
     """``M ⊗ v`` with v in each of the three places, for a symmetric M (m, m)."""
-    return _in_each_mode(matrix[:, :, None] * vector)
+    return in_each_mode(matrix[:, :, None] * vector)
 
 
-def _pairs_with(pairs: Array, singles: Array) -> Array:
+def pairs_with(pairs: Array, singles: Array) -> Array:
+    """``Σ_i r_i ⊗ r_i ⊗ s_i`` with the r_i and s_i as rows, both (n, m); (m, m, m)."""
     n, m = pairs.shape
     squares = (pairs[:, :, None] * pairs[:, None, :]).reshape(n, m * m)
     return (squares.T @ singles).reshape(m, m, m)
 
 
-def _in_each_mode(t: Array) -> Array:
+def in_each_mode(t: Array) -> Array:
+    """A tensor that is symmetric in its first two modes, with its third in each place."""
     return t + t.transpose(0, 2, 1) + t.transpose(2, 0, 1)

@@ -1,10 +1,12 @@
 """Which way to the third moment, by what it costs and by what it assumes."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from halfseen.core.arrays import Array
+from halfseen.core.errors import WeakMomentsWarning
 from halfseen.core.implicit_third import implicit
 from halfseen.core.independence import INDEPENDENT_BELOW, dependence_of_gaps
 from halfseen.core.mask_groups import mask_groups, rows_behind
@@ -20,6 +22,20 @@ def automatic(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
     """Explicit where that is cheap or gaps are entangled, implicit elsewhere."""
     route, reason = choose(moments)
     return replace(route(rows, moments, basis), reason=reason)
+
+
+def asked_implicit(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
+    """Implicit because the user says so; told if the gaps do not bear it out."""
+    dependence = dependence_between_groups(moments)
+    if dependence >= INDEPENDENT_BELOW:
+        warnings.warn(
+            "third_moment='implicit' takes features to be missing independently of each other, but "
+            f"they are not (largest deviation {dependence:.1f} of {INDEPENDENT_BELOW:g}). Use "
+            "third_moment='explicit', or 'auto', which chooses.",
+            WeakMomentsWarning,
+            stacklevel=5,
+        )
+    return implicit(rows, moments, basis)
 
 
 def choose(moments: Moments) -> tuple[ThirdMoment, str]:

@@ -1,5 +1,6 @@
 """Tables handed back in the container they came in."""
 
+import copy
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +14,11 @@ def filled_like(X: Any, table: np.ndarray[Any, Any], values: Array) -> Any:
     """``X`` with its gaps filled from ``values`` (n, d); ``table`` is X as an array.
 
     What was observed is not touched. Columns and arrays of floats keep their type; columns of
-    integers become floats where a gap was filled, since expectations are not whole numbers.
+    integers become floats where a gap was filled with something that is not a whole number.
     """
     gaps = np.isnan(table)
+    if not gaps.any():
+        return copy.deepcopy(X)
     library = type(X).__module__.partition(".")[0]
     return _FILL.get(library, _fill_array)(X, table, values, gaps)
 
@@ -33,10 +36,16 @@ def _fill_array(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -
 def _fill_pandas(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -> Any:
     frame = X.copy()
     for position in np.flatnonzero(gaps.any(axis=0)):
-        column = frame.iloc[:, position].astype(_float_type(frame.dtypes.iloc[position]))
-        fill = type(column)(values[:, position], index=column.index).astype(column.dtype)
+        numbers = np.where(gaps[:, position], values[:, position], 0.0)
+        column = frame.iloc[:, position]
+        column = column.astype(column.dtype if _whole(numbers) else _float_type(column.dtype))
+        fill = type(column)(numbers, index=column.index).astype(column.dtype)
         frame.isetitem(position, column.where(~gaps[:, position], fill))
     return frame
+
+
+def _whole(values: Array) -> bool:
+    return bool((values == np.floor(values)).all())
 
 
 def _float_type(dtype: Any) -> Any:
@@ -54,8 +63,8 @@ def _fill_polars(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) 
     columns = []
     for position in np.flatnonzero(gaps.any(axis=0)):
         column = X.to_series(int(position))
-        dtype = column.dtype if column.dtype.is_float() else polars.Float64
         filled = np.where(gaps[:, position], values[:, position], table[:, position])
+        dtype = column.dtype if column.dtype.is_float() or _whole(filled) else polars.Float64
         columns.append(polars.Series(column.name, filled).cast(dtype))
     return X.with_columns(columns)
 

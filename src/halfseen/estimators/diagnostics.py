@@ -56,16 +56,24 @@ class Diagnostics:
 
 
 def diagnose(
-    survey: Survey, learned: Learned[Any], incomplete_features: str, stages: Stages
+    survey: Survey,
+    learned: Learned[Any],
+    incomplete_features: str,
+    stages: Stages,
+    pairs: Array | None,
 ) -> Diagnostics:
-    """Collect what the stages of a fit know."""
+    """Collect what the stages of a fit know.
+
+    ``pairs`` (d, d) are the joint counts of all features if the fit used only some of them.
+    """
     evidence = learned.evidence
+    count = evidence.moments.count if pairs is None else pairs
     return Diagnostics(
         spectrum=evidence.whitening.spectrum,
         off_diagonal_fraction=learned.decomposition.off_diagonal,
         dropped_features=survey.dropped,
         n_empty_rows=survey.sums.n_empty,
-        dependence_of_gaps=dependence_of_gaps(evidence.moments.count, evidence.moments.n_rows),
+        dependence_of_gaps=dependence_of_gaps(count, survey.sums.n_rows),
         third_moment=evidence.third.route,
         third_moment_reason=evidence.third.reason,
         n_unseen_triples=evidence.third.n_unseen,

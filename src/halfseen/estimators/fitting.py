@@ -11,16 +11,16 @@ from sklearn.utils import check_random_state
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.errors import DataError, DroppedFeatureWarning
-from halfseen.core.implicit_third import implicit
-from halfseen.core.method import Recovery, learn
+from halfseen.core.joint_counts import pair_counts
+from halfseen.core.method import learn
 from halfseen.core.model import Model
-from halfseen.core.naming import features, quoted
+from halfseen.core.naming import features
 from halfseen.core.refinement import Climb, Refinement
 from halfseen.core.rows import Rows
 from halfseen.core.stages import Stages
 from halfseen.core.survey import Survey, survey
 from halfseen.core.third_moment import ThirdMoment, explicit
-from halfseen.core.third_route import automatic
+from halfseen.core.third_route import asked_implicit, automatic
 from halfseen.core.weights import WEIGHTINGS, Weighting, equal, given
 from halfseen.decomposers import DECOMPOSERS
 from halfseen.engines.memory import MemoryRows
@@ -41,7 +41,7 @@ Regression = Callable[[Rows, P, Mask, Mask], P]
 THIRD_MOMENTS: dict[str, ThirdMoment] = {
     "auto": automatic,
     "explicit": explicit,
-    "implicit": implicit,
+    "implicit": asked_implicit,
 }
 METHODS = ("weighted", "full", "partial")
 INCOMPLETE = ("regress", "divide")
@@ -99,10 +99,11 @@ def fit_moments(
     used = kept.complete if estimator.method == "partial" else np.ones_like(kept.complete)
     _check_used(estimator, used)
     how = _recovery_of_incomplete(estimator, kept)
-    recovery: Recovery[P] = lambda rows, parameters: parameters  # noqa: E731
-    if how == "regress":
-        recover = regression(kept)
-        recovery = lambda rows, parameters: recover(rows, parameters, used, kept.complete)  # noqa: E731
+    recover = regression(kept)
+
+    def recovery(rows: Rows, parameters: P) -> P:
+        return recover(rows, parameters, used, kept.complete) if how == "regress" else parameters
+
     learned = learn(
         rows.select(seen.kept),
         kept,
@@ -119,7 +120,8 @@ def fit_moments(
     )
     feature_weights = np.zeros(len(seen.names))
     feature_weights[np.flatnonzero(seen.kept)[used]] = learned.evidence.weights
-    diagnostics = diagnose(seen, learned, how, stages)
+    pairs = rows.select(seen.kept).accumulate(pair_counts) if not used.all() else None
+    diagnostics = diagnose(seen, learned, how, stages, pairs)
     return Fit(seen, learned.parameters, learned.climb, feature_weights, diagnostics)
 
 
@@ -172,8 +174,9 @@ def _check_survey(seen: Survey, n_components: int) -> None:
     if n_rows < needed:
         raise DataError(
             f"n_components={n_components} needs at least {needed} rows in which something is "
-            f"observed, but there are {n_rows:g} (n_samples={n_rows:g}, counted by sample_weight; "
-            f"{seen.sums.n_empty} rows are empty). Add rows, or use fewer components."
+            f"observed, but there are {n_rows:g} (n_samples={n_rows:g}; {seen.sums.n_empty} rows "
+            "are empty; a sample_weight counts as so many rows). Add rows, use fewer components, "
+            "or scale weights to sum to the number of rows."
         )
     if not seen.kept.any():
         raise DataError(
@@ -201,21 +204,4 @@ def _warn_of_dropped(seen: Survey) -> None:
             f"Remove {it} from the table to be rid of this warning.",
             DroppedFeatureWarning,
             stacklevel=4,
-        )
-
-
-def check_counts(seen: Survey) -> None:
-    """Counts are whole numbers of at least zero."""
-    negative = np.flatnonzero(seen.sums.minimum < 0)
-    if len(negative):
-        raise DataError(
-            f"Negative values in data: {quoted(seen.names, negative)} should hold counts. "
-            "Use NaN, not a negative number, for a count that is missing."
-        )
-    fractional = np.flatnonzero(~seen.sums.whole)
-    if len(fractional):
-        raise DataError(
-            f"{features(seen.names, fractional)} should hold counts, but some values are not whole "
-            "numbers. Use raw counts, not rates or proportions, or GaussianMixture for "
-            "measurements."
         )

@@ -1,5 +1,6 @@
 """Gamma-Poisson topics from tables of counts with gaps."""
 
+import warnings
 from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
 import numpy as np
@@ -8,28 +9,35 @@ from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from halfseen.core.arrays import Array
+from halfseen.core.errors import LikelihoodWarning
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
 from halfseen.core.refinement import Refined, Refinement
 from halfseen.core.rows import Block, Rows
 from halfseen.core.survey import Survey
 from halfseen.core.topic_parameters import TopicParameters
+from halfseen.estimators.counts import check_counts
 from halfseen.estimators.fitting import (
     Fit,
-    check_counts,
     check_shared_parameters,
     fit_moments,
     keep_shared,
 )
 from halfseen.estimators.imputation import impute
-from halfseen.estimators.parameters import check_choice_or_none, check_positive_integer
+from halfseen.estimators.parameters import (
+    check_choice_or_none,
+    check_positive_integer,
+    check_sample_size,
+)
 from halfseen.estimators.predictive import of_topics
-from halfseen.estimators.table import read_table, row_by_row
+from halfseen.estimators.sanity import warn_of_empty
+from halfseen.estimators.table import read_new_table, read_table, row_by_row
 from halfseen.models.gamma_poisson import GammaPoissonModel
 from halfseen.posteriors.gamma_poisson import factorised_posterior, likelihood_bound
 from halfseen.posteriors.importance import importance_sample
 from halfseen.posteriors.topic_regression import recover
 from halfseen.posteriors.topic_saem import polish
 
+FEW_DRAWS = 20
 LIKELIHOOD_SEED = 0
 """Of the likelihood's importance draws: scores are the same whenever they are asked for."""
 
@@ -101,6 +109,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     feature_weights_, observed_fraction_, complete_features_, kept_features_ : ndarray of shape (d,)
         Weights in the fit (zero if not used), fractions of rows observed, which features counted
         as complete, and which vary.
+    constants_ : ndarray of shape (d,)
+        Values of the features that do not vary, NaN for those that do or were never observed.
     n_components_ : int
         How many topics there are.
     n_iter_ : int
@@ -176,7 +186,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         check_positive_integer(self, "n_sweeps")
         fit = fit_moments(
             self,
-            read_table(self, X, reset=True),
+            read_table(self, X),
             sample_weight,
             model=GammaPoissonModel(),
             auto_weighting="signal",
@@ -195,6 +205,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.constants_ = np.where(seen.kept, np.nan, seen.sums.mean)
         keep_shared(self, fit)
         self.n_iter_ = 0 if fit.climb is None else fit.climb.n_iterations
+        shares = self.shapes_ / self.shapes_.sum()
+        warn_of_empty("Topic", shares, seen.sums.n_rows)
         return self
 
     def _refinement(self, kept: Survey) -> Refinement[TopicParameters]:
@@ -209,7 +221,11 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return refine
 
     def transform(self, X: Any) -> Array:
-        """Posterior mean loadings of each row given its observed counts; (n, k)."""
+        """Posterior mean loadings of each row given its observed counts; (n, k).
+
+        By mean-field variational inference. What it expects of counts is close to exact; of topics
+        that share many features it may give one the loading of another.
+        """
         parameters = self._parameters()
         return row_by_row(
             self._kept_table(X), lambda block: factorised_posterior(block, parameters).mean
@@ -218,7 +234,13 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def inverse_transform(self, X: Any) -> Array:
         """Expected counts of rows with loadings ``X`` (n, k); (n, d)."""
         check_is_fitted(self)
-        expected: Array = check_array(X, dtype=float) @ self.components_
+        loadings = check_array(X, dtype=float)
+        if loadings.shape[1] != self.n_components_:
+            raise ValueError(
+                f"Loadings need a column a topic, {self.n_components_} in all. "
+                f"Got {loadings.shape[1]} instead."
+            )
+        expected: Array = loadings @ self.components_
         return expected
 
     def likelihood(self, X: Any) -> Likelihood:
@@ -233,7 +255,17 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             sample = importance_sample(block, parameters, LIKELIHOOD_SEED)
             return np.column_stack([*sample[:3], likelihood_bound(block, parameters)])
 
-        return Likelihood(*row_by_row(self._kept_table(X), columns).T)
+        found = Likelihood(*row_by_row(self._kept_table(X), columns).T)
+        rough = int(np.count_nonzero(found.effective_draws < FEW_DRAWS))
+        if rough:
+            warnings.warn(
+                f"The likelihoods of {rough} of {len(found.bound)} rows rest on fewer than "
+                f"{FEW_DRAWS} effective draws and are probably too low. Use fewer components, or "
+                "compare models by likelihood(X).bound.",
+                LikelihoodWarning,
+                stacklevel=2,
+            )
+        return found
 
     def score_samples(self, X: Any) -> Array:
         """Log-likelihood of the observed counts of each row; (n,)."""
@@ -265,8 +297,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Return this many tables with gaps filled by random counts from their distribution given
             what is observed, for multiple imputation.
         """
-        check_is_fitted(self)
-        table = read_table(self, X, reset=False)
+        table = read_new_table(self, X, check_counts)
         kept, random = self.kept_features_, check_random_state(self.random_state)
         predictive = of_topics(
             table[:, kept], self._parameters(), kept, self.constants_, LIKELIHOOD_SEED, random
@@ -276,13 +307,14 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
         """Draw rows of counts without gaps, and the loadings they come from."""
         check_is_fitted(self)
+        check_sample_size(n_samples)
         random = check_random_state(self.random_state)
         loadings = random.gamma(self.shapes_, 1 / self.rate_, size=(n_samples, self.n_components_))
         counts = random.poisson(loadings @ self.components_).astype(float)
         return counts, loadings
 
     def _kept_table(self, X: Any) -> np.ndarray[Any, Any]:
-        return read_table(self, X, reset=False)[:, self.kept_features_]
+        return read_new_table(self, X, check_counts)[:, self.kept_features_]
 
     def _parameters(self) -> GammaPoissonParameters:
         """The model of the features that vary."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from halfseen.core.arrays import Array, Labels, Mask
 from halfseen.core.mixture_parameters import MixtureParameters
 from halfseen.core.refinement import Refined, Refinement
-from halfseen.core.rows import Rows
+from halfseen.core.rows import Block, Rows
 from halfseen.core.survey import Survey
 from halfseen.estimators.fitting import (
     Fit,
@@ -28,15 +28,17 @@ from halfseen.estimators.parameters import (
     check_choice_or_none,
     check_non_negative,
     check_positive_integer,
+    check_sample_size,
 )
 from halfseen.estimators.predictive import of_mixture
-from halfseen.estimators.table import read_table, row_by_row
+from halfseen.estimators.sanity import warn_of_empty, warn_of_scales
+from halfseen.estimators.table import read_new_table, read_table, row_by_row
 from halfseen.models.gaussian_form import FORMS
 from halfseen.models.gaussian_mixture import GaussianMixtureModel
 from halfseen.models.gaussian_noise import NOISES
 from halfseen.models.noise_floor import NOISE_EIGENVALUES
 from halfseen.posteriors.covariance_shape import SHAPES
-from halfseen.posteriors.mixture import posterior, recover
+from halfseen.posteriors.mixture import MixturePosterior, posterior, recover
 from halfseen.posteriors.mixture_em import polish
 
 
@@ -133,7 +135,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     >>> X = rng.normal(size=(3000, 4)) + np.repeat([[0.0, 0, 0, 0], [6, 6, 6, 6]], 1500, axis=0)
     >>> X[rng.random(3000) < 0.7, 3] = np.nan
     >>> mixture = GaussianMixture(n_components=2).fit(X)
-    >>> np.sort(mixture.means_, axis=0).round()
+    >>> np.abs(np.sort(mixture.means_, axis=0).round())
     array([[0., 0., 0., 0.],
            [6., 6., 6., 6.]])
     >>> mixture.feature_weights_.round(1)
@@ -196,7 +198,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             )
         fit = fit_moments(
             self,
-            read_table(self, X, reset=True),
+            read_table(self, X),
             sample_weight,
             model=GaussianMixtureModel(
                 FORMS[self.form],
@@ -206,6 +208,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             auto_weighting="observed",
             regression=self._regression,
             refinement=None if self.refine is None else self._refinement,
+            check=lambda seen: None if self.covariance_type == "diag" else warn_of_scales(seen),
         )
         return self._keep(fit)
 
@@ -221,6 +224,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         self.n_iter_ = 0 if climb is None else climb.n_iterations
         self.converged_ = climb is None or climb.converged
         self.lower_bound_ = None if climb is None else climb.log_likelihood
+        warn_of_empty("Component", self.weights_, seen.sums.n_rows)
         if not self.converged_:
             warnings.warn(
                 f"The likelihood was still rising after max_iter={self.max_iter} passes. Raise "
@@ -261,9 +265,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
         return refine
 
-    def fit_predict(self, X: Any, y: Any = None) -> Labels:
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
         """Learn the mixture and return the most probable component of each row."""
-        return self.fit(X).predict(X)
+        return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def predict(self, X: Any) -> Labels:
         """The most probable component of each row given what is observed in it; (n,)."""
@@ -272,17 +276,11 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Array:
         """The probability of each component given what is observed in a row; (n, k)."""
-        parameters = self._parameters()
-        return row_by_row(
-            self._kept_table(X), lambda block: posterior(block, parameters).responsibilities
-        )
+        return self._posterior(self._kept_table(X)).responsibilities
 
     def score_samples(self, X: Any) -> Array:
         """Log-likelihood of what is observed in each row; (n,)."""
-        parameters = self._parameters()
-        return row_by_row(
-            self._kept_table(X), lambda block: posterior(block, parameters).log_likelihood
-        )
+        return self._posterior(self._kept_table(X)).log_likelihood
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood of the rows."""
@@ -314,11 +312,11 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             Return this many tables with gaps filled by random draws from their distribution given
             what is observed, for multiple imputation.
         """
-        check_is_fitted(self)
-        table = read_table(self, X, reset=False)
+        table = read_new_table(self, X)
         variances = self._variances() * self.kept_features_  # constants do not vary
         random = check_random_state(self.random_state)
-        predictive = of_mixture(self.predict_proba(X), self.means_, variances, random)
+        shares = self._posterior(table[:, self.kept_features_]).responsibilities
+        predictive = of_mixture(shares, self.means_, variances, random)
         return impute(X, table, predictive, return_std=return_std, draws=draws)
 
     def to_sklearn(self) -> Any:
@@ -332,6 +330,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     def sample(self, n_samples: int = 1) -> tuple[Array, Labels]:
         """Draw rows without gaps, and the components they come from."""
         check_is_fitted(self)
+        check_sample_size(n_samples)
         random = check_random_state(self.random_state)
         labels = random.choice(self.n_components_, size=n_samples, p=self.weights_)
         noise = random.standard_normal((n_samples, self.n_features_in_))
@@ -339,7 +338,17 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         return self.means_[labels] + noise * spread * self.kept_features_, labels
 
     def _kept_table(self, X: Any) -> np.ndarray[Any, Any]:
-        return read_table(self, X, reset=False)[:, self.kept_features_]
+        return read_new_table(self, X)[:, self.kept_features_]
+
+    def _posterior(self, kept_table: np.ndarray[Any, Any]) -> MixturePosterior:
+        """Likelihoods and components' shares of rows of the features that vary."""
+        parameters = self._parameters()
+
+        def columns(block: Block) -> Array:
+            return np.column_stack(posterior(block, parameters))
+
+        both = row_by_row(kept_table, columns)
+        return MixturePosterior(both[:, 0], both[:, 1:])
 
     def _parameters(self) -> MixtureParameters:
         """The mixture of the features that vary."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -27,16 +28,16 @@ def impute(
     predictive: Predictive,
     *,
     return_std: bool,
-    draws: int | None,
+    draws: Any,
 ) -> Any:
     """Fill ``X`` as :meth:`GaussianMixture.impute` and :meth:`GammaPoisson.impute` say."""
     if draws is not None:
-        if return_std or isinstance(draws, bool) or draws < 1:
+        if return_std or isinstance(draws, bool) or not isinstance(draws, Integral) or draws < 1:
             raise ValueError(
                 "draws must be an int of at least 1, without return_std: how far apart the draws "
                 f"are tells how sure they are. Got draws={draws!r}, return_std={return_std!r}."
             )
-        return [filled_like(X, table, values) for values in predictive.draws(draws)]
+        return [filled_like(X, table, values) for values in predictive.draws(int(draws))]
     mean, variance = predictive.moments()
     filled = filled_like(X, table, mean)
     if not return_std:

@@ -45,6 +45,12 @@ def check_positive_integer(estimator: object, name: str) -> None:
         _refuse(estimator, name, "an int of at least 1")
 
 
+def check_sample_size(n_samples: Any) -> None:
+    """How many rows to draw."""
+    if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 1:
+        raise ValueError(f"n_samples must be an int of at least 1. Got {n_samples!r} instead.")
+
+
 def check_fraction(estimator: object, name: str) -> None:
     """A parameter in (0, 1]."""
     value: Any = getattr(estimator, name)

@@ -18,7 +18,8 @@ def of_mixture(shares: Array, means: Array, variances: Array, random: Any) -> Pr
     def moments() -> tuple[Array, Array]:
         middle = means.mean(axis=0)
         centre = shares @ (means - middle)
-        return middle + centre, shares @ (variances + (means - middle) ** 2) - centre**2
+        spread = shares @ (variances + (means - middle) ** 2) - centre**2
+        return middle + centre, np.maximum(spread, 0.0)  # rounding can put it below
 
     def draw() -> Array:
         chances = random.random_sample((len(shares), 1)) * shares.sum(axis=1, keepdims=True)

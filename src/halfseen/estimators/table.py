@@ -4,19 +4,58 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halfseen.core.arrays import Array
+from halfseen.core.errors import DataError
+from halfseen.core.naming import quoted
 from halfseen.core.rows import Block
+from halfseen.core.survey import Survey, survey
 from halfseen.engines.memory import MemoryRows
 
 
-def read_table(estimator: Any, X: Any, *, reset: bool) -> np.ndarray[Any, Any]:
-    """A float table (n, d) from an array or a data frame; float32 stays as it is."""
-    table: np.ndarray[Any, Any] = validate_data(
-        estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False
-    )
+def read_table(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
+    """The float table (n, d) to learn from, of an array or a data frame; float32 stays as it is."""
+    return _floats(estimator, X, reset=True)
+
+
+def read_new_table(
+    estimator: Any, X: Any, check: Callable[[Survey], None] = lambda seen: None
+) -> np.ndarray[Any, Any]:
+    """A float table (n, d) for a fitted estimator, with the values that its fit would take."""
+    check_is_fitted(estimator)
+    table = _floats(estimator, X, reset=False)
+    check(survey(MemoryRows(table, feature_names(estimator)), 1.0))
     return table
+
+
+def _floats(estimator: Any, X: Any, *, reset: bool) -> np.ndarray[Any, Any]:
+    try:
+        table: np.ndarray[Any, Any] = validate_data(
+            estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False
+        )
+    except (TypeError, ValueError) as error:
+        names = _not_numbers(X)
+        if not names:
+            raise
+        raise DataError(
+            f"{quoted(names, range(len(names)))} cannot be read as numbers. Leave out columns of "
+            "text and dates, or code them as numbers."
+        ) from error
+    return table
+
+
+def _not_numbers(X: Any) -> list[str]:
+    """The columns of a data frame that do not hold numbers."""
+    return [str(name) for name in getattr(X, "columns", ()) if not _is_numeric(X[name])]
+
+
+def _is_numeric(column: Any) -> bool:
+    try:
+        np.asarray(column, dtype=float)
+    except (TypeError, ValueError):
+        return False
+    return np.asarray(column).dtype.kind not in "mM"  # dates are numbers only to computers
 
 
 def feature_names(estimator: Any) -> tuple[str, ...]:

@@ -63,6 +63,12 @@ class GammaPoissonModel:
         scaled = scaled * np.where(scaled.sum(axis=0) < 0, -1.0, 1.0)
         scaled = np.maximum(scaled, 0.0)
         lengths = scaled.sum(axis=0)
+        mean = evidence.moments.mean
+        # Noise can leave a feature with no share in any topic, though it is counted: give it an
+        # even one, or its counts would be impossible.
+        lost = (scaled == 0).all(axis=1)
+        scaled[lost] = np.outer(mean[lost] / mean.sum(), lengths)
+        lengths = scaled.sum(axis=0)
         topics = scaled / lengths
         root_count = np.sqrt(np.diag(evidence.moments.count))
         means, _ = nnls(topics * root_count[:, None], evidence.moments.mean * root_count)

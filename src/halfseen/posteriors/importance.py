@@ -1,7 +1,10 @@
 """Gamma-Poisson likelihoods and posteriors by importance sampling, with their own error.
 
-In u = log α the posterior of the loadings has one mode and is close to normal there; draws from a
-t distribution about that mode, weighted by posterior over proposal, give unbiased likelihoods.
+In u = log α the posterior of the loadings has one mode. Where a topic is surely there it is close
+to normal; where a topic may be absent it has the long lower tail of a small gamma. Half of the
+draws are from a t distribution at the mode, half from gammas that match the mean-field posterior,
+as it is and with three times its variance; weighting them by posterior over mixture of proposals
+gives unbiased likelihoods.
 """
 
 import math
@@ -14,13 +17,15 @@ from scipy.special import gammaln
 from halfseen.core.arrays import Array
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
 from halfseen.core.rows import Block
-from halfseen.posteriors.nonzeros import Indices, Nonzeros, exposures
+from halfseen.posteriors import row_random
+from halfseen.posteriors.gamma_poisson import factorised_posterior
+from halfseen.posteriors.nonzeros import Indices, Nonzeros
 
-DEGREES = 2.0  # of freedom of the proposal: a topic that may be absent has a long lower tail
-N_DRAWS = 512
-POOL = 64 * N_DRAWS
-"""Rows take their draws from a shared pool, each from a place that only its counts decide, so that
-a row has the same likelihood alone, among others and in any order."""
+DEGREES = 2.0  # of freedom of the t distribution
+WIDER = 3.0  # how much more variance the wider gammas have
+N_DRAWS = 512  # at first
+MOST_DRAWS = 4096  # while they are worth fewer than ENOUGH independent ones
+ENOUGH = 100.0
 
 
 class ImportanceSample(NamedTuple):
@@ -38,26 +43,23 @@ def importance_sample(
     block: Block, parameters: GammaPoissonParameters, seed: int, n_posterior_draws: int = 0
 ) -> ImportanceSample:
     """Sample the loadings of each row given its observed counts."""
-    k = len(parameters.shapes)
-    generator = np.random.default_rng(seed)
-    normal = generator.standard_normal((POOL, k))
-    pool = normal * np.sqrt(DEGREES / generator.chisquare(DEGREES, POOL))[:, None]
+    close = factorised_posterior(block, parameters)
     # Rows that are alike share their likelihood's draws, but not their posterior's.
-    uniform = np.random.default_rng([seed, block.start]).random(
+    chances = np.random.default_rng([seed, block.start]).random(
         (len(block.values), n_posterior_draws)
     )
-    constants = gammaln(block.values + 1).sum(axis=1)
-    prior = float((parameters.shapes * np.log(parameters.rate) - gammaln(parameters.shapes)).sum())
-    sampled = _sample(
+    log_likelihood, *rest = _sample(
         *Nonzeros.of(block),
         np.ascontiguousarray(parameters.topics.T),
         parameters.shapes,
-        parameters.rate + exposures(block, parameters.topics),
-        pool,
-        uniform,
+        close.shapes,
+        close.rates,
+        chances,
+        np.uint64(seed),
     )
-    log_likelihood, *rest = sampled
-    return ImportanceSample(log_likelihood + prior - constants, *rest)
+    prior = parameters.shapes * np.log(parameters.rate) - gammaln(parameters.shapes)
+    constants = gammaln(block.values + 1).sum(axis=1)
+    return ImportanceSample(log_likelihood + prior.sum() - constants, *rest)
 
 
 @njit(cache=True, nogil=True)
@@ -65,27 +67,28 @@ def _log_joint(
     u: Array, features: Indices, counts: Array, topics: Array, prior: Array, rates: Array
 ) -> float:  # pragma: no cover - compiled
     """``Σ_d x_d log Σ_k a_dk e^{u_k} + Σ_k (c_k u_k - r_k e^{u_k})``, up to constants."""
-    k = len(prior)
+    loading = np.exp(u)
     total = 0.0
-    for c in range(k):
-        total += prior[c] * u[c] - rates[c] * math.exp(u[c])
+    for c in range(len(u)):
+        total += prior[c] * u[c] - rates[c] * loading[c]
     for entry in range(len(counts)):
         rate = 0.0
-        for c in range(k):
-            rate += topics[features[entry], c] * math.exp(u[c])
+        for c in range(len(u)):
+            rate += topics[features[entry], c] * loading[c]
         total += counts[entry] * math.log(max(rate, 1e-300))
     return total
 
 
 @njit(cache=True, nogil=True)
 def _mode(
-    features: Indices, counts: Array, topics: Array, prior: Array, rates: Array
+    features: Indices, counts: Array, topics: Array, prior: Array, start: Array, rates: Array
 ) -> tuple[Array, Array]:  # pragma: no cover - compiled
     """The mode in u = log α, and the root L of the precision there (P = L L')."""
     k = len(prior)
-    loading = (prior + counts.sum() / k) / rates
-    shares, new = np.empty(k), np.empty(k)
+    loading = start / rates
+    share, new = np.empty(k), np.empty(k)
     precision = np.zeros((k, k))
+    near = 0.02 / math.sqrt(1 + counts.sum())  # a small part of the narrowest spread
     for _ in range(500):
         # α_k r_k = c_k + Σ_d x_d φ_dk at the mode: iterate it, and it climbs.
         new[:] = prior
@@ -93,18 +96,18 @@ def _mode(
         for entry in range(len(counts)):
             rate = 1e-300
             for c in range(k):
-                shares[c] = topics[features[entry], c] * loading[c]
-                rate += shares[c]
+                share[c] = topics[features[entry], c] * loading[c]
+                rate += share[c]
             for c in range(k):
-                shares[c] /= rate
-                new[c] += counts[entry] * shares[c]
+                share[c] /= rate
+                new[c] += counts[entry] * share[c]
             for a in range(k):
                 for b in range(a + 1):
-                    precision[a, b] += counts[entry] * shares[a] * shares[b]
+                    precision[a, b] += counts[entry] * share[a] * share[b]
         new /= rates
         change = np.abs(np.log(new / loading)).max()
         loading[:] = new
-        if change < 1e-4:
+        if change < near:
             break
     for a in range(k):
         precision[a, a] += prior[a]
@@ -115,17 +118,61 @@ def _mode(
 
 
 @njit(cache=True, nogil=True)
-def _place(features: Indices, counts: Array, rates: Array, size: int) -> int:
-    # pragma: no cover - compiled
-    """A place in the pool that depends on nothing but the row (Fowler, Noll and Vo's hash)."""
-    mixed = np.uint64(14695981039346656037)
+def _seed(
+    features: Indices, counts: Array, rates: Array, seed: np.uint64
+) -> row_random.State:  # pragma: no cover - compiled
+    """A stream that depends on nothing but the row (Fowler, Noll and Vo's hash)."""
+    state = np.empty(1, dtype=np.uint64)
+    mixed = np.uint64(14695981039346656037) ^ seed
     prime = np.uint64(1099511628211)
     for entry in range(len(counts)):
         mixed = (mixed ^ np.uint64(features[entry] + 1)) * prime
         mixed = (mixed ^ np.uint64(counts[entry])) * prime
     for c in range(len(rates)):
         mixed = (mixed ^ np.uint64(rates[c] * 1e6)) * prime
-    return int(mixed % np.uint64(size))
+    state[0] = mixed
+    return state
+
+
+@njit(cache=True, nogil=True)
+def _gamma_density(
+    u: Array, shapes: Array, rates: Array, shrink: float, constant: float
+) -> float:  # pragma: no cover - compiled
+    """Log-density in u of independent gammas of ``shapes / shrink`` and ``rates / shrink``."""
+    total = constant
+    for c in range(len(u)):
+        total += (shapes[c] * u[c] - rates[c] * math.exp(u[c])) / shrink
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _gamma_constant(
+    shapes: Array, rates: Array, shrink: float
+) -> float:  # pragma: no cover - compiled
+    total = 0.0
+    for c in range(len(shapes)):
+        total += shapes[c] / shrink * math.log(rates[c] / shrink) - math.lgamma(shapes[c] / shrink)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _draw(
+    kind: int, mode: Array, back: Array, shapes: Array, rates: Array, state: row_random.State
+) -> Array:  # pragma: no cover - compiled
+    """One u: of the t distribution (kinds 0 and 1), the gammas (2) or the wider ones (3)."""
+    k = len(mode)
+    u = np.empty(k)
+    if kind < 2:
+        # A chi-squared of two degrees of freedom is -2 log U.
+        stretch = 1 / math.sqrt(-math.log(row_random.uniform(state)))
+        for c in range(k):
+            u[c] = row_random.normal(state) * stretch
+        u = mode + u @ back
+        return np.minimum(u, 300.0)  # no posterior reaches there; exp would overflow
+    shrink = 1.0 if kind == 2 else WIDER
+    for c in range(k):
+        u[c] = row_random.log_gamma(shapes[c] / shrink, state) - math.log(rates[c] / shrink)
+    return u
 
 
 @njit(cache=True, nogil=True)
@@ -135,50 +182,70 @@ def _sample(
     all_counts: Array,
     topics: Array,  # (d, k)
     prior: Array,  # (k,)
+    all_shapes: Array,  # (n, k)  of the mean-field posterior
     all_rates: Array,  # (n, k)
-    pool: Array,  # (p, k)
-    uniform: Array,  # (n, m)
+    chances: Array,  # (n, m)
+    seed: np.uint64,
 ) -> tuple[Array, Array, Array, Array, Array, Array]:  # pragma: no cover - compiled
     n_rows, k = all_rates.shape
-    n_pool, n_wanted = len(pool), uniform.shape[1]
+    n_wanted = chances.shape[1]
     log_likelihood, error, effective = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
     mean, covariance = np.zeros((n_rows, k)), np.zeros((n_rows, k, k))
     wanted = np.empty((n_rows, n_wanted, k))
-    log_weights, loadings = np.empty(N_DRAWS), np.empty((N_DRAWS, k))
+    log_weights, loadings = np.empty(MOST_DRAWS), np.empty((MOST_DRAWS, k))
     half = 0.5 * (DEGREES + k)
     scale = math.lgamma(half) - math.lgamma(0.5 * DEGREES) - 0.5 * k * math.log(DEGREES * math.pi)
     for row in range(n_rows):
         part = slice(starts[row], starts[row + 1])
-        features, counts, rates = all_features[part], all_counts[part], all_rates[row]
-        mode, root = _mode(features, counts, topics, prior, rates)
-        back = np.linalg.inv(root)  # x = (L')⁻¹ t
-        log_determinant = 0.0
+        features, counts = all_features[part], all_counts[part]
+        shapes, rates = all_shapes[row], all_rates[row]
+        mode, root = _mode(features, counts, topics, prior, shapes, rates)
+        back = np.linalg.inv(root).astype(np.float64)  # u = mode + (L')⁻¹ t
+        t_constant = scale
         for c in range(k):
-            log_determinant += math.log(root[c, c])
-        place = _place(features, counts, rates, n_pool)
-        for draw in range(N_DRAWS):
-            t = pool[(place + draw) % n_pool]
-            u = np.minimum(mode + t @ back, 50.0)  # no posterior reaches there; exp would overflow
-            for c in range(k):
-                loadings[draw, c] = math.exp(u[c])
-            proposal = scale + log_determinant - half * math.log(1 + (t * t).sum() / DEGREES)
-            log_weights[draw] = _log_joint(u, features, counts, topics, prior, rates) - proposal
-        highest = log_weights.max()
-        weights = np.exp(log_weights - highest)
-        total = weights.sum()
-        log_likelihood[row] = highest + math.log(total / N_DRAWS)
+            t_constant += math.log(root[c, c])
+        constant = _gamma_constant(shapes, rates, 1.0)
+        wide_constant = _gamma_constant(shapes, rates, WIDER)
+        state = _seed(features, counts, rates, seed)
+        n_draws, goal = 0, N_DRAWS
+        while True:
+            while n_draws < goal:
+                u = _draw(n_draws % 4, mode, back, shapes, rates, state)
+                t = (u - mode) @ root
+                at_mode = t_constant - half * math.log(1 + (t * t).sum() / DEGREES)
+                close = _gamma_density(u, shapes, rates, 1.0, constant)
+                wide = _gamma_density(u, shapes, rates, WIDER, wide_constant)
+                top = max(at_mode, close, wide)
+                proposal = top + math.log(
+                    0.5 * math.exp(at_mode - top)
+                    + 0.25 * math.exp(close - top)
+                    + 0.25 * math.exp(wide - top)
+                )
+                log_weights[n_draws] = (
+                    _log_joint(u, features, counts, topics, prior, rates) - proposal
+                )
+                loadings[n_draws] = np.exp(u)
+                n_draws += 1
+            highest = log_weights[:n_draws].max()
+            weights = np.exp(log_weights[:n_draws] - highest)
+            total = weights.sum()
+            effective[row] = total**2 / (weights**2).sum()
+            if effective[row] >= ENOUGH or goal == MOST_DRAWS:
+                break
+            goal *= 2
+        log_likelihood[row] = highest + math.log(total / n_draws)
         weights /= total
-        error[row] = math.sqrt(((weights - 1 / N_DRAWS) ** 2).sum() * N_DRAWS / (N_DRAWS - 1))
-        effective[row] = 1 / (weights**2).sum()
-        for draw in range(N_DRAWS):
+        away_from_even = ((weights - 1 / n_draws) ** 2).sum()
+        error[row] = math.sqrt(away_from_even * n_draws / (n_draws - 1))
+        for draw in range(n_draws):
             mean[row] += weights[draw] * loadings[draw]
-        for draw in range(N_DRAWS):
+        for draw in range(n_draws):
             away = loadings[draw] - mean[row]
             for a in range(k):
                 for b in range(k):
                     covariance[row, a, b] += weights[draw] * away[a] * away[b]
         cumulative = np.cumsum(weights)
         for m in range(n_wanted):
-            chosen = np.searchsorted(cumulative, uniform[row, m] * cumulative[-1])
-            wanted[row, m] = loadings[min(chosen, N_DRAWS - 1)]
+            chosen = np.searchsorted(cumulative, chances[row, m] * cumulative[-1])
+            wanted[row, m] = loadings[min(chosen, n_draws - 1)]
     return log_likelihood, error, effective, mean, covariance, wanted

@@ -12,7 +12,7 @@ from halfseen.core.refinement import Climb, Refined
 from halfseen.core.rows import Block, Rows
 from halfseen.posteriors.covariance_shape import CovarianceShape
 
-SMALLEST_SPREAD = 1e-4
+SMALLEST_SPREAD = 1e-6
 """Of a feature's range: a component with less has shrunk onto a point."""
 
 

@@ -20,6 +20,7 @@ from numba import njit
 from scipy.special import digamma, polygamma
 
 from halfseen.core.arrays import Array
+from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
 from halfseen.core.refinement import Climb, Refined
 from halfseen.core.rows import Block, Rows
@@ -62,14 +63,16 @@ class SplitSums:
 
     def maximise(self) -> GammaPoissonParameters:
         """The M-step: shares are counts over exposures, loadings a gamma fit."""
-        tiny = np.finfo(float).tiny
-        topics = self.split / np.maximum(self.exposure, tiny)  # (d, k)
-        lengths = np.maximum(topics.sum(axis=0), tiny)
+        topics = self.split / np.maximum(self.exposure, np.finfo(float).tiny)  # (d, k)
+        # A topic that no count comes from any more has the average for its shares.
+        dead = self.split.sum(axis=0) <= 1e-9 * self.split.sum()
+        average = self.split.sum(axis=1) / np.maximum(self.exposure.sum(axis=1), 1e-300)
+        topics[:, dead] = average[:, None]
+        lengths = topics.sum(axis=0)
         # Topics of sum one: their loadings grow by what the topics shrink.
-        shapes, rate = fit_gammas(
-            self.mean / self.n_rows * lengths, self.log_mean / self.n_rows + np.log(lengths)
-        )
-        return GammaPoissonParameters((topics / lengths).T, shapes, rate)
+        mean = np.maximum(self.mean, 1e-9 * self.mean.sum()) / self.n_rows
+        shapes, rate = fit_gammas(mean * lengths, self.log_mean / self.n_rows + np.log(lengths))
+        return GammaPoissonParameters((topics / lengths).T, np.maximum(shapes, 1e-6), rate)
 
 
 def fit_gammas(mean: Array, log_mean: Array) -> tuple[Array, float]:
@@ -84,9 +87,9 @@ def fit_gammas(mean: Array, log_mean: Array) -> tuple[Array, float]:
         shapes = _inverse_digamma(log_rate + log_mean)
         excess = float(np.log(shapes.sum())) - log_rate - target
         slope = float((1 / polygamma(1, shapes)).sum() / shapes.sum()) - 1
-        log_rate -= excess / slope
-        if abs(excess) < 1e-12:
+        if abs(excess) < 1e-12 or slope > -1e-8:  # loadings that do not vary have no finite shape
             break
+        log_rate -= excess / slope
     return _inverse_digamma(log_rate + log_mean), float(np.exp(log_rate))
 
 
@@ -157,7 +160,7 @@ def polish(
     """
     n_burn_in = n_sweeps // 2
     chains = Chains(seed)
-    parameters = _without_zeros(start)
+    parameters = _without_zeros(start, rows.accumulate(FeatureSums.of).mean)
     averaged: SplitSums | None = None
     for number in range(n_sweeps):
         sums = rows.accumulate(chains.sweep(parameters, number))
@@ -167,10 +170,9 @@ def polish(
     return Refined(parameters, Climb(float("nan"), n_sweeps, True))
 
 
-def _without_zeros(parameters: GammaPoissonParameters) -> GammaPoissonParameters:
-    """A share of exactly zero could never grow: give every topic one percent of the average."""
-    average = parameters.shapes @ parameters.topics / parameters.shapes.sum()
-    topics = 0.99 * parameters.topics + 0.01 * average
+def _without_zeros(parameters: GammaPoissonParameters, mean: Array) -> GammaPoissonParameters:
+    """A share of exactly zero could never grow: give every topic one percent of the means (d,)."""
+    topics = 0.99 * parameters.topics + 0.01 * mean / mean.sum()
     return GammaPoissonParameters(topics, parameters.shapes, parameters.rate)
 
 

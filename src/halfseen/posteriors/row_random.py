@@ -1,0 +1,48 @@
+"""Random numbers for compiled kernels, from a stream of each row's own.
+
+A stream is one 64-bit state (SplitMix64, Steele, Lea and Flood 2014). Seeded by what a row holds it
+gives the row the same draws alone, among others and in any order.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+State = NDArray[np.uint64]  # (1,)
+
+
+@njit(cache=True, nogil=True)
+def uniform(state: State) -> float:  # pragma: no cover - compiled
+    """A number above zero and below one."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return (float(z >> np.uint64(11)) + 0.5) * 2.0**-53
+
+
+@njit(cache=True, nogil=True)
+def normal(state: State) -> float:  # pragma: no cover - compiled
+    """A standard normal, by Box and Muller."""
+    return math.sqrt(-2 * math.log(uniform(state))) * math.cos(2 * math.pi * uniform(state))
+
+
+@njit(cache=True, nogil=True)
+def log_gamma(shape: float, state: State) -> float:  # pragma: no cover - compiled
+    """The logarithm of a gamma of that shape and rate one (Marsaglia and Tsang 2000).
+
+    Below a shape of one, ``G(a) = G(a + 1) U^(1/a)``: in logarithms nothing underflows.
+    """
+    if shape < 1:
+        return log_gamma(shape + 1, state) + math.log(uniform(state)) / shape
+    d = shape - 1 / 3
+    while True:
+        x = normal(state)
+        v = 1 + x / math.sqrt(9 * d)
+        if v > 0:
+            v = v**3
+            if math.log(uniform(state)) < 0.5 * x * x + d - d * v + d * math.log(v):
+                return math.log(d * v)
