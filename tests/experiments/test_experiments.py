@@ -9,6 +9,8 @@ import pytest
 from halfseen.estimators import paper
 from halfseen.experiments import (
     defaults,
+    implicit_accuracy,
+    implicit_speed,
     imputation,
     refinement,
     results_file,
@@ -75,6 +77,18 @@ def test_an_em_iteration_costs_little_more_than_its_products():
         assert figures[f"{kind} / products"] <= 4
 
 
+def test_the_implicit_third_moment_is_as_accurate_as_the_explicit_one():
+    for name, row in kept("implicit_accuracy")["figures"].items():
+        limit = 0.02 if name.startswith("independent") else 0.03
+        assert abs(row["implicit / explicit"] - 1) <= limit
+
+
+def test_a_fit_that_never_forms_the_third_moment_is_fast_and_as_accurate():
+    figures = kept("implicit_speed")["figures"]
+    assert figures["times faster"] >= 40
+    assert abs(figures["implicit / explicit error"] - 1) <= 0.03
+
+
 def test_errors_are_paired_by_seed():
     estimators = {"a": lambda: paper.gaussian_mixture(4, random_state=0)}
     twice = [errors(gaussian_world, estimators, 4000, 2) for _ in range(2)]
@@ -97,6 +111,8 @@ SMALL = {
     defaults: "--rows 4000 --seeds 2",
     third_moment_speed: "--rows 4000 --features 8",
     refinement: "--rows 4000 --seeds 1",
+    implicit_accuracy: "--rows 3000 --seeds 2",
+    implicit_speed: "--rows 20000",
     topic_refinement: "--rows 3000 --seeds 1 --sweeps 20 --jobs 1",
 }
 
