@@ -1,10 +1,14 @@
 """Sums over the rows that hold three features."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from halfseen.core.rows import Block
 from halfseen.core.third_sums import ThirdSums
+from halfseen.engines import memory
+from halfseen.engines.memory import MemoryRows
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -29,3 +33,25 @@ def test_a_triple_that_no_row_holds_sums_to_zero():
     # Packed by middle index: (0,0,0) (0,0,1) (0,0,2), (0,1,1) (0,1,2) (1,1,1) (1,1,2), ...
     assert sums.count[4] == sums.total[4] == 0
     assert np.delete(sums.count, 4).all()
+
+
+def test_all_that_is_held_is_less_than_one_full_array():
+    d = 100
+    X = np.random.default_rng(0).standard_normal((20_000, d))
+    rows = MemoryRows(X, tuple(map(str, range(d))))
+    rows.accumulate(ThirdSums.about(np.zeros(d)))  # compiles
+    tracemalloc.start()
+    rows.accumulate(ThirdSums.about(np.zeros(d)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * d**3 + 4 * 8 * memory.BLOCK_ENTRIES
+
+
+def test_adding_in_place_is_adding():
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    add = ThirdSums.about(np.zeros(4))
+    expected = add(Block.from_table(X[:20])) + add(Block.from_table(X[20:]))
+    found = add(Block.from_table(X[:20]))
+    found += add(Block.from_table(X[20:]))
+    np.testing.assert_array_equal(found.total, expected.total)
+    np.testing.assert_array_equal(found.count, expected.count)

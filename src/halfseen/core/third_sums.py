@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
 from halfseen.core.arrays import Array
 from halfseen.core.joint_counts import triple_counts
 from halfseen.core.packed import third_products
@@ -33,3 +35,8 @@ class ThirdSums:
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.count + other.count, self.total + other.total)
+
+    def __iadd__(self, other: Self) -> Self:
+        np.add(self.count, other.count, out=self.count)
+        np.add(self.total, other.total, out=self.total)
+        return self

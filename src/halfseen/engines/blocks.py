@@ -36,7 +36,8 @@ def sum_over(
             yield sums
 
     results = map(run, blocks) if n_threads == 1 else _threaded(blocks, run, n_threads)
-    return reduce(operator.add, heard(results))
+    # In place where sums can: of three large ones, one fewer is held at a time.
+    return reduce(operator.iadd, heard(results))
 
 
 def _threaded(
@@ -47,7 +48,7 @@ def _threaded(
         pending: deque[Future[tuple[int, S]]] = deque()
         for block in blocks:
             pending.append(pool.submit(run, block))
-            if len(pending) > 2 * n_threads:
+            if len(pending) > n_threads:
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
