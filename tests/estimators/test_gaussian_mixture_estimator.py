@@ -340,3 +340,12 @@ def test_both_routes_to_the_third_moment_find_the_truth(third_moment):
 def test_the_chosen_route_is_told_with_its_reason():
     X, _ = table(2000)
     assert "triple products are few" in GaussianMixture(3).fit(X).diagnostics_.third_moment_reason
+
+
+def test_many_null_directions_are_not_all_needed():
+    rng = np.random.default_rng(0)
+    means = np.zeros((2, 60))
+    means[1, :30] = 2.0
+    X, _ = simulate.gaussian_mixture(20_000, [0.5, 0.5], means, [0.5, 2.0], rng)
+    model = GaussianMixture(2, covariance_type="spherical", refine=None).fit(X)
+    np.testing.assert_allclose(np.sort(model.covariances_), [0.5, 2.0], atol=0.1)

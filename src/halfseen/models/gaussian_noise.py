@@ -11,6 +11,9 @@ from halfseen.core.moments import Moments
 from halfseen.core.signal import Signal
 from halfseen.models.gaussian_form import Located
 
+MOST_NULL = 32
+"""Null directions that are averaged over: the cost grows with their cube, the gain levels off."""
+
 
 class Noise(Protocol):
     """Noise adds ``slope ⊗ 1`` in three places to the third moment about the origin."""
@@ -74,13 +77,13 @@ class Spherical:
         return np.ones_like(moments.mean)
 
     def probe(self, signal: Signal) -> Array:
-        """The null directions."""
-        return signal.null
+        """The null directions, as many as are worth their cost."""
+        return signal.null[:, :MOST_NULL]
 
     def slope(self, evidence: Evidence) -> Array:
         """The average over the null directions, from the third moment about the origin."""
         r = evidence.whitening.rank
-        forward, null = evidence.whitening.forward, evidence.signal.null
+        forward, null = evidence.whitening.forward, self.probe(evidence.signal)
         offset, second = evidence.moments.offset, evidence.moments.second
         along = offset @ null  # (m,)  v·(μ - origin)
         third = np.einsum("ivv->iv", evidence.third.tensor[:r, r:, r:])
