@@ -60,6 +60,8 @@ class Stages:
             return f"{head} done  {rows}in {elapsed:.1f} s"
         if not self._rows:
             return f"{head} ..."
+        if not self._n_rows:  # files do not say
+            return f"{head} {self._rows:,} rows, {elapsed:.0f} s"
         if self._rows > self._n_rows:
             return f"{head} pass {-(-self._rows // max(self._n_rows, 1))}, {elapsed:.0f} s"
         done = self._rows / max(self._n_rows, 1)

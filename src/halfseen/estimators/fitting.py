@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from halfseen.core.arrays import Array, Mask
@@ -17,13 +16,11 @@ from halfseen.core.model import Model
 from halfseen.core.naming import features
 from halfseen.core.refinement import Climb, Refinement
 from halfseen.core.rows import Rows
-from halfseen.core.stages import Stages
 from halfseen.core.survey import Survey, survey
 from halfseen.core.third_moment import ThirdMoment, explicit
 from halfseen.core.third_route import asked_implicit, automatic
 from halfseen.core.weights import WEIGHTINGS, Weighting, equal, given
 from halfseen.decomposers import DECOMPOSERS
-from halfseen.engines.memory import MemoryRows
 from halfseen.estimators.diagnostics import Diagnostics, diagnose
 from halfseen.estimators.parameters import (
     check_choice,
@@ -31,8 +28,7 @@ from halfseen.estimators.parameters import (
     check_positive_integer,
     weights_array,
 )
-from halfseen.estimators.row_weights import read_row_weights
-from halfseen.estimators.table import feature_names
+from halfseen.estimators.sources import open_rows
 
 P = TypeVar("P")
 Regression = Callable[[Rows, P, Mask, Mask], P]
@@ -74,7 +70,7 @@ def check_shared_parameters(estimator: Any) -> None:
 
 def fit_moments(
     estimator: Any,
-    table: np.ndarray[Any, Any],
+    X: Any,
     sample_weight: Any,
     *,
     model: Model[P],
@@ -83,12 +79,8 @@ def fit_moments(
     refinement: Callable[[Survey], Refinement[P]] | None,
     check: Callable[[Survey], None] = lambda survey: None,
 ) -> Fit[P]:
-    """Fit ``model`` to ``table`` (n, d) with the estimator's parameters."""
-    weights = read_row_weights(estimator, sample_weight, len(table))
-    n_rows = len(table) if weights is None else int(np.count_nonzero(weights))
-    stages = Stages(n_rows, estimator.verbose)
-    threads = effective_n_jobs(estimator.n_jobs)
-    rows = MemoryRows(table, feature_names(estimator), weights, threads, stages.advance)
+    """Fit ``model`` to the table ``X`` (n, d) with the estimator's parameters."""
+    rows, stages = open_rows(estimator, X, sample_weight)
     with stages("features"):
         seen = survey(rows, estimator.complete_above)
     check(seen)

@@ -30,7 +30,7 @@ from halfseen.estimators.parameters import (
 )
 from halfseen.estimators.predictive import of_topics
 from halfseen.estimators.sanity import warn_of_empty
-from halfseen.estimators.table import read_new_table, read_table, row_by_row
+from halfseen.estimators.table import read_new_table, row_by_row
 from halfseen.models.gamma_poisson import GammaPoissonModel
 from halfseen.posteriors.gamma_poisson import factorised_posterior, likelihood_bound
 from halfseen.posteriors.importance import importance_sample
@@ -174,6 +174,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def fit(self, X: Any, y: Any = None, **options: Unpack[FitOptions]) -> Self:
         """Learn the topics from counts ``X`` (n, d), in which NaN marks the gaps.
 
+        X is an array, a data frame, or the path of a Parquet, Arrow, Feather or CSV file or of a
+        folder of such files, which are read a batch at a time.
         The one option is ``sample_weight`` (n,): a row with a weight of 2 counts as if it were
         there twice.
         """
@@ -186,7 +188,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         check_positive_integer(self, "n_sweeps")
         fit = fit_moments(
             self,
-            read_table(self, X),
+            X,
             sample_weight,
             model=GammaPoissonModel(),
             auto_weighting="signal",

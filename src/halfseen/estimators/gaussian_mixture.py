@@ -32,7 +32,7 @@ from halfseen.estimators.parameters import (
 )
 from halfseen.estimators.predictive import of_mixture
 from halfseen.estimators.sanity import warn_of_empty, warn_of_scales
-from halfseen.estimators.table import read_new_table, read_table, row_by_row
+from halfseen.estimators.table import read_new_table, row_by_row
 from halfseen.models.gaussian_form import FORMS
 from halfseen.models.gaussian_mixture import GaussianMixtureModel
 from halfseen.models.gaussian_noise import NOISES
@@ -182,6 +182,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the mixture from ``X`` (n, d), in which NaN marks the gaps.
 
+        X is an array, a data frame, or the path of a Parquet, Arrow, Feather or CSV file or of a
+        folder of such files, which are read a batch at a time.
         A row with a ``sample_weight`` of 2 counts as if it were there twice.
         """
         check_shared_parameters(self)
@@ -198,7 +200,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             )
         fit = fit_moments(
             self,
-            read_table(self, X),
+            X,
             sample_weight,
             model=GaussianMixtureModel(
                 FORMS[self.form],

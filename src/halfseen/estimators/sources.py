@@ -1,0 +1,40 @@
+"""Where the rows to learn from are: in memory, or in files."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from halfseen.core.rows import Rows
+from halfseen.core.stages import Stages
+from halfseen.engines.files import FileRows, open_files
+from halfseen.engines.memory import MemoryRows
+from halfseen.estimators.row_weights import read_row_weights
+from halfseen.estimators.table import feature_names, read_table
+
+
+def open_rows(estimator: Any, X: Any, sample_weight: Any) -> tuple[Rows, Stages]:
+    """The rows of an array, a data frame, a file or a folder of files, and their clock."""
+    threads = effective_n_jobs(estimator.n_jobs)
+    if isinstance(X, str | Path):
+        return _on_disk(estimator, X, sample_weight, threads)
+    table = read_table(estimator, X)
+    weights = read_row_weights(estimator, sample_weight, len(table))
+    n_rows = len(table) if weights is None else int(np.count_nonzero(weights))
+    stages = Stages(n_rows, estimator.verbose)
+    return MemoryRows(table, feature_names(estimator), weights, threads, stages.advance), stages
+
+
+def _on_disk(
+    estimator: Any, path: str | Path, sample_weight: Any, threads: int
+) -> tuple[FileRows, Stages]:
+    if sample_weight is not None:
+        raise ValueError(
+            "Rows in files have no sample_weight. Read them into memory to weigh them."
+        )
+    stages = Stages(0, estimator.verbose)
+    rows = open_files(path, threads, stages.advance)
+    estimator.n_features_in_ = len(rows.names)
+    estimator.feature_names_in_ = np.array(rows.names, dtype=object)
+    return rows, stages
