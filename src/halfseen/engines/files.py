@@ -73,7 +73,14 @@ class FileRows:
         try:
             fragments = _dataset(file).get_fragments()
             for fragment in fragments:
-                for batch in fragment.to_batches(columns=list(self.names), batch_size=size):
+                # Reading far ahead of what is summed would fill the memory.
+                batches = fragment.to_batches(
+                    columns=list(self.names),
+                    batch_size=size,
+                    batch_readahead=2,
+                    fragment_readahead=1,
+                )
+                for batch in batches:
                     if batch.num_rows:
                         yield np.column_stack([_floats(column) for column in batch.columns])
                     number += 1
