@@ -12,6 +12,7 @@ from halfseen.experiments import (
     implicit_accuracy,
     implicit_speed,
     imputation,
+    out_of_core,
     refinement,
     results_file,
     sepsis,
@@ -113,6 +114,7 @@ SMALL = {
     refinement: "--rows 4000 --seeds 1",
     implicit_accuracy: "--rows 3000 --seeds 2",
     implicit_speed: "--rows 20000",
+    out_of_core: "--rows 20000",
     topic_refinement: "--rows 3000 --seeds 1 --sweeps 20 --jobs 1",
 }
 
