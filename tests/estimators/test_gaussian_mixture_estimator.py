@@ -54,8 +54,10 @@ def test_moments_of_a_large_table_give_back_the_truth(form, decomposer, method, 
         random_state=0,
     ).fit(X + shift)
     order = recovery.match(model.means_, MEANS + shift)
-    np.testing.assert_allclose(model.means_[order], MEANS + shift, atol=0.3)
-    np.testing.assert_allclose(model.weights_[order], WEIGHTS, atol=0.02)
+    # Raw moments are noisier, and one contraction of them noisier still.
+    near = 0.04 if form == "centred" else 0.12 if decomposer != "jennrich" else 0.25
+    np.testing.assert_allclose(model.means_[order], MEANS + shift, atol=near)
+    np.testing.assert_allclose(model.weights_[order], WEIGHTS, atol=near / 6)
     np.testing.assert_allclose(model.covariances_, 1.0, atol=0.02)
 
 
