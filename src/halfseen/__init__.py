@@ -6,7 +6,7 @@ from halfseen.core.errors import (
     LikelihoodWarning,
     WeakMomentsWarning,
 )
-from halfseen.estimators import GammaPoisson, GaussianMixture
+from halfseen.estimators import GammaPoisson, GaussianMixture, ObservedBlocks
 
 __version__ = "0.1.0"
 
@@ -16,5 +16,6 @@ __all__ = [
     "GammaPoisson",
     "GaussianMixture",
     "LikelihoodWarning",
+    "ObservedBlocks",
     "WeakMomentsWarning",
 ]

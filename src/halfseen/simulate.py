@@ -11,6 +11,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
+from scipy.sparse import csr_array
 from scipy.special import expit
 
 from halfseen.core.arrays import Array, Labels
@@ -43,6 +44,34 @@ def gamma_poisson(
     topics, shapes = np.asarray(topics, float), np.asarray(shapes, float)
     loadings = rng.gamma(shapes, 1 / rate, size=(n_rows, len(shapes)))
     return rng.poisson(loadings @ topics).astype(float), loadings
+
+
+def sparse_gamma_poisson(
+    n_rows: int, topics: ArrayLike, shapes: ArrayLike, rate: float, rng: np.random.Generator
+) -> tuple[csr_array, Array]:
+    """The same as a sparse matrix, drawn item by item: for many features and few counts a row."""
+    topics, shapes = np.asarray(topics, float), np.asarray(shapes, float)
+    loadings = rng.gamma(shapes, 1 / rate, size=(n_rows, len(shapes)))
+    counts = csr_array((n_rows, topics.shape[1]))
+    for topic, loading in zip(topics, loadings.T, strict=True):
+        row = np.repeat(np.arange(n_rows), rng.poisson(loading))
+        below = np.cumsum(topic)
+        word = np.searchsorted(below, rng.random(len(row)) * below[-1], side="right")
+        counts = counts + csr_array((np.ones(len(row)), (row, word)), shape=counts.shape)
+    counts.sum_duplicates()
+    return counts, loadings
+
+
+def without_blocks(X: csr_array, blocks: ArrayLike, row_observed: ArrayLike) -> csr_array:
+    """A sparse table without the counts in blocks of columns that rows do not have.
+
+    ``blocks`` (d,) numbers the block of each column from zero, ``row_observed`` (n, g) says which
+    ones each row has.
+    """
+    counts = X.tocoo()
+    row, column = counts.coords
+    seen = np.asarray(row_observed)[row, np.asarray(blocks)[column]]
+    return csr_array((counts.data[seen], (row[seen], column[seen])), shape=X.shape)
 
 
 def independent_gaps(X: Array, observed: ArrayLike, rng: np.random.Generator) -> Array:

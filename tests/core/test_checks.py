@@ -8,6 +8,7 @@ import pytest
 
 from halfseen.core.checks import FEW_ROWS, check_pairs, check_rank, warn_of_weak_moments
 from halfseen.core.errors import DataError, WeakMomentsWarning
+from halfseen.core.gaps import JointGaps
 from halfseen.core.model import Evidence
 from halfseen.core.moments import Moments
 from halfseen.core.signal import Signal
@@ -19,7 +20,9 @@ NAMES = ["age", "bmi", "crp", "dose"]
 
 def moments(second: np.ndarray, count: np.ndarray | float = 100.0) -> Moments:
     d = len(second)
-    return Moments(1e3, np.zeros(d), np.zeros(d), True, second, np.broadcast_to(count, (d, d)))
+    return Moments(
+        np.zeros(d), np.zeros(d), True, second, JointGaps(np.broadcast_to(count, (d, d)), 1e3)
+    )
 
 
 def counts(*apart: tuple[int, int], rows: float = 0) -> np.ndarray:
@@ -102,7 +105,7 @@ def test_what_the_features_span_is_seen_about_the_mean():
     """A common offset is no dimension along which rows differ."""
     mean = np.full(4, 10.0)
     second = np.diag([1.0, 1.0, 0.0, 0.0]) + np.outer(mean, mean)
-    raw = Moments(1e3, mean, np.zeros(4), False, second, counts())
+    raw = Moments(mean, np.zeros(4), False, second, JointGaps(counts(), 1e3))
     with pytest.raises(DataError, match="span 2"):
         check_rank(raw, NAMES, rank=3, n_components=3)
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from halfseen import simulate
 from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.implicit_third import implicit
-from halfseen.core.mask_groups import mask_groups, rows_behind
 from halfseen.core.moments import Moments
 from halfseen.core.pair_sums import PairSums
 from halfseen.core.third_moment import explicit
@@ -45,7 +44,7 @@ def moments_of(X, centred=True, weights=None):
 def naive(X, moments, blocks):
     """Every entry divided by the probability that its distinct blocks are all observed."""
     n = len(X)
-    p = np.diag(moments.count) / n
+    p = moments.gaps.own / n
     deviations = np.where(np.isnan(X), 0.0, X - moments.mean)
     tensor = np.empty((D, D, D))
     for i, j, k in itertools.product(range(D), repeat=3):
@@ -125,7 +124,7 @@ def test_groups_are_the_features_with_equal_masks():
     X, rng = skewed(300)
     X = simulate.block_gaps(X, BLOCKS, OBSERVED, rng)
     _, moments = moments_of(X)
-    groups = mask_groups(moments.count, moments.n_rows)
+    groups = moments.gaps.groups
     assert np.flatnonzero(groups.alone).tolist() == [5]
     assert [np.flatnonzero(members).tolist() for members in groups.together] == [[1, 2], [3, 4]]
 
@@ -175,8 +174,7 @@ def test_rows_that_gaps_left_empty_are_reckoned_with():
     X = simulate.independent_gaps(X, [0.4] * D, rng)
     rows, moments = moments_of(X)
     assert moments.n_rows < 0.96 * len(X)
-    groups = mask_groups(moments.count, moments.n_rows)
-    assert rows_behind(moments.count, moments.n_rows, groups) == pytest.approx(len(X), rel=5e-3)
+    assert moments.gaps.rows_behind == pytest.approx(len(X), rel=5e-3)
     assert relative(implicit(rows, moments, BASIS).tensor, truth) < 0.1
     blank = np.vstack([X, np.full((10_000, D), np.nan)])
     same = implicit(MemoryRows(blank, NAMES), moments_of(blank)[1], BASIS).tensor

@@ -104,4 +104,4 @@ def test_the_observed_fraction_leaves_out_empty_rows():
     table = np.array([[1.0, 2.0], [np.nan, np.nan], [3.0, np.nan], [5.0, 1.0], [np.nan, 4.0]])
     moments = moments_of(table, centred=True)
     np.testing.assert_allclose(moments.observed_fraction, [3 / 4, 3 / 4], rtol=1e-15)
-    np.testing.assert_array_equal(moments.count, [[3, 2], [2, 3]])
+    np.testing.assert_array_equal(moments.gaps.count, [[3, 2], [2, 3]])

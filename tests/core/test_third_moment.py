@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import kstat
 
 from halfseen.core.feature_sums import FeatureSums
+from halfseen.core.gaps import JointGaps
 from halfseen.core.moments import Moments
 from halfseen.core.pair_sums import PairSums
 from halfseen.core.rows import Block
@@ -99,7 +100,9 @@ def test_entries_that_two_rows_cannot_give_are_zero_and_the_others_unbiased():
 
 def test_a_correction_that_is_rounding_gives_no_third_cumulant():
     n = 2 + 1e-14  # two rows, had their weights been added exactly
-    moments = Moments(n, np.ones(1), np.ones(1), True, np.ones((1, 1)), np.full((1, 1), n))
+    moments = Moments(
+        np.ones(1), np.ones(1), True, np.ones((1, 1)), JointGaps(np.full((1, 1), n), n)
+    )
     assert third_estimates(ThirdSums(np.array([n]), np.ones(1)), moments)(0) == 0
 
 
@@ -137,7 +140,7 @@ def test_an_unseen_triple_of_a_normal_law_gets_its_true_moment():
     mean, root = np.array([1.0, -2.0, 0.5]), np.array([[2.0, 0, 0], [1, 1, 0], [0.5, -1, 1]])
     covariance = root @ root.T
     second = covariance + np.outer(mean, mean)
-    moments = Moments(4.0, mean, np.zeros(3), False, second, np.full((3, 3), 4.0))
+    moments = Moments(mean, np.zeros(3), False, second, JointGaps(np.full((3, 3), 4.0), 4.0))
     nothing = ThirdSums(np.zeros(10), np.zeros(10))
     truth = mean.prod() + mean @ [covariance[1, 2], covariance[0, 2], covariance[0, 1]]
     np.testing.assert_allclose(third_estimates(nothing, moments)(1)[0, 1], truth, rtol=1e-14)

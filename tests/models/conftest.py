@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from halfseen.core.decomposition import Decomposition
+from halfseen.core.gaps import JointGaps
 from halfseen.core.model import Evidence
 from halfseen.core.moments import Moments
 from halfseen.core.third_moment import ProjectedThird
@@ -30,7 +31,7 @@ def in_three_places(diagonal, vector):
 def known_moments(mean, second, centred):
     """Moments without sampling error, as if from a million million rows without gaps."""
     origin = mean if centred else np.zeros_like(mean)
-    return Moments(1e12, mean, origin, centred, second, np.full(second.shape, 1e12))
+    return Moments(mean, origin, centred, second, JointGaps(np.full(second.shape, 1e12), 1e12))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen.core.decomposition import Decomposition
+from halfseen.core.gaps import JointGaps
 from halfseen.core.whitening import Whitening
 from halfseen.decomposers import DECOMPOSERS
 from halfseen.models.gamma_poisson import GammaPoissonModel
@@ -170,7 +171,7 @@ def read(population, solve):
 
     def parameters(scaled, mean, rows):
         d, k = scaled.shape
-        moments = replace(population(mean, np.eye(d), True), count=np.diag(rows))
+        moments = replace(population(mean, np.eye(d), True), gaps=JointGaps(np.diag(rows), 1e12))
         evidence = solve(MODEL, moments, np.zeros((d, d, d)), k).evidence
         whitening = Whitening(forward=scaled, back=scaled, spectrum=np.ones(d))
         identity = Decomposition(np.eye(k), np.ones(k), 0.0)

@@ -65,13 +65,12 @@ def _unsupported(evidence: Evidence) -> list[str]:
 
 
 def _rarely_together(moments: Moments, names: Sequence[str]) -> list[str]:
-    i, j = np.unravel_index(np.argmin(moments.count), moments.count.shape)
-    together = moments.count[i, j]
+    i, j, together = moments.gaps.rarest()
     if together >= FEW_ROWS:
         return []
     who = (
-        f"{features(names, [int(i)])} is observed in only {together:g} rows"
+        f"{features(names, [i])} is observed in only {together:g} rows"
         if i == j
-        else f"{features(names, [int(i), int(j)])} are observed together in only {together:g} rows"
+        else f"{features(names, [i, j])} are observed together in only {together:g} rows"
     )
     return [f"{who}: moments from so few are mostly noise. Drop a feature, or add rows."]

@@ -1,12 +1,18 @@
 """First pass over the rows: how often each feature is observed, and its mean."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 
 from halfseen.core.arrays import Array, Mask
-from halfseen.core.rows import Block
+
+
+class Described(Protocol):
+    """A block that can say what its features hold."""
+
+    def feature_sums(self) -> "FeatureSums":
+        """Counts, sums and ranges of the observed entries of each feature."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,18 +27,24 @@ class FeatureSums:
     maximum: Array  # (d,)  -inf where nothing is observed
     whole: Mask  # (d,)     whether every observed value is a whole number
 
-    @classmethod
-    def of(cls, block: Block) -> Self:
+    @staticmethod
+    def of(block: Described) -> "FeatureSums":
         """The sums of one block of rows."""
-        filled = block.observed.any(axis=1)
+        return block.feature_sums()
+
+    @classmethod
+    def of_entries(cls, values: Array, observed: Mask, weights: Array | None) -> Self:
+        """The sums of rows (n, d) with values that are zero where not observed."""
+        filled = observed.any(axis=1)
+        per_row = np.ones(len(values)) if weights is None else weights
         return cls(
-            n_rows=float(block.weighed(filled.astype(float)).sum()),
+            n_rows=float(per_row @ filled),
             n_empty=int(np.count_nonzero(~filled)),
-            count=block.weighed(block.observed.astype(float)).sum(axis=0),
-            total=_sum_of_finite(block.weighed(block.values)),
-            minimum=np.where(block.observed, block.values, np.inf).min(axis=0, initial=np.inf),
-            maximum=np.where(block.observed, block.values, -np.inf).max(axis=0, initial=-np.inf),
-            whole=(block.values == np.floor(block.values)).all(axis=0),
+            count=per_row @ observed,
+            total=_sum_of_finite(values if weights is None else values * weights[:, None]),
+            minimum=np.where(observed, values, np.inf).min(axis=0, initial=np.inf),
+            maximum=np.where(observed, values, -np.inf).max(axis=0, initial=-np.inf),
+            whole=(values == np.floor(values)).all(axis=0),
         )
 
     def __add__(self, other: Self) -> Self:

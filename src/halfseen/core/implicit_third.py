@@ -20,7 +20,7 @@ import numpy as np
 
 from halfseen.core.arrays import Array
 from halfseen.core.feature_sums import fraction_of
-from halfseen.core.mask_groups import MaskGroups, mask_groups, rows_behind
+from halfseen.core.mask_groups import MaskGroups
 from halfseen.core.moments import Moments
 from halfseen.core.rows import Block, Rows
 from halfseen.core.tensors import (
@@ -47,25 +47,21 @@ class ImplicitThirdSums:
     ) -> Callable[[Block], "ImplicitThirdSums"]:
         """The function that sums a block projected on ``basis`` (d, m)."""
         divided = basis / fraction[:, None]
-        alone = groups.alone
+        parts = groups.parts
+        shared = [fraction[members][0] for members in groups.together]
 
         def summarise(block: Block) -> ImplicitThirdSums:
-            deviations = block.about(mean)
-            whole = deviations @ divided  # (n, m)  ỹ
+            deviations = block.deviations(mean)
+            each = deviations.onto_parts(divided, parts)  # (n, g, m)  y_g/p_g
+            whole = each.sum(axis=1)  # (n, m)  ỹ
             cube = pairs_with(whole, block.weighed(whole))
-            for members in groups.together:
-                cube = cube + _correction(
-                    deviations[:, members] @ basis[members],
-                    whole,
-                    fraction[members][0],
-                    block,
-                )
-            own = deviations[:, alone]
-            square, third = np.zeros_like(basis), np.zeros(len(basis))
-            own_squared = own * own
-            square[alone] = own_squared.T @ block.weighed(whole)
-            third[alone] = np.einsum("nd,nd->d", own_squared, block.weighed(own))
-            return cls(cube, square, third)
+            for number, p in enumerate(shared, start=1):
+                cube = cube + _correction(each[:, number], whole, p, block)
+            return cls(
+                cube,
+                square=deviations.squares(block.weighed(whole), groups.alone),
+                third=deviations.cubes(block.weighed(np.ones(len(block))), groups.alone),
+            )
 
         return summarise
 
@@ -83,25 +79,34 @@ class ImplicitThirdSums:
 
 
 def _correction(part: Array, whole: Array, p: float, block: Block) -> Array:
-    """What a group of several features that are observed as one adds to the cube."""
-    pairs = pairs_with(part, block.weighed(whole))
-    triples = pairs_with(part, block.weighed(part))
-    return (p - 1) / p**2 * in_each_mode(pairs) + (1 - p) * (2 - p) / p**3 * triples
+    """What a group of several features that are observed as one adds to the cube.
+
+    ``part`` is ``y_g/p_g``, so that ``y_g⊗y_g/p_g²`` is its square. The terms with y_g twice and
+    three times have the same pairs: ``(p - 1) in 3 places`` of pairs with ỹ, of which a third of
+    ``(1 - p)(2 - p)`` with y_g/p_g itself.
+    """
+    single = (p - 1) * whole + (1 - p) * (2 - p) / 3 * part
+    return in_each_mode(pairs_with(part, block.weighed(single)))
 
 
 def implicit(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
     """Horvitz-Thompson: right when groups of features are missing independently of each other."""
-    groups = mask_groups(moments.count, moments.n_rows)
-    n = rows_behind(moments.count, moments.n_rows, groups)
-    fraction = fraction_of(np.diag(moments.count), n)
-    sums = rows.accumulate(ImplicitThirdSums.along(basis, moments.mean, fraction, groups))
+    gaps = moments.gaps
+    n, fraction = gaps.rows_behind, fraction_of(gaps.own, gaps.rows_behind)
+    sums = rows.accumulate(ImplicitThirdSums.along(basis, moments.mean, fraction, gaps.groups))
     # About the mean, N in place of the second makes a cumulant too small; raw moments are not.
     divisor = (n - 1) * (n - 2) / n if moments.centred else n
-    central = sums.total(basis, fraction) / divisor
+    about_mean = sums.total(basis, fraction) / divisor
+    return ProjectedThird(_about_origin(about_mean, moments, basis), route="implicit")
+
+
+def _about_origin(about_mean: Array, moments: Moments, basis: Array) -> Array:
+    """The projected third moment about the origin, from that about the mean."""
+    if moments.centred:
+        return about_mean
     offset = basis.T @ moments.offset
-    about_origin = (
-        central
+    return (
+        about_mean
         + matrix_and_vector(basis.T @ moments.covariance @ basis, offset)
         + offset[:, None, None] * offset[:, None] * offset
     )
-    return ProjectedThird(about_origin, route="implicit")

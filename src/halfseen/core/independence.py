@@ -15,7 +15,7 @@ def dependence_of_gaps(count: Array, n_rows: float) -> float:
     ``|N_ij N / (N_i N_j) - 1|`` over its standard deviation under independence,
     ``√((1 - p_i)(1 - p_j) / (N p_i p_j))``; zero if fewer than two features have gaps.
     """
-    fraction = fraction_of(np.diag(count), n_rows)
+    fraction = fraction_of(count.diagonal(), n_rows)
     gappy = fraction < 1
     p = fraction[gappy]
     if len(p) < 2:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from halfseen.core.arrays import Array, Mask
+from halfseen.core.entries import Parts
 from halfseen.core.feature_sums import fraction_of
 
 
@@ -19,6 +20,14 @@ class MaskGroups:
     together: tuple[Mask, ...]  # (d,) each
 
     @property
+    def parts(self) -> Parts:
+        """Each group a part, after a first part of all features that are in none."""
+        labels = np.zeros(len(self.alone), dtype=np.intp)
+        for number, members in enumerate(self.together, start=1):
+            labels[members] = number
+        return Parts(labels, len(self.together) + 1)
+
+    @property
     def representatives(self) -> Mask:
         """One feature of each group; (d,)."""
         chosen = self.alone.copy()
@@ -29,7 +38,7 @@ class MaskGroups:
 
 def mask_groups(count: Array, n_rows: float) -> MaskGroups:
     """Groups from joint counts (d, d): equal masks are those with N_ij = N_i = N_j."""
-    own = np.diag(count)
+    own = count.diagonal()
     gappy = fraction_of(own, n_rows) < 1
     close = 1e-9 * n_rows  # counts are sums of weights
     same = (np.abs(count - own) <= close) & (np.abs(count - own[:, None]) <= close)
@@ -48,14 +57,13 @@ def mask_groups(count: Array, n_rows: float) -> MaskGroups:
     return MaskGroups(alone, tuple(together))
 
 
-def rows_behind(count: Array, n_rows: float, groups: MaskGroups) -> float:
+def rows_behind(own: Array, n_rows: float, groups: MaskGroups) -> float:
     """How many rows there were before those in which nothing was observed were left out.
 
     With no complete feature, independent gaps leave some rows empty, and ``n_rows`` are the others:
     ``n = N (1 - Π_g (1 - N_g/N))``, solved for N. A table with a complete feature has no such rows,
     and counts of what is not there (blank lines) do not matter.
     """
-    own = np.diag(count)
     if np.count_nonzero(groups.alone) + sum(map(np.count_nonzero, groups.together)) < len(own):
         return n_rows
     total = n_rows

@@ -13,19 +13,17 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from halfseen.core.arrays import Array, Mask
-from halfseen.core.checks import check_pairs, check_rank, warn_of_weak_moments
+from halfseen.core.arrays import Mask
+from halfseen.core.checks import warn_of_weak_moments
 from halfseen.core.decomposition import Decomposer, Decomposition
 from halfseen.core.model import Evidence, Model
-from halfseen.core.moments import Moments
-from halfseen.core.pair_sums import PairSums
 from halfseen.core.refinement import Climb, Refined, Refinement
 from halfseen.core.rows import Rows
+from halfseen.core.second_moment import SecondMoment
 from halfseen.core.stages import Stages
 from halfseen.core.survey import Survey
 from halfseen.core.third_moment import ThirdMoment
 from halfseen.core.weights import Weighting
-from halfseen.core.whitening import whiten
 
 P = TypeVar("P")
 Recovery = Callable[[Rows, P], P]
@@ -50,6 +48,7 @@ def learn(
     model: Model[P],
     n_components: int,
     weighting: Weighting,
+    second_moment: SecondMoment,
     third_moment: ThirdMoment,
     decomposer: Decomposer,
     recovery: Recovery[P],
@@ -59,12 +58,13 @@ def learn(
 ) -> Learned[P]:
     """Learn ``model`` from the ``used`` features (d,) of ``rows``, recover the others, polish."""
     part = rows.select(used)
+    rank = model.rank(n_components)
     with stages("pairs of features"):
-        moments = second_moments(part, survey, used, model.centred)
-    check_rank(moments, part.names, model.rank(n_components), n_components)
-    signal = model.signal(moments, survey.complete[used], n_components)
-    weights = weighting(moments.observed_fraction, signal)
-    whitening = whiten(signal.matrix, weights / signal.unit, model.rank(n_components))
+        moments = second_moment.moments(part, survey.sums.select(used), model.centred)
+        second_moment.check(moments, part, rank, n_components)
+        signal = model.signal(moments, survey.complete[used], n_components)
+        weights = weighting(moments.observed_fraction, signal)
+        whitening = second_moment.whiten(signal, weights / signal.unit, rank)
     with stages("triples of features"):
         third = third_moment(part, moments, model.probe(signal, whitening))
     evidence = Evidence(n_components, moments, signal, weights, whitening, third)
@@ -78,12 +78,3 @@ def learn(
         with stages("polishing"):
             refined = refinement(rows, refined.parameters)
     return Learned(refined.parameters, evidence, decomposition, refined.climb)
-
-
-def second_moments(part: Rows, survey: Survey, used: Mask, centred: bool) -> Moments:
-    """Moments of the used features about their means, or about zero."""
-    features = survey.sums.select(used)
-    origin: Array = features.mean if centred else np.zeros_like(features.mean)
-    pairs = part.accumulate(PairSums.about(origin))
-    check_pairs(pairs.count, part.names)
-    return (Moments.central if centred else Moments.raw)(features, pairs)

@@ -1,12 +1,13 @@
 """First and second moments of a table with gaps, from whatever is observed."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from halfseen.core.arrays import Array
 from halfseen.core.feature_sums import FeatureSums, fraction_of
+from halfseen.core.gaps import Gaps, JointGaps
 from halfseen.core.pair_sums import PairSums
 
 
@@ -22,12 +23,12 @@ class Moments:
     (with no gaps it is (N - 1)/N). Raw moments have the origin zero and need no correction.
     """
 
-    n_rows: float
     mean: Array  # (d,)
     origin: Array  # (d,)    the mean, or zero
     centred: bool  # whether the origin is the mean
-    second: Array  # (d, d)  estimates of E[(x - origin)_i (x - origin)_j]
-    count: Array  # (d, d)   rows behind each entry
+    second: Any  # (d, d)    estimates of E[(x - origin)_i (x - origin)_j]: an array or, if that
+    #                        would be too large, what multiplies and has a diagonal like one
+    gaps: Gaps
 
     @classmethod
     def central(cls, features: FeatureSums, pairs: PairSums) -> Self:
@@ -36,13 +37,19 @@ class Moments:
         bias = 1 - np.add.outer(inverse, inverse) + pairs.count * np.outer(inverse, inverse)
         second = pairs.total / (pairs.count * bias)
         mean = features.mean
-        return cls(features.n_rows, mean, mean, True, second, pairs.count)
+        return cls(mean, mean, True, second, JointGaps(pairs.count, features.n_rows))
 
     @classmethod
     def raw(cls, features: FeatureSums, pairs: PairSums) -> Self:
         """Raw moments, from pair sums about zero."""
         mean, second = features.mean, pairs.total / pairs.count
-        return cls(features.n_rows, mean, np.zeros_like(mean), False, second, pairs.count)
+        gaps = JointGaps(pairs.count, features.n_rows)
+        return cls(mean, np.zeros_like(mean), False, second, gaps)
+
+    @property
+    def n_rows(self) -> float:
+        """Rows in which something is observed, by weight."""
+        return self.gaps.n_rows
 
     @property
     def offset(self) -> Array:
@@ -52,9 +59,10 @@ class Moments:
     @property
     def covariance(self) -> Array:
         """Second moments about the mean, whatever the origin; (d, d)."""
-        return self.second - np.outer(self.offset, self.offset)
+        covariance: Array = self.second - np.outer(self.offset, self.offset)
+        return covariance
 
     @property
     def observed_fraction(self) -> Array:
         """``p_i``, the fraction of rows in which a feature is observed; (d,)."""
-        return fraction_of(np.diag(self.count), self.n_rows)
+        return fraction_of(self.gaps.own, self.n_rows)

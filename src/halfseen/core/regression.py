@@ -37,14 +37,15 @@ class RegressionSums:
         def summarise(block: Block) -> RegressionSums:
             latent = expectation(block.select(complete))  # (n, k)
             wanted = block.select(targets)
-            deviations, mask = wanted.about(origin), wanted.observed.astype(float)
+            deviations, presence = wanted.deviations(origin), wanted.presence()
             n, k = latent.shape
             squares = (latent[:, :, None] * latent[:, None, :]).reshape(n, k * k)
+            ones = block.weighed(np.ones((n, 1)))
             return cls(
-                count=block.weighed(mask).sum(axis=0),
-                square=block.weighed(deviations**2).sum(axis=0),
-                gram=(mask.T @ block.weighed(squares)).reshape(-1, k, k),
-                cross=deviations.T @ block.weighed(latent),
+                count=presence.back(ones)[:, 0],
+                square=deviations.squares(ones, np.ones(len(origin), dtype=bool))[:, 0],
+                gram=presence.back(block.weighed(squares)).reshape(-1, k, k),
+                cross=deviations.back(block.weighed(latent)),
             )
 
         return summarise

@@ -12,6 +12,9 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 
 from halfseen.core.arrays import Array, Mask
+from halfseen.core.entries import DenseEntries, Entries
+from halfseen.core.feature_sums import FeatureSums
+from halfseen.core.nonzeros import Nonzeros
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +25,9 @@ class Block:
     observed: Mask  # (n, d)
     weights: Array | None = None  # (n,)  how often each row counts, all above zero; None is once
     start: int = 0  # which row of the table is the first: a block's own name
+
+    def __len__(self) -> int:
+        return len(self.values)
 
     @classmethod
     def from_table(
@@ -37,6 +43,26 @@ class Block:
     def about(self, origin: Array) -> Array:
         """Deviations from ``origin``, zero in the gaps; (n, d)."""
         return (self.values - origin) * self.observed
+
+    def deviations(self, origin: Array) -> Entries:
+        """Deviations from ``origin`` (d,), as a matrix to multiply with."""
+        return DenseEntries(self.about(origin))
+
+    def presence(self) -> Entries:
+        """One where an entry is observed, as a matrix to multiply with."""
+        return DenseEntries(self.observed.astype(float))
+
+    def present(self, features: Array) -> Mask:
+        """Whether entries of ``features``, given by number, are observed; (n, len(features))."""
+        return self.observed[:, features]
+
+    def feature_sums(self) -> FeatureSums:
+        """Counts, sums and ranges of the observed entries of each feature."""
+        return FeatureSums.of_entries(self.values, self.observed, self.weights)
+
+    def nonzeros(self) -> Nonzeros:
+        """The counts above zero."""
+        return Nonzeros.of(self.values)
 
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features."""
@@ -60,6 +86,10 @@ S = TypeVar("S", bound=Sums)
 
 class Rows(Protocol):
     """A table with gaps, wherever its rows live."""
+
+    @property
+    def sparse(self) -> bool:
+        """Whether blocks hold only what is not zero."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,8 +1,7 @@
 """What a model makes of the second moment: the part the latent variables explain."""
 
 from dataclasses import dataclass
-
-import numpy as np
+from typing import Any
 
 from halfseen.core.arrays import Array
 
@@ -11,7 +10,7 @@ from halfseen.core.arrays import Array
 class Signal:
     """The low-rank part of the second moment, ``S = Σ_k s_k a_k ⊗ a_k``, and the rest."""
 
-    matrix: Array  # (d, d)  S, unweighted
+    matrix: Any  # (d, d)    S, unweighted: an array, or what multiplies like one
     noise: Array  # (d,)     ψ, the variance of each feature given the latent variables
     null: Array  # (d, m)    directions along which the latent variables do not vary, or none
     unit: Array  # (d,)      the scale on which features are alike before they are weighted
@@ -19,4 +18,5 @@ class Signal:
     @property
     def variance(self) -> Array:
         """The diagonal of S; (d,)."""
-        return np.diag(self.matrix)
+        diagonal: Array = self.matrix.diagonal()
+        return diagonal

@@ -4,6 +4,8 @@ import numpy as np
 
 from halfseen.core.arrays import Array
 
+_ROWS = 2048
+
 
 def multilinear(tensor: Array, basis: Array) -> Array:
     """``T(B, B, B)_abc = Σ_ijk T_ijk B_ia B_jb B_kc``; (m, m, m)."""
@@ -33,8 +35,14 @@ def matrix_and_vector(matrix: Array, vector: Array) -> Array:
 def pairs_with(pairs: Array, singles: Array) -> Array:
     """``Σ_i r_i ⊗ r_i ⊗ s_i`` with the r_i and s_i as rows, both (n, m); (m, m, m)."""
     n, m = pairs.shape
-    squares = (pairs[:, :, None] * pairs[:, None, :]).reshape(n, m * m)
-    return (squares.T @ singles).reshape(m, m, m)
+    i, j = np.triu_indices(m)
+    total = np.zeros((len(i), m))
+    for start in range(0, n, _ROWS):  # squares are larger than what they are made of
+        some = slice(start, start + _ROWS)
+        total += (pairs[some, i] * pairs[some, j]).T @ singles[some]
+    tensor = np.empty((m, m, m))
+    tensor[i, j] = tensor[j, i] = total
+    return tensor
 
 
 def in_each_mode(t: Array) -> Array:

@@ -54,7 +54,7 @@ def third_estimates(sums: ThirdSums, moments: Moments) -> Callable[[int], Array]
     """
     d = len(moments.mean)
     places = dict(packed.slabs(d))
-    inverse = moments.centred / np.diag(moments.count)
+    inverse = moments.centred / moments.gaps.own
     offset, second = moments.offset, moments.second
 
     def slab(j: int) -> Array:

@@ -3,13 +3,10 @@
 import warnings
 from dataclasses import replace
 
-import numpy as np
-
 from halfseen.core.arrays import Array
 from halfseen.core.errors import WeakMomentsWarning
 from halfseen.core.implicit_third import implicit
-from halfseen.core.independence import INDEPENDENT_BELOW, dependence_of_gaps
-from halfseen.core.mask_groups import mask_groups, rows_behind
+from halfseen.core.independence import INDEPENDENT_BELOW
 from halfseen.core.moments import Moments
 from halfseen.core.rows import Rows
 from halfseen.core.third_moment import ProjectedThird, ThirdMoment, explicit
@@ -26,7 +23,7 @@ def automatic(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
 
 def asked_implicit(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
     """Implicit because the user says so; told if the gaps do not bear it out."""
-    dependence = dependence_between_groups(moments)
+    dependence = moments.gaps.dependence
     if dependence >= INDEPENDENT_BELOW:
         warnings.warn(
             "third_moment='implicit' takes features to be missing independently of each other, but "
@@ -46,7 +43,7 @@ def choose(moments: Moments) -> tuple[ThirdMoment, str]:
     products = moments.n_rows * d**3 / 6
     if products <= CHEAP:
         return explicit, f"{products:.2g} triple products are few"
-    dependence = dependence_between_groups(moments)
+    dependence = moments.gaps.dependence
     if dependence < INDEPENDENT_BELOW:
         return implicit, (
             f"{products:.2g} triple products are many, and gaps look independent (largest "
@@ -55,11 +52,3 @@ def choose(moments: Moments) -> tuple[ThirdMoment, str]:
     return explicit, (
         f"gaps depend on each other (largest deviation {dependence:.1f} of {INDEPENDENT_BELOW:g})"
     )
-
-
-def dependence_between_groups(moments: Moments) -> float:
-    """:func:`dependence_of_gaps` with one feature for each group that is observed as one."""
-    groups = mask_groups(moments.count, moments.n_rows)
-    chosen = np.ix_(groups.representatives, groups.representatives)
-    n_rows = rows_behind(moments.count, moments.n_rows, groups)
-    return dependence_of_gaps(moments.count[chosen], n_rows)

@@ -18,7 +18,7 @@ class Whitening:
 
     forward: Array  # (d, r)  F
     back: Array  # (d, r)     B
-    spectrum: Array  # (d,)   eigenvalues of the weighted signal, largest first
+    spectrum: Array  # (≤ d,) eigenvalues of the weighted signal, largest first
 
     @property
     def rank(self) -> int:
@@ -32,14 +32,18 @@ class Whitening:
 
 
 def whiten(signal: Array, weights: Array, rank: int) -> Whitening:
-    """Whiten a signal matrix (d, d) to ``rank`` dimensions.
+    """Whiten a signal matrix (d, d) to ``rank`` dimensions."""
+    values, vectors = np.linalg.eigh(weights[:, None] * signal * weights)
+    return whitening_from(values[::-1], vectors[:, ::-1], weights, rank)
+
+
+def whitening_from(values: Array, vectors: Array, weights: Array, rank: int) -> Whitening:
+    """The whitening that the leading eigenvalues and vectors of the weighted signal give.
 
     A kept eigenvalue that is not positive has no square root. It is noise, as large as its
     distance from zero, and is given that size, so that its direction is shrunk to the scale of
     noise and not blown up; ``n_supported`` tells.
     """
-    values, vectors = np.linalg.eigh(weights[:, None] * signal * weights)
-    values, vectors = values[::-1], vectors[:, ::-1]
     kept, directions = values[:rank], _fixed_signs(vectors[:, :rank])
     floor = np.finfo(float).eps * max(np.abs(values).max(initial=0.0), np.finfo(float).tiny)
     size = np.sqrt(np.maximum(np.abs(kept), floor))

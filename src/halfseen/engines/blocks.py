@@ -28,7 +28,7 @@ def sum_over(
     """
 
     def run(block: Block) -> tuple[int, S]:
-        return len(block.values), summarise(block)
+        return len(block), summarise(block)
 
     def heard(results: Iterable[tuple[int, S]]) -> Iterator[S]:
         for n_rows, sums in results:

@@ -6,7 +6,7 @@ A file or a folder of files of one kind. Only the columns that are needed are re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -29,6 +29,7 @@ FORMATS = {
 class FileRows:
     """A table in files, of which only a few batches are in memory at any time."""
 
+    sparse: ClassVar[bool] = False
     files: tuple[Path, ...]
     names: tuple[str, ...]
     stamps: tuple[tuple[int, int], ...]  # size and time of change of each file

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,6 +18,7 @@ FEWEST_ROWS = 256
 class MemoryRows:
     """An array in which NaN marks the gaps, cut into blocks of rows, threads over blocks."""
 
+    sparse: ClassVar[bool] = False
     table: np.ndarray[Any, Any]  # (n, d)
     names: tuple[str, ...]
     weights: Array | None = None  # (n,)  how often each row counts
@@ -55,6 +56,7 @@ class MemoryRows:
 class PreparedRows:
     """Blocks of rows that are ready to be summed, again and again."""
 
+    sparse: ClassVar[bool] = False
     ready: tuple[Block, ...]
     names: tuple[str, ...]
     n_threads: int = 1

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfseen.core.arrays import Array
-from halfseen.core.independence import INDEPENDENT_BELOW, dependence_of_gaps
+from halfseen.core.gaps import Gaps
+from halfseen.core.independence import INDEPENDENT_BELOW
 from halfseen.core.method import Learned
 from halfseen.core.stages import Stages
 from halfseen.core.survey import Survey
@@ -60,20 +61,16 @@ def diagnose(
     learned: Learned[Any],
     incomplete_features: str,
     stages: Stages,
-    pairs: Array | None,
+    gaps: Gaps,
 ) -> Diagnostics:
-    """Collect what the stages of a fit know.
-
-    ``pairs`` (d, d) are the joint counts of all features if the fit used only some of them.
-    """
+    """Collect what the stages of a fit know; ``gaps`` are those of all features."""
     evidence = learned.evidence
-    count = evidence.moments.count if pairs is None else pairs
     return Diagnostics(
         spectrum=evidence.whitening.spectrum,
         off_diagonal_fraction=learned.decomposition.off_diagonal,
         dropped_features=survey.dropped,
         n_empty_rows=survey.sums.n_empty,
-        dependence_of_gaps=dependence_of_gaps(count, survey.sums.n_rows),
+        dependence_of_gaps=gaps.dependence_of_features,
         third_moment=evidence.third.route,
         third_moment_reason=evidence.third.reason,
         n_unseen_triples=evidence.third.n_unseen,

@@ -10,18 +10,20 @@ from sklearn.utils import check_random_state
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.errors import DataError, DroppedFeatureWarning
-from halfseen.core.joint_counts import pair_counts
 from halfseen.core.method import learn
 from halfseen.core.model import Model
 from halfseen.core.naming import features
 from halfseen.core.refinement import Climb, Refinement
 from halfseen.core.rows import Rows
+from halfseen.core.second_moment import AllPairs, SecondMoment
 from halfseen.core.survey import Survey, survey
+from halfseen.core.thin_second import ThinProducts
 from halfseen.core.third_moment import ThirdMoment, explicit
 from halfseen.core.third_route import asked_implicit, automatic
 from halfseen.core.weights import WEIGHTINGS, Weighting, equal, given
 from halfseen.decomposers import DECOMPOSERS
 from halfseen.estimators.diagnostics import Diagnostics, diagnose
+from halfseen.estimators.observed_blocks import ObservedBlocks
 from halfseen.estimators.parameters import (
     check_choice,
     check_fraction,
@@ -39,6 +41,10 @@ THIRD_MOMENTS: dict[str, ThirdMoment] = {
     "explicit": explicit,
     "implicit": asked_implicit,
 }
+WIDE = 4096
+"""More features than this have no array of all pairs: it and its eigenvectors take minutes."""
+SPARSE_WIDE = 512
+"""The same for sparse tables, whose products cost what is not zero."""
 METHODS = ("weighted", "full", "partial")
 INCOMPLETE = ("regress", "divide")
 
@@ -78,9 +84,11 @@ def fit_moments(
     regression: Callable[[Survey], Regression[P]],
     refinement: Callable[[Survey], Refinement[P]] | None,
     check: Callable[[Survey], None] = lambda survey: None,
+    observed: ObservedBlocks | None = None,
+    thin: bool = False,
 ) -> Fit[P]:
     """Fit ``model`` to the table ``X`` (n, d) with the estimator's parameters."""
-    rows, stages = open_rows(estimator, X, sample_weight)
+    rows, stages = open_rows(estimator, X, sample_weight, observed)
     with stages("features"):
         seen = survey(rows, estimator.complete_above)
     check(seen)
@@ -92,6 +100,7 @@ def fit_moments(
     _check_used(estimator, used)
     how = _recovery_of_incomplete(estimator, kept)
     recover = regression(kept)
+    second_moment = _second_moment(estimator, rows, len(kept.names), thin)
 
     def recovery(rows: Rows, parameters: P) -> P:
         return recover(rows, parameters, used, kept.complete) if how == "regress" else parameters
@@ -103,6 +112,7 @@ def fit_moments(
         model=model,
         n_components=estimator.n_components,
         weighting=weighting,
+        second_moment=second_moment,
         third_moment=THIRD_MOMENTS[estimator.third_moment],
         decomposer=DECOMPOSERS[estimator.decomposer],
         recovery=recovery,
@@ -112,8 +122,10 @@ def fit_moments(
     )
     feature_weights = np.zeros(len(seen.names))
     feature_weights[np.flatnonzero(seen.kept)[used]] = learned.evidence.weights
-    pairs = rows.select(seen.kept).accumulate(pair_counts) if not used.all() else None
-    diagnostics = diagnose(seen, learned, how, stages, pairs)
+    gaps = learned.evidence.moments.gaps
+    if not used.all():
+        gaps = second_moment.gaps(rows.select(seen.kept), kept.sums)
+    diagnostics = diagnose(seen, learned, how, stages, gaps)
     return Fit(seen, learned.parameters, learned.climb, feature_weights, diagnostics)
 
 
@@ -125,6 +137,19 @@ def keep_shared(estimator: Any, fit: Fit[Any]) -> None:
     estimator.kept_features_ = fit.survey.kept
     estimator.n_components_ = estimator.n_components
     estimator.diagnostics_ = fit.diagnostics
+
+
+def _second_moment(estimator: Any, rows: Rows, n_features: int, thin: bool) -> SecondMoment:
+    """Pairs of features in an array or, where that is too large, products with it."""
+    many = n_features > (SPARSE_WIDE if rows.sparse else WIDE)
+    if not (thin and many):
+        return AllPairs()
+    if estimator.third_moment == "explicit" and n_features > WIDE:
+        raise DataError(
+            f"third_moment='explicit' would hold {n_features**3 / 3:.1g} numbers for the triples "
+            f"of {n_features} features. Use third_moment='auto', which never forms them."
+        )
+    return AllPairs() if estimator.third_moment == "explicit" else ThinProducts()
 
 
 def _generator(random_state: Any) -> np.random.Generator:

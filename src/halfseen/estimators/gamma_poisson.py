@@ -4,17 +4,21 @@ import warnings
 from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from halfseen.core.arrays import Array
 from halfseen.core.errors import LikelihoodWarning
+from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
 from halfseen.core.refinement import Refined, Refinement
 from halfseen.core.rows import Block, Rows
-from halfseen.core.survey import Survey
+from halfseen.core.survey import Survey, survey
 from halfseen.core.topic_parameters import TopicParameters
+from halfseen.engines.memory import MemoryRows
+from halfseen.engines.sparse import SparseRows
 from halfseen.estimators.counts import check_counts
 from halfseen.estimators.fitting import (
     Fit,
@@ -23,6 +27,7 @@ from halfseen.estimators.fitting import (
     keep_shared,
 )
 from halfseen.estimators.imputation import impute
+from halfseen.estimators.observed_blocks import ObservedBlocks
 from halfseen.estimators.parameters import (
     check_choice_or_none,
     check_positive_integer,
@@ -30,7 +35,8 @@ from halfseen.estimators.parameters import (
 )
 from halfseen.estimators.predictive import of_topics
 from halfseen.estimators.sanity import warn_of_empty
-from halfseen.estimators.table import read_new_table, row_by_row
+from halfseen.estimators.sparse_table import read_sparse
+from halfseen.estimators.table import in_memory, read_new_table, row_by_row
 from halfseen.models.gamma_poisson import GammaPoissonModel
 from halfseen.posteriors.gamma_poisson import factorised_posterior, likelihood_bound
 from halfseen.posteriors.importance import importance_sample
@@ -55,6 +61,7 @@ class FitOptions(TypedDict, total=False):
     """What :meth:`GammaPoisson.fit` takes besides the table."""
 
     sample_weight: Any
+    observed: ObservedBlocks | None
 
 
 class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -174,13 +181,15 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def fit(self, X: Any, y: Any = None, **options: Unpack[FitOptions]) -> Self:
         """Learn the topics from counts ``X`` (n, d), in which NaN marks the gaps.
 
-        X is an array, a data frame, or the path of a Parquet, Arrow, Feather or CSV file or of a
-        folder of such files, which are read a batch at a time.
-        The one option is ``sample_weight`` (n,): a row with a weight of 2 counts as if it were
-        there twice.
+        X is an array, a data frame, a SciPy sparse matrix whose stored NaNs are gaps, or the path
+        of a Parquet, Arrow, Feather or CSV file or of a folder of such files, which are read a
+        batch at a time. Options are ``sample_weight`` (n,), a row with a weight of 2 counting as if
+        it were there twice, and ``observed``, an :class:`ObservedBlocks` that says which blocks of
+        columns the rows of a sparse matrix have.
         """
         # A parameter by that name would make check_estimator fit fractions, tags or no tags.
         sample_weight = options.pop("sample_weight", None)
+        observed = options.pop("observed", None)
         if options:
             raise TypeError(f"GammaPoisson.fit() got an unexpected argument {min(options)!r}")
         check_shared_parameters(self)
@@ -195,6 +204,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             regression=lambda kept: recover,
             refinement=None if self.refine is None else self._refinement,
             check=check_counts,
+            observed=observed,
+            thin=True,
         )
         return self._keep(fit)
 
@@ -222,7 +233,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         return refine
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
         """Posterior mean loadings of each row given its observed counts; (n, k).
 
         By mean-field variational inference. What it expects of counts is close to exact; of topics
@@ -230,7 +241,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         parameters = self._parameters()
         return row_by_row(
-            self._kept_table(X), lambda block: factorised_posterior(block, parameters).mean
+            self._kept_rows(X, observed), lambda block: factorised_posterior(block, parameters).mean
         )
 
     def inverse_transform(self, X: Any) -> Array:
@@ -245,7 +256,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         expected: Array = loadings @ self.components_
         return expected
 
-    def likelihood(self, X: Any) -> Likelihood:
+    def likelihood(self, X: Any, observed: ObservedBlocks | None = None) -> Likelihood:
         """Log-likelihoods of rows' observed counts, and how exact they are.
 
         By importance sampling at the posterior mode of the loadings; the same for a row wherever it
@@ -257,7 +268,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             sample = importance_sample(block, parameters, LIKELIHOOD_SEED)
             return np.column_stack([*sample[:3], likelihood_bound(block, parameters)])
 
-        found = Likelihood(*row_by_row(self._kept_table(X), columns).T)
+        found = Likelihood(*row_by_row(self._kept_rows(X, observed), columns).T)
         rough = int(np.count_nonzero(found.effective_draws < FEW_DRAWS))
         if rough:
             warnings.warn(
@@ -269,18 +280,19 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             )
         return found
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
         """Log-likelihood of the observed counts of each row; (n,)."""
-        return self.likelihood(X).log_likelihood
+        return self.likelihood(X, observed).log_likelihood
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, observed: ObservedBlocks | None = None) -> float:
         """Mean log-likelihood of the rows."""
-        return float(self.score_samples(X).mean())
+        return float(self.score_samples(X, observed).mean())
 
-    def perplexity(self, X: Any) -> float:
+    def perplexity(self, X: Any, observed: ObservedBlocks | None = None) -> float:
         """``exp(-log-likelihood per counted item)``: lower is better."""
-        n_items = np.nansum(self._kept_table(X))
-        return float(np.exp(-self.score_samples(X).sum() / max(n_items, 1.0)))
+        rows = self._kept_rows(X, observed)
+        n_items = rows.accumulate(FeatureSums.of).total.sum()
+        return float(np.exp(-self.score_samples(X, observed).sum() / max(n_items, 1.0)))
 
     def impute(self, X: Any, *, return_std: bool = False, draws: int | None = None) -> Any:
         """``X`` with each gap filled by its expectation given the row's observed counts.
@@ -315,8 +327,14 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         counts = random.poisson(loadings @ self.components_).astype(float)
         return counts, loadings
 
-    def _kept_table(self, X: Any) -> np.ndarray[Any, Any]:
-        return read_new_table(self, X, check_counts)[:, self.kept_features_]
+    def _kept_rows(self, X: Any, observed: ObservedBlocks | None) -> MemoryRows | SparseRows:
+        check_is_fitted(self)
+        kept = self.kept_features_
+        if not issparse(X):
+            return in_memory(read_new_table(self, X, check_counts)[:, kept])
+        rows = read_sparse(self, X, reset=False, observed=observed)
+        check_counts(survey(rows, 1.0))
+        return rows.select(kept)
 
     def _parameters(self) -> GammaPoissonParameters:
         """The model of the features that vary."""
@@ -331,6 +349,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         # scikit-learn has no tag for counts; this one makes its checks use whole numbers.
         tags.input_tags.categorical = True

@@ -32,7 +32,7 @@ from halfseen.estimators.parameters import (
 )
 from halfseen.estimators.predictive import of_mixture
 from halfseen.estimators.sanity import warn_of_empty, warn_of_scales
-from halfseen.estimators.table import read_new_table, row_by_row
+from halfseen.estimators.table import in_memory, read_new_table, row_by_row
 from halfseen.models.gaussian_form import FORMS
 from halfseen.models.gaussian_mixture import GaussianMixtureModel
 from halfseen.models.gaussian_noise import NOISES
@@ -349,7 +349,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         def columns(block: Block) -> Array:
             return np.column_stack(posterior(block, parameters))
 
-        both = row_by_row(kept_table, columns)
+        both = row_by_row(in_memory(kept_table), columns)
         return MixturePosterior(both[:, 0], both[:, 1:])
 
     def _parameters(self) -> MixtureParameters:

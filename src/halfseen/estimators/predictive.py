@@ -8,7 +8,7 @@ from halfseen.core.arrays import Array, Mask
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
 from halfseen.core.rows import Block
 from halfseen.estimators.imputation import Predictive, spread_out
-from halfseen.estimators.table import row_by_row
+from halfseen.estimators.table import in_memory, row_by_row
 from halfseen.posteriors.importance import importance_sample
 
 
@@ -53,13 +53,14 @@ def of_topics(
         return np.hstack([rates, rates + of_rates])
 
     def moments() -> tuple[Array, Array]:
-        mean, variance = np.hsplit(row_by_row(table, both), 2)
+        mean, variance = np.hsplit(row_by_row(in_memory(table), both), 2)
         return spread_out(mean, kept, constants), spread_out(variance, kept, no_spread)
 
     def draws(number: int) -> list[Array]:
         fresh = random.randint(2**31)
         loadings = row_by_row(
-            table, lambda block: importance_sample(block, parameters, fresh, number).draws
+            in_memory(table),
+            lambda block: importance_sample(block, parameters, fresh, number).draws,
         )
         rates = np.einsum("nmk,kd->mnd", loadings, topics)
         return [spread_out(random.poisson(rate).astype(float), kept, constants) for rate in rates]

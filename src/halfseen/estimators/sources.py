@@ -5,18 +5,32 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import issparse
+from sklearn.utils import get_tags
 
 from halfseen.core.rows import Rows
 from halfseen.core.stages import Stages
 from halfseen.engines.files import FileRows, open_files
 from halfseen.engines.memory import MemoryRows
+from halfseen.engines.sparse import SparseRows
+from halfseen.estimators.observed_blocks import ObservedBlocks
 from halfseen.estimators.row_weights import read_row_weights
+from halfseen.estimators.sparse_table import read_sparse
 from halfseen.estimators.table import feature_names, read_table
 
 
-def open_rows(estimator: Any, X: Any, sample_weight: Any) -> tuple[Rows, Stages]:
-    """The rows of an array, a data frame, a file or a folder of files, and their clock."""
+def open_rows(
+    estimator: Any, X: Any, sample_weight: Any, observed: ObservedBlocks | None = None
+) -> tuple[Rows, Stages]:
+    """The rows of an array, a frame, a sparse matrix or of files, and their clock."""
     threads = effective_n_jobs(estimator.n_jobs)
+    if issparse(X) and get_tags(estimator).input_tags.sparse:
+        return _sparse(estimator, X, sample_weight, observed, threads)
+    if observed is not None:
+        raise ValueError(
+            "observed=ObservedBlocks(…) goes with a sparse matrix. In a dense table, mark gaps "
+            "with NaN."
+        )
     if isinstance(X, str | Path):
         return _on_disk(estimator, X, sample_weight, threads)
     table = read_table(estimator, X)
@@ -24,6 +38,24 @@ def open_rows(estimator: Any, X: Any, sample_weight: Any) -> tuple[Rows, Stages]
     n_rows = len(table) if weights is None else int(np.count_nonzero(weights))
     stages = Stages(n_rows, estimator.verbose)
     return MemoryRows(table, feature_names(estimator), weights, threads, stages.advance), stages
+
+
+def _sparse(
+    estimator: Any, X: Any, sample_weight: Any, observed: ObservedBlocks | None, threads: int
+) -> tuple[SparseRows, Stages]:
+    weights = read_row_weights(estimator, sample_weight, X.shape[0])
+    n_rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
+    stages = Stages(n_rows, estimator.verbose)
+    rows = read_sparse(
+        estimator,
+        X,
+        reset=True,
+        observed=observed,
+        weights=weights,
+        n_threads=threads,
+        advance=stages.advance,
+    )
+    return rows, stages
 
 
 def _on_disk(

@@ -12,6 +12,7 @@ from halfseen.core.naming import quoted
 from halfseen.core.rows import Block
 from halfseen.core.survey import Survey, survey
 from halfseen.engines.memory import MemoryRows
+from halfseen.engines.sparse import SparseRows
 
 
 def read_table(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
@@ -64,7 +65,11 @@ def feature_names(estimator: Any) -> tuple[str, ...]:
     return tuple(str(name) for name in names)
 
 
-def row_by_row(table: np.ndarray[Any, Any], function: Callable[[Block], Array]) -> Array:
+def in_memory(table: np.ndarray[Any, Any]) -> MemoryRows:
+    """The rows of a table (n, d)."""
+    return MemoryRows(table, tuple(map(str, range(table.shape[1]))))
+
+
+def row_by_row(rows: MemoryRows | SparseRows, function: Callable[[Block], Array]) -> Array:
     """``function`` of all rows, a block at a time, so that what it needs stays small."""
-    rows = MemoryRows(table, tuple(map(str, range(table.shape[1]))))
     return np.concatenate([function(block) for block in rows.blocks()])

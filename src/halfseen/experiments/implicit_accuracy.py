@@ -12,7 +12,7 @@ from unittest import mock
 import numpy as np
 
 from halfseen import GammaPoisson, simulate
-from halfseen.core import implicit_third
+from halfseen.core import gaps
 from halfseen.core.arrays import Array
 from halfseen.core.errors import WeakMomentsWarning
 from halfseen.core.feature_sums import fraction_of
@@ -58,7 +58,7 @@ def main() -> None:
                     warnings.simplefilter("ignore", WeakMomentsWarning)
                     for route in ("explicit", "implicit"):
                         errors[route].append(error(X, world.components, route))
-                    with mock.patch.object(implicit_third, "mask_groups", every_feature_alone):
+                    with mock.patch.object(gaps, "mask_groups", every_feature_alone):
                         errors["product"].append(error(X, world.components, "implicit"))
             name = f"{pattern}, p = {fraction}"
             explicit = np.array(errors["explicit"])

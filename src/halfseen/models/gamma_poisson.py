@@ -2,6 +2,7 @@
 
 import numpy as np
 from scipy.optimize import nnls
+from scipy.sparse import diags_array
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.decomposition import Decomposition
@@ -39,7 +40,7 @@ class GammaPoissonModel:
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The covariance without the Poisson variances on its diagonal."""
         d = len(moments.mean)
-        matrix = moments.second - np.diag(moments.mean)
+        matrix = moments.second - diags_array(moments.mean)
         return Signal(matrix, noise=moments.mean, null=np.empty((d, 0)), unit=np.ones(d))
 
     def probe(self, signal: Signal, whitening: Whitening) -> Array:
@@ -70,7 +71,7 @@ class GammaPoissonModel:
         scaled[lost] = np.outer(mean[lost] / mean.sum(), lengths)
         lengths = scaled.sum(axis=0)
         topics = scaled / lengths
-        root_count = np.sqrt(np.diag(evidence.moments.count))
+        root_count = np.sqrt(evidence.moments.gaps.own)
         means, _ = nnls(topics * root_count[:, None], evidence.moments.mean * root_count)
         # A topic that the means can do without still has its variance: keep its shape positive.
         means = np.maximum(means, 1e-6 * evidence.moments.mean.sum() / evidence.n_components)

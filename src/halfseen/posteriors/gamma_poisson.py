@@ -8,10 +8,10 @@ from scipy.special import digamma, gammaln
 
 from halfseen.core.arrays import Array
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
+from halfseen.core.nonzeros import Indices
 from halfseen.core.rows import Block
 from halfseen.core.topic_parameters import TopicParameters
 from halfseen.posteriors import special
-from halfseen.posteriors.nonzeros import Indices, Nonzeros, exposures
 
 
 def best_linear_loadings(block: Block, parameters: TopicParameters) -> Array:
@@ -23,12 +23,16 @@ def best_linear_loadings(block: Block, parameters: TopicParameters) -> Array:
     topics, k = parameters.topics, len(parameters.means)
     rates = parameters.means @ topics  # (d,)
     scaled = topics / np.maximum(rates, np.finfo(float).tiny)  # (k, d)
-    outer = (topics[:, None, :] * scaled[None, :, :]).reshape(k * k, -1)
-    precision = (block.observed.astype(float) @ outer.T).reshape(-1, k, k)
-    precision += np.diag(1 / parameters.variances)
-    surprise = block.about(rates) @ scaled.T  # (n, k)
-    loadings: Array = parameters.means + np.linalg.solve(precision, surprise[..., None])[..., 0]
-    return loadings
+    prior = np.diag(1 / parameters.variances)
+    surprise = block.deviations(rates).onto(scaled.T)  # (n, k)
+    # Rows without gaps, often nearly all, share their precision.
+    loadings = np.linalg.solve(topics @ scaled.T + prior, surprise.T).T
+    gappy = block.presence().onto(np.ones((topics.shape[1], 1)))[:, 0] < topics.shape[1]
+    if gappy.any():
+        outer = (topics[:, None, :] * scaled[None, :, :]).reshape(k * k, -1)
+        precision = block.presence().onto(outer.T)[gappy].reshape(-1, k, k) + prior
+        loadings[gappy] = np.linalg.solve(precision, surprise[gappy, :, None])[..., 0]
+    return parameters.means + loadings
 
 
 class FactorisedPosterior(NamedTuple):
@@ -56,9 +60,9 @@ def factorised_posterior(
     ``φ_dk ∝ a_dk exp E[log α_k]``. Its means are biased as regressors, but as predictions they are
     within a few tenths of a percent of exact ones.
     """
-    rates = parameters.rate + exposures(block, parameters.topics)
+    rates = parameters.rate + block.presence().onto(parameters.topics.T)
     shapes, evidence = _factorised(
-        *Nonzeros.of(block),
+        *block.nonzeros(),
         np.ascontiguousarray(parameters.topics.T),
         parameters.shapes,
         rates,
@@ -80,7 +84,7 @@ def likelihood_bound(block: Block, parameters: GammaPoissonParameters) -> Array:
         + q.shapes * (b - q.rates) / q.rates
     )
     expected = (q.rates - b) * q.mean  # observed features' rates
-    constants = gammaln(block.values + 1).sum(axis=1)
+    constants = block.nonzeros().log_factorials()
     bound: Array = q.evidence - constants - (expected + divergence).sum(axis=1)
     return bound
 

@@ -17,10 +17,10 @@ from scipy.special import gammaln
 
 from halfseen.core.arrays import Array
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
+from halfseen.core.nonzeros import Indices
 from halfseen.core.rows import Block
 from halfseen.posteriors import row_random
 from halfseen.posteriors.gamma_poisson import factorised_posterior
-from halfseen.posteriors.nonzeros import Indices, Nonzeros
 
 DEGREES = 2.0  # of freedom of the t distribution
 WIDER = 3.0  # how much more variance the wider gammas have
@@ -46,11 +46,9 @@ def importance_sample(
     """Sample the loadings of each row given its observed counts."""
     close = factorised_posterior(block, parameters)
     # Rows that are alike share their likelihood's draws, but not their posterior's.
-    chances = np.random.default_rng([seed, block.start]).random(
-        (len(block.values), n_posterior_draws)
-    )
+    chances = np.random.default_rng([seed, block.start]).random((len(block), n_posterior_draws))
     log_likelihood, *rest = _sample(
-        *Nonzeros.of(block),
+        *block.nonzeros(),
         np.ascontiguousarray(parameters.topics.T),
         parameters.shapes,
         close.shapes,
@@ -59,7 +57,7 @@ def importance_sample(
         np.uint64(seed),
     )
     prior = parameters.shapes * np.log(parameters.rate) - gammaln(parameters.shapes)
-    constants = gammaln(block.values + 1).sum(axis=1)
+    constants = block.nonzeros().log_factorials()
     return ImportanceSample(log_likelihood + prior.sum() - constants, *rest)
 
 

@@ -22,10 +22,10 @@ from scipy.special import digamma, polygamma
 from halfseen.core.arrays import Array
 from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
+from halfseen.core.nonzeros import Indices, Nonzeros
 from halfseen.core.refinement import Climb, Refined
 from halfseen.core.rows import Block, Rows
 from halfseen.posteriors import special
-from halfseen.posteriors.nonzeros import Indices, Nonzeros, exposures
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +117,9 @@ class Chains:
         """
 
         def summarise(block: Block) -> SplitSums:
-            exposure = parameters.rate + exposures(block, parameters.topics)
+            exposure = parameters.rate + block.presence().onto(parameters.topics.T)
             if block.start not in self.state:
-                self.state[block.start] = (Nonzeros.of(block), _first_loadings(block, parameters))
+                self.state[block.start] = (block.nonzeros(), _first_loadings(block, parameters))
             nonzeros, loadings = self.state[block.start]
             weights = np.ones(len(loadings)) if block.weights is None else block.weights
             split, mean, log_mean = _sweep(
@@ -135,7 +135,7 @@ class Chains:
             return SplitSums(
                 float(weights.sum()),
                 split,
-                block.observed.T.astype(float) @ expected,
+                block.presence().back(expected),
                 expected.sum(axis=0),
                 (log_mean * weights[:, None]).sum(axis=0),
             )
@@ -145,8 +145,8 @@ class Chains:
 
 def _first_loadings(block: Block, parameters: GammaPoissonParameters) -> Array:
     """Loadings to start from: shapes and counts spread evenly."""
-    even = block.values.sum(axis=1, keepdims=True) / len(parameters.shapes)
-    rates = parameters.rate + exposures(block, parameters.topics)
+    even = block.nonzeros().totals()[:, None] / len(parameters.shapes)
+    rates = parameters.rate + block.presence().onto(parameters.topics.T)
     return np.ascontiguousarray((parameters.shapes + even) / rates)
 
 

@@ -1,0 +1,89 @@
+"""The entries of a block as a matrix with gaps, seen only through thin products.
+
+What never forms a table of all pairs of features asks a block for no more than products of its
+entries with a few vectors. Dense and sparse blocks answer the same questions.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.core.arrays import Array, Mask
+
+
+class Parts(NamedTuple):
+    """Features sorted into ``n`` parts, each feature in one."""
+
+    labels: NDArray[np.intp]  # (d,)
+    n: int
+
+    @property
+    def members(self) -> list[NDArray[np.intp]]:
+        """The features of each part."""
+        return [np.flatnonzero(self.labels == part) for part in range(self.n)]
+
+
+class Entries(Protocol):
+    """A matrix E (n, d), zero in the gaps of a block."""
+
+    def onto(self, basis: Array) -> Array:
+        """``E B`` for a basis (d, m); (n, m)."""
+
+    def onto_parts(self, basis: Array, parts: Parts) -> Array:
+        """``E B`` of each part of the features by itself; (n, p, m)."""
+
+    def back(self, per_row: Array) -> Array:
+        """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
+
+    def back_from_parts(self, per_row: Array, parts: Parts) -> Array:
+        """``E' Y`` with, for each feature, the Y (n, p, m) of its part; (d, m)."""
+
+    def squares(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni² Y_n`` for some of the features, zero for the others; (d, m)."""
+
+    def cubes(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni³ y_n`` for some of the features, zero for the others; (d,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseEntries:
+    """Entries that are all there."""
+
+    array: Array  # (n, d)
+
+    def onto(self, basis: Array) -> Array:
+        """``E B`` for a basis (d, m); (n, m)."""
+        return self.array @ basis
+
+    def onto_parts(self, basis: Array, parts: Parts) -> Array:
+        """``E B`` of each part of the features by itself; (n, p, m)."""
+        projected = np.empty((len(self.array), parts.n, basis.shape[1]))
+        for part, features in enumerate(parts.members):
+            projected[:, part] = self.array[:, features] @ basis[features]
+        return projected
+
+    def back(self, per_row: Array) -> Array:
+        """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
+        return self.array.T @ per_row
+
+    def back_from_parts(self, per_row: Array, parts: Parts) -> Array:
+        """``E' Y`` with, for each feature, the Y (n, p, m) of its part; (d, m)."""
+        gathered = np.empty((self.array.shape[1], per_row.shape[2]))
+        for part, features in enumerate(parts.members):
+            gathered[features] = self.array[:, features].T @ per_row[:, part]
+        return gathered
+
+    def squares(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni² Y_n`` for some of the features, zero for the others; (d, m)."""
+        total = np.zeros((self.array.shape[1], per_row.shape[1]))
+        total[features] = (self.array[:, features] ** 2).T @ per_row
+        return total
+
+    def cubes(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni³ y_n`` for some of the features, zero for the others; (d,)."""
+        total = np.zeros(self.array.shape[1])
+        chosen = self.array[:, features]
+        total[features] = np.einsum("nd,nd,nd,n->d", chosen, chosen, chosen, per_row, optimize=True)
+        return total

@@ -1,0 +1,249 @@
+"""The second moment of a table of many features, known only by its products with a few vectors.
+
+No array of all pairs of features is ever formed. Features that are observed in exactly the same
+rows make a *part*, and parts are few: for any two the joint count N_gh is known, so that
+
+    (C V)_g = Σ_h X_g' (X_h V_h) / N_gh
+
+is the available-case second moment itself, however gaps of parts depend on each other. Features
+with gaps of their own are too many for joint counts. They make one more part, in which entries are
+divided by their probability of being observed, p_i, and the diagonal, divided once too often, is
+put right.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from halfseen.core.arrays import Array, Mask
+from halfseen.core.eigen import leading_eigenpairs
+from halfseen.core.entries import Parts
+from halfseen.core.errors import DataError
+from halfseen.core.feature_sums import FeatureSums
+from halfseen.core.gaps import Gaps
+from halfseen.core.independence import dependence_of_gaps
+from halfseen.core.mask_groups import MaskGroups, rows_behind
+from halfseen.core.moments import Moments
+from halfseen.core.naming import features as named
+from halfseen.core.rows import Block, Rows
+from halfseen.core.signal import Signal
+from halfseen.core.whitening import Whitening, whitening_from
+
+MOST_ALONE = 24
+"""Up to so many features with gaps of their own have parts, and joint counts, of their own."""
+
+TESTED = 512
+"""Of the other features with gaps of their own, so many are tested for independence."""
+
+N_KEYS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class MaskKeys:
+    """A fingerprint of where each feature is observed, and its sum of squares about the mean.
+
+    Every row has a few random whole numbers; a feature's fingerprint is their sums over the rows in
+    which it is observed, exact in floating point. Equal masks have equal fingerprints, and those of
+    different ones differ but for one chance in 2^20 a number.
+    """
+
+    keys: Array  # (d, 4)
+    squares: Array  # (d,)  Σ (x - μ)², by weight
+
+    @classmethod
+    def about(cls, mean: Array) -> Callable[[Block], "MaskKeys"]:
+        """The function that sums a block about ``mean`` (d,)."""
+
+        def summarise(block: Block) -> MaskKeys:
+            random = np.random.default_rng([2026, block.start])
+            drawn = random.integers(1, 2**20, size=(len(block), N_KEYS)).astype(float)
+            every = np.ones(len(mean), dtype=bool)
+            ones = block.weighed(np.ones((len(block), 1)))
+            return cls(
+                block.presence().back(drawn),
+                block.deviations(mean).squares(ones, every)[:, 0],
+            )
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.keys + other.keys, self.squares + other.squares)
+
+
+@dataclass(frozen=True, eq=False)
+class PartGaps:
+    """Gaps known by the joint counts of a few parts of the features.
+
+    Features with gaps of their own are in the last part if ``crowd`` is not empty.
+    """
+
+    n_rows: float
+    own: Array  # (d,)
+    groups: MaskGroups
+    parts: Parts
+    count: Array  # (g, g)   joint counts of the parts with equal masks
+    crowd: Array  # (a, a)   joint counts of some of the features in the last part
+
+    @cached_property
+    def rows_behind(self) -> float:
+        """How many rows there were before empty ones were left out."""
+        return rows_behind(self.own, self.n_rows, self.groups)
+
+    @cached_property
+    def dependence(self) -> float:
+        """How far parts are from being missing independently, at the worst pair."""
+        return max(dependence_of_gaps(c, self.rows_behind) for c in (self.count, self.crowd))
+
+    @cached_property
+    def dependence_of_features(self) -> float:
+        """The same for single features: √N if two with gaps have equal masks."""
+        together = float(np.sqrt(self.n_rows)) if self.groups.together else 0.0
+        return max(self.dependence, together)
+
+    def rarest(self) -> tuple[int, int, float]:
+        """The two features (or the one, twice) that the fewest rows hold, and how many do."""
+        i = int(np.argmin(self.own))
+        if not self.count.size or self.own[i] < self.count.min():
+            return i, i, float(self.own[i])
+        g, h = np.unravel_index(np.argmin(self.count), self.count.shape)
+        first = [int(np.flatnonzero(self.parts.labels == part)[0]) for part in (g, h)]
+        return first[0], first[1], float(self.count[g, h])
+
+
+@dataclass(frozen=True, eq=False)
+class ThinSecond:
+    """The second central moment (d, d), as far as it multiplies and has a diagonal."""
+
+    rows: Rows
+    mean: Array  # (d,)
+    parts: Parts
+    pair_weights: Array  # (p, p)  what products of two parts are multiplied with
+    scale: Array  # (d,)           1, or 1/p_i for features with gaps of their own
+    squares: Array  # (d,)         Σ (x - μ)²
+    own: Array  # (d,)
+    less: Array  # (d,)            what is taken from the diagonal
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(d, d)."""
+        return len(self.mean), len(self.mean)
+
+    def diagonal(self) -> Array:
+        """Variances, less what was taken off; (d,)."""
+        return self.squares / (self.own - 1) - self.less
+
+    def __matmul__(self, vectors: Array) -> Array:
+        scaled = self.scale[:, None] * vectors
+
+        def summarise(block: Block) -> Array:
+            deviations = block.deviations(self.mean)
+            onto = deviations.onto_parts(scaled, self.parts)  # (n, p, m)
+            mixed = np.matmul(self.pair_weights, onto)
+            return deviations.back_from_parts(block.weighed(mixed), self.parts)
+
+        product: Array = self.scale[:, None] * self.rows.accumulate(summarise)
+        once_too_often = self.scale**2 * self.squares * self._crowd_weight
+        diagonal = np.where(self.scale == 1, 0.0, once_too_often - self.squares / (self.own - 1))
+        return product - (diagonal + self.less)[:, None] * vectors
+
+    @property
+    def _crowd_weight(self) -> float:
+        return float(self.pair_weights[-1, -1])
+
+    def __sub__(self, diagonal: Any) -> Self:
+        return replace(self, less=self.less + diagonal.diagonal())
+
+
+class ThinProducts:
+    """The route to second moments of many features: never a d × d array."""
+
+    def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
+        """Where the gaps are, from fingerprints of the features' masks."""
+        return self._gaps(rows, features)[0]
+
+    def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
+        """Moments about the means."""
+        if not centred:
+            raise NotImplementedError("moments of many features are taken about the mean")
+        gaps, squares = self._gaps(rows, features)
+        mean = features.mean
+        fraction = gaps.own / gaps.rows_behind
+        crowded = gaps.parts.labels == len(gaps.count)
+        second = ThinSecond(
+            rows,
+            mean,
+            gaps.parts,
+            pair_weights=_pair_weights(gaps),
+            scale=np.where(crowded & (fraction < 1), 1 / fraction, 1.0),
+            squares=squares,
+            own=gaps.own,
+            less=np.zeros_like(mean),
+        )
+        return Moments(mean, mean, True, second, gaps)
+
+    def check(self, moments: Moments, rows: Rows, rank: int, n_components: int) -> None:
+        """Many features span enough; eigenvalues that are not positive are warned of later."""
+
+    def whiten(self, signal: Signal, weights: Array, rank: int) -> Whitening:
+        """Whiten a weighted signal to ``rank`` dimensions, from its leading eigenvectors."""
+        values, vectors = leading_eigenpairs(signal.matrix, weights, rank)
+        return whitening_from(values, vectors, weights, rank)
+
+    def _gaps(self, rows: Rows, features: FeatureSums) -> tuple[PartGaps, Array]:
+        found = rows.accumulate(MaskKeys.about(features.mean))
+        parts, firsts, groups = _sorted(found.keys, features.observed_fraction == 1)
+        crowd = np.flatnonzero(parts.labels == len(firsts))[:TESTED]
+        chosen = np.concatenate([firsts, crowd])
+
+        def summarise(block: Block) -> Array:
+            seen = block.present(chosen).astype(float)
+            return seen.T @ block.weighed(seen)
+
+        count = rows.accumulate(summarise)
+        g = len(firsts)
+        gaps = PartGaps(
+            features.n_rows, features.count, groups, parts, count[:g, :g], count[g:, g:]
+        )
+        apart = np.argwhere(np.triu(gaps.count == 0))
+        if len(apart):
+            raise DataError(
+                f"{named(rows.names, firsts[apart[0]])} are never observed in the same row, so "
+                "their covariance cannot be estimated. Drop one of them and those observed with "
+                "it, add rows that hold both, or use method='partial', which uses the complete "
+                "features only."
+            )
+        return gaps, found.squares
+
+
+def _sorted(keys: Array, complete: Mask) -> tuple[Parts, Array, MaskGroups]:
+    """Parts of the features with equal masks, the first feature of each, and the groups.
+
+    The last part holds the features with gaps of their own, if there are many.
+    """
+    _, first, label, size = np.unique(
+        keys, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    alone = (size[label] == 1) & ~complete
+    is_crowd = bool(np.count_nonzero(alone) > MOST_ALONE)
+    shared = np.sort(first[~alone[first]] if is_crowd else first)
+    place = np.full(len(size), len(shared))
+    place[label[shared]] = np.arange(len(shared))
+    parts = Parts(place[label], int(len(shared) + is_crowd))
+    together = [label == label[f] for f in shared if not (complete[f] or alone[f])]
+    return parts, shared, MaskGroups(alone, tuple(together))
+
+
+def _pair_weights(gaps: PartGaps) -> Array:
+    """One over the rows behind each product of two parts, less what the means take; (p, p)."""
+    own = gaps.count.diagonal()
+    inverse = 1 / own
+    bias = 1 - np.add.outer(inverse, inverse) + gaps.count * np.outer(inverse, inverse)
+    weights = 1 / (gaps.count * bias)
+    if gaps.parts.n == len(own):
+        return weights
+    crowd = gaps.rows_behind / (gaps.rows_behind - 1)
+    to_crowd = crowd * inverse
+    return np.block([[weights, to_crowd[:, None]], [to_crowd, crowd / gaps.rows_behind]])

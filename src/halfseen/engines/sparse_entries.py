@@ -1,0 +1,95 @@
+"""Entries of sparse rows measured from an origin, without ever filling in the zeros.
+
+A zero that was observed deviates from the origin like any other value. What all observed entries
+share is summed in closed form, block of columns by block of columns; what is stored differs from
+that, and what is missing is taken back.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from halfseen.core.arrays import Array, Mask
+from halfseen.core.entries import Parts
+from halfseen.engines import sparse_kernels as kernels
+from halfseen.engines.compressed import Compressed
+
+
+@dataclass(frozen=True, eq=False)
+class SparseEntries:
+    """``E_ni = u_i + v_ni`` where observed, v being sparse, and 0 in the gaps."""
+
+    level: Array  # (d,)             u, what an observed zero holds
+    stored: Compressed  # (n, d)     v
+    gaps: Compressed  # (n, d)       one where an entry of an observed block is missing
+    column_block: NDArray[np.intp]  # (d,)  the block of each feature
+    row_observed: Mask  # (n, b)     which blocks each row has
+
+    def onto(self, basis: Array) -> Array:
+        """``E B`` for a basis (d, m); (n, m)."""
+        return self.onto_parts(basis, _one_part(len(self.level)))[:, 0]
+
+    def onto_parts(self, basis: Array, parts: Parts) -> Array:
+        """``E B`` of each part of the features by itself; (n, p, m)."""
+        basis = np.ascontiguousarray(basis)
+        levels = self.level[:, None] * basis
+        out: Array = np.tensordot(
+            self.row_observed.astype(float), self._shared(levels, parts), axes=1
+        )
+        kernels.onto(*self.stored, basis, parts.labels, out)
+        kernels.onto(*self.gaps, -levels, parts.labels, out)
+        return out
+
+    def back(self, per_row: Array) -> Array:
+        """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
+        return self.back_from_parts(per_row[:, None], _one_part(len(self.level)))
+
+    def back_from_parts(self, per_row: Array, parts: Parts) -> Array:
+        """``E' Y`` with, for each feature, the Y (n, p, m) of its part; (d, m)."""
+        per_row = np.ascontiguousarray(per_row)
+        out = self._level_times(self.level, per_row, parts)
+        kernels.back(*self.stored, per_row, parts.labels, out)
+        return out
+
+    def squares(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni² Y_n`` for some of the features, zero for the others; (d, m)."""
+        return self._powers(2, per_row, features)
+
+    def cubes(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni³ y_n`` for some of the features, zero for the others; (d,)."""
+        return self._powers(3, per_row[:, None], features)[:, 0]
+
+    def _shared(self, levels: Array, parts: Parts) -> Array:
+        """Sums of levels (d, m) over the features of each block and part; (b, p, m)."""
+        d, m = levels.shape
+        n_blocks = self.row_observed.shape[1]
+        place = self.column_block * parts.n + parts.labels
+        members = csr_array((np.ones(d), (place, np.arange(d))), shape=(n_blocks * parts.n, d))
+        return np.asarray(members @ levels).reshape(n_blocks, parts.n, m)
+
+    def _powers(self, power: int, per_row: Array, features: Mask) -> Array:
+        out = np.zeros((len(self.level), per_row.shape[1]))
+        if not features.any():
+            return out
+        parts = _one_part(len(self.level))
+        singles = np.ascontiguousarray(per_row[:, None])
+        out += self._level_times(self.level**power, singles, parts)
+        level = self.level[self.stored.features]
+        more = (level + self.stored.values) ** power - level**power
+        kernels.back(*self.stored._replace(values=more), singles, parts.labels, out)
+        out[~features] = 0.0
+        return out
+
+    def _level_times(self, level: Array, per_row: Array, parts: Parts) -> Array:
+        """``Σ_n u_i Y_n`` over the rows in which each feature is observed; (d, m)."""
+        sums = np.tensordot(self.row_observed.astype(float), per_row, axes=(0, 0))  # (b, p, m)
+        out = level[:, None] * sums[self.column_block, parts.labels]
+        taken = -level[self.gaps.features]
+        kernels.back(*self.gaps._replace(values=taken), per_row, parts.labels, out)
+        return out
+
+
+def _one_part(n_features: int) -> Parts:
+    return Parts(np.zeros(n_features, dtype=np.intp), 1)
