@@ -212,8 +212,9 @@ def _check_used(estimator: Any, used: Mask) -> None:
 
 
 def _warn_of_dropped(seen: Survey) -> None:
-    for reason in dict.fromkeys(seen.dropped.values()):
-        alike = [i for i, name in enumerate(seen.names) if seen.dropped.get(name) == reason]
+    dropped = seen.dropped
+    for reason in dict.fromkeys(dropped.values()):
+        alike = [i for i, name in enumerate(seen.names) if dropped.get(name) == reason]
         verb = "is" if len(alike) == 1 else "are"
         it = "it" if len(alike) == 1 else "them"
         warnings.warn(

@@ -33,10 +33,10 @@ def recover(rows: Rows, parameters: TopicParameters, used: Mask, complete: Mask)
 
 def _non_negative(sums: RegressionSums) -> Array:
     """Non-negative least squares from normal equations; (t, k)."""
-    coefficients = np.empty_like(sums.cross)
-    for target, (gram, cross) in enumerate(zip(sums.gram, sums.cross, strict=True)):
-        # gram = R'R; a little on the diagonal keeps R invertible when loadings are collinear.
-        ridge = 1e-10 * np.trace(gram) * np.eye(len(gram))
-        root = np.linalg.cholesky(gram + ridge).T
-        coefficients[target], _ = nnls(root, np.linalg.solve(root.T, cross))
-    return coefficients
+    # gram = L L'; a little on the diagonal keeps L invertible when loadings are collinear.
+    trace = np.trace(sums.gram, axis1=1, axis2=2)
+    ridge = 1e-10 * trace[:, None, None] * np.eye(sums.gram.shape[1])
+    lower = np.linalg.cholesky(sums.gram + ridge)
+    aims = np.linalg.solve(lower, sums.cross[..., None])[..., 0]
+    each = zip(lower, aims, strict=True)
+    return np.array([nnls(root.T, aim)[0] for root, aim in each]).reshape(sums.cross.shape)
