@@ -6,7 +6,7 @@ from halfseen.core.errors import (
     LikelihoodWarning,
     WeakMomentsWarning,
 )
-from halfseen.estimators import GammaPoisson, GaussianMixture, ObservedBlocks
+from halfseen.estimators import GammaPoisson, GaussianMixture, ObservedBlocks, Stream
 
 __version__ = "0.1.0"
 
@@ -17,5 +17,6 @@ __all__ = [
     "GaussianMixture",
     "LikelihoodWarning",
     "ObservedBlocks",
+    "Stream",
     "WeakMomentsWarning",
 ]

@@ -12,7 +12,7 @@ from halfseen.core.gaps import JointGaps
 from halfseen.core.model import Evidence
 from halfseen.core.moments import Moments
 from halfseen.core.signal import Signal
-from halfseen.core.third_moment import ProjectedThird
+from halfseen.core.third_moment import ProjectedThird, alike_along
 from halfseen.core.whitening import whiten
 
 NAMES = ["age", "bmi", "crp", "dose"]
@@ -35,13 +35,14 @@ def counts(*apart: tuple[int, int], rows: float = 0) -> np.ndarray:
 
 def evidence(second: np.ndarray, rank: int, count: np.ndarray | float = 100.0) -> Evidence:
     d = len(second)
+    whitening = whiten(second, np.ones(d), rank)
     return Evidence(
         n_components=rank + 1,
         moments=moments(second, count),
         signal=Signal(matrix=second, noise=np.ones(d), null=np.empty((d, 0)), unit=np.ones(d)),
         weights=np.ones(d),
-        whitening=whiten(second, np.ones(d), rank),
-        third=ProjectedThird(np.zeros((rank, rank, rank)), "explicit", 0, 1),
+        whitening=whitening,
+        third=ProjectedThird(np.zeros((rank, rank, rank)), "explicit", alike_along(whitening)),
     )
 
 

@@ -12,14 +12,17 @@ from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.implicit_third import implicit
 from halfseen.core.moments import Moments
 from halfseen.core.pair_sums import PairSums
-from halfseen.core.third_moment import explicit
+from halfseen.core.third_moment import Probe, explicit
 from halfseen.core.third_route import CHEAP, automatic, choose
+from halfseen.core.whitening import Whitening
 from halfseen.engines import memory
 from halfseen.engines.memory import MemoryRows
 
 D = 6
 NAMES = tuple("abcdef")
 BASIS = np.random.default_rng(9).standard_normal((D, 3))
+NOTHING = np.empty((D, 0))
+PROBE = Probe(Whitening(BASIS, BASIS, np.ones(D), np.ones(D)), NOTHING)
 BLOCKS = np.array([0, 1, 1, 2, 2, 3])
 OBSERVED = np.array([1.0, 0.5, 0.3, 0.8])
 
@@ -64,7 +67,7 @@ def test_features_missing_alone_give_the_tensor_formed_entry_by_entry(observed):
     X, rng = skewed(500)
     X = simulate.independent_gaps(X, observed, rng)
     rows, moments = moments_of(X)
-    found = implicit(rows, moments, BASIS).tensor
+    found = implicit(rows, moments, PROBE).tensor
     assert relative(found, naive(X, moments, np.arange(D))) < 1e-12
 
 
@@ -72,25 +75,25 @@ def test_features_missing_together_give_the_tensor_formed_entry_by_entry():
     X, rng = skewed(500)
     X = simulate.block_gaps(X, BLOCKS, OBSERVED, rng)
     rows, moments = moments_of(X)
-    assert relative(implicit(rows, moments, BASIS).tensor, naive(X, moments, BLOCKS)) < 1e-12
+    assert relative(implicit(rows, moments, PROBE).tensor, naive(X, moments, BLOCKS)) < 1e-12
 
 
 @pytest.mark.parametrize("centred", [True, False])
 def test_without_gaps_both_routes_give_the_same(centred):
     X, _ = skewed(300)
     rows, moments = moments_of(X + 3, centred)
-    expected = explicit(rows, moments, BASIS).tensor
-    assert relative(implicit(rows, moments, BASIS).tensor, expected) < 1e-11
+    expected = explicit(rows, moments, PROBE).tensor
+    assert relative(implicit(rows, moments, PROBE).tensor, expected) < 1e-11
 
 
 def test_it_comes_to_the_truth_and_the_naive_product_does_not():
     X, rng = skewed(400_000)
     _, complete = moments_of(X)
-    truth = explicit(MemoryRows(X, NAMES), complete, BASIS).tensor
+    truth = explicit(MemoryRows(X, NAMES), complete, PROBE).tensor
     X = simulate.block_gaps(X, BLOCKS, OBSERVED, rng)
     rows, moments = moments_of(X)
     product = naive(X, moments, np.arange(D))
-    assert relative(implicit(rows, moments, BASIS).tensor, truth) < 0.05
+    assert relative(implicit(rows, moments, PROBE).tensor, truth) < 0.05
     assert relative(product, truth) > 0.3
 
 
@@ -101,12 +104,12 @@ def test_blocks_of_rows_their_order_and_threads_do_not_matter(blocks, size, thre
     X, rng = skewed(200)
     X = simulate.block_gaps(X, blocks, [0.6] * (blocks.max() + 1), rng)
     rows, moments = moments_of(X)
-    expected = implicit(rows, moments, BASIS).tensor
+    expected = implicit(rows, moments, PROBE).tensor
     shuffled = np.random.default_rng(seed).permutation(X)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "BLOCK_ENTRIES", 1)
         patch.setattr(memory, "FEWEST_ROWS", size)
-        found = implicit(MemoryRows(shuffled, NAMES, None, threads), moments, BASIS).tensor
+        found = implicit(MemoryRows(shuffled, NAMES, None, threads), moments, PROBE).tensor
     assert relative(found, expected) < 1e-10
 
 
@@ -116,8 +119,8 @@ def test_row_weights_are_repeats():
     repeats = rng.integers(0, 4, 300)
     weighted, moments = moments_of(X, weights=repeats.astype(float))
     repeated, same = moments_of(np.repeat(X, repeats, axis=0))
-    expected = implicit(repeated, same, BASIS).tensor
-    assert relative(implicit(weighted, moments, BASIS).tensor, expected) < 1e-10
+    expected = implicit(repeated, same, PROBE).tensor
+    assert relative(implicit(weighted, moments, PROBE).tensor, expected) < 1e-10
 
 
 def test_groups_are_the_features_with_equal_masks():
@@ -132,9 +135,9 @@ def test_groups_are_the_features_with_equal_masks():
 def test_small_tables_and_tables_without_gaps_choose_what_is_exact():
     X, rng = skewed(300)
     _, complete = moments_of(X)
-    assert choose(complete)[0] is implicit
+    assert choose(complete, PROBE)[0] is implicit
     _, gappy = moments_of(simulate.independent_gaps(X, [0.5] * D, rng))
-    route, reason = choose(gappy)
+    route, reason = choose(gappy, PROBE)
     assert route is explicit
     assert "triple products are few" in reason
 
@@ -151,17 +154,17 @@ def test_large_tables_with_independent_gaps_never_form_it(blocks, expected, why,
     X, rng = skewed(2000)
     X = simulate.block_gaps(X, blocks, [0.6] * (blocks.max() + 1), rng)
     rows, moments = moments_of(X)
-    route, reason = choose(moments)
+    route, reason = choose(moments, PROBE)
     assert route is expected
     assert why in reason
-    assert automatic(rows, moments, BASIS).reason == reason
+    assert automatic(rows, moments, PROBE).reason == reason
 
 
 def test_entangled_gaps_are_left_to_the_explicit_route(monkeypatch):
     monkeypatch.setattr("halfseen.core.third_route.CHEAP", 10.0)
     X, rng = skewed(2000)
     X = simulate.value_gaps(X, [1, 2, 3], 0.5, rng, driver=0, strength=3.0)
-    route, reason = choose(moments_of(X)[1])
+    route, reason = choose(moments_of(X)[1], PROBE)
     assert route is explicit
     assert "gaps depend on each other" in reason
     assert CHEAP > 1e6
@@ -170,12 +173,12 @@ def test_entangled_gaps_are_left_to_the_explicit_route(monkeypatch):
 def test_rows_that_gaps_left_empty_are_reckoned_with():
     X, rng = skewed(200_000)
     _, complete = moments_of(X)
-    truth = explicit(MemoryRows(X, NAMES), complete, BASIS).tensor
+    truth = explicit(MemoryRows(X, NAMES), complete, PROBE).tensor
     X = simulate.independent_gaps(X, [0.4] * D, rng)
     rows, moments = moments_of(X)
     assert moments.n_rows < 0.96 * len(X)
     assert moments.gaps.rows_behind == pytest.approx(len(X), rel=5e-3)
-    assert relative(implicit(rows, moments, BASIS).tensor, truth) < 0.1
+    assert relative(implicit(rows, moments, PROBE).tensor, truth) < 0.1
     blank = np.vstack([X, np.full((10_000, D), np.nan)])
-    same = implicit(MemoryRows(blank, NAMES), moments_of(blank)[1], BASIS).tensor
-    np.testing.assert_allclose(same, implicit(rows, moments, BASIS).tensor, rtol=1e-10)
+    same = implicit(MemoryRows(blank, NAMES), moments_of(blank)[1], PROBE).tensor
+    np.testing.assert_allclose(same, implicit(rows, moments, PROBE).tensor, rtol=1e-10)

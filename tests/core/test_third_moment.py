@@ -11,8 +11,9 @@ from halfseen.core.gaps import JointGaps
 from halfseen.core.moments import Moments
 from halfseen.core.pair_sums import PairSums
 from halfseen.core.rows import Block
-from halfseen.core.third_moment import explicit, third_estimates
+from halfseen.core.third_moment import Probe, explicit, third_estimates
 from halfseen.core.third_sums import ThirdSums
+from halfseen.core.whitening import Whitening
 from halfseen.engines.memory import MemoryRows
 
 ATOMS = np.array([[0.0, 1.0, 2.0], [1.0, -3.0, 0.5], [4.0, 2.0, -1.0]])
@@ -28,6 +29,11 @@ PATTERNS = {
     "one row holds all three": ["111", "110", "110", "001", "001"],
     "many gaps and an empty row": ["111", "100", "011", "111", "000"],
 }
+
+
+def probe(basis):
+    d = len(basis)
+    return Probe(Whitening(basis, basis, np.ones(d), np.ones(d)), np.empty((d, 0)))
 
 
 def moments_of(table: np.ndarray, centred: bool) -> Moments:
@@ -150,7 +156,7 @@ def test_an_unseen_triple_of_a_normal_law_gets_its_true_moment():
 def test_explicit_projects_the_available_case_tensor(centred):
     table = table_with_gaps(120, 6)
     basis = np.random.default_rng(0).normal(size=(6, 3))
-    third = explicit(MemoryRows(table, tuple("abcdef")), moments_of(table, centred), basis)
+    third = explicit(MemoryRows(table, tuple("abcdef")), moments_of(table, centred), probe(basis))
     naive = np.einsum("ijk,ia,jb,kc->abc", available_case(table, centred), basis, basis, basis)
     assert np.abs(third.tensor - naive).max() < 1e-10 * np.abs(naive).max()
 
@@ -162,7 +168,7 @@ def test_explicit_does_not_depend_on_blocks_or_threads(monkeypatch, n_rows, n_th
     monkeypatch.setattr("halfseen.engines.memory.FEWEST_ROWS", n_rows)
     table = table_with_gaps(120, 6)
     moments, basis = moments_of(table, True), np.random.default_rng(0).normal(size=(6, 3))
-    third = explicit(MemoryRows(table, tuple("abcdef"), n_threads=n_threads), moments, basis)
+    third = explicit(MemoryRows(table, tuple("abcdef"), n_threads=n_threads), moments, probe(basis))
     naive = np.einsum("ijk,ia,jb,kc->abc", available_case(table, True), basis, basis, basis)
     assert np.abs(third.tensor - naive).max() < 1e-10 * np.abs(naive).max()
 
@@ -171,12 +177,12 @@ def test_explicit_of_weighted_rows_is_that_of_repeated_rows():
     table, times = table_with_gaps(40, 5), np.random.default_rng(3).integers(0, 3, 40)
     often, basis = np.repeat(table, times, axis=0), np.random.default_rng(0).normal(size=(5, 2))
     moments, names = moments_of(often, True), tuple("abcde")
-    weighted = explicit(MemoryRows(table, names, times.astype(float)), moments, basis)
-    repeated = explicit(MemoryRows(often, names), moments, basis)
+    weighted = explicit(MemoryRows(table, names, times.astype(float)), moments, probe(basis))
+    repeated = explicit(MemoryRows(often, names), moments, probe(basis))
     np.testing.assert_allclose(weighted.tensor, repeated.tensor, rtol=1e-10)
 
 
 def test_explicit_tells_how_many_triples_no_row_holds():
     table = np.array([[1.0, 2.0, np.nan], [3.0, np.nan, 7.0], [np.nan, 5.0, 6.0]] * 2)
-    third = explicit(MemoryRows(table, tuple("abc")), moments_of(table, False), np.eye(3))
+    third = explicit(MemoryRows(table, tuple("abc")), moments_of(table, False), probe(np.eye(3)))
     assert (third.route, third.n_unseen) == ("explicit", 1)

@@ -324,7 +324,10 @@ def test_an_implicit_third_moment_of_entangled_gaps_is_warned_of(frame):
     rng = np.random.default_rng(0)
     gappy = simulate.value_gaps(frame.to_numpy(), [2, 3], 0.5, rng, driver=0, strength=4.0)
     with pytest.warns(WeakMomentsWarning, match="third_moment='implicit' takes features to be mis"):
-        GaussianMixture(2, third_moment="implicit").fit(gappy)
+        GaussianMixture(2, third_moment="implicit", covariance_type="spherical").fit(gappy)
+    solved = GaussianMixture(2, third_moment="implicit").fit(gappy).diagnostics_
+    assert solved.third_moment == "least squares"
+    assert "gaps depend on each other" in solved.third_moment_reason
 
 
 def test_a_single_wild_value_does_not_blur_its_feature(frame):

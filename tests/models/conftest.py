@@ -13,7 +13,7 @@ from halfseen.core.decomposition import Decomposition
 from halfseen.core.gaps import JointGaps
 from halfseen.core.model import Evidence
 from halfseen.core.moments import Moments
-from halfseen.core.third_moment import ProjectedThird
+from halfseen.core.third_moment import Probe, ProjectedThird, alike_along
 from halfseen.core.whitening import whiten
 from halfseen.decomposers import joint
 
@@ -140,15 +140,15 @@ def solve() -> Callable[..., Solution]:
         complete = np.ones(d, bool) if complete is None else complete
         signal = model.signal(moments, complete, k) if signal is None else signal
         whitening = whiten(signal.matrix, weights / signal.unit, model.rank(k))
-        probe = model.probe(signal, whitening)
-        projected = np.einsum("ijk,ia,jb,kc->abc", third, probe, probe, probe, optimize=True)
+        basis = Probe(whitening, model.beyond(signal)).basis
+        projected = np.einsum("ijk,ia,jb,kc->abc", third, basis, basis, basis, optimize=True)
         evidence = Evidence(
             n_components=k,
             moments=moments,
             signal=signal,
             weights=weights,
             whitening=whitening,
-            third=ProjectedThird(projected, "known", 0, d**3),
+            third=ProjectedThird(projected, "known", alike_along(whitening)),
         )
         tensor = model.tensor(evidence)
         decomposition = decomposer(tensor, np.random.default_rng(0))

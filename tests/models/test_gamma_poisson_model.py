@@ -173,7 +173,7 @@ def read(population, solve):
         d, k = scaled.shape
         moments = replace(population(mean, np.eye(d), True), gaps=JointGaps(np.diag(rows), 1e12))
         evidence = solve(MODEL, moments, np.zeros((d, d, d)), k).evidence
-        whitening = Whitening(forward=scaled, back=scaled, spectrum=np.ones(d))
+        whitening = Whitening(scaled, scaled, weights=np.ones(d), spectrum=np.ones(d))
         identity = Decomposition(np.eye(k), np.ones(k), 0.0)
         return MODEL.parameters(replace(evidence, whitening=whitening), identity)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -21,6 +21,13 @@ class Gaps(Protocol):
     @property
     def own(self) -> Array:
         """``N_i``, the rows in which each feature is observed; (d,)."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the joint counts of all pairs of features are known."""
+
+    def counted(self, matrix: Any, vectors: Array) -> Array:
+        """``Σ_j N_ij R_ij v_j`` for a matrix R (d, d) and vectors (d, m); (d, m)."""
 
     @property
     def groups(self) -> MaskGroups:
@@ -48,6 +55,12 @@ class JointGaps:
 
     count: Array  # (d, d)
     n_rows: float
+    exact: ClassVar[bool] = True
+
+    def counted(self, matrix: Any, vectors: Array) -> Array:
+        """``Σ_j N_ij R_ij v_j`` for a matrix R (d, d) and vectors (d, m); (d, m)."""
+        product: Array = (self.count * matrix) @ vectors
+        return product
 
     @property
     def own(self) -> Array:

@@ -30,7 +30,7 @@ from halfseen.core.tensors import (
     matrix_and_vector,
     pairs_with,
 )
-from halfseen.core.third_moment import ProjectedThird
+from halfseen.core.third_moment import Probe, ProjectedThird, alike_along
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,15 +89,16 @@ def _correction(part: Array, whole: Array, p: float, block: Block) -> Array:
     return in_each_mode(pairs_with(part, block.weighed(single)))
 
 
-def implicit(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
+def implicit(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
     """Horvitz-Thompson: right when groups of features are missing independently of each other."""
-    gaps = moments.gaps
+    gaps, basis = moments.gaps, probe.basis
     n, fraction = gaps.rows_behind, fraction_of(gaps.own, gaps.rows_behind)
     sums = rows.accumulate(ImplicitThirdSums.along(basis, moments.mean, fraction, gaps.groups))
     # About the mean, N in place of the second makes a cumulant too small; raw moments are not.
     divisor = (n - 1) * (n - 2) / n if moments.centred else n
     about_mean = sums.total(basis, fraction) / divisor
-    return ProjectedThird(_about_origin(about_mean, moments, basis), route="implicit")
+    tensor = _about_origin(about_mean, moments, basis)
+    return ProjectedThird(tensor, "implicit", alike_along(probe.whitening))
 
 
 def _about_origin(about_mean: Array, moments: Moments, basis: Array) -> Array:

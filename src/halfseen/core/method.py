@@ -22,7 +22,7 @@ from halfseen.core.rows import Rows
 from halfseen.core.second_moment import SecondMoment
 from halfseen.core.stages import Stages
 from halfseen.core.survey import Survey
-from halfseen.core.third_moment import ThirdMoment
+from halfseen.core.third_moment import Probe, ThirdMoment
 from halfseen.core.weights import Weighting
 
 P = TypeVar("P")
@@ -66,7 +66,7 @@ def learn(
         weights = weighting(moments.observed_fraction, signal)
         whitening = second_moment.whiten(signal, weights / signal.unit, rank)
     with stages("triples of features"):
-        third = third_moment(part, moments, model.probe(signal, whitening))
+        third = third_moment(part, moments, Probe(whitening, model.beyond(signal)))
     evidence = Evidence(n_components, moments, signal, weights, whitening, third)
     warn_of_weak_moments(evidence, part.names)
     with stages("decomposition"):

@@ -42,8 +42,8 @@ class Model(Protocol[P_co]):
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The part of the second moment that the components explain."""
 
-    def probe(self, signal: Signal, whitening: Whitening) -> Array:
-        """The basis (d, m) on which the third moment is needed; the whitening comes first."""
+    def beyond(self, signal: Signal) -> Array:
+        """Directions (d, m), beyond the whitening, in which the third moment is needed."""
 
     def tensor(self, evidence: Evidence) -> Array:
         """The tensor (k, k, k) to decompose."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from halfseen.core.arrays import Array
+from halfseen.core.arrays import Array, Mask
 
 
 def size(d: int) -> int:
@@ -24,6 +24,18 @@ def slabs(d: int) -> Iterator[tuple[int, slice]]:
         stop = start + (j + 1) * (d - j)
         yield j, slice(start, stop)
         start = stop
+
+
+def select(entries: Array, features: Mask) -> Array:
+    """The packed array of only some of its d features, from ``entries`` and a mask (d,)."""
+    d = len(features)
+    kept = np.flatnonzero(features)
+    parts = [
+        entries[place].reshape(j + 1, d - j)[np.ix_(kept[kept <= j], kept[kept >= j] - j)].ravel()
+        for j, place in slabs(d)
+        if features[j]
+    ]
+    return np.concatenate([np.empty(0), *parts])
 
 
 def third_products(deviations: Array, weights: Array | None = None, broad: int = 64) -> Array:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.entries import DenseEntries, Entries
@@ -52,7 +53,7 @@ class Block:
         """One where an entry is observed, as a matrix to multiply with."""
         return DenseEntries(self.observed.astype(float))
 
-    def present(self, features: Array) -> Mask:
+    def present(self, features: NDArray[np.intp]) -> Mask:
         """Whether entries of ``features``, given by number, are observed; (n, len(features))."""
         return self.observed[:, features]
 

@@ -34,13 +34,17 @@ class Survey:
 
 def survey(rows: Rows, complete_above: float) -> Survey:
     """Look through the rows once."""
-    sums = rows.accumulate(FeatureSums.of)
+    return survey_of(rows.names, rows.accumulate(FeatureSums.of), complete_above)
+
+
+def survey_of(names: tuple[str, ...], sums: FeatureSums, complete_above: float) -> Survey:
+    """The survey that the sums of all rows give."""
     infinite = (np.isinf(sums.minimum) | np.isinf(sums.maximum)) & (sums.count > 0)
     if infinite.any():
         raise DataError(
-            f"Infinite values in {quoted(rows.names, np.flatnonzero(infinite))}. "
+            f"Infinite values in {quoted(names, np.flatnonzero(infinite))}. "
             "Replace them by numbers, or by NaN if they stand for missing values."
         )
     kept = (sums.count >= 2) & (sums.minimum < sums.maximum)
     complete = kept & (sums.observed_fraction >= complete_above)
-    return Survey(rows.names, sums, kept, complete)
+    return Survey(names, sums, kept, complete)

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.eigen import leading_eigenpairs
@@ -86,6 +87,15 @@ class PartGaps:
     parts: Parts
     count: Array  # (g, g)   joint counts of the parts with equal masks
     crowd: Array  # (a, a)   joint counts of some of the features in the last part
+
+    @property
+    def exact(self) -> bool:
+        """Whether the joint counts of all pairs of features are known."""
+        return self.parts.n == len(self.count)
+
+    def counted(self, matrix: "ThinSecond", vectors: Array) -> Array:
+        """``Σ_j N_ij R_ij v_j`` for a matrix R (d, d) and vectors (d, m); (d, m)."""
+        return replace(matrix, pair_weights=matrix.pair_weights * self.count) @ vectors
 
     @cached_property
     def rows_behind(self) -> float:
@@ -218,7 +228,7 @@ class ThinProducts:
         return gaps, found.squares
 
 
-def _sorted(keys: Array, complete: Mask) -> tuple[Parts, Array, MaskGroups]:
+def _sorted(keys: Array, complete: Mask) -> tuple[Parts, NDArray[np.intp], MaskGroups]:
     """Parts of the features with equal masks, the first feature of each, and the groups.
 
     The last part holds the features with gaps of their own, if there are many.

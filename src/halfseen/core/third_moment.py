@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -10,15 +10,39 @@ from halfseen.core import packed
 from halfseen.core.arrays import Array
 from halfseen.core.moments import Moments
 from halfseen.core.rows import Rows
+from halfseen.core.tensors import cubes, in_three_places
 from halfseen.core.third_sums import ThirdSums
+from halfseen.core.whitening import Whitening
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """Where the third moment is needed: in the whitened space, and perhaps beyond."""
+
+    whitening: Whitening
+    beyond: Array  # (d, m)  directions outside the space that the whitening keeps
+
+    @property
+    def basis(self) -> Array:
+        """All directions, those of the whitening first; (d, r + m)."""
+        return np.hstack([self.whitening.forward, self.beyond])
+
+
+Alike = Callable[[Any, Array], Array]
+"""From R (d, d) and v (d,) to the projection of a tensor with entries only where indices are alike:
+``δ_ij R_ik`` in three places plus ``δ_ijk v_i``; (r, r, r)."""
 
 
 @dataclass(frozen=True, eq=False)
 class ProjectedThird:
-    """``M(F, F, F)`` of the third moment about the origin, and how it was had."""
+    """The third moment about the origin, projected, and how it was had.
 
-    tensor: Array  # (m, m, m)
+    What a model knows of the third moment beforehand has to be projected in the same way.
+    """
+
+    tensor: Array  # (r + m, r + m, r + m)
     route: str
+    alike: Alike
     n_unseen: int = 0  # triples of features never observed in one row, where they matter
     reason: str = "asked for"
 
@@ -26,16 +50,27 @@ class ProjectedThird:
 class ThirdMoment(Protocol):
     """A route to the projected third moment of a table with gaps."""
 
-    def __call__(self, rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
-        """Project the third moment about ``moments.origin`` on ``basis`` (d, m)."""
+    def __call__(self, rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
+        """Project the third moment about ``moments.origin``."""
 
 
-def explicit(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
+def alike_along(whitening: Whitening) -> Alike:
+    """Projection on the columns of the whitening."""
+    forward = whitening.forward
+
+    def alike(pairs: Any, triples: Array) -> Array:
+        return in_three_places(forward, pairs @ forward) + cubes(forward, triples)
+
+    return alike
+
+
+def explicit(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
     """Available-case: every triple of features from the rows that hold all three."""
     sums = rows.accumulate(ThirdSums.about(moments.origin))
     return ProjectedThird(
-        tensor=packed.project(third_estimates(sums, moments), basis),
+        tensor=packed.project(third_estimates(sums, moments), probe.basis),
         route="explicit",
+        alike=alike_along(probe.whitening),
         n_unseen=int(np.count_nonzero(sums.count == 0)),
     )
 

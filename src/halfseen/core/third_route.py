@@ -3,52 +3,80 @@
 import warnings
 from dataclasses import replace
 
-from halfseen.core.arrays import Array
 from halfseen.core.errors import WeakMomentsWarning
 from halfseen.core.implicit_third import implicit
 from halfseen.core.independence import INDEPENDENT_BELOW
+from halfseen.core.least_squares_third import least_squares
 from halfseen.core.moments import Moments
 from halfseen.core.rows import Rows
-from halfseen.core.third_moment import ProjectedThird, ThirdMoment, explicit
+from halfseen.core.third_moment import Probe, ProjectedThird, ThirdMoment, explicit
 
 CHEAP = 1e9
 """So many triple products take a fraction of a second: no reason to assume anything."""
 
+ITERATIONS = 30
+"""Least squares goes over the rows about so often, products in three modes counted."""
 
-def automatic(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
-    """Explicit where that is cheap or gaps are entangled, implicit elsewhere."""
-    route, reason = choose(moments)
-    return replace(route(rows, moments, basis), reason=reason)
+MOST_EXPLICIT = 1500
+"""Features whose triples, two numbers each, still fit in a few gigabytes."""
 
 
-def asked_implicit(rows: Rows, moments: Moments, basis: Array) -> ProjectedThird:
-    """Implicit because the user says so; told if the gaps do not bear it out."""
+def automatic(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
+    """The route that assumes least of those that cost little."""
+    route, reason = choose(moments, probe)
+    return replace(route(rows, moments, probe), reason=reason)
+
+
+def asked_implicit(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
+    """Never form it, because the user says so: which of the two ways, gaps decide."""
     dependence = moments.gaps.dependence
-    if dependence >= INDEPENDENT_BELOW:
-        warnings.warn(
-            "third_moment='implicit' takes features to be missing independently of each other, but "
-            f"they are not (largest deviation {dependence:.1f} of {INDEPENDENT_BELOW:g}). Use "
-            "third_moment='explicit', or 'auto', which chooses.",
-            WeakMomentsWarning,
-            stacklevel=5,
-        )
-    return implicit(rows, moments, basis)
+    if dependence < INDEPENDENT_BELOW:
+        return implicit(rows, moments, probe)
+    if _solvable(moments, probe):
+        return replace(least_squares(rows, moments, probe), reason=_depend(dependence))
+    warnings.warn(
+        "third_moment='implicit' takes features to be missing independently of each other here, "
+        f"but they are not (largest deviation {dependence:.1f} of {INDEPENDENT_BELOW:g}). "
+        + _remedy(moments),
+        WeakMomentsWarning,
+        stacklevel=6,
+    )
+    return implicit(rows, moments, probe)
 
 
-def choose(moments: Moments) -> tuple[ThirdMoment, str]:
+def choose(moments: Moments, probe: Probe) -> tuple[ThirdMoment, str]:
     """The route for a table with these moments, and why."""
     if (moments.observed_fraction == 1).all():
-        return implicit, "there are no gaps, and both routes give the same"
-    d = len(moments.mean)
-    products = moments.n_rows * d**3 / 6
-    if products <= CHEAP:
-        return explicit, f"{products:.2g} triple products are few"
+        return implicit, "there are no gaps, and all routes give the same"
+    d, r = len(moments.mean), probe.whitening.rank
+    products = d**3 / 6
+    if moments.n_rows * products <= CHEAP:
+        return explicit, f"{moments.n_rows * products:.2g} triple products are few"
     dependence = moments.gaps.dependence
     if dependence < INDEPENDENT_BELOW:
         return implicit, (
-            f"{products:.2g} triple products are many, and gaps look independent (largest "
-            f"deviation {dependence:.1f} of {INDEPENDENT_BELOW:g})"
+            f"{moments.n_rows * products:.2g} triple products are many, and gaps look independent "
+            f"(largest deviation {dependence:.1f} of {INDEPENDENT_BELOW:g})"
         )
-    return explicit, (
+    if _solvable(moments, probe) and ITERATIONS * r**4 < products:
+        return least_squares, _depend(dependence)
+    if d <= MOST_EXPLICIT:
+        return explicit, _depend(dependence)
+    return asked_implicit, _depend(dependence)
+
+
+def _solvable(moments: Moments, probe: Probe) -> bool:
+    """Least squares needs all joint counts, and knows the space of the signal only."""
+    return moments.gaps.exact and not probe.beyond.shape[1]
+
+
+def _depend(dependence: float) -> str:
+    return (
         f"gaps depend on each other (largest deviation {dependence:.1f} of {INDEPENDENT_BELOW:g})"
     )
+
+
+def _remedy(moments: Moments) -> str:
+    if len(moments.mean) <= MOST_EXPLICIT:
+        return "Use third_moment='explicit', or 'auto', which chooses."
+    return "Keep the features that are missing together in blocks, or drop the most entangled."

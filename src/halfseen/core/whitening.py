@@ -18,6 +18,7 @@ class Whitening:
 
     forward: Array  # (d, r)  F
     back: Array  # (d, r)     B
+    weights: Array  # (d,)    w
     spectrum: Array  # (≤ d,) eigenvalues of the weighted signal, largest first
 
     @property
@@ -50,6 +51,7 @@ def whitening_from(values: Array, vectors: Array, weights: Array, rank: int) -> 
     return Whitening(
         forward=weights[:, None] * directions / size,
         back=directions * size / weights[:, None],
+        weights=weights,
         spectrum=values,
     )
 

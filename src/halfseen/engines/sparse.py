@@ -79,7 +79,7 @@ class SparseBlock(Block):
     def _entries(self, level: Array, stored: Compressed) -> SparseEntries:
         return SparseEntries(level, stored, self.gaps, self.column_block, self.row_observed)
 
-    def present(self, features: Array) -> Mask:
+    def present(self, features: NDArray[np.intp]) -> Mask:
         """Whether entries of ``features``, given by number, are observed; (n, len(features))."""
         observed: Mask = self.row_observed[:, self.column_block[features]]
         place = np.full(len(self.column_block), -1)

@@ -3,5 +3,6 @@
 from halfseen.estimators.gamma_poisson import GammaPoisson
 from halfseen.estimators.gaussian_mixture import GaussianMixture
 from halfseen.estimators.observed_blocks import ObservedBlocks
+from halfseen.estimators.stream import Stream
 
-__all__ = ["GammaPoisson", "GaussianMixture", "ObservedBlocks"]
+__all__ = ["GammaPoisson", "GaussianMixture", "ObservedBlocks", "Stream"]

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -16,12 +16,15 @@ from halfseen.core.naming import features
 from halfseen.core.refinement import Climb, Refinement
 from halfseen.core.rows import Rows
 from halfseen.core.second_moment import AllPairs, SecondMoment
-from halfseen.core.survey import Survey, survey
+from halfseen.core.stages import Stages
+from halfseen.core.stream_sums import StreamSecond, stream_third
+from halfseen.core.survey import Survey, survey, survey_of
 from halfseen.core.thin_second import ThinProducts
 from halfseen.core.third_moment import ThirdMoment, explicit
 from halfseen.core.third_route import asked_implicit, automatic
 from halfseen.core.weights import WEIGHTINGS, Weighting, equal, given
 from halfseen.decomposers import DECOMPOSERS
+from halfseen.engines.gone import GoneRows
 from halfseen.estimators.diagnostics import Diagnostics, diagnose
 from halfseen.estimators.observed_blocks import ObservedBlocks
 from halfseen.estimators.parameters import (
@@ -31,6 +34,7 @@ from halfseen.estimators.parameters import (
     weights_array,
 )
 from halfseen.estimators.sources import open_rows
+from halfseen.estimators.stream import Stream
 
 P = TypeVar("P")
 Regression = Callable[[Rows, P, Mask, Mask], P]
@@ -88,35 +92,102 @@ def fit_moments(
     thin: bool = False,
 ) -> Fit[P]:
     """Fit ``model`` to the table ``X`` (n, d) with the estimator's parameters."""
+    vars(estimator).pop("stream_", None)  # a fit starts anew
     rows, stages = open_rows(estimator, X, sample_weight, observed)
     with stages("features"):
         seen = survey(rows, estimator.complete_above)
     check(seen)
+    plan = _planned(estimator, auto_weighting, seen)
+    recover = regression(plan.kept)
+
+    def recovery(rows: Rows, parameters: P) -> P:
+        if plan.recovery != "regress":
+            return parameters
+        return recover(rows, parameters, plan.used, plan.kept.complete)
+
+    return _fit(
+        estimator,
+        rows,
+        plan,
+        stages,
+        model=model,
+        second_moment=_second_moment(estimator, rows, len(plan.kept.names), thin),
+        third_moment=THIRD_MOMENTS[estimator.third_moment],
+        recovery=recovery,
+        refinement=None if refinement is None else refinement(plan.kept),
+    )
+
+
+def fit_stream(estimator: Any, stream: Stream, *, model: Model[P], auto_weighting: str) -> Fit[P]:
+    """Fit ``model`` to the sums of rows that are gone: by moments alone, once."""
+    if estimator.method == "partial":
+        raise ValueError(
+            "method='partial' goes over rows again to recover incomplete features, and those of a "
+            "stream are gone. Use method='weighted'."
+        )
+    seen = survey_of(stream.names, stream.sums.features, estimator.complete_above)
+    plan = _planned(estimator, auto_weighting, seen)
+    plan = replace(plan, recovery="none" if plan.recovery == "none" else "divide")
+    sums = stream.sums.select(seen.kept)
+    return _fit(
+        estimator,
+        GoneRows(stream.names),
+        plan,
+        Stages(),
+        model=model,
+        second_moment=StreamSecond(sums),
+        third_moment=stream_third(sums),
+        recovery=lambda rows, parameters: parameters,
+        refinement=None,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """What was decided after a look at the features."""
+
+    seen: Survey
+    kept: Survey  # of the features that vary
+    used: Mask  # (kept,)  those that the moments are taken of
+    weighting: Weighting
+    recovery: str  # of incomplete features: "none", "regress" or "divide"
+
+
+def _planned(estimator: Any, auto_weighting: str, seen: Survey) -> _Plan:
     _check_survey(seen, estimator.n_components)
     _warn_of_dropped(seen)
-    weighting = _weighting(estimator, auto_weighting, seen)
     kept = _restricted(seen)
     used = kept.complete if estimator.method == "partial" else np.ones_like(kept.complete)
     _check_used(estimator, used)
-    how = _recovery_of_incomplete(estimator, kept)
-    recover = regression(kept)
-    second_moment = _second_moment(estimator, rows, len(kept.names), thin)
+    weighting = _weighting(estimator, auto_weighting, seen)
+    return _Plan(seen, kept, used, weighting, _recovery_of_incomplete(estimator, kept))
 
-    def recovery(rows: Rows, parameters: P) -> P:
-        return recover(rows, parameters, used, kept.complete) if how == "regress" else parameters
 
+def _fit(
+    estimator: Any,
+    rows: Rows,
+    plan: _Plan,
+    stages: Stages,
+    *,
+    model: Model[P],
+    second_moment: SecondMoment,
+    third_moment: ThirdMoment,
+    recovery: Callable[[Rows, P], P],
+    refinement: Refinement[P] | None,
+) -> Fit[P]:
+    seen, used = plan.seen, plan.used
     learned = learn(
         rows.select(seen.kept),
-        kept,
+        plan.kept,
         used,
         model=model,
         n_components=estimator.n_components,
-        weighting=weighting,
+        weighting=plan.weighting,
         second_moment=second_moment,
-        third_moment=THIRD_MOMENTS[estimator.third_moment],
+        third_moment=third_moment,
         decomposer=DECOMPOSERS[estimator.decomposer],
         recovery=recovery,
-        refinement=None if refinement is None else refinement(kept),
+        refinement=refinement,
         generator=_generator(estimator.random_state),
         stages=stages,
     )
@@ -124,8 +195,8 @@ def fit_moments(
     feature_weights[np.flatnonzero(seen.kept)[used]] = learned.evidence.weights
     gaps = learned.evidence.moments.gaps
     if not used.all():
-        gaps = second_moment.gaps(rows.select(seen.kept), kept.sums)
-    diagnostics = diagnose(seen, learned, how, stages, gaps)
+        gaps = second_moment.gaps(rows.select(seen.kept), plan.kept.sums)
+    diagnostics = diagnose(seen, learned, plan.recovery, stages, gaps)
     return Fit(seen, learned.parameters, learned.climb, feature_weights, diagnostics)
 
 
@@ -221,5 +292,5 @@ def _warn_of_dropped(seen: Survey) -> None:
             f"{features(seen.names, alike)} {verb} {reason} and left out of the fit. "
             f"Remove {it} from the table to be rid of this warning.",
             DroppedFeatureWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -24,6 +24,7 @@ from halfseen.estimators.fitting import (
     Fit,
     check_shared_parameters,
     fit_moments,
+    fit_stream,
     keep_shared,
 )
 from halfseen.estimators.imputation import impute
@@ -36,6 +37,7 @@ from halfseen.estimators.parameters import (
 from halfseen.estimators.predictive import of_topics
 from halfseen.estimators.sanity import warn_of_empty
 from halfseen.estimators.sparse_table import read_sparse
+from halfseen.estimators.streaming import with_batch
 from halfseen.estimators.table import in_memory, read_new_table, row_by_row
 from halfseen.models.gamma_poisson import GammaPoissonModel
 from halfseen.posteriors.gamma_poisson import factorised_posterior, likelihood_bound
@@ -57,10 +59,15 @@ class Likelihood(NamedTuple):
     bound: Array  # what the log-likelihood cannot be below
 
 
-class FitOptions(TypedDict, total=False):
-    """What :meth:`GammaPoisson.fit` takes besides the table."""
+class StreamOptions(TypedDict, total=False):
+    """What :meth:`GammaPoisson.partial_fit` takes besides the batch."""
 
     sample_weight: Any
+
+
+class FitOptions(StreamOptions, total=False):
+    """What :meth:`GammaPoisson.fit` takes besides the table."""
+
     observed: ObservedBlocks | None
 
 
@@ -208,6 +215,30 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             thin=True,
         )
         return self._keep(fit)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, *, refit: bool = True, **options: Unpack[StreamOptions]
+    ) -> Self:
+        """Learn from another batch of rows, which need not be kept.
+
+        The sums of all batches so far are in ``stream_``, to be saved and taken up again; X may
+        also be such a :class:`Stream`, which is added. The topics are read off the moments alone:
+        ``refine`` needs rows that can be gone over again. The first batch should be typical, as
+        moments are taken about its means. With ``refit=False`` rows are added and nothing is
+        learned, which is faster, and right while there are too few. The one option is
+        ``sample_weight``.
+        """
+        sample_weight = options.pop("sample_weight", None)
+        if options:
+            raise TypeError(
+                f"GammaPoisson.partial_fit() got an unexpected argument {min(options)!r}"
+            )
+        check_shared_parameters(self)
+        self.stream_ = with_batch(self, X, sample_weight, check_counts)
+        if not refit:
+            return self
+        model = GammaPoissonModel()
+        return self._keep(fit_stream(self, self.stream_, model=model, auto_weighting="signal"))
 
     def _keep(self, fit: Fit[TopicParameters]) -> Self:
         seen, parameters = fit.survey, GammaPoissonParameters.matching(fit.parameters)

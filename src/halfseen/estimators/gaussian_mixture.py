@@ -19,6 +19,7 @@ from halfseen.estimators.fitting import (
     Regression,
     check_shared_parameters,
     fit_moments,
+    fit_stream,
     keep_shared,
 )
 from halfseen.estimators.handover import as_sklearn
@@ -32,6 +33,7 @@ from halfseen.estimators.parameters import (
 )
 from halfseen.estimators.predictive import of_mixture
 from halfseen.estimators.sanity import warn_of_empty, warn_of_scales
+from halfseen.estimators.streaming import with_batch
 from halfseen.estimators.table import in_memory, read_new_table, row_by_row
 from halfseen.models.gaussian_form import FORMS
 from halfseen.models.gaussian_mixture import GaussianMixtureModel
@@ -186,13 +188,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         folder of such files, which are read a batch at a time.
         A row with a ``sample_weight`` of 2 counts as if it were there twice.
         """
-        check_shared_parameters(self)
-        check_choice(self, "covariance_type", NOISES)
-        check_choice(self, "form", FORMS)
-        check_choice(self, "noise_eigenvalues", NOISE_EIGENVALUES)
-        check_choice_or_none(self, "refine", ("em",))
-        check_non_negative(self, "tol")
-        check_positive_integer(self, "max_iter")
+        self._check_parameters()
         if self.covariance_type == "diag" and self.refine is None:
             raise ValueError(
                 "covariance_type='diag' is learned by likelihood. Use refine='em', or "
@@ -202,17 +198,52 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             self,
             X,
             sample_weight,
-            model=GaussianMixtureModel(
-                FORMS[self.form],
-                NOISES[self.covariance_type],
-                NOISE_EIGENVALUES[self.noise_eigenvalues],
-            ),
+            model=self._model(),
             auto_weighting="observed",
             regression=self._regression,
             refinement=None if self.refine is None else self._refinement,
             check=lambda seen: None if self.covariance_type == "diag" else warn_of_scales(seen),
         )
         return self._keep(fit)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, refit: bool = True
+    ) -> Self:
+        """Learn from another batch of rows, which need not be kept.
+
+        The sums of all batches so far are in ``stream_``, to be saved and taken up again; X may
+        also be such a :class:`Stream`, which is added. The mixture is read off the moments alone:
+        ``refine`` needs rows that can be gone over again. The first batch should be typical, as
+        moments are taken about its means. With ``refit=False`` rows are added and nothing is
+        learned, which is faster, and right while there are too few.
+        """
+        self._check_parameters()
+        if self.covariance_type == "diag":
+            raise ValueError(
+                "covariance_type='diag' is learned by likelihood, which goes over rows again. Use "
+                "covariance_type='spherical', or fit()."
+            )
+        self.stream_ = with_batch(self, X, sample_weight, lambda seen: None)
+        if not refit:
+            return self
+        model = self._model()
+        return self._keep(fit_stream(self, self.stream_, model=model, auto_weighting="observed"))
+
+    def _check_parameters(self) -> None:
+        check_shared_parameters(self)
+        check_choice(self, "covariance_type", NOISES)
+        check_choice(self, "form", FORMS)
+        check_choice(self, "noise_eigenvalues", NOISE_EIGENVALUES)
+        check_choice_or_none(self, "refine", ("em",))
+        check_non_negative(self, "tol")
+        check_positive_integer(self, "max_iter")
+
+    def _model(self) -> GaussianMixtureModel:
+        return GaussianMixtureModel(
+            FORMS[self.form],
+            NOISES[self.covariance_type],
+            NOISE_EIGENVALUES[self.noise_eigenvalues],
+        )
 
     def _keep(self, fit: Fit[MixtureParameters]) -> Self:
         seen, parameters = fit.survey, fit.parameters

@@ -20,6 +20,11 @@ def read_table(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
     return _floats(estimator, X, reset=True)
 
 
+def read_batch(estimator: Any, X: Any, *, first: bool) -> np.ndarray[Any, Any]:
+    """A batch of rows to learn from; all but the first must have the first's columns."""
+    return _floats(estimator, X, reset=first)
+
+
 def read_new_table(
     estimator: Any, X: Any, check: Callable[[Survey], None] = lambda seen: None
 ) -> np.ndarray[Any, Any]:

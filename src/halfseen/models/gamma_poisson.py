@@ -9,9 +9,7 @@ from halfseen.core.decomposition import Decomposition
 from halfseen.core.model import Evidence
 from halfseen.core.moments import Moments
 from halfseen.core.signal import Signal
-from halfseen.core.tensors import cubes, in_three_places
 from halfseen.core.topic_parameters import TopicParameters
-from halfseen.core.whitening import Whitening
 
 
 class GammaPoissonModel:
@@ -43,15 +41,14 @@ class GammaPoissonModel:
         matrix = moments.second - diags_array(moments.mean)
         return Signal(matrix, noise=moments.mean, null=np.empty((d, 0)), unit=np.ones(d))
 
-    def probe(self, signal: Signal, whitening: Whitening) -> Array:
-        """The whitening alone."""
-        return whitening.forward
+    def beyond(self, signal: Signal) -> Array:
+        """None."""
+        return signal.null
 
     def tensor(self, evidence: Evidence) -> Array:
         """The whitened third cumulant without the Poisson terms."""
-        forward, moments = evidence.whitening.forward, evidence.moments
-        two_alike = in_three_places(forward, moments.second @ forward)
-        return evidence.third.tensor - two_alike + cubes(forward, 2 * moments.mean)
+        third, moments = evidence.third, evidence.moments
+        return third.tensor - third.alike(moments.second, -2 * moments.mean)
 
     def parameters(self, evidence: Evidence, decomposition: Decomposition) -> TopicParameters:
         """Topics with the means and variances of their loadings.

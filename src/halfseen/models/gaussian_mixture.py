@@ -11,8 +11,6 @@ from halfseen.core.mixture_parameters import MixtureParameters
 from halfseen.core.model import Evidence
 from halfseen.core.moments import Moments
 from halfseen.core.signal import Signal
-from halfseen.core.tensors import matrix_and_vector
-from halfseen.core.whitening import Whitening
 from halfseen.models.gaussian_form import Form
 from halfseen.models.gaussian_noise import Noise
 from halfseen.models.noise_floor import noise_floor
@@ -57,16 +55,17 @@ class GaussianMixtureModel:
         noise = level * unit**2
         return Signal(moments.second - np.diag(noise), noise, null, unit)
 
-    def probe(self, signal: Signal, whitening: Whitening) -> Array:
-        """The whitening, and what the noise needs."""
-        return np.hstack([whitening.forward, self.noise.probe(signal)])
+    def beyond(self, signal: Signal) -> Array:
+        """What the noise needs."""
+        return self.noise.probe(signal)
 
     def tensor(self, evidence: Evidence) -> Array:
         """The whitened third moment without the noise, in the chosen form."""
-        r, forward = evidence.whitening.rank, evidence.whitening.forward
-        in_units = forward * evidence.signal.unit[:, None]
-        noise = matrix_and_vector(in_units.T @ in_units, self.noise.slope(evidence))
-        return self.form.tensor(evidence.third.tensor[:r, :r, :r] - noise)
+        r, third = evidence.whitening.rank, evidence.third
+        slope = evidence.whitening.back @ self.noise.slope(evidence)  # (d,)
+        variances = evidence.signal.unit**2
+        noise = third.alike(np.outer(variances, slope), np.zeros_like(slope))
+        return self.form.tensor(third.tensor[:r, :r, :r] - noise)
 
     def parameters(self, evidence: Evidence, decomposition: Decomposition) -> MixtureParameters:
         """Mixing weights, means and variances."""

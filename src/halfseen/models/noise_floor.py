@@ -76,6 +76,6 @@ def _well_observed(
         f"{n_components} components from noise; the {np.count_nonzero(features)} best observed "
         "are used instead. Lower complete_above to choose them, or use fewer components.",
         WeakMomentsWarning,
-        stacklevel=7,
+        stacklevel=8,
     )
     return features

@@ -1,0 +1,34 @@
+"""Rows that were seen once and are gone."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from halfseen.core.arrays import Array, Mask
+from halfseen.core.errors import DataError
+from halfseen.core.rows import Block, S
+
+
+@dataclass(frozen=True)
+class GoneRows:
+    """Only the names of the features are left; sums that were not taken in time cannot be."""
+
+    sparse: ClassVar[bool] = False
+    names: tuple[str, ...]
+
+    def select(self, features: Mask) -> Self:
+        """The same with only some of the features."""
+        return replace(
+            self, names=tuple(n for n, keep in zip(self.names, features, strict=True) if keep)
+        )
+
+    def recentred(self, origin: Array) -> Self:
+        """The same: there is nothing to measure."""
+        return self
+
+    def accumulate(self, summarise: Callable[[Block], S]) -> S:
+        """Refused."""
+        raise DataError(
+            "The rows of a stream are gone and cannot be gone over again. Give fit() batches that "
+            "can be read again, such as files or a list of arrays."
+        )

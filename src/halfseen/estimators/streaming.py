@@ -1,0 +1,54 @@
+"""Learning from rows that come in batches and are seen only once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from halfseen.core import packed
+from halfseen.core.errors import DataError
+from halfseen.core.feature_sums import FeatureSums
+from halfseen.core.stream_sums import StreamSums
+from halfseen.core.survey import Survey, survey
+from halfseen.engines.memory import MemoryRows
+from halfseen.estimators.row_weights import read_row_weights
+from halfseen.estimators.stream import Stream
+from halfseen.estimators.table import feature_names, read_batch
+
+MOST_BYTES = 2e9
+
+
+def with_batch(
+    estimator: Any, X: Any, sample_weight: Any, check: Callable[[Survey], None]
+) -> Stream:
+    """The estimator's stream with the rows of another batch, or with another stream."""
+    before: Stream | None = getattr(estimator, "stream_", None)
+    if isinstance(X, Stream):
+        return _taken_up(estimator, X) if before is None else before + X
+    table = read_batch(estimator, X, first=before is None)
+    _check_size(table.shape[1])
+    weights = read_row_weights(estimator, sample_weight, len(table))
+    rows = MemoryRows(table, feature_names(estimator), weights)
+    check(survey(rows, 1.0))
+    if before is None:
+        mean = rows.accumulate(FeatureSums.of).mean
+        before = Stream(rows.names, StreamSums.none(np.nan_to_num(mean)))
+    return before + Stream(rows.names, rows.accumulate(StreamSums.about(before.sums.origin)))
+
+
+def _taken_up(estimator: Any, stream: Stream) -> Stream:
+    """A stream as the first that an estimator sees: its features are the stream's."""
+    estimator.n_features_in_ = len(stream.names)
+    if stream.names != tuple(map(str, range(len(stream.names)))):
+        estimator.feature_names_in_ = np.array(stream.names, dtype=object)
+    return stream
+
+
+def _check_size(n_features: int) -> None:
+    size = 2 * 8.0 * packed.size(n_features)
+    if size > MOST_BYTES:
+        raise DataError(
+            f"partial_fit keeps sums over all triples of {n_features} features, {size / 1e9:.1f} "
+            f"GB, more than {MOST_BYTES / 1e9:g}. Use fewer features, or give fit() batches that "
+            "can be read again, such as files or a list of arrays."
+        )
