@@ -120,11 +120,6 @@ def fit_moments(
 
 def fit_stream(estimator: Any, stream: Stream, *, model: Model[P], auto_weighting: str) -> Fit[P]:
     """Fit ``model`` to the sums of rows that are gone: by moments alone, once."""
-    if estimator.method == "partial":
-        raise ValueError(
-            "method='partial' goes over rows again to recover incomplete features, and those of a "
-            "stream are gone. Use method='weighted'."
-        )
     seen = survey_of(stream.names, stream.sums.features, estimator.complete_above)
     plan = _planned(estimator, auto_weighting, seen)
     plan = replace(plan, recovery="none" if plan.recovery == "none" else "divide")

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from halfseen.core.arrays import Array
@@ -37,7 +38,7 @@ from halfseen.estimators.parameters import (
 from halfseen.estimators.predictive import of_topics
 from halfseen.estimators.sanity import warn_of_empty
 from halfseen.estimators.sparse_table import read_sparse
-from halfseen.estimators.streaming import with_batch
+from halfseen.estimators.streaming import streams, with_batch
 from halfseen.estimators.table import in_memory, read_new_table, row_by_row
 from halfseen.models.gamma_poisson import GammaPoissonModel
 from halfseen.posteriors.gamma_poisson import factorised_posterior, likelihood_bound
@@ -216,6 +217,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         )
         return self._keep(fit)
 
+    @available_if(streams)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: Any, y: Any = None, *, refit: bool = True, **options: Unpack[StreamOptions]
     ) -> Self:

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from halfseen.core.arrays import Array, Labels, Mask
@@ -33,7 +34,7 @@ from halfseen.estimators.parameters import (
 )
 from halfseen.estimators.predictive import of_mixture
 from halfseen.estimators.sanity import warn_of_empty, warn_of_scales
-from halfseen.estimators.streaming import with_batch
+from halfseen.estimators.streaming import streams, with_batch
 from halfseen.estimators.table import in_memory, read_new_table, row_by_row
 from halfseen.models.gaussian_form import FORMS
 from halfseen.models.gaussian_mixture import GaussianMixtureModel
@@ -42,6 +43,15 @@ from halfseen.models.noise_floor import NOISE_EIGENVALUES
 from halfseen.posteriors.covariance_shape import SHAPES
 from halfseen.posteriors.mixture import MixturePosterior, posterior, recover
 from halfseen.posteriors.mixture_em import polish
+
+
+def _streams(estimator: Any) -> bool:
+    if estimator.covariance_type == "diag":
+        raise AttributeError(
+            "covariance_type='diag' is learned by likelihood, which goes over rows again. Use "
+            "covariance_type='spherical', or fit()."
+        )
+    return streams(estimator)
 
 
 class GaussianMixture(DensityMixin, BaseEstimator):
@@ -206,6 +216,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         )
         return self._keep(fit)
 
+    @available_if(_streams)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, refit: bool = True
     ) -> Self:
@@ -218,11 +229,6 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         learned, which is faster, and right while there are too few.
         """
         self._check_parameters()
-        if self.covariance_type == "diag":
-            raise ValueError(
-                "covariance_type='diag' is learned by likelihood, which goes over rows again. Use "
-                "covariance_type='spherical', or fit()."
-            )
         self.stream_ = with_batch(self, X, sample_weight, lambda seen: None)
         if not refit:
             return self

@@ -32,10 +32,10 @@ class Stream:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(600, 4)) + 6 * rng.integers(2, size=(600, 1))
     >>> first = GaussianMixture(2).partial_fit(X[:300])
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> first.stream_.save(f"{folder.name}/sums.npz")
-    >>> later = GaussianMixture(2).partial_fit(Stream.load(f"{folder.name}/sums.npz"))
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     first.stream_.save(f"{folder}/sums.npz")
+    ...     later = GaussianMixture(2).partial_fit(Stream.load(f"{folder}/sums.npz"))
     >>> later.partial_fit(X[300:]).stream_.n_rows
     600.0
     """

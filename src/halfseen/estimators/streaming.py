@@ -18,6 +18,16 @@ from halfseen.estimators.table import feature_names, read_batch
 MOST_BYTES = 2e9
 
 
+def streams(estimator: Any) -> bool:
+    """Whether the estimator can learn from rows that are seen only once."""
+    if estimator.method == "partial":
+        raise AttributeError(
+            "method='partial' goes over rows again to recover incomplete features, and those of a "
+            "stream are gone. Use method='weighted'."
+        )
+    return True
+
+
 def with_batch(
     estimator: Any, X: Any, sample_weight: Any, check: Callable[[Survey], None]
 ) -> Stream:
