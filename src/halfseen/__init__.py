@@ -4,9 +4,10 @@ from halfseen.core.errors import (
     DataError,
     DroppedFeatureWarning,
     LikelihoodWarning,
+    ModelFileError,
     WeakMomentsWarning,
 )
-from halfseen.estimators import GammaPoisson, GaussianMixture
+from halfseen.estimators import GammaPoisson, GaussianMixture, load
 
 __version__ = "0.1.0"
 
@@ -16,5 +17,7 @@ __all__ = [
     "GammaPoisson",
     "GaussianMixture",
     "LikelihoodWarning",
+    "ModelFileError",
     "WeakMomentsWarning",
+    "load",
 ]

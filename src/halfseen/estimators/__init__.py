@@ -2,5 +2,6 @@
 
 from halfseen.estimators.gamma_poisson import GammaPoisson
 from halfseen.estimators.gaussian_mixture import GaussianMixture
+from halfseen.estimators.loading import load
 
-__all__ = ["GammaPoisson", "GaussianMixture"]
+__all__ = ["GammaPoisson", "GaussianMixture", "load"]

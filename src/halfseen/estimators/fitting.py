@@ -125,6 +125,7 @@ def keep_shared(estimator: Any, fit: Fit[Any]) -> None:
     estimator.kept_features_ = fit.survey.kept
     estimator.n_components_ = estimator.n_components
     estimator.diagnostics_ = fit.diagnostics
+    estimator.columns_by_name_ = False  # as scikit-learn wants it; models from files do
 
 
 def _generator(random_state: Any) -> np.random.Generator:

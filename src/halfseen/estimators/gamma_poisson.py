@@ -1,5 +1,6 @@
 """Gamma-Poisson topics from tables of counts with gaps."""
 
+import os
 import warnings
 from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
@@ -15,6 +16,7 @@ from halfseen.core.refinement import Refined, Refinement
 from halfseen.core.rows import Block, Rows
 from halfseen.core.survey import Survey
 from halfseen.core.topic_parameters import TopicParameters
+from halfseen.estimators.columns import in_fitted_order
 from halfseen.estimators.counts import check_counts
 from halfseen.estimators.fitting import (
     Fit,
@@ -30,6 +32,7 @@ from halfseen.estimators.parameters import (
 )
 from halfseen.estimators.predictive import of_topics
 from halfseen.estimators.sanity import warn_of_empty
+from halfseen.estimators.stored import save
 from halfseen.estimators.table import read_new_table, row_by_row
 from halfseen.models.gamma_poisson import GammaPoissonModel
 from halfseen.posteriors.gamma_poisson import factorised_posterior, likelihood_bound
@@ -299,12 +302,21 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Return this many tables with gaps filled by random counts from their distribution given
             what is observed, for multiple imputation.
         """
-        table = read_new_table(self, X, check_counts)
+        ordered = in_fitted_order(self, X)
+        table = read_new_table(self, ordered, check_counts)
         kept, random = self.kept_features_, check_random_state(self.random_state)
         predictive = of_topics(
             table[:, kept], self._parameters(), kept, self.constants_, LIKELIHOOD_SEED, random
         )
-        return impute(X, table, predictive, return_std=return_std, draws=draws)
+        return impute(X, ordered, table, predictive, return_std=return_std, draws=draws)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted model to one file, for :func:`halfseen.load`.
+
+        A file that is there already is not replaced unless ``overwrite`` says so. Until the new one
+        is whole the old one stays, even if the process is killed.
+        """
+        save(self, path, overwrite=overwrite)
 
     def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
         """Draw rows of counts without gaps, and the loadings they come from."""

@@ -12,6 +12,7 @@ from halfseen.core.naming import quoted
 from halfseen.core.rows import Block
 from halfseen.core.survey import Survey, survey
 from halfseen.engines.memory import MemoryRows
+from halfseen.estimators.columns import in_fitted_order
 
 
 def read_table(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
@@ -24,7 +25,7 @@ def read_new_table(
 ) -> np.ndarray[Any, Any]:
     """A float table (n, d) for a fitted estimator, with the values that its fit would take."""
     check_is_fitted(estimator)
-    table = _floats(estimator, X, reset=False)
+    table = _floats(estimator, in_fitted_order(estimator, X), reset=False)
     check(survey(MemoryRows(table, feature_names(estimator)), 1.0))
     return table
 
