@@ -124,9 +124,7 @@ NOT_LAID_OUT = {
 
 @pytest.mark.parametrize(("header", "body"), NOT_LAID_OUT.values(), ids=NOT_LAID_OUT)
 def test_a_layout_that_is_wrong_is_refused_even_with_the_right_checksum(header, body):
-    with pytest.raises(
-        ModelFileError, match=r"^it is not laid out as a model file: .*Save the"
-    ):
+    with pytest.raises(ModelFileError, match=r"^it is not laid out as a model file: .*Save the"):
         unpack(forged(header, body), "it")
 
 
