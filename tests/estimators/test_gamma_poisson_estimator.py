@@ -139,3 +139,16 @@ def test_few_complete_features_leave_incomplete_ones_to_their_weights():
     assert model.diagnostics_.incomplete_features == "divide"
     order = recovery.match(model.components_, TOPICS)
     np.testing.assert_allclose(model.components_[order], TOPICS, atol=0.03)
+
+
+def test_the_posterior_of_a_single_topic_is_the_gamma_it_is_in_closed_form():
+    rng = np.random.default_rng(0)
+    X, _ = simulate.gamma_poisson(400, [[0.4, 0.3, 0.2, 0.1]], [2.0], 0.1, rng)
+    X = simulate.independent_gaps(X, [1, 1, 0.5, 0.5], rng)
+    model = GammaPoisson(1).fit(X)
+    shape = model.shapes_[0] + np.nansum(X, axis=1)
+    rate = model.rate_ + ~np.isnan(X) @ model.components_[0]
+    mean, std = model.posterior(X)
+    np.testing.assert_allclose(mean[:, 0], shape / rate, rtol=0.02)
+    np.testing.assert_allclose(std[:, 0], np.sqrt(shape) / rate, rtol=0.15)
+    np.testing.assert_allclose((std[:, 0] * rate / np.sqrt(shape)).mean(), 1, rtol=0.01)

@@ -112,8 +112,7 @@ def test_everything_learned_and_every_parameter_is_kept(case):
         assert left.keys() == right.keys()
         for name in left:
             if isinstance(left[name], np.ndarray):
-                assert left[name].dtype == right[name].dtype
-                assert same_bits(left[name], right[name])
+                np.testing.assert_array_equal(left[name], right[name], strict=True)
             elif not isinstance(left[name], np.random.RandomState):
                 assert left[name] == right[name]
 

@@ -54,6 +54,13 @@ class Likelihood(NamedTuple):
     bound: Array  # what the log-likelihood cannot be below
 
 
+class Loadings(NamedTuple):
+    """What is known of rows' loadings given their observed counts, each (n, k)."""
+
+    mean: Array
+    std: Array
+
+
 class FitOptions(TypedDict, total=False):
     """What :meth:`GammaPoisson.fit` takes besides the table."""
 
@@ -120,6 +127,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Sweeps over the rows that refining took.
     diagnostics_ : Diagnostics
         How the fit went, and what to be careful about.
+    columns_by_name_ : bool
+        Whether data frames may have their columns in any order: true of models from files.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -235,6 +244,21 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return row_by_row(
             self._kept_table(X), lambda block: factorised_posterior(block, parameters).mean
         )
+
+    def posterior(self, X: Any) -> Loadings:
+        """Means and standard deviations of each row's loadings given its observed counts.
+
+        By importance sampling, which takes longer than :meth:`transform` and knows that topics
+        which share features trade loadings.
+        """
+        parameters = self._parameters()
+
+        def columns(block: Block) -> Array:
+            sample = importance_sample(block, parameters, LIKELIHOOD_SEED)
+            variances = np.diagonal(sample.covariance, axis1=1, axis2=2)
+            return np.hstack([sample.mean, np.sqrt(np.maximum(variances, 0.0))])
+
+        return Loadings(*np.hsplit(row_by_row(self._kept_table(X), columns), 2))
 
     def inverse_transform(self, X: Any) -> Array:
         """Expected counts of rows with loadings ``X`` (n, k); (n, d)."""

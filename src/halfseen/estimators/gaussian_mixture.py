@@ -121,6 +121,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         How many components there are.
     diagnostics_ : Diagnostics
         How the fit went, and what to be careful about.
+    columns_by_name_ : bool
+        Whether data frames may have their columns in any order: true of models from files.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -36,7 +36,7 @@ def _floats(estimator: Any, X: Any, *, reset: bool) -> np.ndarray[Any, Any]:
             estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False
         )
     except (TypeError, ValueError) as error:
-        names = _not_numbers(X)
+        names = not_numbers(X)
         if not names:
             raise
         raise DataError(
@@ -46,7 +46,7 @@ def _floats(estimator: Any, X: Any, *, reset: bool) -> np.ndarray[Any, Any]:
     return table
 
 
-def _not_numbers(X: Any) -> list[str]:
+def not_numbers(X: Any) -> list[str]:
     """The columns of a data frame that do not hold numbers."""
     return [str(name) for name in getattr(X, "columns", ()) if not _is_numeric(X[name])]
 
