@@ -57,7 +57,7 @@ def spectrum(model: Any, *, ax: Axes | None = None) -> Axes:
         ax.set_yscale("symlog", linthresh=10 ** np.ceil(np.log10(noise)))
     ax.locator_params(axis="x", integer=True)
     ax.set_xlim(0.5, len(values) + 0.5)
-    ax.set_xlabel("number of the eigenvalue, largest first")
+    ax.set_xlabel("eigenvalue, largest first")
     ax.set_ylabel("eigenvalue of the weighted signal\n(squared units of the table)")
     ax.legend(frameon=False)
     plain(ax)

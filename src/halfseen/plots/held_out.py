@@ -106,6 +106,6 @@ def _draw(ax: Axes, true: Array, guess: Array, within: float) -> Axes:
     ax.set_aspect("equal")
     ax.set_xlabel("filled in (standard deviations)")
     ax.set_ylabel("true (standard deviations)")
-    ax.legend(frameon=False, loc="upper left")
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize="small")
     plain(ax)
     return ax
