@@ -420,36 +420,40 @@ path = os.path.join(folder, "it.halfseen")
 X = np.random.default_rng(0).normal(size=(200, 3))
 models = [GaussianMixture().fit(X + shift) for shift in (0.0, 100.0)]
 for marker, model in enumerate(models):  # large, so that writing takes its time
-    model.set_params(feature_weights=np.full(300_000, float(marker)))
-models[0].save(path)
+    model.set_params(feature_weights=np.full(100_000, float(marker)))
+start = time.perf_counter()
+for model in models[::-1]:
+    model.save(path, overwrite=True)
+pace = (time.perf_counter() - start) / 2
 random.seed(0)
-seen = set()
-for _ in range(60):
+seen, n_kills, n_cut = set(), 0, 0
+while n_kills < 60 or (n_kills < 300 and (len(seen) < 2 or n_cut < 3)):
     child = os.fork()
     if not child:
         while True:
             for model in models[::-1]:
                 model.save(path, overwrite=True)
-    time.sleep(random.uniform(0, 0.06))
+    time.sleep(random.uniform(0, 4 * pace))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
+    n_kills += 1
+    n_cut = sum(name.endswith(".tmp") for name in os.listdir(folder))
     found = load(path)
     marker = int(found.feature_weights[0])
     assert (found.feature_weights == marker).all()
     assert (found.means_ == models[marker].means_).all()
     seen.add(marker)
-print(len(seen), sum(name.endswith(".tmp") for name in os.listdir(folder)))
+print(n_kills, len(seen), n_cut)
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes to fork and kill")
 def test_sixty_kills_while_saving_leave_the_old_model_or_the_new_one_whole(tmp_path):
-    result = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, text=True, check=True
-    )
-    n_models_seen, n_cut_short = map(int, result.stdout.split())
+    printed = subprocess.check_output([sys.executable, "-c", KILLED, str(tmp_path)], text=True)
+    n_kills, n_models_seen, n_cut_short = map(int, printed.split())
+    assert n_kills >= 60
     assert n_models_seen == 2
-    assert n_cut_short > 5  # else the kills came at the wrong moments
+    assert n_cut_short >= 3  # else the kills came at the wrong moments
 
 
 # Columns by name
@@ -457,7 +461,9 @@ def test_sixty_kills_while_saving_leave_the_old_model_or_the_new_one_whole(tmp_p
 
 @pytest.mark.parametrize("container", [lambda frame: frame, pl.from_pandas])
 @given(order=st.permutations(NAMES))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20, deadline=None
+)
 def test_a_loaded_model_takes_columns_in_any_order(container, order, mixture):
     model = loads(dumps(mixture), "it", ESTIMATORS)
     frame = measurements()

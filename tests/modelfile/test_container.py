@@ -1,6 +1,7 @@
 """The bytes of a model file: what is written is read, and nothing else is."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -126,6 +127,20 @@ NOT_LAID_OUT = {
 def test_a_layout_that_is_wrong_is_refused_even_with_the_right_checksum(header, body):
     with pytest.raises(ModelFileError, match=r"^it is not laid out as a model file: .*Save the"):
         unpack(forged(header, body), "it")
+
+
+@pytest.mark.parametrize("shape", ["[131072]", "[99999999999]"])
+def test_arrays_that_claim_the_same_bytes_many_times_take_no_memory(shape):
+    many = ",".join(
+        f'"{i}":{{"dtype":"F64","shape":{shape},"data_offsets":[0,1048576]}}' for i in range(2000)
+    )
+    data = forged("}," + many + "}", b"\0" * 1048576)
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="do not lie one after the other"):
+        unpack(data, "it")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * len(data)
 
 
 def test_a_header_that_is_no_text_is_refused():

@@ -20,6 +20,7 @@ from halfseen.core.naming import quoted
 from halfseen.estimators.diagnostics import Diagnostics
 from halfseen.modelfile.atomic import write_whole
 from halfseen.modelfile.container import (
+    INTERPRETING,
     Values,
     check_start,
     first_line,
@@ -139,14 +140,7 @@ def loads(data: bytes, name: str, classes: Mapping[str, Any]) -> Any:
         )
     try:
         return _assembled(classes[kind], LEARNED[kind], metadata, arrays)
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-    ) as error:
+    except INTERPRETING as error:
         raise ModelFileError(
             f"{name} does not hold a whole {kind}: {first_line(error)}. It was written by halfseen "
             f"{metadata.get('library_version', '?')}; save the model again, or upgrade halfseen."

@@ -141,31 +141,37 @@ def _interpret(data: bytes) -> tuple[dict[str, str], dict[str, Values]]:
     if "checksum" not in metadata or metadata.pop("format") != f"halfseen model {FORMAT}":
         raise ValueError("it is of another format than its first bytes say")
     del metadata["checksum"]
+    _check_spans(header, len(data) - start)
     buffer = memoryview(data)[start:]
-    arrays = {name: _array(entry, buffer, name) for name, entry in header.items()}
-    spans = sorted(entry["data_offsets"] for entry in header.values())
-    edges = [0, *(end for _, end in spans)]
-    if edges[-1] != len(buffer) or any(
-        begin != edge for (begin, _), edge in zip(spans, edges, strict=False)
-    ):
-        raise ValueError("its arrays do not lie one after the other")
-    return metadata, arrays
+    return metadata, {name: _array(entry, buffer, name) for name, entry in header.items()}
+
+
+def _check_spans(entries: dict[str, Any], size: int) -> None:
+    """Arrays that fill the file exactly, before any is copied: together they take its size."""
+    for name, entry in entries.items():
+        if set(entry) != {"dtype", "shape", "data_offsets"} or len(entry["data_offsets"]) != 2:
+            raise ValueError(f"array '{name}' is not described as arrays are")
+        if entry["dtype"] not in DTYPES:
+            raise ValueError(f"array '{name}' is of type {entry['dtype']}, which models do not use")
+        numbers = [*entry["data_offsets"], *entry["shape"]]
+        if not all(type(number) is int and number >= 0 for number in numbers):
+            raise ValueError(f"array '{name}' is not measured in whole numbers")
+    edge = 0
+    for begin, end in sorted(entry["data_offsets"] for entry in entries.values()):
+        if begin != edge or end < begin:
+            raise ValueError("its arrays do not lie one after the other")
+        edge = end
+    if edge != size:
+        raise ValueError("its arrays do not end where it does")
 
 
 def _array(entry: dict[str, Any], buffer: memoryview, name: str) -> Values:
     """A copy, which may be written to and is aligned as new arrays are."""
-    if set(entry) != {"dtype", "shape", "data_offsets"}:
-        raise ValueError(f"array '{name}' is not described as arrays are")
-    if entry["dtype"] not in DTYPES:
-        raise ValueError(f"array '{name}' is of type {entry['dtype']}, which models do not use")
-    (begin, end), shape, dtype = entry["data_offsets"], entry["shape"], DTYPES[entry["dtype"]]
-    sizes = [begin, end, *shape]
-    if not all(type(size) is int and size >= 0 for size in sizes) or end > len(buffer):
-        raise ValueError(f"array '{name}' does not lie in the file")
-    values = np.frombuffer(buffer[begin:end], dtype=dtype).reshape(shape).copy()
-    if dtype == "|b1" and (values.view(np.uint8) > 1).any():
+    begin, end = entry["data_offsets"]
+    stored = np.frombuffer(buffer[begin:end], dtype=DTYPES[entry["dtype"]])
+    if entry["dtype"] == "BOOL" and (stored.view(np.uint8) > 1).any():
         raise ValueError(f"array '{name}' holds truth values that are neither true nor false")
-    return values.astype(values.dtype.newbyteorder("="), copy=False)
+    return stored.reshape(entry["shape"]).astype(stored.dtype.newbyteorder("="))
 
 
 def strict_json(text: str) -> Any:
