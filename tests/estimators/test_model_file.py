@@ -150,7 +150,7 @@ def test_every_estimator_has_a_saved_model_of_every_format():
 
 
 def corruptions(data, other, rng, number):
-    """Damaged copies of a file, of seven kinds in turn."""
+    """Damaged copies of a file, of nine kinds in turn."""
     length = 8 + int.from_bytes(data[:8], "little")
     other_length = 8 + int.from_bytes(other[:8], "little")
 
@@ -203,7 +203,8 @@ def test_ten_thousand_corruptions_are_each_refused_in_little_memory(mixture):
         before = tracemalloc.get_traced_memory()[0]
         with pytest.raises(ModelFileError):
             loads(damaged, "it", ESTIMATORS)
-        assert tracemalloc.get_traced_memory()[1] - before < 2 * max(len(damaged), 4000)
+        # Of a file of a few bytes, the error itself is larger than twice its size.
+        assert tracemalloc.get_traced_memory()[1] - before < max(2 * len(damaged), 4000)
         tried += 1
     tracemalloc.stop()
     assert tried >= 10_000
