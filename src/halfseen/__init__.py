@@ -4,9 +4,10 @@ from halfseen.core.errors import (
     DataError,
     DroppedFeatureWarning,
     LikelihoodWarning,
+    ModelFileError,
     WeakMomentsWarning,
 )
-from halfseen.estimators import GammaPoisson, GaussianMixture, ObservedBlocks, Stream
+from halfseen.estimators import GammaPoisson, GaussianMixture, ObservedBlocks, Stream, load
 
 __version__ = "0.1.0"
 
@@ -16,7 +17,9 @@ __all__ = [
     "GammaPoisson",
     "GaussianMixture",
     "LikelihoodWarning",
+    "ModelFileError",
     "ObservedBlocks",
     "Stream",
     "WeakMomentsWarning",
+    "load",
 ]

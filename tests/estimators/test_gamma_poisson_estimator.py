@@ -139,3 +139,27 @@ def test_few_complete_features_leave_incomplete_ones_to_their_weights():
     assert model.diagnostics_.incomplete_features == "divide"
     order = recovery.match(model.components_, TOPICS)
     np.testing.assert_allclose(model.components_[order], TOPICS, atol=0.03)
+
+
+def test_the_posterior_of_a_single_topic_is_the_gamma_it_is_in_closed_form():
+    rng = np.random.default_rng(0)
+    X, _ = simulate.gamma_poisson(400, [[0.4, 0.3, 0.2, 0.1]], [2.0], 0.1, rng)
+    X = simulate.independent_gaps(X, [1, 1, 0.5, 0.5], rng)
+    model = GammaPoisson(1).fit(X)
+    shape = model.shapes_[0] + np.nansum(X, axis=1)
+    rate = model.rate_ + ~np.isnan(X) @ model.components_[0]
+    mean, std = model.posterior(X)
+    error = 1 / np.sqrt(model.likelihood(X).effective_draws)  # of the mean, in posterior spreads
+    exact = np.sqrt(shape) / rate
+    assert (np.abs(mean[:, 0] - shape / rate) < 5 * error * exact).all()
+    assert (np.abs(std[:, 0] / exact - 1) < 5 * error).all()
+    np.testing.assert_allclose((std[:, 0] / exact).mean(), 1, rtol=0.02)
+
+
+def test_the_posterior_of_a_row_with_nothing_observed_is_the_prior():
+    rng = np.random.default_rng(0)
+    X, _ = simulate.gamma_poisson(400, np.eye(2), [2.0, 1.0], 0.1, rng)
+    model = GammaPoisson(2).fit(X)
+    mean, std = model.posterior(np.full((1, 2), np.nan))
+    np.testing.assert_allclose(mean[0], model.shapes_ / model.rate_, rtol=0.15)
+    np.testing.assert_allclose(std[0], np.sqrt(model.shapes_) / model.rate_, rtol=0.3)

@@ -8,6 +8,10 @@ class DataError(ValueError):
     """The data cannot give what was asked for."""
 
 
+class ModelFileError(DataError):
+    """The file does not hold a model, or not one that this version can read."""
+
+
 class WeakMomentsWarning(UserWarning):
     """The moments are so uncertain that the model should not be trusted blindly."""
 

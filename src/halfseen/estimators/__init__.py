@@ -2,7 +2,8 @@
 
 from halfseen.estimators.gamma_poisson import GammaPoisson
 from halfseen.estimators.gaussian_mixture import GaussianMixture
+from halfseen.estimators.loading import load
 from halfseen.estimators.observed_blocks import ObservedBlocks
 from halfseen.estimators.stream import Stream
 
-__all__ = ["GammaPoisson", "GaussianMixture", "ObservedBlocks", "Stream"]
+__all__ = ["GammaPoisson", "GaussianMixture", "ObservedBlocks", "Stream", "load"]

@@ -19,6 +19,8 @@ class Diagnostics:
     ----------
     spectrum : ndarray
         Eigenvalues of the weighted signal, largest first. The ones kept should stand out.
+    n_kept_eigenvalues : int
+        How many of them, from the first, were kept: as many as the components span dimensions.
     off_diagonal_fraction : float
         How much of the tensor the components leave unexplained, from 0 to 1.
     dropped_features : dict
@@ -40,6 +42,7 @@ class Diagnostics:
     """
 
     spectrum: Array
+    n_kept_eigenvalues: int
     off_diagonal_fraction: float
     dropped_features: dict[str, str]
     n_empty_rows: int
@@ -67,6 +70,7 @@ def diagnose(
     evidence = learned.evidence
     return Diagnostics(
         spectrum=evidence.whitening.spectrum,
+        n_kept_eigenvalues=evidence.whitening.rank,
         off_diagonal_fraction=learned.decomposition.off_diagonal,
         dropped_features=survey.dropped,
         n_empty_rows=survey.sums.n_empty,

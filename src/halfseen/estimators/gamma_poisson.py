@@ -1,5 +1,6 @@
 """Gamma-Poisson topics from tables of counts with gaps."""
 
+import os
 import warnings
 from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
@@ -20,6 +21,7 @@ from halfseen.core.survey import Survey, survey
 from halfseen.core.topic_parameters import TopicParameters
 from halfseen.engines.memory import MemoryRows
 from halfseen.engines.sparse import SparseRows
+from halfseen.estimators.columns import in_fitted_order
 from halfseen.estimators.counts import check_counts
 from halfseen.estimators.fitting import (
     Fit,
@@ -38,6 +40,7 @@ from halfseen.estimators.parameters import (
 from halfseen.estimators.predictive import of_topics
 from halfseen.estimators.sanity import warn_of_empty
 from halfseen.estimators.sparse_table import read_sparse
+from halfseen.estimators.stored import save
 from halfseen.estimators.streaming import streams, with_batch
 from halfseen.estimators.table import in_memory, read_new_table, row_by_row
 from halfseen.models.gamma_poisson import GammaPoissonModel
@@ -58,6 +61,13 @@ class Likelihood(NamedTuple):
     standard_error: Array
     effective_draws: Array  # of the draws of importance sampling
     bound: Array  # what the log-likelihood cannot be below
+
+
+class Loadings(NamedTuple):
+    """What is known of rows' loadings given their observed counts, each (n, k)."""
+
+    mean: Array
+    std: Array
 
 
 class StreamOptions(TypedDict, total=False):
@@ -132,6 +142,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Sweeps over the rows that refining took.
     diagnostics_ : Diagnostics
         How the fit went, and what to be careful about.
+    columns_by_name_ : bool
+        Whether data frames may have their columns in any order: true of models from files.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -277,6 +289,21 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             self._kept_rows(X, observed), lambda block: factorised_posterior(block, parameters).mean
         )
 
+    def posterior(self, X: Any, observed: ObservedBlocks | None = None) -> Loadings:
+        """Means and standard deviations of each row's loadings given its observed counts.
+
+        By importance sampling, which takes longer than :meth:`transform` and knows that topics
+        which share features trade loadings.
+        """
+        parameters = self._parameters()
+
+        def columns(block: Block) -> Array:
+            sample = importance_sample(block, parameters, LIKELIHOOD_SEED)
+            variances = np.diagonal(sample.covariance, axis1=1, axis2=2)
+            return np.hstack([sample.mean, np.sqrt(np.maximum(variances, 0.0))])
+
+        return Loadings(*np.hsplit(row_by_row(self._kept_rows(X, observed), columns), 2))
+
     def inverse_transform(self, X: Any) -> Array:
         """Expected counts of rows with loadings ``X`` (n, k); (n, d)."""
         check_is_fitted(self)
@@ -344,12 +371,21 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Return this many tables with gaps filled by random counts from their distribution given
             what is observed, for multiple imputation.
         """
-        table = read_new_table(self, X, check_counts)
+        ordered = in_fitted_order(self, X)
+        table = read_new_table(self, ordered, check_counts)
         kept, random = self.kept_features_, check_random_state(self.random_state)
         predictive = of_topics(
             table[:, kept], self._parameters(), kept, self.constants_, LIKELIHOOD_SEED, random
         )
-        return impute(X, table, predictive, return_std=return_std, draws=draws)
+        return impute(X, ordered, table, predictive, return_std=return_std, draws=draws)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted model to one file, for :func:`halfseen.load`.
+
+        A file that is there already is not replaced unless ``overwrite`` says so. Until the new one
+        is whole the old one stays, even if the process is killed.
+        """
+        save(self, path, overwrite=overwrite)
 
     def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
         """Draw rows of counts without gaps, and the loadings they come from."""

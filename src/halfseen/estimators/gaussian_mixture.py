@@ -1,5 +1,6 @@
 """Gaussian mixtures from tables with gaps."""
 
+import os
 import warnings
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from halfseen.core.mixture_parameters import MixtureParameters
 from halfseen.core.refinement import Refined, Refinement
 from halfseen.core.rows import Block, Rows
 from halfseen.core.survey import Survey
+from halfseen.estimators.columns import in_fitted_order
 from halfseen.estimators.fitting import (
     Fit,
     Regression,
@@ -34,6 +36,7 @@ from halfseen.estimators.parameters import (
 )
 from halfseen.estimators.predictive import of_mixture
 from halfseen.estimators.sanity import warn_of_empty, warn_of_scales
+from halfseen.estimators.stored import save
 from halfseen.estimators.streaming import streams, with_batch
 from halfseen.estimators.table import in_memory, read_new_table, row_by_row
 from halfseen.models.gaussian_form import FORMS
@@ -130,6 +133,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         How many components there are.
     diagnostics_ : Diagnostics
         How the fit went, and what to be careful about.
+    columns_by_name_ : bool
+        Whether data frames may have their columns in any order: true of models from files.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -351,12 +356,13 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             Return this many tables with gaps filled by random draws from their distribution given
             what is observed, for multiple imputation.
         """
-        table = read_new_table(self, X)
+        ordered = in_fitted_order(self, X)
+        table = read_new_table(self, ordered)
         variances = self._variances() * self.kept_features_  # constants do not vary
         random = check_random_state(self.random_state)
         shares = self._posterior(table[:, self.kept_features_]).responsibilities
         predictive = of_mixture(shares, self.means_, variances, random)
-        return impute(X, table, predictive, return_std=return_std, draws=draws)
+        return impute(X, ordered, table, predictive, return_std=return_std, draws=draws)
 
     def to_sklearn(self) -> Any:
         """The same mixture as a fitted ``sklearn.mixture.GaussianMixture``.
@@ -365,6 +371,14 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         them off as ``means_init``, ``weights_init`` and ``precisions_init`` for other mixtures.
         """
         return as_sklearn(self, self._variances())
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted model to one file, for :func:`halfseen.load`.
+
+        A file that is there already is not replaced unless ``overwrite`` says so. Until the new one
+        is whole the old one stays, even if the process is killed.
+        """
+        save(self, path, overwrite=overwrite)
 
     def sample(self, n_samples: int = 1) -> tuple[Array, Labels]:
         """Draw rows without gaps, and the components they come from."""

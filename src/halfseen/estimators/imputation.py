@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.core.arrays import Array, Mask
+from halfseen.estimators.columns import in_order_of
 from halfseen.estimators.containers import filled_like, table_like
 
 
@@ -24,26 +25,33 @@ class Predictive:
 
 def impute(
     X: Any,
+    ordered: Any,
     table: np.ndarray[Any, Any],
     predictive: Predictive,
     *,
     return_std: bool,
     draws: Any,
 ) -> Any:
-    """Fill ``X`` as :meth:`GaussianMixture.impute` and :meth:`GammaPoisson.impute` say."""
+    """Fill ``X`` as :meth:`GaussianMixture.impute` and :meth:`GammaPoisson.impute` say.
+
+    ``ordered`` is X, and ``table`` X as numbers, with the columns in the order of the fit.
+    """
+
+    def fill(values: Array) -> Any:
+        return in_order_of(X, filled_like(ordered, table, values))
+
     if draws is not None:
         if return_std or isinstance(draws, bool) or not isinstance(draws, Integral) or draws < 1:
             raise ValueError(
                 "draws must be an int of at least 1, without return_std: how far apart the draws "
                 f"are tells how sure they are. Got draws={draws!r}, return_std={return_std!r}."
             )
-        return [filled_like(X, table, values) for values in predictive.draws(int(draws))]
+        return [fill(values) for values in predictive.draws(int(draws))]
     mean, variance = predictive.moments()
-    filled = filled_like(X, table, mean)
     if not return_std:
-        return filled
+        return fill(mean)
     spread = np.where(np.isnan(table), np.sqrt(variance), 0.0)
-    return filled, table_like(X, spread)
+    return fill(mean), in_order_of(X, table_like(ordered, spread))
 
 
 def spread_out(kept_values: Array, kept: Mask, others: Array) -> Array:

@@ -13,6 +13,7 @@ from halfseen.core.rows import Block
 from halfseen.core.survey import Survey, survey
 from halfseen.engines.memory import MemoryRows
 from halfseen.engines.sparse import SparseRows
+from halfseen.estimators.columns import in_fitted_order
 
 
 def read_table(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
@@ -30,7 +31,7 @@ def read_new_table(
 ) -> np.ndarray[Any, Any]:
     """A float table (n, d) for a fitted estimator, with the values that its fit would take."""
     check_is_fitted(estimator)
-    table = _floats(estimator, X, reset=False)
+    table = _floats(estimator, in_fitted_order(estimator, X), reset=False)
     check(survey(MemoryRows(table, feature_names(estimator)), 1.0))
     return table
 
@@ -41,7 +42,7 @@ def _floats(estimator: Any, X: Any, *, reset: bool) -> np.ndarray[Any, Any]:
             estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False
         )
     except (TypeError, ValueError) as error:
-        names = _not_numbers(X)
+        names = not_numbers(X)
         if not names:
             raise
         raise DataError(
@@ -51,7 +52,7 @@ def _floats(estimator: Any, X: Any, *, reset: bool) -> np.ndarray[Any, Any]:
     return table
 
 
-def _not_numbers(X: Any) -> list[str]:
+def not_numbers(X: Any) -> list[str]:
     """The columns of a data frame that do not hold numbers."""
     return [str(name) for name in getattr(X, "columns", ()) if not _is_numeric(X[name])]
 

@@ -1,0 +1,43 @@
+"""Files that are either the old or the new, whole, whatever happens while they are written."""
+
+import os
+import secrets
+from pathlib import Path
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes, *, overwrite: bool) -> None:
+    """Put ``data`` at ``path``: written under another name in the same folder, then renamed.
+
+    A process that is killed on the way leaves at worst a hidden ``.halfseen-….tmp`` behind.
+    """
+    target = Path(os.path.realpath(path))  # a link stays a link
+    if target.is_dir():
+        raise IsADirectoryError(f"{path} is a folder. Give the name of a file in it.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"The folder {target.parent} does not exist. Create it first.")
+    if target.exists() and not overwrite:
+        raise FileExistsError(
+            f"{path} is there already. Use overwrite=True to replace it, or choose another name."
+        )
+    temporary = target.with_name(f".halfseen-{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _flush_folder(target.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """The renaming itself survives a loss of power."""
+    if os.name != "posix":
+        return  # elsewhere folders cannot be opened
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,111 @@
+"""Whether filled gaps can be trusted: known values, hidden and filled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from halfseen.core.arrays import Array, Mask
+from halfseen.core.errors import DataError
+from halfseen.estimators.columns import in_fitted_order
+from halfseen.estimators.containers import table_like
+from halfseen.plots.canvas import BLUE, ORANGE, axes, plain
+from halfseen.plots.tables import as_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_POINTS = 5000
+WITHIN = 2.0
+
+
+def imputation_check(
+    model: Any,
+    X: Any,
+    *,
+    fraction: float = 0.1,
+    random_state: Any = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Known values of ``X`` that were hidden from the model, against what it filled in.
+
+    Both in standard deviations of their feature, from its mean, so that all features fit on one
+    picture. The legend says how much of the hidden values' variance the model explains (0 is no
+    better than the mean), and how many lie within two of its predictive standard deviations: of
+    normal values 95 %, and if far fewer, its standard deviations are too small. The model may have
+    seen the values when it was fitted; rows that it has not seen are a harder test.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this package
+        The model that fills.
+    X : array or data frame of shape (n, d)
+        The rows.
+    fraction : float, default=0.1
+        The fraction of observed values to hide.
+    random_state : int, RandomState or None, default=0
+        Seeds the choice of values to hide.
+    ax : matplotlib Axes or None, default=None
+        Where to draw.
+    """
+    check_is_fitted(model)
+    if not 0 < fraction < 1:
+        raise ValueError(f"fraction must be above 0 and below 1. Got {fraction!r} instead.")
+    X = in_fitted_order(model, X)
+    table = as_numbers(X)
+    hidden = _hidden(table, model.kept_features_, fraction, random_state)
+    gappy = np.where(hidden, np.nan, table)
+    filled, spread = map(np.asarray, model.impute(table_like(X, gappy), return_std=True))
+    touched: Mask = np.any(hidden, axis=0)
+    middle, scale = np.zeros((2, table.shape[1]))
+    middle[touched] = np.nanmean(gappy[:, touched], axis=0)
+    scale[touched] = np.nanstd(gappy[:, touched], axis=0)
+    _, column = np.nonzero(hidden)
+    unit = np.where(scale > 0, scale, 1.0)[column]
+    true, guess = ((values[hidden] - middle[column]) / unit for values in (table, filled))
+    within = float((np.abs(true - guess) <= WITHIN * spread[hidden] / unit).mean())
+    return _draw(axes(ax, 5.0, 5.0), true, guess, within)
+
+
+def _hidden(table: Array, kept: Mask, fraction: float, random_state: Any) -> Mask:
+    candidates = ~np.isnan(table) & kept
+    chosen = candidates & (check_random_state(random_state).random_sample(table.shape) < fraction)
+    if not chosen.any():
+        raise DataError(
+            f"fraction={fraction:g} of the {np.count_nonzero(candidates)} observed values is none. "
+            "Hide a larger fraction, or give more rows."
+        )
+    everything = candidates.any(axis=0) & ~(candidates & ~chosen).any(axis=0)
+    if everything.any():
+        chosen[:, everything] = False  # nothing would be left to compare with
+    return np.asarray(chosen, dtype=np.bool_)
+
+
+def _draw(ax: Axes, true: Array, guess: Array, within: float) -> Axes:
+    explained = 1 - float(np.mean((true - guess) ** 2) / np.mean(true**2))
+    shown = slice(None, None, -(-len(true) // MOST_POINTS))
+    low, high = np.quantile(np.concatenate([true, guess]), [0.001, 0.999])
+    edge = 0.05 * (high - low)
+    ax.axline((0, 0), slope=1, color=ORANGE, linestyle="--", label="filled = true")
+    ax.plot(
+        guess[shown],
+        true[shown],
+        "o",
+        markersize=3,
+        alpha=0.3,
+        color=BLUE,
+        markeredgewidth=0,
+        label=f"{len(true):,} hidden values:\n{explained:.0%} of variance explained,\n"
+        f"{within:.0%} within ±{WITHIN:g} predicted sd",
+    )
+    ax.set_xlim(low - edge, high + edge)
+    ax.set_ylim(low - edge, high + edge)
+    ax.set_aspect("equal")
+    ax.set_xlabel("filled in (standard deviations)")
+    ax.set_ylabel("true (standard deviations)")
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize="small")
+    plain(ax)
+    return ax

@@ -1,0 +1,31 @@
+"""Tables and features as plots need them."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from halfseen.core.arrays import Array
+from halfseen.core.errors import DataError
+from halfseen.core.naming import quoted
+from halfseen.estimators.table import not_numbers
+
+
+def as_numbers(X: Any) -> Array:
+    """An array or a data frame as floats (n, d), NaN in the gaps."""
+    try:
+        table: Array = check_array(X, dtype=np.float64, ensure_all_finite=False)
+    except (TypeError, ValueError) as error:
+        names = not_numbers(X)
+        if not names:
+            raise
+        raise DataError(
+            f"{quoted(names, range(len(names)))} cannot be drawn as numbers. Leave out columns of "
+            "text and dates, or code them as numbers."
+        ) from error
+    return table
+
+
+def column_names(X: Any, n_features: int) -> list[str]:
+    """The names of the columns, or their numbers where they have none."""
+    return [str(name) for name in getattr(X, "columns", range(n_features))]
