@@ -86,9 +86,7 @@ def test_back_from_parts_takes_the_vector_of_the_features_part(n, d, p, m):
 def test_squares_and_cubes_are_of_the_chosen_features_only(n, d, p, m):
     array, _, rng = drawn(n, d, p)
     per_row, features = rng.standard_normal((n, m)), np.arange(d) % 2 == 0
-    close(
-        DenseEntries(array).squares(per_row, features), naive_powers(array, 2, per_row, features)
-    )
+    close(DenseEntries(array).squares(per_row, features), naive_powers(array, 2, per_row, features))
     third = naive_powers(array, 3, per_row, features)[:, 0]
     close(DenseEntries(array).cubes(per_row[:, 0], features), third)
 

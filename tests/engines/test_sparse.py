@@ -237,9 +237,7 @@ def test_blocks_hold_every_row_once_in_order_and_know_where_they_start(cut, widt
     cut(n_rows, width)
     blocks = list(case.sparse.blocks())
     assert [block.start for block in blocks] == list(range(0, 50, n_rows))
-    np.testing.assert_array_equal(
-        np.vstack([b.values for b in blocks]), np.nan_to_num(case.dense)
-    )
+    np.testing.assert_array_equal(np.vstack([b.values for b in blocks]), np.nan_to_num(case.dense))
     np.testing.assert_array_equal(np.concatenate([b.weights for b in blocks]), case.weights)
 
 
