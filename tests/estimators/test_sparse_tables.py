@@ -16,7 +16,10 @@ from halfseen import (
     recovery,
     simulate,
 )
+from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
 from halfseen.engines import sparse as engine
+from halfseen.engines.memory import FEWEST_ROWS, MemoryRows
+from halfseen.posteriors.topic_saem import polish
 
 TOPICS = np.array(
     [
@@ -315,6 +318,37 @@ def test_topics_of_a_wide_table_are_found(wide, wide_fit):
     assert distance.max() < 0.08
     np.testing.assert_allclose(wide_fit.shapes_, 0.5, rtol=0.15)
     np.testing.assert_allclose(wide_fit.rate_, 1.5 / 600, rtol=0.1)
+
+
+def test_topics_of_a_wide_table_with_gaps_of_single_counts_are_found(wide):
+    """Too many masks for joint counts: half of the features have gaps of their own."""
+    topics, rng = wide[3], np.random.default_rng(6)
+    table, _ = simulate.sparse_gamma_poisson(3000, topics, [0.5] * 3, 1.5 / 600, rng)
+    chance = np.where(np.arange(WIDE) < 280, 1.0, rng.uniform(0.3, 0.9, WIDE))
+    gappy = simulate.independent_gaps(table.toarray(), chance, rng)
+    model = GammaPoisson(3).fit(sparse.csr_array(gappy))
+    assert model.diagnostics_.third_moment == "implicit"
+    assert model.diagnostics_.gaps_independent
+    np.testing.assert_allclose(model.observed_fraction_, chance, atol=0.05)
+    assert recovery.angles(model.components_, topics).max() < 0.06
+    np.testing.assert_allclose(model.shapes_, 0.5, rtol=0.15)
+
+
+def test_stochastic_em_draws_the_same_from_wide_rows_in_the_same_blocks(
+    wide, wide_fit, monkeypatch
+):
+    seen, observed, filled, _ = wide
+    some, names = slice(0, 600), tuple(map(str, range(WIDE)))
+    monkeypatch.setattr(engine, "MOST_ROWS", FEWEST_ROWS)
+    rows = engine.SparseRows.of(seen[some], names, WIDE_BLOCKS, observed.row_observed[some])
+    start = GammaPoissonParameters(wide_fit.components_, wide_fit.shapes_, wide_fit.rate_)
+    ours, naive = (
+        polish(each, start, seed=0, n_sweeps=6).parameters
+        for each in (rows, MemoryRows(filled[some], names))
+    )
+    np.testing.assert_allclose(ours.topics, naive.topics, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ours.shapes, naive.shapes, rtol=1e-9)
+    assert ours.rate == pytest.approx(naive.rate, rel=1e-9)
 
 
 def test_new_rows_of_a_wide_table_are_answered_like_filled_ones(wide, wide_fit):
