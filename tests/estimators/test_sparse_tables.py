@@ -366,9 +366,7 @@ def test_a_wide_table_without_gaps_is_as_good_as_all_pairs(wide):
     complete = wide[0][:, :280]
     both = sparse.hstack([complete, complete[:, ::-1]]).tocsr()
     ours = GammaPoisson(3).fit(both)
-    assert ours.diagnostics_.third_moment_reason == (
-        "there are no gaps, and both routes give the same"
-    )
+    assert ours.diagnostics_.third_moment_reason.startswith("there are no gaps")
     assert_same_fit(ours, GammaPoisson(3).fit(both.toarray()), 3e-6)
 
 
