@@ -131,7 +131,6 @@ def horvitz_thompson(X, weights=None):
     mean = w @ np.nan_to_num(X) / own
     alike = (seen[:, :, None] == seen[:, None, :]).all(axis=0)
     alone = (alike.sum(axis=0) == 1) & ~seen.all(axis=0)
-    p = np.where(alone, own / n, 1.0)
     second = np.empty((X.shape[1], X.shape[1]))
     for i, j in np.ndindex(second.shape):
         both = seen[:, i] & seen[:, j]
@@ -141,11 +140,9 @@ def horvitz_thompson(X, weights=None):
             divisor = own[i] - 1
         elif not (alone[i] or alone[j]):
             divisor = joint - joint / own[i] - joint / own[j] + joint**2 / (own[i] * own[j])
-        elif alone[i] and alone[j]:
-            divisor = p[i] * p[j] * (n - 1)
-        else:
-            shared = own[j] if alone[i] else own[i]
-            divisor = p[i] * p[j] * shared * (n - 1) / n
+        else:  # 1 - 1/N_i - 1/N_j + 1/N, nearly
+            expected = own[i] * own[j] / n
+            divisor = expected * (1 - 1 / own[i]) * (1 - 1 / own[j]) / (1 - 1 / n)
         second[i, j] = total / divisor
     return second
 
@@ -318,7 +315,32 @@ def test_a_crowd_is_tested_for_independence():
 def test_so_many_of_a_crowd_are_tested(monkeypatch):
     monkeypatch.setattr(thin_second, "TESTED", 5)
     found, _ = both_gaps(crowded())
-    assert found.crowd.shape == (5, 5)
+    assert len(found.joint) == len(found.count) + 5
+
+
+def test_a_crowd_is_unbiased_even_in_few_rows():
+    rng = np.random.default_rng(0)
+    d, n, p = MOST_ALONE + 2, 60, 0.3
+    total = np.zeros((d, d))
+    for _ in range(300):
+        X = rng.standard_normal((n, 1)) + np.zeros((n, d))  # every covariance is one
+        seen = rng.random((n, d)) < p
+        total += formed(thin(np.where(seen, X, np.nan)).second) / 300
+    off = total[np.triu_indices(d, 1)]
+    assert off.mean() == pytest.approx(1.0, abs=0.03)
+
+
+def test_dependence_between_a_part_and_one_of_the_crowd_is_seen():
+    X = crowded(2000)
+    labels = thin(X).gaps.parts.labels
+    group = thin(X).gaps.groups.together[0].argmax()
+    lonely = np.flatnonzero(labels == labels.max())[0]
+    flip = np.random.default_rng(0).random(len(X)) < 0.05
+    values = np.where(np.isnan(X[:, lonely]), 1.0, X[:, lonely])
+    X[:, lonely] = np.where(np.isnan(X[:, group]) ^ flip, np.nan, values)
+    found, expected = both_gaps(X)
+    assert found.dependence == pytest.approx(expected.dependence, rel=1e-9)
+    assert found.dependence > 20
 
 
 def test_the_rarest_of_a_crowd_is_named():

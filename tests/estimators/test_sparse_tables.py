@@ -500,3 +500,98 @@ def test_new_rows_of_another_width_are_refused(fitted):
 def test_wrong_row_weights_of_a_sparse_table_are_refused():
     with pytest.raises(ValueError, match="must hold one number a row, 10 in all"):
         GammaPoisson(1).fit(SMALL, sample_weight=[1.0, 2.0])
+
+
+D_WIDE = 600
+
+
+def wide_table(n=1000):
+    """Counts of 600 words in three blocks, of which the last two are not always there."""
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.ones(D_WIDE), size=2)
+    counts, _ = simulate.sparse_gamma_poisson(n, topics, [1.0, 1.0], 2 / 600, rng)
+    return counts, np.repeat([0, 1, 2], [300, 150, 150]), rng
+
+
+def cut(counts, blocks, *has):
+    row_observed = np.column_stack([np.ones(counts.shape[0], bool), *has])
+    seen = simulate.without_blocks(counts, blocks, row_observed)
+    return seen, ObservedBlocks(blocks, row_observed)
+
+
+@pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning")
+@pytest.mark.filterwarnings("ignore::halfseen.DroppedFeatureWarning")
+def test_a_wide_table_of_few_rows_never_forms_triples():
+    counts, blocks, rng = wide_table(25)
+    X, observed = cut(counts, blocks, rng.random(25) < 0.5, rng.random(25) < 0.7)
+    assert GammaPoisson(2).fit(X, observed=observed).diagnostics_.third_moment == "implicit"
+
+
+@pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning")
+def test_entangled_blocks_of_a_wide_table_are_solved_by_least_squares():
+    counts, blocks, rng = wide_table(4000)
+    has = rng.random(4000) < 0.5
+    X, observed = cut(counts, blocks, has, has ^ (rng.random(4000) < 0.1))
+    wide = GammaPoisson(2).fit(X, observed=observed)
+    assert wide.diagnostics_.third_moment == "least squares"
+    gappy = np.where(observed.row_observed[:, blocks], X.toarray(), np.nan)
+    dense = GammaPoisson(2, third_moment="implicit").fit(gappy)
+    assert dense.diagnostics_.third_moment == "least squares"
+    np.testing.assert_allclose(wide.components_, dense.components_, atol=1e-7)
+    np.testing.assert_allclose(wide.shapes_, dense.shapes_, rtol=1e-4)
+
+
+def test_fit_transform_knows_the_blocks():
+    counts, blocks, rng = wide_table()
+    X, observed = cut(counts, blocks, rng.random(1000) < 0.5, rng.random(1000) < 0.7)
+    model = GammaPoisson(2)
+    found = model.fit_transform(X, observed=observed)
+    np.testing.assert_array_equal(found, model.transform(X, observed))
+
+
+def test_blocks_of_a_dense_table_are_refused_everywhere():
+    counts, blocks, rng = wide_table()
+    X, observed = cut(counts, blocks, rng.random(1000) < 0.5, rng.random(1000) < 0.7)
+    model = GammaPoisson(2).fit(X, observed=observed)
+    for method in (model.transform, model.score, model.perplexity, model.posterior):
+        with pytest.raises(ValueError, match="goes with a sparse matrix"):
+            method(X.toarray(), observed=observed)
+
+
+def test_partial_works_where_blocks_are_never_together():
+    counts, blocks, rng = wide_table()
+    has = rng.random(1000) < 0.5
+    X, observed = cut(counts, blocks, has, ~has)
+    with pytest.raises(DataError, match="use method='partial'"):
+        GammaPoisson(2).fit(X, observed=observed)
+    model = GammaPoisson(2, method="partial").fit(X, observed=observed)
+    assert not model.diagnostics_.gaps_independent
+
+
+@pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning")
+def test_what_is_stored_in_a_missing_block_is_not_counted_twice():
+    table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, np.nan], [2.0, 0.0]])
+    X = sparse.csr_array(table)
+    X.data[X.indptr[2] + 1] = np.nan
+    X = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
+    observed = ObservedBlocks([0, 1], np.array([[1, 1], [1, 1], [1, 0], [1, 1]], bool))
+    model = GammaPoisson(1).fit(X, observed=observed)
+    np.testing.assert_allclose(model.observed_fraction_, [1.0, 0.75])
+    # A zero that is stored there neither.
+    zero = sparse.csr_array(([7.0, 1.0, 7.0, 3.0, 0.0], ([0, 0, 1, 1, 2], [1, 0, 1, 0, 1])), (3, 2))
+    observed = ObservedBlocks([0, 1], np.array([[1, 1], [1, 1], [1, 0]], bool))
+    with pytest.warns(DroppedFeatureWarning, match="'1' is constant"):
+        GammaPoisson(1).fit(zero, observed=observed)
+
+
+def test_long_doubles_are_read():
+    counts, _, _ = wide_table(300)
+    X = counts[:, :20]
+    found = GammaPoisson(2).fit(X.astype(np.longdouble))
+    np.testing.assert_allclose(found.components_, GammaPoisson(2).fit(X).components_)
+
+
+def test_blocks_of_another_kind_are_named():
+    counts, _, _ = wide_table(50)
+    with pytest.raises(TypeError, match=r"must be ObservedBlocks.* Got a ndarray instead"):
+        GammaPoisson(2).fit(counts, observed=np.ones(3))

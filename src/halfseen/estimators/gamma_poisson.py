@@ -31,7 +31,7 @@ from halfseen.estimators.fitting import (
     keep_shared,
 )
 from halfseen.estimators.imputation import impute
-from halfseen.estimators.observed_blocks import ObservedBlocks
+from halfseen.estimators.observed_blocks import ObservedBlocks, check_no_blocks
 from halfseen.estimators.parameters import (
     check_choice_or_none,
     check_positive_integer,
@@ -289,6 +289,11 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             self._kept_rows(X, observed), lambda block: factorised_posterior(block, parameters).mean
         )
 
+    def fit_transform(self, X: Any, y: Any = None, **options: Unpack[FitOptions]) -> Any:
+        """Fit, and the posterior mean loadings of the same rows; (n, k)."""
+        observed = options.get("observed")
+        return self.fit(X, y, **options).transform(X, observed=observed)
+
     def posterior(self, X: Any, observed: ObservedBlocks | None = None) -> Loadings:
         """Means and standard deviations of each row's loadings given its observed counts.
 
@@ -400,6 +405,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         check_is_fitted(self)
         kept = self.kept_features_
         if not issparse(X):
+            check_no_blocks(observed)
             return in_memory(read_new_table(self, X, check_counts)[:, kept])
         rows = read_sparse(self, X, reset=False, observed=observed)
         check_counts(survey(rows, 1.0))

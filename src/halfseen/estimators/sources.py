@@ -13,7 +13,7 @@ from halfseen.core.stages import Stages
 from halfseen.engines.files import FileRows, open_files
 from halfseen.engines.memory import MemoryRows
 from halfseen.engines.sparse import SparseRows
-from halfseen.estimators.observed_blocks import ObservedBlocks
+from halfseen.estimators.observed_blocks import ObservedBlocks, check_no_blocks
 from halfseen.estimators.row_weights import read_row_weights
 from halfseen.estimators.sparse_table import read_sparse
 from halfseen.estimators.table import feature_names, read_table
@@ -26,11 +26,7 @@ def open_rows(
     threads = effective_n_jobs(estimator.n_jobs)
     if issparse(X) and get_tags(estimator).input_tags.sparse:
         return _sparse(estimator, X, sample_weight, observed, threads)
-    if observed is not None:
-        raise ValueError(
-            "observed=ObservedBlocks(…) goes with a sparse matrix. In a dense table, mark gaps "
-            "with NaN."
-        )
+    check_no_blocks(observed)
     if isinstance(X, str | Path):
         return _on_disk(estimator, X, sample_weight, threads)
     table = read_table(estimator, X)
