@@ -6,6 +6,7 @@ from halfseen.core.errors import (
     LikelihoodWarning,
     WeakMomentsWarning,
 )
+from halfseen.engines.files import Files
 from halfseen.estimators import GammaPoisson, GaussianMixture
 
 __version__ = "0.1.0"
@@ -13,6 +14,7 @@ __version__ = "0.1.0"
 __all__ = [
     "DataError",
     "DroppedFeatureWarning",
+    "Files",
     "GammaPoisson",
     "GaussianMixture",
     "LikelihoodWarning",
