@@ -29,6 +29,34 @@ def test_parquet_row_groups_and_batches_need_not_match(frame, size, memory, tmp_
     np.testing.assert_array_equal(table_of(tmp_path, memory=memory), frame)
 
 
+def test_a_row_group_is_never_in_memory_as_a_whole(tmp_path):
+    X = np.random.default_rng(0).standard_normal((1_000_000, 5))
+    pa.parquet.write_table(
+        pa.table(dict(zip("abcde", X.T, strict=True))),
+        tmp_path / "t.parquet",
+        row_group_size=len(X),
+        use_dictionary=False,
+        data_page_size=1 << 16,
+    )
+    rows = all_columns(open_files(Files(tmp_path)), memory=4)
+    before, allocated = pa.total_allocated_bytes(), []
+
+    def watch(block):
+        allocated.append(pa.total_allocated_bytes() - before)
+        return len(block.values)
+
+    assert rows.accumulate(watch) == len(X)
+    assert max(allocated) < X.nbytes / 5
+
+
+def test_columns_of_lists_are_refused_and_may_be_left_out(tmp_path):
+    table = pa.table({"a": [1.0, 2.0], "b": [[1.0], [2.0, 3.0]]})
+    pa.parquet.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="'b' holds list<element: double>"):
+        open_files(Files(tmp_path))
+    np.testing.assert_array_equal(table_of(tmp_path, columns=["a"]), [[1], [2]])
+
+
 def test_columns_with_dots_in_their_names_are_not_mixed_up(tmp_path):
     table = pa.table({"a.b": [1.0, 2.0], "a": [3.0, 4.0], "a.b.c": [5.0, 6.0]})
     pa.parquet.write_table(table, tmp_path / "t.parquet")

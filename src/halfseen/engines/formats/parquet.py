@@ -9,7 +9,7 @@ from halfseen.engines.formats.arrow_columns import header_of, pieces_of
 from halfseen.engines.formats.format import Header, reading
 from halfseen.engines.streamed import Piece
 
-BUFFER = 1 << 16
+BUFFER = 1 << 18
 """Bytes of each column that are read at a time: a row group is never in memory as a whole."""
 
 
