@@ -7,6 +7,7 @@ from halfseen.core.errors import (
     ModelFileError,
     WeakMomentsWarning,
 )
+from halfseen.engines.files import Files
 from halfseen.estimators import GammaPoisson, GaussianMixture, ObservedBlocks, Stream, load
 
 __version__ = "0.1.0"
@@ -14,6 +15,7 @@ __version__ = "0.1.0"
 __all__ = [
     "DataError",
     "DroppedFeatureWarning",
+    "Files",
     "GammaPoisson",
     "GaussianMixture",
     "LikelihoodWarning",

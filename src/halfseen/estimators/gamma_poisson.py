@@ -201,11 +201,13 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def fit(self, X: Any, y: Any = None, **options: Unpack[FitOptions]) -> Self:
         """Learn the topics from counts ``X`` (n, d), in which NaN marks the gaps.
 
-        X is an array, a data frame, a SciPy sparse matrix whose stored NaNs are gaps, or the path
-        of a Parquet, Arrow, Feather or CSV file or of a folder of such files, which are read a
-        batch at a time. Options are ``sample_weight`` (n,), a row with a weight of 2 counting as if
-        it were there twice, and ``observed``, an :class:`ObservedBlocks` that says which blocks of
-        columns the rows of a sparse matrix have.
+        X is an array or a data frame; a SciPy sparse matrix whose stored NaNs are gaps; the path of
+        a Parquet, Arrow, Feather, CSV, TSV or NumPy file or of a folder of them
+        (:class:`halfseen.Files` to choose columns); or a list of batches of rows, or any other
+        object that gives the same batches each time it is gone through. Options are
+        ``sample_weight`` (n,), a row with a weight of 2 counting as if it were there twice, and
+        ``observed``, an :class:`ObservedBlocks` that says which blocks of columns the rows of a
+        sparse matrix have.
         """
         # A parameter by that name would make check_estimator fit fractions, tags or no tags.
         sample_weight = options.pop("sample_weight", None)
