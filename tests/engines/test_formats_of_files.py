@@ -140,7 +140,7 @@ def test_a_compressed_array_is_never_in_memory_as_a_whole(tmp_path):
 def test_a_sparse_matrix_is_told_apart(format, tmp_path):
     matrix = scipy.sparse.random(20, 5, 0.3, format=format)
     scipy.sparse.save_npz(tmp_path / "t.npz", matrix)
-    with pytest.raises(DataError, match=r"t\.npz holds a sparse matrix\. Load it with scipy\.spar"):
+    with pytest.raises(DataError, match=r"t\.npz holds a sparse matrix, which is for counts"):
         open_files(Files(tmp_path))
 
 

@@ -1,11 +1,13 @@
 """Sparse tables give what the same tables give when filled in."""
 
+import gzip
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.io import mmwrite
 
 from halfseen import (
     DataError,
@@ -595,3 +597,28 @@ def test_blocks_of_another_kind_are_named():
     counts, _, _ = wide_table(50)
     with pytest.raises(TypeError, match=r"must be ObservedBlocks.* Got a ndarray instead"):
         GammaPoisson(2).fit(counts, observed=np.ones(3))
+
+
+@pytest.mark.parametrize("name", ["t.npz", "t.mtx", "t.mtx.gz"])
+def test_sparse_files_are_read(name, tmp_path):
+    counts, _, _ = wide_table(300)
+    X = counts[:, :20].tocsr()
+    path = tmp_path / name
+    if name == "t.npz":
+        sparse.save_npz(path, X)
+    else:
+        with (gzip.open if name.endswith("gz") else open)(path, "wb") as file:
+            mmwrite(file, X)
+    found = GammaPoisson(2).fit(path)
+    np.testing.assert_allclose(found.components_, GammaPoisson(2).fit(X).components_, rtol=1e-12)
+    with pytest.raises(DataError):
+        GaussianMixture(2).fit(path)
+
+
+def test_a_damaged_sparse_file_is_named(tmp_path):
+    counts, _, _ = wide_table(300)
+    path = tmp_path / "t.mtx"
+    mmwrite(path, counts[:, :20].tocsr())
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(DataError, match=r"t\.mtx cannot be read as a sparse matrix: .* Write it"):
+        GammaPoisson(2).fit(path)

@@ -18,6 +18,7 @@ from halfseen.engines.sparse import SparseRows
 from halfseen.engines.streamed import Source, StreamedRows, all_columns
 from halfseen.estimators.observed_blocks import ObservedBlocks, check_no_blocks
 from halfseen.estimators.row_weights import read_row_weights
+from halfseen.estimators.sparse_file import is_sparse_file, read_sparse_file
 from halfseen.estimators.sparse_table import read_sparse
 from halfseen.estimators.table import feature_names, read_batch, read_table
 
@@ -27,7 +28,10 @@ def open_rows(
 ) -> tuple[Rows, Stages]:
     """The rows of an array, a frame, a sparse matrix, files or batches, and their clock."""
     threads = effective_n_jobs(estimator.n_jobs)
-    if issparse(X) and get_tags(estimator).input_tags.sparse:
+    takes_sparse = get_tags(estimator).input_tags.sparse
+    if takes_sparse and isinstance(X, str | Path) and is_sparse_file(Path(X)):
+        X = read_sparse_file(Path(X))
+    if takes_sparse and issparse(X):
         return _sparse(estimator, X, sample_weight, observed, threads)
     check_no_blocks(observed)
     if isinstance(X, str | Path):

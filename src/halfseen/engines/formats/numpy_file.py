@@ -76,8 +76,8 @@ def the_table_of_an_archive(file: Path) -> Iterator[IO[bytes]]:
         members = archive.namelist()
         if set(members) >= SPARSE:
             raise DataError(
-                f"{file.name} holds a sparse matrix. Load it with scipy.sparse.load_npz and fit "
-                "the matrix."
+                f"{file.name} holds a sparse matrix, which is for counts: use GammaPoisson, and "
+                "give its path alone."
             )
         tables = [member for member in members if _n_dimensions(archive, member) == 2]
         if len(tables) != 1:
@@ -88,6 +88,14 @@ def the_table_of_an_archive(file: Path) -> Iterator[IO[bytes]]:
             )
         with archive.open(tables[0]) as stream:
             yield stream
+
+
+def is_sparse(file: Path) -> bool:
+    """Whether a file is what ``scipy.sparse.save_npz`` writes."""
+    if file.suffix != ".npz" or not zipfile.is_zipfile(file):
+        return False
+    with zipfile.ZipFile(file) as archive:
+        return set(archive.namelist()) >= SPARSE
 
 
 def _n_dimensions(archive: zipfile.ZipFile, member: str) -> int:
