@@ -19,16 +19,16 @@ def drawn(n, d, p, seed=0):
 
 
 def naive_onto_parts(array, basis, parts):
-    out = np.zeros((len(array), parts.n, basis.shape[1]))
+    out = np.zeros((parts.n, len(array), basis.shape[1]))
     for n, i in np.ndindex(array.shape):
-        out[n, parts.labels[i]] += array[n, i] * basis[i]
+        out[parts.labels[i], n] += array[n, i] * basis[i]
     return out
 
 
 def naive_back_from_parts(array, per_row, parts):
     out = np.zeros((array.shape[1], per_row.shape[2]))
     for n, i in np.ndindex(array.shape):
-        out[i] += array[n, i] * per_row[n, parts.labels[i]]
+        out[i] += array[n, i] * per_row[parts.labels[i], n]
     return out
 
 
@@ -63,7 +63,7 @@ def test_onto_parts_is_the_product_of_each_part_by_itself(n, d, p, m):
     basis = rng.standard_normal((d, m))
     found = DenseEntries(array).onto_parts(basis, parts)
     close(found, naive_onto_parts(array, basis, parts))
-    close(found.sum(axis=1), DenseEntries(array).onto(basis))
+    close(found.sum(axis=0), DenseEntries(array).onto(basis))
 
 
 @shapes
@@ -77,7 +77,7 @@ def test_back_is_the_product_with_the_transpose(n, d, p, m):
 @shapes
 def test_back_from_parts_takes_the_vector_of_the_features_part(n, d, p, m):
     array, parts, rng = drawn(n, d, p)
-    per_row = rng.standard_normal((n, p, m))
+    per_row = rng.standard_normal((p, n, m))
     expected = naive_back_from_parts(array, per_row, parts)
     close(DenseEntries(array).back_from_parts(per_row, parts), expected)
 
@@ -100,14 +100,14 @@ def test_no_feature_chosen_gives_zeros():
 def test_a_part_may_be_empty():
     entries, parts = DenseEntries(np.ones((2, 2))), Parts(np.array([2, 0]), 3)
     onto = entries.onto_parts(np.array([[1.0], [10.0]]), parts)
-    np.testing.assert_array_equal(onto[:, :, 0], [[10, 0, 1]] * 2)
+    np.testing.assert_array_equal(onto[:, :, 0].T, [[10, 0, 1]] * 2)
 
 
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.integers(0, 6), st.integers(1, 6), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_onto_and_back_are_adjoint(n, d, p, seed):
     array, parts, rng = drawn(n, d, p, seed)
-    basis, per_row = rng.standard_normal((d, 2)), rng.standard_normal((n, p, 2))
+    basis, per_row = rng.standard_normal((d, 2)), rng.standard_normal((p, n, 2))
     entries = DenseEntries(array)
     one = np.vdot(entries.onto_parts(basis, parts), per_row)
     other = np.vdot(basis, entries.back_from_parts(per_row, parts))

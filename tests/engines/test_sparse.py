@@ -127,7 +127,7 @@ def entries_agree(ours, naive, n, d, p=3):
     rng = np.random.default_rng(d)
     parts = Parts(rng.integers(0, p, d), p)
     basis, features = rng.standard_normal((d, 2)), rng.random(d) < 0.6
-    per_row, per_part = rng.standard_normal((n, 2)), rng.standard_normal((n, p, 2))
+    per_row, per_part = rng.standard_normal((n, 2)), rng.standard_normal((p, n, 2))
     pairs = [
         (ours.onto(basis), naive.onto(basis)),
         (ours.onto_parts(basis, parts), naive.onto_parts(basis, parts)),

@@ -32,13 +32,13 @@ class Entries(Protocol):
         """``E B`` for a basis (d, m); (n, m)."""
 
     def onto_parts(self, basis: Array, parts: Parts) -> Array:
-        """``E B`` of each part of the features by itself; (n, p, m)."""
+        """``E B`` of each part of the features by itself; (p, n, m)."""
 
     def back(self, per_row: Array) -> Array:
         """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
 
     def back_from_parts(self, per_row: Array, parts: Parts) -> Array:
-        """``E' Y`` with, for each feature, the Y (n, p, m) of its part; (d, m)."""
+        """``E' Y`` with, for each feature, the Y (p, n, m) of its part; (d, m)."""
 
     def squares(self, per_row: Array, features: Mask) -> Array:
         """``Σ_n E_ni² Y_n`` for some of the features, zero for the others; (d, m)."""
@@ -58,10 +58,10 @@ class DenseEntries:
         return self.array @ basis
 
     def onto_parts(self, basis: Array, parts: Parts) -> Array:
-        """``E B`` of each part of the features by itself; (n, p, m)."""
-        projected = np.empty((len(self.array), parts.n, basis.shape[1]))
+        """``E B`` of each part of the features by itself; (p, n, m)."""
+        projected = np.empty((parts.n, len(self.array), basis.shape[1]))
         for part, features in enumerate(parts.members):
-            projected[:, part] = self.array[:, features] @ basis[features]
+            projected[part] = self.array[:, features] @ basis[features]
         return projected
 
     def back(self, per_row: Array) -> Array:
@@ -69,10 +69,10 @@ class DenseEntries:
         return self.array.T @ per_row
 
     def back_from_parts(self, per_row: Array, parts: Parts) -> Array:
-        """``E' Y`` with, for each feature, the Y (n, p, m) of its part; (d, m)."""
+        """``E' Y`` with, for each feature, the Y (p, n, m) of its part; (d, m)."""
         gathered = np.empty((self.array.shape[1], per_row.shape[2]))
         for part, features in enumerate(parts.members):
-            gathered[features] = self.array[:, features].T @ per_row[:, part]
+            gathered[features] = self.array[:, features].T @ per_row[part]
         return gathered
 
     def squares(self, per_row: Array, features: Mask) -> Array:

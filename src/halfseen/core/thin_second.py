@@ -155,9 +155,11 @@ class ThinSecond:
 
         def summarise(block: Block) -> Array:
             deviations = block.deviations(self.mean)
-            onto = deviations.onto_parts(scaled, self.parts)  # (n, p, m)
-            mixed = np.matmul(self.pair_weights, onto)
-            return deviations.back_from_parts(block.weighed(mixed), self.parts)
+            onto = deviations.onto_parts(scaled, self.parts)  # (p, n, m)
+            mixed = np.tensordot(self.pair_weights, onto, axes=1)
+            if block.weights is not None:
+                mixed *= block.weights[:, None]
+            return deviations.back_from_parts(mixed, self.parts)
 
         product: Array = self.scale[:, None] * self.rows.accumulate(summarise)
         once_too_often = self.scale**2 * self.squares * self._crowd_weight

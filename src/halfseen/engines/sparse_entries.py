@@ -29,25 +29,25 @@ class SparseEntries:
 
     def onto(self, basis: Array) -> Array:
         """``E B`` for a basis (d, m); (n, m)."""
-        return self.onto_parts(basis, _one_part(len(self.level)))[:, 0]
+        whole: Array = self.onto_parts(basis, _one_part(len(self.level)))[0]
+        return whole
 
     def onto_parts(self, basis: Array, parts: Parts) -> Array:
-        """``E B`` of each part of the features by itself; (n, p, m)."""
+        """``E B`` of each part of the features by itself; (p, n, m)."""
         basis = np.ascontiguousarray(basis)
         levels = self.level[:, None] * basis
-        out: Array = np.tensordot(
-            self.row_observed.astype(float), self._shared(levels, parts), axes=1
-        )
+        shared = self._shared(levels, parts)
+        out: Array = np.matmul(self.row_observed.astype(float), shared)
         kernels.onto(*self.stored, basis, parts.labels, out)
         kernels.onto(*self.gaps, -levels, parts.labels, out)
         return out
 
     def back(self, per_row: Array) -> Array:
         """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
-        return self.back_from_parts(per_row[:, None], _one_part(len(self.level)))
+        return self.back_from_parts(per_row[None], _one_part(len(self.level)))
 
     def back_from_parts(self, per_row: Array, parts: Parts) -> Array:
-        """``E' Y`` with, for each feature, the Y (n, p, m) of its part; (d, m)."""
+        """``E' Y`` with, for each feature, the Y (p, n, m) of its part; (d, m)."""
         per_row = np.ascontiguousarray(per_row)
         out = self._level_times(self.level, per_row, parts)
         kernels.back(*self.stored, per_row, parts.labels, out)
@@ -62,19 +62,19 @@ class SparseEntries:
         return self._powers(3, per_row[:, None], features)[:, 0]
 
     def _shared(self, levels: Array, parts: Parts) -> Array:
-        """Sums of levels (d, m) over the features of each block and part; (b, p, m)."""
+        """Sums of levels (d, m) over the features of each part and block; (p, b, m)."""
         d, m = levels.shape
         n_blocks = self.row_observed.shape[1]
-        place = self.column_block * parts.n + parts.labels
-        members = csr_array((np.ones(d), (place, np.arange(d))), shape=(n_blocks * parts.n, d))
-        return np.asarray(members @ levels).reshape(n_blocks, parts.n, m)
+        place = parts.labels * n_blocks + self.column_block
+        members = csr_array((np.ones(d), (place, np.arange(d))), shape=(parts.n * n_blocks, d))
+        return np.asarray(members @ levels).reshape(parts.n, n_blocks, m)
 
     def _powers(self, power: int, per_row: Array, features: Mask) -> Array:
         out = np.zeros((len(self.level), per_row.shape[1]))
         if not features.any():
             return out
         parts = _one_part(len(self.level))
-        singles = np.ascontiguousarray(per_row[:, None])
+        singles = np.ascontiguousarray(per_row[None])
         out += self._level_times(self.level**power, singles, parts)
         level = self.level[self.stored.features]
         more = (level + self.stored.values) ** power - level**power
@@ -84,8 +84,8 @@ class SparseEntries:
 
     def _level_times(self, level: Array, per_row: Array, parts: Parts) -> Array:
         """``Σ_n u_i Y_n`` over the rows in which each feature is observed; (d, m)."""
-        sums = np.tensordot(self.row_observed.astype(float), per_row, axes=(0, 0))  # (b, p, m)
-        out = level[:, None] * sums[self.column_block, parts.labels]
+        sums = np.matmul(self.row_observed.T.astype(float), per_row)  # (p, b, m)
+        out: Array = level[:, None] * sums[parts.labels, self.column_block]
         taken = -level[self.gaps.features]
         kernels.back(*self.gaps._replace(values=taken), per_row, parts.labels, out)
         return out

@@ -10,6 +10,7 @@ from halfseen.core.arrays import Array
 from halfseen.core.errors import DataError
 from halfseen.engines.compressed import Compressed
 from halfseen.engines.sparse import SparseRows
+from halfseen.engines.sparse_kernels import in_missing_blocks
 from halfseen.estimators.observed_blocks import ObservedBlocks
 from halfseen.estimators.table import feature_names
 
@@ -59,18 +60,18 @@ def _checked(observed: Any) -> ObservedBlocks:
 
 def _without_gaps(matrix: Any, column_block: Any, row_observed: Any) -> Any:
     """The matrix with nothing stored in blocks that rows do not have; a count there is refused."""
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    in_gaps = ~row_observed[rows, column_block[matrix.indices]]
+    in_gaps = in_missing_blocks(matrix.indptr, matrix.indices, column_block, row_observed)
+    if not in_gaps.any():
+        return matrix
     wrong = in_gaps & (matrix.data != 0) & ~np.isnan(matrix.data)
     if wrong.any():
         first = int(np.flatnonzero(wrong)[0])
+        row = int(np.searchsorted(matrix.indptr, first, side="right")) - 1
         column = int(matrix.indices[first])
         raise DataError(
-            f"Row {rows[first]} holds {matrix.data[first]:g} in column {column}, but row_observed "
-            f"says that it does not have block {column_block[column]}. Mark the block as observed, "
-            "or remove the count."
+            f"Row {row} holds {matrix.data[first]:g} in column {column}, but row_observed says "
+            f"that it does not have block {column_block[column]}. Mark the block as observed, or "
+            "remove the count."
         )
-    if not in_gaps.any():
-        return matrix
     kept = Compressed.of(matrix).where(~in_gaps)
     return csr_array((kept.values, kept.features, kept.starts), shape=matrix.shape)
