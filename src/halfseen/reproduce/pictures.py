@@ -5,6 +5,7 @@ compare their logarithms.
 """
 
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
+from PIL import Image
 
 from halfseen.core.arrays import Array
 from halfseen.reproduce.methods import METHODS
@@ -21,8 +23,16 @@ from halfseen.reproduce.sources import TOPICS
 from halfseen.reproduce.store import FOLDER, Results
 
 WIDTH = 7.0  # inches: a page
-DPI = 130
-STYLE: dict[Any, Any] = {"font.size": 9, "axes.grid": True, "grid.alpha": 0.3, "axes.titlesize": 9}
+DPI = 150
+COLOURS = 64  # of the picture file, which is a third the size for it
+DODGE = 0.025  # of x, from one method to the next: lines that coincide are still told apart
+STYLE: dict[Any, Any] = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.titlesize": 9,
+    "font.size": 9,
+    "grid.alpha": 0.3,
+}
 
 
 def draw(results: Results, out: Path) -> Path:
@@ -31,7 +41,9 @@ def draw(results: Results, out: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context(STYLE):
         canvas = LAYOUTS[results.figure.layout](results)
-        canvas.savefig(path, dpi=DPI, metadata={"Software": None})
+        drawn = BytesIO()
+        canvas.savefig(drawn, dpi=DPI)
+    Image.open(drawn).convert("RGB").quantize(COLOURS).save(path, optimize=True)
     return path
 
 
@@ -43,10 +55,12 @@ def _groups(results: Results) -> Canvas:
     methods = _methods(results)
     for panel, group in zip(panels, names, strict=True):
         places = [i for i, point in enumerate(results.points) if point.group == group]
-        for name in methods:
-            _line(panel, results, places, name, METHODS[name].colour, name)
+        shifts = np.exp(DODGE * (np.arange(len(methods)) - (len(methods) - 1) / 2))
+        for name, shift in zip(methods, shifts, strict=True):
+            method = METHODS[name]
+            _line(panel, results, places, name, method.colour, method.marker, float(shift))
         panel.set_title(group)
-    _label(panels, columns, results)
+    _label(canvas, panels, results)
     _legend(canvas, [_handle(name) for name in methods])
     return canvas
 
@@ -61,9 +75,9 @@ def _by_method(results: Results) -> Canvas:
         for group, strength, marker in zip(groups, strengths, "osD^v", strict=False):
             places = [i for i, point in enumerate(results.points) if point.group == group]
             colour = _tint(METHODS[name].colour, strength)
-            _line(panel, results, places, name, colour, name, marker)
+            _line(panel, results, places, name, colour, marker)
         panel.set_title(METHODS[name].label)
-    _label(panels, 3, results)
+    _label(canvas, panels, results)
     handles = [
         Line2D([], [], color=_tint("#000000", s), marker=m, markersize=4, label=g)
         for g, s, m in zip(groups, strengths, "osD^v", strict=False)
@@ -86,7 +100,8 @@ def _boxes(results: Results) -> Canvas:
         box.set_facecolor(METHODS[name].colour)
     labels = [METHODS[name].label.replace(", ", ",\n") for name in methods]
     panel.set_xticks(range(1, len(methods) + 1), labels)
-    _label([panel], 1, results)
+    panel.set_ylabel(results.figure.y_label)
+    panel.set_xlabel(results.figure.x_label)
     return canvas
 
 
@@ -170,21 +185,21 @@ def _line(
     places: Sequence[int],
     name: str,
     colour: Any,
-    method: str,
-    marker: str | None = None,
+    marker: str,
+    shift: float = 1.0,
 ) -> None:
     measured = [(results.points[i].x, results.of(i, name)) for i in places]
     known = [(x, _centre(values)) for x, values in measured if values is not None]
     if not known:
         return
-    x = [place for place, _ in known]
+    x = [place * shift for place, _ in known]
     centre, low, high = np.array([spread for _, spread in known]).T
     panel.errorbar(
         x,
         centre,
         yerr=[low, high],
         color=colour,
-        marker=marker or METHODS[method].marker,
+        marker=marker,
         markersize=4,
         linewidth=1.2,
         capsize=2,
@@ -219,23 +234,17 @@ def _tint(colour: str, strength: float) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def _label(panels: list[Axes], columns: int, results: Results) -> None:
-    figure = results.figure
-    lines = figure.layout in ("groups", "methods")
-    for number, panel in enumerate(panels):
-        if lines:
-            panel.set_xscale("log")
-            panel.set_yscale("log")
-            _readable(panel.yaxis)
-        if number + columns >= len(panels):
-            panel.set_xlabel(figure.x_label)
-            panel.tick_params(labelbottom=True)
-        if number % columns == 0:
-            panel.set_ylabel(figure.y_label)
+def _label(canvas: Canvas, panels: list[Axes], results: Results) -> None:
+    for panel in panels:
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+        _readable(panel.yaxis)
+    canvas.supxlabel(results.figure.x_label, fontsize="medium")
+    canvas.supylabel(results.figure.y_label, fontsize="medium")
 
 
 def _readable(axis: Any) -> None:
     """Ticks at 1, 2 and 5 with plain numbers: errors seldom span a decade."""
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.set_major_formatter(ScalarFormatter())
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.set_minor_formatter(NullFormatter())

@@ -108,10 +108,11 @@ def holm(p_values: Sequence[float]) -> list[bool]:
 
 
 def never_worse(evidence: Evidence) -> Finding:
-    """Not worse in any setting, and over all settings not worse by the margin."""
-    against = holm([c.above_zero() for c in evidence.comparisons])
+    """Not worse by the margin, neither in any setting nor over all of them."""
+    significant = holm([c.above_zero() for c in evidence.comparisons])
+    against = _beyond(evidence, significant)
     within = evidence.pooled.upper() <= evidence.margin
-    unclear = not any(against) and evidence.pooled.above_zero() > LEVEL
+    unclear = not any(against) and evidence.pooled.lower() <= evidence.margin
     verdict = _graded(not any(against) and within, _few(against) and (within or unclear))
     return Finding(verdict, _with_count(evidence, against, "worse"))
 
@@ -124,12 +125,13 @@ def better(evidence: Evidence) -> Finding:
 
 
 def alike(evidence: Evidence) -> Finding:
-    """Not different in any setting, and over all settings within the margin either way."""
+    """Not different by the margin, neither in any setting nor over all of them."""
     two_sided = [2 * min(c.above_zero(), c.below_zero()) for c in evidence.comparisons]
-    differ = holm(two_sided)
+    differ = _beyond(evidence, holm(two_sided))
     pooled = evidence.pooled
     within = pooled.upper() <= evidence.margin and pooled.lower() >= -evidence.margin
-    unclear = not any(differ) and pooled.above_zero() > LEVEL and pooled.below_zero() > LEVEL
+    overlap = pooled.lower() <= evidence.margin and pooled.upper() >= -evidence.margin
+    unclear = not any(differ) and overlap
     verdict = _graded(not any(differ) and within, _few(differ) and (within or unclear))
     return Finding(verdict, _with_count(evidence, differ, "different"))
 
@@ -150,6 +152,12 @@ def _crossing(comparisons: Sequence[Comparison]) -> str:
     return ""
 
 
+def _beyond(evidence: Evidence, significant: list[bool]) -> list[bool]:
+    """Which settings are significant and large enough to matter."""
+    pairs = zip(evidence.comparisons, significant, strict=True)
+    return [found and abs(c.mean) > evidence.margin for c, found in pairs]
+
+
 def _few(found: list[bool]) -> bool:
     return sum(found) < len(found) / 2
 
@@ -165,8 +173,8 @@ def _with_count(evidence: Evidence, found: list[bool], word: str) -> str:
 RULES: dict[str, tuple[Rule, str]] = {
     "never worse": (
         never_worse,
-        "*holds* if no setting is significantly worse and the mean over settings is certainly (95 "
-        "%) not worse by more than the margin; *with limits* if fewer than half of the settings "
+        "*holds* if no setting is worse (significantly, and by more than the margin) and the mean "
+        "over settings is certainly (95 %) not worse by more than the margin; *with limits* if fewer than half of the settings "
         "are worse and the mean is within the margin, or if none is worse and the mean undecided; "
         "else *does not hold*",
     ),
@@ -177,8 +185,8 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "alike": (
         alike,
-        "*holds* if no setting differs significantly and the mean over settings is certainly (90 "
-        "%) within the margin; *with limits* if fewer than half of the settings differ and the "
+        "*holds* if no setting differs (significantly, and by more than the margin) and the mean "
+        "over settings is certainly (90 %) within the margin; *with limits* if fewer than half of the settings differ and the "
         "mean is within the margin, or if none differs and the mean is undecided; else *does not "
         "hold*",
     ),
