@@ -15,7 +15,7 @@ from halfseen.cli.app import app
 from halfseen.reproduce import store
 from halfseen.reproduce.figures import FIGURES
 
-COMMAND = [sys.executable, "-m", "halfseen", "reproduce", "gaussian", "--quick", "--runs", "4"]
+COMMAND = [sys.executable, "-m", "halfseen", "reproduce", "gaussian", "--quick", "--runs", "2"]
 
 
 def run(*arguments):
@@ -28,9 +28,9 @@ def results_in(folder):
 
 def test_killed_half_way_and_started_again_it_ends_with_the_same_results(tmp_path):
     whole, halves = tmp_path / "whole", tmp_path / "halves"
-    subprocess.run([*COMMAND, "--out", whole, "--jobs", "2"], check=True, capture_output=True)
+    subprocess.run([*COMMAND, "--out", whole, "--jobs", "1"], check=True, capture_output=True)
     killed = subprocess.Popen(
-        [*COMMAND, "--out", halves, "--jobs", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, "--out", halves, "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     while not results_in(halves).exists() or number_of_runs(halves) < 12:
         assert killed.poll() is None, "it was done before it could be killed"
@@ -71,18 +71,32 @@ def test_it_tells_the_verdicts_and_where_the_page_is(tiny, tmp_path):
     assert (tmp_path / "reproduction" / "gaussian.png").exists()
 
 
-def test_results_that_are_there_are_kept_unless_forced(tiny, tmp_path):
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_results_that_are_there_are_not_measured_again(tiny, tmp_path, force):
     here = ("gaussian", "--quick", "--jobs", "1", "--out", str(tmp_path))
     assert run(*here).exit_code == 0
     path = results_in(tmp_path)
-    before = path.read_bytes()
-    content = json.loads(before)
+    content = json.loads(path.read_text())
     content["results"][0]["values"][0] = 7.0
     path.write_text(json.dumps(content))
-    assert run(*here).exit_code == 0
+    assert run(*here, *force).exit_code == 0
     assert json.loads(path.read_text())["results"][0]["values"][0] == 7.0
+
+
+def test_results_of_other_versions_are_added_to_only_by_starting_again(tiny, tmp_path):
+    here = ("gaussian", "--quick", "--jobs", "1", "--out", str(tmp_path))
+    assert run(*here).exit_code == 0
+    path = results_in(tmp_path)
+    whole = path.read_bytes()
+    content = json.loads(whole)
+    content["versions"]["numpy"] = "1.0"
+    content["results"][0]["values"][0] = None
+    path.write_text(json.dumps(content))
+    refused = run(*here)
+    assert refused.exit_code == 2
+    assert "is not finished and was made with numpy 1.0 (now" in refused.output
     assert run(*here, "--force").exit_code == 0
-    assert path.read_bytes() == before
+    assert path.read_bytes() == whole
 
 
 def test_results_of_the_other_plan_are_refused(tiny, tmp_path):
@@ -90,6 +104,16 @@ def test_results_of_the_other_plan_are_refused(tiny, tmp_path):
     refused = run("gaussian", "--out", str(tmp_path))
     assert refused.exit_code == 2
     assert "holds results of the quick plan, not of the full one." in refused.output
+    assert json.loads(results_in(tmp_path).read_text())["plan"] == "quick"
+
+
+def test_results_of_the_other_plan_are_replaced_if_forced(tiny, tmp_path):
+    full = replace(FIGURES["gaussian"].quick, runs=1)
+    store.Results.none_yet(replace(FIGURES["gaussian"], full=full), False).write(tmp_path)
+    assert (
+        run("gaussian", "--quick", "--jobs", "1", "--out", str(tmp_path), "--force").exit_code == 0
+    )
+    assert json.loads(results_in(tmp_path).read_text())["plan"] == "quick"
 
 
 def test_a_figure_that_is_not_there_is_told_with_those_that_are(tmp_path):

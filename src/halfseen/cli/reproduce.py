@@ -29,7 +29,9 @@ def reproduce(
     out: Annotated[
         Path, typer.Option(help="Where reproduction.md and the folder reproduction go.")
     ] = Path(),
-    force: Annotated[bool, typer.Option(help="Measure again what is there already.")] = False,
+    force: Annotated[
+        bool, typer.Option(help="Replace results of other settings or versions.")
+    ] = False,
 ) -> None:
     """Measure the paper's figures again, beside ours, and judge its claims.
 
@@ -57,10 +59,12 @@ def _reproduce(
     ]
     for file in dict.fromkeys(file for r, _ in work for file in running.absent_files(r)):
         typer.echo(f"Left out what needs it: {data_folder.how_to_get(file)}", err=True)
+    todo = [running.ready(results, number, out) for results, number in work]
     columns = (TextColumn("{task.description:<16}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
         bars = [
-            progress.add_task(r.figure.name, total=len(running.measurable(r, n))) for r, n in work
+            progress.add_task(r.figure.name, total=len(tasks))
+            for (r, _), tasks in zip(work, todo, strict=True)
         ]
         for (results, number), bar in zip(work, bars, strict=True):
             running.measure(results, number, jobs, out, partial(progress.advance, bar))
@@ -70,8 +74,16 @@ def _reproduce(
 
 
 def _results(name: str, quick: bool, out: Path, force: bool) -> store.Results:
+    """What there is already or, if that is something else and may be replaced, nothing yet."""
     figure = FIGURES[name]
-    return store.Results.none_yet(figure, quick) if force else store.take_up(figure, quick, out)
+    nothing = store.Results.none_yet(figure, quick)
+    try:
+        results = store.take_up(figure, quick, out)
+    except store.ResultsError:
+        if not force:
+            raise
+        return nothing
+    return nothing if force and results.versions != nothing.versions else results
 
 
 def _pictures() -> ModuleType:

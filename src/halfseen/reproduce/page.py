@@ -141,8 +141,10 @@ def _figures(measured: Measured) -> Iterator[str]:
     yield "## The figures"
     yield ""
     yield (
-        "Points are geometric means over runs, bars their standard errors. Blue, green, red and "
-        "orange are the paper's methods with the paper's settings; pink and black are ours. A "
+        "Points are geometric means over runs, bars their standard errors (the paper has means, "
+        "and in Fig. 2 standard deviations). The paper prints no numbers of samples. Blue, green, "
+        "red and orange are the paper's methods with the paper's settings; pink and black are "
+        "ours. A "
         "feature that is never observed together with another is left out of that table, for all "
         "methods: the paper does not say what to do about it."
     )

@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 from PIL import Image
 
 from halfseen.core.arrays import Array
@@ -235,10 +235,13 @@ def _tint(colour: str, strength: float) -> tuple[float, float, float]:
 
 
 def _label(canvas: Canvas, panels: list[Axes], results: Results) -> None:
+    places = sorted({point.x for point in results.points})
     for panel in panels:
         panel.set_xscale("log")
         panel.set_yscale("log")
         _readable(panel.yaxis)
+        panel.set_xticks(places, [f"{place / 1000:g}" for place in places])
+        panel.xaxis.set_minor_locator(NullLocator())
     canvas.supxlabel(results.figure.x_label, fontsize="medium")
     canvas.supylabel(results.figure.y_label, fontsize="medium")
 

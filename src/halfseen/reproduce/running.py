@@ -1,6 +1,10 @@
 """The one runner of all figures."""
 
+import os
+import threading
+import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from joblib import Parallel, delayed
@@ -18,6 +22,14 @@ def measurable(results: Results, runs: int) -> list[tuple[int, int]]:
     return [task for task in results.missing(runs) if FILES[points[task[0]].source] not in absent]
 
 
+def ready(results: Results, runs: int, out: Path) -> list[tuple[int, int]]:
+    """What there is to measure; raises if it would mix with runs of other versions."""
+    tasks = measurable(results, runs)
+    if tasks:
+        check_versions(results, out)
+    return tasks
+
+
 def absent_files(results: Results) -> list[str]:
     """The files of real data that the figure needs and that are not at hand."""
     files = dict.fromkeys(FILES[point.source] for point in results.points)
@@ -31,14 +43,13 @@ def measure(
 
     A process that is killed loses what it was measuring at that moment and no more.
     """
-    tasks = measurable(results, runs)
-    if tasks:
-        check_versions(results, out)
+    tasks = ready(results, runs, out)
     workers = jobs if results.figure.repeatable else 1  # clocks want the machine for themselves
     pool = Parallel(n_jobs=workers, return_as="generator_unordered")
     how = results.figure.measure
     for index, seed, numbers in pool(
-        delayed(_one_run)(how, results.points[index], index, seed) for index, seed in tasks
+        delayed(_one_run)(how, results.points[index], index, seed, os.getpid())
+        for index, seed in tasks
     ):
         results.put(index, seed, numbers)
         results.write(out)
@@ -48,6 +59,20 @@ def measure(
 
 
 def _one_run(
-    how: Measure, point: Point, index: int, seed: int
+    how: Measure, point: Point, index: int, seed: int, owner: int
 ) -> tuple[int, int, dict[str, float]]:
+    if os.getpid() != owner:
+        _leave_with(owner)
     return index, seed, how(point, seed)
+
+
+@cache
+def _leave_with(owner: int) -> None:
+    """Have this worker end when the process that it works for does, however that ends."""
+
+    def watch() -> None:
+        while os.getppid() == owner:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -77,13 +77,13 @@ class Evidence:
         each = np.array([c.differences[:runs] for c in self.comparisons])
         return Comparison("all settings", each.mean(axis=0), self.comparisons[0].overlap)
 
-    def numbers(self) -> str:
-        """Measured means with standard errors: over all settings, and the worst of them."""
-        worst = max(self.comparisons, key=lambda c: c.mean)
+    def numbers(self, size: Callable[[float], float] = float, word: str = "worst") -> str:
+        """Measured means with standard errors: over all settings, and in the worst of them."""
+        worst = max(self.comparisons, key=lambda c: size(c.mean))
         text = self.show(self.pooled.mean, self.pooled.standard_error)
         if len(self.comparisons) == 1:
             return text
-        return f"{text}; worst {self.show(worst.mean, worst.standard_error)} at {worst.label}"
+        return f"{text}; {word} {self.show(worst.mean, worst.standard_error)} at {worst.label}"
 
 
 @dataclass(frozen=True)
@@ -114,14 +114,14 @@ def never_worse(evidence: Evidence) -> Finding:
     within = evidence.pooled.upper() <= evidence.margin
     unclear = not any(against) and evidence.pooled.lower() <= evidence.margin
     verdict = _graded(not any(against) and within, _few(against) and (within or unclear))
-    return Finding(verdict, _with_count(evidence, against, "worse"))
+    return Finding(verdict, f"{evidence.numbers()}; {_count(against, 'worse')}")
 
 
 def better(evidence: Evidence) -> Finding:
     """Better in every setting, or at least over all of them."""
     favourable = holm([c.below_zero() for c in evidence.comparisons])
     verdict = _graded(all(favourable), evidence.pooled.below_zero() <= LEVEL)
-    return Finding(verdict, _with_count(evidence, favourable, "better"))
+    return Finding(verdict, f"{evidence.numbers()}; {_count(favourable, 'better')}")
 
 
 def alike(evidence: Evidence) -> Finding:
@@ -133,7 +133,7 @@ def alike(evidence: Evidence) -> Finding:
     overlap = pooled.lower() <= evidence.margin and pooled.upper() >= -evidence.margin
     unclear = not any(differ) and overlap
     verdict = _graded(not any(differ) and within, _few(differ) and (within or unclear))
-    return Finding(verdict, _with_count(evidence, differ, "different"))
+    return Finding(verdict, f"{evidence.numbers(abs, 'farthest')}; {_count(differ, 'different')}")
 
 
 def crosses(evidence: Evidence) -> Finding:
@@ -166,17 +166,17 @@ def _graded(holds: bool, partly: bool) -> str:
     return HOLDS if holds else LIMITED if partly else FAILS
 
 
-def _with_count(evidence: Evidence, found: list[bool], word: str) -> str:
-    return f"{evidence.numbers()}; {word} in {sum(found)} of {len(found)}"
+def _count(found: list[bool], word: str) -> str:
+    return f"{word} in {sum(found)} of {len(found)}"
 
 
 RULES: dict[str, tuple[Rule, str]] = {
     "never worse": (
         never_worse,
         "*holds* if no setting is worse (significantly, and by more than the margin) and the mean "
-        "over settings is certainly (95 %) not worse by more than the margin; *with limits* if fewer than half of the settings "
-        "are worse and the mean is within the margin, or if none is worse and the mean undecided; "
-        "else *does not hold*",
+        "over settings is certainly (95 %) not worse by more than the margin; *with limits* if "
+        "fewer than half of the settings are worse and the mean is within the margin, or if none "
+        "is worse and the mean undecided; else *does not hold*",
     ),
     "better": (
         better,
@@ -186,9 +186,9 @@ RULES: dict[str, tuple[Rule, str]] = {
     "alike": (
         alike,
         "*holds* if no setting differs (significantly, and by more than the margin) and the mean "
-        "over settings is certainly (90 %) within the margin; *with limits* if fewer than half of the settings differ and the "
-        "mean is within the margin, or if none differs and the mean is undecided; else *does not "
-        "hold*",
+        "over settings is certainly (90 %) within the margin; *with limits* if fewer than half of "
+        "the settings differ and the mean is within the margin, or if none differs and the mean is "
+        "undecided; else *does not hold*",
     ),
     "crosses": (
         crosses,

@@ -13,7 +13,7 @@ from halfseen.reproduce.figures.scale import (
 from halfseen.reproduce.gaps import LeftOut, PartialRows
 from halfseen.reproduce.measures import angle
 
-N_PARTIAL = "number of partial samples N$_p$ (rows)"
+N_PARTIAL = "number of partial samples N$_p$ (thousand rows)"
 
 
 def _extra_features(rows: tuple[int, ...]) -> tuple[Point, ...]:

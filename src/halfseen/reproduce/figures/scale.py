@@ -11,7 +11,7 @@ SAEM_ROWS = 13_000
 """Stochastic EM takes seconds on so many rows, and minutes on many more."""
 
 ANGLE = "error ε$_c$ (radians)"
-N_ROWS = "number of samples N (rows)"
+N_ROWS = "number of samples N (thousand rows)"
 
 
 def methods_on(source: str, n_rows: int, methods: tuple[str, ...] = EVERY) -> tuple[str, ...]:

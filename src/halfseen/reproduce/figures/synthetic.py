@@ -57,7 +57,9 @@ GAUSSIAN = _figure(
     "gaussian",
     "Fig. 4, left",
     "Mixtures of four Gaussians in ten dimensions",
-    VECTORS + "Means and shares are drawn anew for each run.",
+    VECTORS
+    + "As in the paper, means are drawn from N(0, 100), shares from Dir(1), and σ² = 100; new "
+    "ones for each run.",
     "gaussian",
     GAPS,
     RUNS,
