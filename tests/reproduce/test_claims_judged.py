@@ -80,7 +80,7 @@ def test_likelihoods_are_better_when_higher(made_up):
     assert verdict("Our moments", up) == {HOLDS}
 
 
-@pytest.mark.parametrize("start", ["w = p and w = √p are indistinguishable", "Weighting costs as"])
+@pytest.mark.parametrize("start", ["w = p and w = √p are indistinguishable", "Weighting costs no"])
 def test_equal_numbers_are_alike_and_others_not(made_up, start):
     name = "cost" if "costs" in start else "weights"
     assert verdict(start, {name: made_up(name, lambda p, m: 0.4)}) == {HOLDS}

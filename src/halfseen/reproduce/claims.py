@@ -192,7 +192,7 @@ PAPERS_CLAIMS: tuple[Claim, ...] = (
     _alike("gamma-Poisson topics", ("short topics", "topics", "long topics", "random topics")),
     _alike("semi-synthetic counts", ("diagnoses", "newsgroups")),
     Claim(
-        "Weighting costs as much as not weighting",
+        "Weighting costs no more than not weighting",
         "Section 4",
         "cost",
         "seconds weighted / seconds full",

@@ -22,7 +22,8 @@ COST = Figure(
     paper="Section 4",
     title="Time of a fit, weighted and not",
     choices=(
-        "The shortest of five fits by each method, taken in turns, on one thread. Refining is a "
+        "The shortest of five fits by each method, taken in turns, on one thread. Where full "
+        "takes longer, it is the power method that stops later on a noisier tensor. Refining is a "
         "choice to spend more and is not timed here. The one file of results that differs from "
         "run to run."
     ),
