@@ -131,6 +131,16 @@ def test_a_page_of_somebody_else_stops_it_before_anything_is_measured(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["reproduction.md"]
 
 
+def test_what_the_page_cannot_be_written_from_stops_it_before_anything_is_measured(tmp_path):
+    stale = store.path_of("weights", tmp_path)
+    stale.parent.mkdir()
+    stale.write_text("{}")
+    refused = run("gaussian", "--quick", "--out", str(tmp_path), "--force")
+    assert refused.exit_code == 2
+    assert "weights.json is not a file of results." in refused.output.replace("\n", "")
+    assert [file.name for file in stale.parent.iterdir()] == ["weights.json"]
+
+
 def test_a_figure_without_its_data_is_left_out_with_where_to_get_them(tmp_path, monkeypatch):
     monkeypatch.setenv("HALFSEEN_DATA", str(tmp_path))
     monkeypatch.chdir(tmp_path)

@@ -53,6 +53,7 @@ def _reproduce(
         typer.echo(f"No figure is called {unknown[0]}. Use {', '.join(FIGURES)}.", err=True)
         raise typer.Exit(2)
     page.check_is_ours(out / page.NAME)
+    page.gather(out, without=names)  # refuses now what the page could not be written from
     work = [
         (_results(name, quick, out, force), runs or FIGURES[name].plan(quick).runs)
         for name in dict.fromkeys(names)

@@ -1,6 +1,6 @@
 """The page that tells what was found, written from results and nothing else."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from halfseen.reproduce.claims import OUR_CLAIMS, PAPERS_CLAIMS, Claim
@@ -63,10 +63,12 @@ def page(measured: Measured) -> str:
     )
 
 
-def gather(out: Path) -> dict[str, Results]:
-    """The results of all figures that were measured."""
+def gather(out: Path, without: Collection[str] = ()) -> dict[str, Results]:
+    """The results of all figures that were measured, but for some."""
     return {
-        name: read(figure, out) for name, figure in FIGURES.items() if path_of(name, out).exists()
+        name: read(figure, out)
+        for name, figure in FIGURES.items()
+        if name not in without and path_of(name, out).exists()
     }
 
 
