@@ -8,6 +8,7 @@ import pytest
 
 from halfseen.estimators import paper
 from halfseen.experiments import (
+    data_folder,
     defaults,
     implicit_accuracy,
     implicit_speed,
@@ -167,7 +168,7 @@ def test_every_imputer_fills_every_gap_and_nothing_else(name):
     np.testing.assert_allclose(filled[seen], gappy[300:][seen])
 
 
-@pytest.mark.skipif(sepsis.folder() is None, reason="the sepsis table is not at hand")
+@pytest.mark.skipif(data_folder.find(sepsis.FILE) is None, reason="the sepsis table is not at hand")
 def test_the_sepsis_table_is_split_by_patient_and_standardised():
     stays = sepsis.load()
     train, test = sepsis.split_by_patient(stays, 0.2, seed=0)

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from halfseen.cli.demo import demo_text
+from halfseen.cli.reproduce import reproduce
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,6 +20,9 @@ app = typer.Typer(
 @app.callback()
 def _commands() -> None:
     """Learn latent-variable models from tables with gaps."""
+
+
+app.command()(reproduce)
 
 
 @app.command()
