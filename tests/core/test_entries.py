@@ -1,5 +1,7 @@
 """Entries of a block against loops over them."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -25,10 +27,11 @@ def naive_onto_parts(array, basis, parts):
     return out
 
 
-def naive_back_from_parts(array, per_row, parts):
-    out = np.zeros((array.shape[1], per_row.shape[2]))
-    for n, i in np.ndindex(array.shape):
-        out[i] += array[n, i] * per_row[parts.labels[i], n]
+def naive_there_and_back(array, basis, parts, mix, weights):
+    out = np.zeros(basis.shape)
+    for n, (i, j) in product(range(len(array)), np.ndindex(len(basis), len(basis))):
+        share = weights[n] * mix[parts.labels[i], parts.labels[j]]
+        out[i] += share * array[n, i] * array[n, j] * basis[j]
     return out
 
 
@@ -75,11 +78,12 @@ def test_back_is_the_product_with_the_transpose(n, d, p, m):
 
 
 @shapes
-def test_back_from_parts_takes_the_vector_of_the_features_part(n, d, p, m):
+def test_there_and_back_mixes_the_parts_row_by_row(n, d, p, m):
     array, parts, rng = drawn(n, d, p)
-    per_row = rng.standard_normal((p, n, m))
-    expected = naive_back_from_parts(array, per_row, parts)
-    close(DenseEntries(array).back_from_parts(per_row, parts), expected)
+    basis, mix = rng.standard_normal((d, m)), rng.standard_normal((p, p))
+    weights = rng.random(n)
+    expected = naive_there_and_back(array, basis, parts, mix, weights)
+    close(DenseEntries(array).there_and_back(basis, parts, mix, weights), expected)
 
 
 @shapes
@@ -106,11 +110,11 @@ def test_a_part_may_be_empty():
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.integers(0, 6), st.integers(1, 6), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_onto_and_back_are_adjoint(n, d, p, seed):
-    array, parts, rng = drawn(n, d, p, seed)
-    basis, per_row = rng.standard_normal((d, 2)), rng.standard_normal((p, n, 2))
+    array, _, rng = drawn(n, d, p, seed)
+    basis, per_row = rng.standard_normal((d, 2)), rng.standard_normal((n, 2))
     entries = DenseEntries(array)
-    one = np.vdot(entries.onto_parts(basis, parts), per_row)
-    other = np.vdot(basis, entries.back_from_parts(per_row, parts))
+    one = np.vdot(entries.onto(basis), per_row)
+    other = np.vdot(basis, entries.back(per_row))
     np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
 

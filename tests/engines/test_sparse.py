@@ -127,12 +127,15 @@ def entries_agree(ours, naive, n, d, p=3):
     rng = np.random.default_rng(d)
     parts = Parts(rng.integers(0, p, d), p)
     basis, features = rng.standard_normal((d, 2)), rng.random(d) < 0.6
-    per_row, per_part = rng.standard_normal((n, 2)), rng.standard_normal((p, n, 2))
+    per_row, mix, weights = rng.standard_normal((n, 2)), rng.standard_normal((p, p)), rng.random(n)
     pairs = [
         (ours.onto(basis), naive.onto(basis)),
         (ours.onto_parts(basis, parts), naive.onto_parts(basis, parts)),
         (ours.back(per_row), naive.back(per_row)),
-        (ours.back_from_parts(per_part, parts), naive.back_from_parts(per_part, parts)),
+        (
+            ours.there_and_back(basis, parts, mix, weights),
+            naive.there_and_back(basis, parts, mix, weights),
+        ),
         (ours.squares(per_row, features), naive.squares(per_row, features)),
         (ours.cubes(per_row[:, 0], features), naive.cubes(per_row[:, 0], features)),
         (ours.squares(per_row, ~features), naive.squares(per_row, ~features)),

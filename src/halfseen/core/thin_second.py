@@ -154,12 +154,9 @@ class ThinSecond:
         scaled = self.scale[:, None] * vectors
 
         def summarise(block: Block) -> Array:
+            weights = block.weighed(np.ones(len(block)))
             deviations = block.deviations(self.mean)
-            onto = deviations.onto_parts(scaled, self.parts)  # (p, n, m)
-            mixed = np.tensordot(self.pair_weights, onto, axes=1)
-            if block.weights is not None:
-                mixed *= block.weights[:, None]
-            return deviations.back_from_parts(mixed, self.parts)
+            return deviations.there_and_back(scaled, self.parts, self.pair_weights, weights)
 
         product: Array = self.scale[:, None] * self.rows.accumulate(summarise)
         once_too_often = self.scale**2 * self.squares * self._crowd_weight

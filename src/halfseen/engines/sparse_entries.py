@@ -44,13 +44,30 @@ class SparseEntries:
 
     def back(self, per_row: Array) -> Array:
         """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
-        return self.back_from_parts(per_row[None], _one_part(len(self.level)))
-
-    def back_from_parts(self, per_row: Array, parts: Parts) -> Array:
-        """``E' Y`` with, for each feature, the Y (p, n, m) of its part; (d, m)."""
         per_row = np.ascontiguousarray(per_row)
-        out = self._level_times(self.level, per_row, parts)
-        kernels.back(*self.stored, per_row, parts.labels, out)
+        out = self._level_times(self.level, per_row)
+        kernels.back(*self.stored, per_row, out)
+        return out
+
+    def there_and_back(self, basis: Array, parts: Parts, mix: Array, weights: Array) -> Array:
+        """``Σ_h R_gh E_g' Ω E_h B_h`` for each part g; (d, m)."""
+        basis = np.ascontiguousarray(basis)
+        shared = self._shared(self.level[:, None] * basis, parts)
+        out, sums = np.zeros(basis.shape), np.zeros_like(shared)
+        kernels.there_and_back(
+            *self.stored,
+            *self.gaps[:2],
+            self.level,
+            basis,
+            parts.labels,
+            mix,
+            weights,
+            self.row_observed,
+            shared,
+            sums,
+            out,
+        )
+        out += self.level[:, None] * sums[parts.labels, self.column_block]
         return out
 
     def squares(self, per_row: Array, features: Mask) -> Array:
@@ -73,21 +90,20 @@ class SparseEntries:
         out = np.zeros((len(self.level), per_row.shape[1]))
         if not features.any():
             return out
-        parts = _one_part(len(self.level))
-        singles = np.ascontiguousarray(per_row[None])
-        out += self._level_times(self.level**power, singles, parts)
+        per_row = np.ascontiguousarray(per_row)
+        out += self._level_times(self.level**power, per_row)
         level = self.level[self.stored.features]
         more = (level + self.stored.values) ** power - level**power
-        kernels.back(*self.stored._replace(values=more), singles, parts.labels, out)
+        kernels.back(*self.stored._replace(values=more), per_row, out)
         out[~features] = 0.0
         return out
 
-    def _level_times(self, level: Array, per_row: Array, parts: Parts) -> Array:
+    def _level_times(self, level: Array, per_row: Array) -> Array:
         """``Σ_n u_i Y_n`` over the rows in which each feature is observed; (d, m)."""
-        sums = np.matmul(self.row_observed.T.astype(float), per_row)  # (p, b, m)
-        out: Array = level[:, None] * sums[parts.labels, self.column_block]
+        sums = self.row_observed.T.astype(float) @ per_row  # (b, m)
+        out: Array = level[:, None] * sums[self.column_block]
         taken = -level[self.gaps.features]
-        kernels.back(*self.gaps._replace(values=taken), per_row, parts.labels, out)
+        kernels.back(*self.gaps._replace(values=taken), per_row, out)
         return out
 
 

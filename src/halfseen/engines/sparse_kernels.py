@@ -33,16 +33,75 @@ def onto(
 
 @njit(cache=True, nogil=True)
 def back(
-    starts: Indices, features: Indices, values: Values, per_row: Array, labels: Labels, out: Array
+    starts: Indices, features: Indices, values: Values, per_row: Array, out: Array
 ) -> None:  # pragma: no cover - compiled
-    """Add ``x_ni Y_n`` to ``out[i]``, with the Y of the feature's part, (p, n, m); out (d, m)."""
-    m = per_row.shape[2]
+    """Add ``x_ni Y_n`` to ``out[i]`` for vectors Y (n, m); out (d, m)."""
+    m = per_row.shape[1]
     for row in range(len(starts) - 1):
+        for entry in range(starts[row], starts[row + 1]):
+            feature, value = features[entry], values[entry]
+            for c in range(m):
+                out[feature, c] += value * per_row[row, c]
+
+
+@njit(cache=True, nogil=True)
+def there_and_back(
+    starts: Indices,
+    features: Indices,
+    values: Values,
+    gap_starts: Indices,
+    gap_features: Indices,
+    level: Array,  # (d,)  what an observed zero holds
+    basis: Array,  # (d, m)
+    labels: Labels,  # (d,)
+    mix: Array,  # (p, p)
+    weights: Array,  # (n,)
+    row_observed: Flags,  # (n, b)
+    shared: Array,  # (p, b, m)  levels times basis, summed over the features of a part and block
+    sums: Array,  # (p, b, m)    added to: what each part sends back to the blocks of each row
+    out: Array,  # (d, m)        added to
+) -> None:  # pragma: no cover - compiled
+    """A row's products with the basis, mixed between parts, and back while the row is at hand."""
+    n_parts, n_blocks, m = shared.shape
+    onto, mixed = np.empty((n_parts, m)), np.empty((n_parts, m))
+    for row in range(len(starts) - 1):
+        onto[:] = 0.0
+        for block in range(n_blocks):
+            if row_observed[row, block]:
+                for part in range(n_parts):
+                    for c in range(m):
+                        onto[part, c] += shared[part, block, c]
         for entry in range(starts[row], starts[row + 1]):
             feature, value = features[entry], values[entry]
             part = labels[feature]
             for c in range(m):
-                out[feature, c] += value * per_row[part, row, c]
+                onto[part, c] += value * basis[feature, c]
+        for entry in range(gap_starts[row], gap_starts[row + 1]):
+            feature = gap_features[entry]
+            part = labels[feature]
+            for c in range(m):
+                onto[part, c] -= level[feature] * basis[feature, c]
+        mixed[:] = 0.0
+        for part in range(n_parts):
+            for other in range(n_parts):
+                share = weights[row] * mix[part, other]
+                for c in range(m):
+                    mixed[part, c] += share * onto[other, c]
+        for block in range(n_blocks):
+            if row_observed[row, block]:
+                for part in range(n_parts):
+                    for c in range(m):
+                        sums[part, block, c] += mixed[part, c]
+        for entry in range(starts[row], starts[row + 1]):
+            feature, value = features[entry], values[entry]
+            part = labels[feature]
+            for c in range(m):
+                out[feature, c] += value * mixed[part, c]
+        for entry in range(gap_starts[row], gap_starts[row + 1]):
+            feature = gap_features[entry]
+            part = labels[feature]
+            for c in range(m):
+                out[feature, c] -= level[feature] * mixed[part, c]
 
 
 @njit(cache=True, nogil=True)
