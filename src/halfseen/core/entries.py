@@ -63,6 +63,8 @@ class DenseEntries:
 
     def onto_parts(self, basis: Array, parts: Parts) -> Array:
         """``E B`` of each part of the features by itself; (p, n, m)."""
+        if parts.n == 1:
+            return self.onto(basis)[None]
         projected = np.empty((parts.n, len(self.array), basis.shape[1]))
         for part, features in enumerate(parts.members):
             projected[part] = self.array[:, features] @ basis[features]
@@ -83,12 +85,15 @@ class DenseEntries:
     def squares(self, per_row: Array, features: Mask) -> Array:
         """``Σ_n E_ni² Y_n`` for some of the features, zero for the others; (d, m)."""
         total = np.zeros((self.array.shape[1], per_row.shape[1]))
-        total[features] = (self.array[:, features] ** 2).T @ per_row
+        total[features] = (self._some(features) ** 2).T @ per_row
         return total
 
     def cubes(self, per_row: Array, features: Mask) -> Array:
         """``Σ_n E_ni³ y_n`` for some of the features, zero for the others; (d,)."""
         total = np.zeros(self.array.shape[1])
-        chosen = self.array[:, features]
-        total[features] = np.einsum("nd,nd,nd,n->d", chosen, chosen, chosen, per_row, optimize=True)
+        chosen = self._some(features)
+        total[features] = np.einsum("nd,nd->d", chosen * chosen, chosen * per_row[:, None])
         return total
+
+    def _some(self, features: Mask) -> Array:
+        return self.array if features.all() else self.array[:, features]

@@ -6,7 +6,6 @@ is fitted in memory too.
 """
 
 import argparse
-import resource
 import tempfile
 import time
 import warnings
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from halfseen import GaussianMixture, simulate
-from halfseen.experiments import results_file
+from halfseen.experiments import memory, results_file
 
 N_FEATURES, N_COMPONENTS, ROWS_A_FILE = 50, 6, 500_000
 
@@ -71,7 +70,7 @@ def measured_fit(folder: Path) -> tuple[dict[str, float], dict[str, float]]:
     seconds = fit(folder).diagnostics_.seconds
     size = sum(file.stat().st_size for file in folder.iterdir())
     return seconds, {
-        "peak memory GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+        "peak memory GB": memory.peak(),
         "bytes read, of the folder's": (bytes_read() - before) / size,
     }
 

@@ -6,7 +6,6 @@ of a fit beside that of one product of the matrix with 20 vectors, memory, and a
 """
 
 import argparse
-import resource
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
@@ -19,7 +18,7 @@ from scipy.sparse import csr_array
 from halfseen import GammaPoisson, ObservedBlocks, simulate
 from halfseen.core.arrays import Array
 from halfseen.core.errors import DroppedFeatureWarning, WeakMomentsWarning
-from halfseen.experiments import results_file
+from halfseen.experiments import memory, results_file
 from halfseen.recovery import angles
 
 OBSERVED = (1.0, 0.05, 0.2, 0.5, 0.9)
@@ -66,7 +65,7 @@ def measure(n_rows: int, n_words: int, n_topics: int) -> dict[str, Any]:
     fit(documents(2000, 600, 2))  # compile
     vectors = np.random.default_rng(1).standard_normal((n_words, n_topics))
     product = min(_seconds(lambda: data.counts @ vectors) for _ in range(7))
-    before = _peak_memory()
+    memory.forget()
     start = time.perf_counter()
     model = fit(data)
     seconds = time.perf_counter() - start
@@ -78,8 +77,7 @@ def measure(n_rows: int, n_words: int, n_topics: int) -> dict[str, Any]:
         "fit s": seconds,
         "fit / product": seconds / product,
         "matrix GB": (counts.data.nbytes + counts.indices.nbytes + counts.indptr.nbytes) / 1e9,
-        "peak memory before the fit GB": before,
-        "peak memory GB": _peak_memory(),
+        "peak memory GB": memory.peak(),
         "mean angle": float(angles(model.components_, data.topics, complete).mean()),
         "seconds": model.diagnostics_.seconds,
         "route": f"{model.diagnostics_.third_moment}: {model.diagnostics_.third_moment_reason}",
@@ -90,10 +88,6 @@ def _seconds(action: Any) -> float:
     start = time.perf_counter()
     action()
     return time.perf_counter() - start
-
-
-def _peak_memory() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
 def main() -> None:
