@@ -19,7 +19,7 @@ def in_fitted_order(estimator: Any, X: Any) -> Any:
     names = list(getattr(X, "columns", fitted))
     if names == list(fitted) or not all(isinstance(name, str) for name in names):
         return X
-    check_names(names, list(fitted))
+    check_names(names, list(fitted), estimator.preprocessing_ is not None)
     return X[list(fitted)]
 
 
@@ -29,7 +29,7 @@ def in_order_of(X: Any, frame: Any) -> Any:
     return frame if names == list(getattr(frame, "columns", ())) else frame[names]
 
 
-def check_names(names: list[str], fitted: list[str]) -> None:
+def check_names(names: list[str], fitted: list[str], preprocessed: bool = False) -> None:
     """Refuse columns that are not the fitted ones, whatever their order."""
     given, wanted = Counter(names), Counter(fitted)
     faults = {
@@ -43,4 +43,5 @@ def check_names(names: list[str], fitted: list[str]) -> None:
             "The table's columns do not fit the model. Compared with the columns it was fitted to, "
             f"they {' and '.join(told)}. Give the {len(fitted)} columns of feature_names_in_, in "
             "any order, and no others."
+            + preprocessed * " They are preprocessed: preprocessing_.apply makes them of numbers."
         )

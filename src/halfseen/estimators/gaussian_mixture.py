@@ -133,6 +133,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         How many components there are.
     diagnostics_ : Diagnostics
         How the fit went, and what to be careful about.
+    preprocessing_ : Preprocessing or None
+        What the command line did to the columns before the fit; None if nothing.
     columns_by_name_ : bool
         Whether data frames may have their columns in any order: true of models from files.
     n_features_in_, feature_names_in_
