@@ -77,8 +77,24 @@ def _wrap_polars(X: Any, values: Array) -> Any:
     return type(X)(values, schema=X.columns)
 
 
+def _fill_arrow(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -> Any:
+    for position in np.flatnonzero(gaps.any(axis=0)):
+        column = np.where(gaps[:, position], values[:, position], table[:, position])
+        X = X.set_column(int(position), X.column_names[position], [column])
+    return X
+
+
+def _wrap_arrow(X: Any, values: Array) -> Any:
+    return type(X).from_arrays([np.ascontiguousarray(c) for c in values.T], names=X.column_names)
+
+
 _FILL: dict[str, Callable[[Any, np.ndarray[Any, Any], Array, Any], Any]] = {
     "pandas": _fill_pandas,
     "polars": _fill_polars,
+    "pyarrow": _fill_arrow,
 }
-_WRAP: dict[str, Callable[[Any, Array], Any]] = {"pandas": _wrap_pandas, "polars": _wrap_polars}
+_WRAP: dict[str, Callable[[Any, Array], Any]] = {
+    "pandas": _wrap_pandas,
+    "polars": _wrap_polars,
+    "pyarrow": _wrap_arrow,
+}
