@@ -128,7 +128,7 @@ def _rarest(names: Sequence[str], count: Array) -> Pair | None:
     pairs = np.triu(count > 0, 1)
     if not pairs.any():
         return None
-    i, j = np.unravel_index(np.argmin(np.where(pairs, count, np.inf)), count.shape)
+    i, j = map(int, np.unravel_index(np.argmin(np.where(pairs, count, np.inf)), count.shape))
     return Pair(names[i], names[j], int(count[i, j]))
 
 
@@ -148,7 +148,7 @@ def _shift(names: Sequence[str], table: Array, mask: Mask) -> Shift | None:
     with_it, without = _means(z, mask, mask), _means(z, mask, ~mask)
     difference = without.mean - with_it.mean
     error = np.sqrt(with_it.error + without.error)
-    usable = (with_it.count >= FEW_ROWS) & (without.count >= FEW_ROWS) & (error > 0)
+    usable = (with_it.n_rows >= FEW_ROWS) & (without.n_rows >= FEW_ROWS) & (error > 0)
     deviation = np.where(usable, difference / np.where(usable, error, 1.0), 0.0)
     clear = (np.abs(deviation) >= INDEPENDENT_BELOW) & (np.abs(difference) >= TELLING)
     if not clear.any():
@@ -158,7 +158,7 @@ def _shift(names: Sequence[str], table: Array, mask: Mask) -> Shift | None:
 
 
 class _Means(NamedTuple):
-    count: Array  # (d, d)
+    n_rows: Array  # (d, d)
     mean: Array
     error: Array  # squared standard error
 

@@ -4,9 +4,8 @@ import sys
 from importlib import import_module
 from typing import Any
 
-import click
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from halfseen.cli.wording import in_options
 from halfseen.core.errors import DataError
@@ -30,23 +29,21 @@ class Commands(TyperGroup):
     ``halfseen --help`` and the completion of names need no NumPy.
     """
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """The names, in the order of a first encounter."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """What help shows of a command."""
         words = COMMANDS.get(cmd_name)
-        return None if words is None else click.Command(cmd_name, short_help=words)
+        return None if words is None else TyperCommand(cmd_name, short_help=words)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         """The command itself."""
         name, stub, rest = super().resolve_command(ctx, args)
         return name, None if stub is None else _loaded(str(name)), rest
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         """Run the command; what cannot be is said in a sentence."""
         try:
             return super().invoke(ctx)
@@ -58,7 +55,7 @@ class Commands(TyperGroup):
             _stop(error, WRONG_CALL)
 
 
-def _loaded(name: str) -> click.Command:
+def _loaded(name: str) -> Any:
     one = typer.Typer(add_completion=False, rich_markup_mode=None)
     function = getattr(import_module(f"halfseen.cli.{name}"), name)
     one.command(name, no_args_is_help=name != "demo")(function)

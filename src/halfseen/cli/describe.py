@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from halfseen.cli.advice import advice, what_is_missing, what_methods_use
+from halfseen.cli.advice import advice, what_methods_use
 from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, listed
 from halfseen.cli.table import chosen, read_table
 from halfseen.cli.voice import Voice
+from halfseen.core.arrays import Mask
 from halfseen.missingness import Missingness, missingness
+from halfseen.report.gaps import what_is_missing
 from halfseen.report.words import percent
 
 MOST_COLUMNS = 60
@@ -91,7 +93,7 @@ def _show_patterns(voice: Voice, found: Missingness) -> None:
     voice.say("")
 
 
-def _missing(found: Missingness, observed: np.ndarray) -> str:  # type: ignore[type-arg]
+def _missing(found: Missingness, observed: Mask) -> str:
     gone = [name for name, known in zip(found.names, observed, strict=True) if not known]
     if len(gone) == len(found.names):
         return "everything"

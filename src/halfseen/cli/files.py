@@ -120,7 +120,8 @@ def _npz(path: Path, missing: Sequence[str]) -> Any:
         if {"data", "shape", "format"} <= set(archive.files):
             from scipy.sparse import load_npz
 
-            return load_npz(path).tocsr()
+            matrix: Any = load_npz(path)
+            return matrix.tocsr()
         if len(archive.files) != 1:
             raise DataError(
                 f"{path.name} holds {len(archive.files)} arrays. Save the table alone, with "
@@ -142,8 +143,9 @@ def _matrix_market(path: Path, missing: Sequence[str]) -> Any:
     from scipy.io import mmread
     from scipy.sparse import issparse
 
-    matrix = mmread(path)
-    return matrix.tocsr() if issparse(matrix) else _two_sided(np.asarray(matrix), path)
+    matrix: Any = mmread(path)
+    sparse = issparse(matrix)
+    return matrix.tocsr() if sparse else _two_sided(np.asarray(matrix), path)
 
 
 READERS: dict[str, Callable[[Path, Sequence[str]], Any]] = {

@@ -1,7 +1,7 @@
 """``halfseen impute``: a table without gaps."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -67,11 +67,11 @@ def impute(
     )
 
 
-def _dense(rows):  # type: ignore[no-untyped-def]
+def _dense(rows: Any) -> Any:
     return rows.toarray() if hasattr(rows, "toarray") else rows
 
 
-def _as_in_file(columns, frame):  # type: ignore[no-untyped-def]
+def _as_in_file(columns: dict[str, Any], frame: Any) -> dict[str, Any]:
     """The columns in the order of the file."""
     if frame is None:
         return columns

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.estimators.table import feature_names
@@ -15,7 +16,7 @@ class Shown:
 
     kind: str  # "group" or "topic"
     names: tuple[str, ...]
-    order: Array  # (k,)  the model's own numbers of the components
+    order: NDArray[np.intp]  # (k,)  the model's own numbers of the components
     shares: Array  # (k,)  of the rows, or of all that is counted
     centres: Array  # (k, d)  means in own units, or shares of the topic
     average: Array  # (d,)  the same for all rows together
