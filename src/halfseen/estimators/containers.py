@@ -29,6 +29,12 @@ def table_like(X: Any, values: Array) -> Any:
     return _WRAP[library](X, values) if library in _WRAP else values
 
 
+def rows_of(X: Any, chosen: np.ndarray[Any, Any]) -> Any:
+    """The rows of ``X`` with the given numbers."""
+    library = type(X).__module__.partition(".")[0]
+    return _TAKE.get(library, lambda X, chosen: X[chosen])(X, chosen)
+
+
 def _fill_array(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -> Any:
     return np.where(gaps, values.astype(table.dtype), table)
 
@@ -97,4 +103,8 @@ _WRAP: dict[str, Callable[[Any, Array], Any]] = {
     "pandas": _wrap_pandas,
     "polars": _wrap_polars,
     "pyarrow": _wrap_arrow,
+}
+_TAKE: dict[str, Callable[[Any, Any], Any]] = {
+    "pandas": lambda X, chosen: X.iloc[chosen],
+    "pyarrow": lambda X, chosen: X.take(chosen),
 }
