@@ -31,7 +31,7 @@ def test_make_demo_prints_the_model_and_where_the_report_is():
     )
     assert "Group 1" in result.stdout
     assert "Report: " in result.stdout
-    assert (ROOT / "demo-report.md").exists()
+    assert (ROOT / "demo-report.html").exists()
 
 
 @pytest.mark.parametrize("module", EXPERIMENTS)

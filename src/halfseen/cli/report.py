@@ -16,7 +16,9 @@ from halfseen.cli.options import (
     check_writable,
     listed,
 )
+from halfseen.cli.table import Table
 from halfseen.cli.voice import Voice
+from halfseen.core.naming import quoted
 from halfseen.report.page import write_report
 
 
@@ -52,11 +54,20 @@ def report(
             given.given,
             out,
             title=heading,
+            notes=_left_out(given.table),
             include_rows=include_rows,
             overwrite=force,
         )
     voice.say(f"Report: {out.resolve()}")
     voice.finish(report=str(out), n_rows=given.table.n_rows, bytes=out.stat().st_size)
+
+
+def _left_out(table: Table) -> tuple[str, ...]:
+    everything = () if table.frame is None else table.frame.column_names
+    others = [name for name in everything if name not in table.names]
+    if not others:
+        return ()
+    return (f"Not part of the model: {quoted(others, range(len(others)), most=12)}.",)
 
 
 def _kind(model: object) -> str:

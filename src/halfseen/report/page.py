@@ -23,7 +23,7 @@ from halfseen.report.distrust import concerns, noise_level
 from halfseen.report.gaps import what_is_missing
 from halfseen.report.rows import RowsTable, some_rows
 from halfseen.report.shown import Shown, shown
-from halfseen.report.words import percent, told, weights_told
+from halfseen.report.words import Told, percent, told, weights_told
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,7 @@ class Section:
     sentences: list[str]
     figures: list[Figure]
     points: list[str]
+    told: list[Told]
 
 
 def write_report(
@@ -84,13 +85,14 @@ def _summary(model: Any, view: Shown, found: Missingness, notes: tuple[str, ...]
     gaps = 1 - float(found.observed.mean())
     sentences = [
         f"The table has {found.n_rows:,} rows and {len(found.names)} columns; {percent(gaps)} of "
-        "its cells are empty. No row and no column was left out because of that, and no value was "
+        "its cells are empty. Rows and columns with gaps were used as they are, and no value was "
         "made up to fill a gap.",
-        f"{view.k} {view.kind}s were found, numbered from the most common.",
+        f"The model describes them by {view.k} {view.kind}{'s' * (view.k > 1)}, numbered from the "
+        "most common.",
         *_preprocessing(model),
         *notes,
     ]
-    return Section("summary", "In short", sentences, [], [])
+    return Section("summary", "In short", sentences, [], [], [])
 
 
 def _preprocessing(model: Any) -> list[str]:
@@ -125,9 +127,7 @@ def _components(view: Shown, sure: Certainty) -> Section:
         ],
         (view.kind, "share"),
     )
-    points = [f"{title}. {'; '.join(lines)}." for title, lines in told(view)]
-    points = [point.replace("..", ".") for point in points]
-    return Section("components", f"The {view.kind}s", [], [shares, heat], points)
+    return Section("components", f"The {view.kind}s", [], [shares, heat], [], told(view))
 
 
 def _gaps(found: Missingness) -> Section:
@@ -147,7 +147,7 @@ def _gaps(found: Missingness) -> Section:
         ("column", "known"),
     )
     figures = [known, patterns_chart(found)] if len(found.patterns) > 1 else [known]
-    return Section("gaps", "What was missing", list(what_is_missing(found)), figures, [])
+    return Section("gaps", "What was missing", list(what_is_missing(found)), figures, [], [])
 
 
 def _weights(model: Any, view: Shown) -> Section:
@@ -177,7 +177,7 @@ def _weights(model: Any, view: Shown) -> Section:
         "them.",
     ]
     points = weights_told(view.names, weights, observed)
-    return Section("weights", "What was weighted, and why", sentences, [chart], points)
+    return Section("weights", "What was weighted, and why", sentences, [chart], points, [])
 
 
 def _sureness(model: Any, view: Shown, sure: Certainty) -> Section:
@@ -214,7 +214,7 @@ def _sureness(model: Any, view: Shown, sure: Certainty) -> Section:
     figures.append(
         spectrum_chart(seen.spectrum, seen.n_kept_eigenvalues, noise_level(seen.spectrum))
     )
-    return Section("sure", "How sure we are", sentences, figures, [])
+    return Section("sure", "How sure we are", sentences, figures, [], [])
 
 
 def _explained(share: float) -> str:
@@ -269,7 +269,7 @@ def _caution(model: Any, view: Shown, found: Missingness, sure: Certainty) -> Se
         f"What the model takes for granted: {assumed} Tables are rarely like that, so take the "
         f"{view.kind}s as a summary, not as kinds that exist."
     ]
-    return Section("distrust", "What to distrust", sentences, [], said)
+    return Section("distrust", "What to distrust", sentences, [], said, [])
 
 
 def _rendered(heading: str, sections: list[Section], rows: RowsTable | None, estimator: str) -> str:

@@ -35,7 +35,7 @@ def patterns_chart(found: Missingness) -> Figure:
     step = (WIDTH - LABELS) / max(len(shown), 6)
     top = BARS + 26
     most = max(pattern.n_rows for pattern in shown)
-    parts = [text(LABELS - 6, 22, "rows", "end", GREY)]
+    parts = [text(LABELS - 6, 22, "% of rows", "end", GREY)]
     for number, i in enumerate(features):
         y = top + number * LINE
         if number % 2 == 0:
@@ -50,7 +50,7 @@ def patterns_chart(found: Missingness) -> Figure:
         height = BARS * pattern.n_rows / most
         shapes = [
             box(x - step * 0.32, 16 + BARS - height, step * 0.64, height, BLUE),
-            text(x, 12 + BARS - height, share, "middle", DARK, 9),
+            text(x, 12 + BARS - height, share.rstrip("%"), "middle", DARK, 9),
         ]
         places = [n for n, i in enumerate(features) if not pattern.observed[i]]
         middle = [top + (n + 0.5) * LINE for n in range(len(features))]
