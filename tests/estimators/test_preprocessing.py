@@ -99,5 +99,5 @@ def test_arrow_tables_are_taken_by_name_and_filled(tmp_path):
     np.testing.assert_allclose(
         filled["lactate"].to_numpy(), again.impute(frame)["lactate"], rtol=1e-10
     )
-    mean, spread = again.impute(arrow, return_std=True)
+    _, spread = again.impute(arrow, return_std=True)
     assert spread.column_names == names

@@ -2,9 +2,16 @@
 "use strict";
 (function () {
   const tip = document.getElementById("tip");
+  let shown = null;
   function show(mark) {
+    shown = mark;
     tip.textContent = mark.getAttribute("aria-label");
     tip.hidden = false;
+    place();
+  }
+  function place() {
+    if (!shown) { return; }
+    const mark = shown;
     const at = mark.getBoundingClientRect();
     const size = tip.getBoundingClientRect();
     const left = at.left + at.width / 2 - size.width / 2;
@@ -12,7 +19,7 @@
     tip.style.left = Math.max(4, Math.min(left, window.innerWidth - size.width - 4)) + "px";
     tip.style.top = (above > 4 ? above : Math.min(at.bottom + 6, window.innerHeight - size.height - 4)) + "px";
   }
-  function hide() { tip.hidden = true; }
+  function hide() { shown = null; tip.hidden = true; }
   const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
   for (const chart of document.querySelectorAll("svg.chart")) {
     const marks = Array.from(chart.querySelectorAll(".mark"));
@@ -38,5 +45,7 @@
     });
   }
   document.addEventListener("keydown", function (event) { if (event.key === "Escape") { hide(); } });
-  window.addEventListener("scroll", hide, { passive: true });
+  // Focus scrolls a mark into view, and its tip goes along.
+  window.addEventListener("scroll", place, { passive: true, capture: true });
+  window.addEventListener("resize", place);
 })();
