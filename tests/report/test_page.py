@@ -3,6 +3,7 @@
 import re
 import warnings
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -57,16 +58,14 @@ def test_topics_are_told_by_their_words():
     assert first.title.startswith("Topic 1: 6")
     assert first.lines[0].startswith("Mostly age (6")
     assert second.lines[0].startswith("Mostly pulse (6")
-    page = report_page(model, counts_frame := pd.DataFrame(counts, columns=NAMES))
+    page = report_page(model, pd.DataFrame(counts, columns=NAMES))
     assert "What the topics are like" in page
-    assert len(page) < 500_000
-    assert counts_frame.shape == counts.shape
 
 
 def test_weights_are_told_with_the_reason(mixture):
     lines = weights_told(tuple(NAMES), mixture.feature_weights_, mixture.observed_fraction_)
     assert lines[0] == "In full: age, pulse, lactate."
-    assert lines[1].startswith("crp: weight 0.3")
+    assert lines[1] == "crp: weight 0.28, being known for 28% of rows."
 
 
 def test_everything_is_shown_in_own_units():
@@ -107,9 +106,6 @@ def test_no_row_is_on_the_page_unless_asked_for(mixture):
     X = table()
     X.iloc[7] = [111.123, 222.234, 333.345, 444.456]
     page = report_page(mixture, X)
-    assert not re.search(
-        r"111\.1|222\.2|333\.3|444\.4|111|222\b|333\b|444\b", page.split("<svg")[0]
-    )
     for value in ("111.1", "222.2", "333.3", "444.4"):
         assert value not in page
     assert 'id="rows"' in report_page(mixture, X, include_rows=True)
@@ -135,7 +131,7 @@ def test_the_page_has_one_heading_of_the_first_level_and_none_is_skipped(mixture
     page = report_page(mixture, table())
     levels = [int(level) for level in re.findall(r"<h(\d)", page)]
     assert levels.count(1) == 1
-    assert all(later <= earlier + 1 for earlier, later in zip(levels, levels[1:], strict=False))
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
     assert '<html lang="en">' in page
 
 
