@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         ModelFileError,
         WeakMomentsWarning,
     )
+    from halfseen.engines.files import Files
     from halfseen.estimators import GammaPoisson, GaussianMixture, ObservedBlocks, Stream, load
 
 __version__ = "0.1.0"
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 __all__ = [
     "DataError",
     "DroppedFeatureWarning",
+    "Files",
     "GammaPoisson",
     "GaussianMixture",
     "LikelihoodWarning",
@@ -45,4 +47,6 @@ def __dir__() -> list[str]:
 
 
 def _home(name: str) -> str:
+    if name == "Files":
+        return "engines.files"
     return "core.errors" if name in _ERRORS else "estimators"

@@ -8,6 +8,7 @@ import pytest
 
 from halfseen.estimators import paper
 from halfseen.experiments import (
+    data_folder,
     defaults,
     implicit_accuracy,
     implicit_speed,
@@ -16,6 +17,7 @@ from halfseen.experiments import (
     refinement,
     results_file,
     sepsis,
+    sparse_topics,
     third_moment_speed,
     topic_refinement,
     weighting,
@@ -115,6 +117,7 @@ SMALL = {
     implicit_accuracy: "--rows 3000 --seeds 2",
     implicit_speed: "--rows 20000",
     out_of_core: "--rows 20000",
+    sparse_topics: "--rows 1500 --words 600 --topics 2",
     topic_refinement: "--rows 3000 --seeds 1 --sweeps 20 --jobs 1",
 }
 
@@ -128,6 +131,20 @@ def test_every_experiment_runs_small_and_keeps_nothing_unless_asked(module, monk
     monkeypatch.setattr(results_file, "write", refuse)
     module.main()
     assert capsys.readouterr().out
+
+
+def test_half_of_the_words_of_the_sparse_experiment_are_complete_and_none_is_counted_in_a_gap():
+    data = sparse_topics.documents(3000, 100, 2)
+    block, seen = data.observed.arrays(*data.counts.shape)
+    assert np.bincount(block).tolist() == [50, 13, 13, 12, 12]
+    np.testing.assert_allclose(seen.mean(axis=0), sparse_topics.OBSERVED, atol=0.03)
+    table = data.counts.toarray()
+    assert (table[~seen[:, block]] == 0).all()
+    lengths = table[:, block == 0].sum(axis=1)
+    expected = sparse_topics.MEAN_LENGTH * data.topics[:, block == 0].sum(axis=1).mean()
+    np.testing.assert_allclose(lengths.mean(), expected, rtol=0.15)
+    again = sparse_topics.documents(3000, 100, 2)
+    np.testing.assert_array_equal(table, again.counts.toarray())
 
 
 def test_results_are_kept_with_their_command(tmp_path, monkeypatch):
@@ -151,7 +168,7 @@ def test_every_imputer_fills_every_gap_and_nothing_else(name):
     np.testing.assert_allclose(filled[seen], gappy[300:][seen])
 
 
-@pytest.mark.skipif(sepsis.folder() is None, reason="the sepsis table is not at hand")
+@pytest.mark.skipif(data_folder.find(sepsis.FILE) is None, reason="the sepsis table is not at hand")
 def test_the_sepsis_table_is_split_by_patient_and_standardised():
     stays = sepsis.load()
     train, test = sepsis.split_by_patient(stays, 0.2, seed=0)

@@ -17,6 +17,7 @@ COMMANDS = {
     "impute": "Fill the gaps of a table.",
     "predict": "Say to which group each row belongs, or how much of each topic it holds.",
     "report": "Write a page that explains a model.",
+    "reproduce": "Run the figures of the paper again, with a verdict on each claim.",
 }
 """What each command does. The function has the name of its module."""
 
@@ -58,7 +59,7 @@ class Commands(TyperGroup):
 def _loaded(name: str) -> Any:
     one = typer.Typer(add_completion=False, rich_markup_mode=None)
     function = getattr(import_module(f"halfseen.cli.{name}"), name)
-    one.command(name, no_args_is_help=name != "demo")(function)
+    one.command(name)(function)
     return typer.main.get_command(one)
 
 

@@ -36,14 +36,15 @@ def leading_eigenpairs(matrix: Symmetric, scale: Array, rank: int) -> tuple[Arra
     d = matrix.shape[0]
     width = min(rank + SPARE, d)
     random = np.random.default_rng(0)
-    basis = np.empty((d, 0))
-    images = np.empty((d, 0))
+    basis = images = np.empty((d, 0))
+    inner = np.empty((0, 0))
     block = _orthonormal(random.standard_normal((d, width)), basis)
     for _ in range(DEEPEST):
         image = scale[:, None] * (matrix @ (scale[:, None] * block))
+        across, own = basis.T @ image, block.T @ image
+        inner = np.block([[inner, across], [across.T, (own + own.T) / 2]])
         basis, images = np.hstack([basis, block]), np.hstack([images, image])
-        inner = basis.T @ images
-        values, inside = np.linalg.eigh((inner + inner.T) / 2)
+        values, inside = np.linalg.eigh(inner)
         values, inside = values[::-1], inside[:, ::-1]
         kept = inside[:, :rank]
         residual = np.linalg.norm(images @ kept - basis @ (kept * values[:rank]), axis=0)

@@ -32,13 +32,17 @@ class Entries(Protocol):
         """``E B`` for a basis (d, m); (n, m)."""
 
     def onto_parts(self, basis: Array, parts: Parts) -> Array:
-        """``E B`` of each part of the features by itself; (n, p, m)."""
+        """``E B`` of each part of the features by itself; (p, n, m)."""
 
     def back(self, per_row: Array) -> Array:
         """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
 
-    def back_from_parts(self, per_row: Array, parts: Parts) -> Array:
-        """``E' Y`` with, for each feature, the Y (n, p, m) of its part; (d, m)."""
+    def there_and_back(self, basis: Array, parts: Parts, mix: Array, weights: Array) -> Array:
+        """``Σ_h R_gh E_g' Ω E_h B_h`` for each part g; (d, m).
+
+        ``mix`` R (p, p) says how much products of two parts count, ``weights`` Ω (n,) how often
+        rows do.
+        """
 
     def squares(self, per_row: Array, features: Mask) -> Array:
         """``Σ_n E_ni² Y_n`` for some of the features, zero for the others; (d, m)."""
@@ -58,21 +62,22 @@ class DenseEntries:
         return self.array @ basis
 
     def onto_parts(self, basis: Array, parts: Parts) -> Array:
-        """``E B`` of each part of the features by itself; (n, p, m)."""
-        projected = np.empty((len(self.array), parts.n, basis.shape[1]))
+        """``E B`` of each part of the features by itself; (p, n, m)."""
+        projected = np.empty((parts.n, len(self.array), basis.shape[1]))
         for part, features in enumerate(parts.members):
-            projected[:, part] = self.array[:, features] @ basis[features]
+            projected[part] = self.array[:, features] @ basis[features]
         return projected
 
     def back(self, per_row: Array) -> Array:
         """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
         return self.array.T @ per_row
 
-    def back_from_parts(self, per_row: Array, parts: Parts) -> Array:
-        """``E' Y`` with, for each feature, the Y (n, p, m) of its part; (d, m)."""
-        gathered = np.empty((self.array.shape[1], per_row.shape[2]))
+    def there_and_back(self, basis: Array, parts: Parts, mix: Array, weights: Array) -> Array:
+        """``Σ_h R_gh E_g' Ω E_h B_h`` for each part g; (d, m)."""
+        mixed = np.tensordot(mix, self.onto_parts(basis, parts), axes=1) * weights[:, None]
+        gathered = np.empty(basis.shape)
         for part, features in enumerate(parts.members):
-            gathered[features] = self.array[:, features].T @ per_row[:, part]
+            gathered[features] = self.array[:, features].T @ mixed[part]
         return gathered
 
     def squares(self, per_row: Array, features: Mask) -> Array:

@@ -23,6 +23,10 @@ class Gaps(Protocol):
         """``N_i``, the rows in which each feature is observed; (d,)."""
 
     @property
+    def all_pairs(self) -> bool:
+        """Whether there is an array of all pairs of features."""
+
+    @property
     def exact(self) -> bool:
         """Whether the joint counts of all pairs of features are known."""
 
@@ -55,6 +59,7 @@ class JointGaps:
 
     count: Array  # (d, d)
     n_rows: float
+    all_pairs: ClassVar[bool] = True
     exact: ClassVar[bool] = True
 
     def counted(self, matrix: Any, vectors: Array) -> Array:

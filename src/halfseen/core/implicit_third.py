@@ -52,11 +52,11 @@ class ImplicitThirdSums:
 
         def summarise(block: Block) -> ImplicitThirdSums:
             deviations = block.deviations(mean)
-            each = deviations.onto_parts(divided, parts)  # (n, g, m)  y_g/p_g
-            whole = each.sum(axis=1)  # (n, m)  ỹ
+            each = deviations.onto_parts(divided, parts)  # (g, n, m)  y_g/p_g
+            whole = each.sum(axis=0)  # (n, m)  ỹ
             cube = pairs_with(whole, block.weighed(whole))
             for number, p in enumerate(shared, start=1):
-                cube = cube + _correction(each[:, number], whole, p, block)
+                cube = cube + _correction(each[number], whole, p, block)
             return cls(
                 cube,
                 square=deviations.squares(block.weighed(whole), groups.alone),

@@ -39,12 +39,15 @@ class RegressionSums:
             wanted = block.select(targets)
             deviations, presence = wanted.deviations(origin), wanted.presence()
             n, k = latent.shape
-            squares = (latent[:, :, None] * latent[:, None, :]).reshape(n, k * k)
+            i, j = np.triu_indices(k)
+            gram = np.empty((len(origin), k, k))
+            products = block.weighed(latent[:, i] * latent[:, j])
+            gram[:, i, j] = gram[:, j, i] = presence.back(products)
             ones = block.weighed(np.ones((n, 1)))
             return cls(
                 count=presence.back(ones)[:, 0],
                 square=deviations.squares(ones, np.ones(len(origin), dtype=bool))[:, 0],
-                gram=presence.back(block.weighed(squares)).reshape(-1, k, k),
+                gram=gram,
                 cross=deviations.back(block.weighed(latent)),
             )
 
@@ -57,6 +60,11 @@ class RegressionSums:
             self.gram + other.gram,
             self.cross + other.cross,
         )
+
+    def __iadd__(self, other: Self) -> Self:
+        for mine, more in zip(vars(self).values(), vars(other).values(), strict=True):
+            np.add(mine, more, out=mine)
+        return self
 
     def least_squares(self) -> Array:
         """Coefficients (t, k); of those that fit equally well, the shortest."""

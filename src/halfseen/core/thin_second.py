@@ -14,7 +14,7 @@ put right.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,15 +78,21 @@ class MaskKeys:
 class PartGaps:
     """Gaps known by the joint counts of a few parts of the features.
 
-    Features with gaps of their own are in the last part if ``crowd`` is not empty.
+    Features with gaps of their own, if they are many, make a crowd in the last part.
     """
 
+    all_pairs: ClassVar[bool] = False
     n_rows: float
     own: Array  # (d,)
     groups: MaskGroups
     parts: Parts
-    count: Array  # (g, g)   joint counts of the parts with equal masks
-    crowd: Array  # (a, a)   joint counts of some of the features in the last part
+    firsts: NDArray[np.intp]  # (g,)  a feature of each part with equal masks
+    joint: Array  # (g + a, g + a)    joint counts of those and of some in the last part
+
+    @property
+    def count(self) -> Array:
+        """Joint counts of the parts with equal masks; (g, g)."""
+        return self.joint[: len(self.firsts), : len(self.firsts)]
 
     @property
     def exact(self) -> bool:
@@ -105,7 +111,7 @@ class PartGaps:
     @cached_property
     def dependence(self) -> float:
         """How far parts are from being missing independently, at the worst pair."""
-        return max(dependence_of_gaps(c, self.rows_behind) for c in (self.count, self.crowd))
+        return dependence_of_gaps(self.joint, self.rows_behind)
 
     @cached_property
     def dependence_of_features(self) -> float:
@@ -119,8 +125,7 @@ class PartGaps:
         if not self.count.size or self.own[i] < self.count.min():
             return i, i, float(self.own[i])
         g, h = np.unravel_index(np.argmin(self.count), self.count.shape)
-        first = [int(np.flatnonzero(self.parts.labels == part)[0]) for part in (g, h)]
-        return first[0], first[1], float(self.count[g, h])
+        return int(self.firsts[g]), int(self.firsts[h]), float(self.count[g, h])
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +136,7 @@ class ThinSecond:
     mean: Array  # (d,)
     parts: Parts
     pair_weights: Array  # (p, p)  what products of two parts are multiplied with
-    scale: Array  # (d,)           1, or 1/p_i for features with gaps of their own
+    scale: Array  # (d,)           1, or about 1/p_i for features with gaps of their own
     squares: Array  # (d,)         Σ (x - μ)²
     own: Array  # (d,)
     less: Array  # (d,)            what is taken from the diagonal
@@ -149,10 +154,9 @@ class ThinSecond:
         scaled = self.scale[:, None] * vectors
 
         def summarise(block: Block) -> Array:
+            weights = block.weighed(np.ones(len(block)))
             deviations = block.deviations(self.mean)
-            onto = deviations.onto_parts(scaled, self.parts)  # (n, p, m)
-            mixed = np.matmul(self.pair_weights, onto)
-            return deviations.back_from_parts(block.weighed(mixed), self.parts)
+            return deviations.there_and_back(scaled, self.parts, self.pair_weights, weights)
 
         product: Array = self.scale[:, None] * self.rows.accumulate(summarise)
         once_too_often = self.scale**2 * self.squares * self._crowd_weight
@@ -179,6 +183,7 @@ class ThinProducts:
         if not centred:
             raise NotImplementedError("moments of many features are taken about the mean")
         gaps, squares = self._gaps(rows, features)
+        _check_parts(gaps, rows)
         mean = features.mean
         fraction = gaps.own / gaps.rows_behind
         crowded = gaps.parts.labels == len(gaps.count)
@@ -187,7 +192,8 @@ class ThinProducts:
             mean,
             gaps.parts,
             pair_weights=_pair_weights(gaps),
-            scale=np.where(crowded & (fraction < 1), 1 / fraction, 1.0),
+            # About the means, sums over N_i rows are too small by 1 - 1/N_i.
+            scale=np.where(crowded & (fraction < 1), 1 / (fraction * (1 - 1 / gaps.own)), 1.0),
             squares=squares,
             own=gaps.own,
             less=np.zeros_like(mean),
@@ -213,19 +219,20 @@ class ThinProducts:
             return seen.T @ block.weighed(seen)
 
         count = rows.accumulate(summarise)
-        g = len(firsts)
-        gaps = PartGaps(
-            features.n_rows, features.count, groups, parts, count[:g, :g], count[g:, g:]
+        return PartGaps(
+            features.n_rows, features.count, groups, parts, firsts, count
+        ), found.squares
+
+
+def _check_parts(gaps: PartGaps, rows: Rows) -> None:
+    apart = np.argwhere(np.triu(gaps.count == 0))
+    if len(apart):
+        raise DataError(
+            f"{named(rows.names, gaps.firsts[apart[0]])} are never observed in the same row, so "
+            "their covariance cannot be estimated. Drop one of them and those observed with it, "
+            "add rows that hold both, or use method='partial', which uses the complete features "
+            "only."
         )
-        apart = np.argwhere(np.triu(gaps.count == 0))
-        if len(apart):
-            raise DataError(
-                f"{named(rows.names, firsts[apart[0]])} are never observed in the same row, so "
-                "their covariance cannot be estimated. Drop one of them and those observed with "
-                "it, add rows that hold both, or use method='partial', which uses the complete "
-                "features only."
-            )
-        return gaps, found.squares
 
 
 def _sorted(keys: Array, complete: Mask) -> tuple[Parts, NDArray[np.intp], MaskGroups]:
@@ -254,6 +261,8 @@ def _pair_weights(gaps: PartGaps) -> Array:
     weights = 1 / (gaps.count * bias)
     if gaps.parts.n == len(own):
         return weights
-    crowd = gaps.rows_behind / (gaps.rows_behind - 1)
-    to_crowd = crowd * inverse
-    return np.block([[weights, to_crowd[:, None]], [to_crowd, crowd / gaps.rows_behind]])
+    # 1 - 1/N_i - 1/N_j + 1/N is about (1 - 1/N_i)(1 - 1/N_j) over 1 - 1/N; a feature of the crowd
+    # brings its own factor.
+    whole = 1 - 1 / gaps.rows_behind
+    to_crowd = whole * inverse / (1 - inverse)
+    return np.block([[weights, to_crowd[:, None]], [to_crowd, whole / gaps.rows_behind]])

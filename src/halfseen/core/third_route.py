@@ -50,7 +50,8 @@ def choose(moments: Moments, probe: Probe) -> tuple[ThirdMoment, str]:
         return implicit, "there are no gaps, and all routes give the same"
     d, r = len(moments.mean), probe.whitening.rank
     products = d**3 / 6
-    if moments.n_rows * products <= CHEAP:
+    formable = d <= MOST_EXPLICIT and moments.gaps.all_pairs
+    if formable and moments.n_rows * products <= CHEAP:
         return explicit, f"{moments.n_rows * products:.2g} triple products are few"
     dependence = moments.gaps.dependence
     if dependence < INDEPENDENT_BELOW:
@@ -58,11 +59,9 @@ def choose(moments: Moments, probe: Probe) -> tuple[ThirdMoment, str]:
             f"{moments.n_rows * products:.2g} triple products are many, and gaps look independent "
             f"(largest deviation {dependence:.1f} of {INDEPENDENT_BELOW:g})"
         )
-    if _solvable(moments, probe) and ITERATIONS * r**4 < products:
+    if _solvable(moments, probe) and (not formable or ITERATIONS * r**4 < products):
         return least_squares, _depend(dependence)
-    if d <= MOST_EXPLICIT:
-        return explicit, _depend(dependence)
-    return asked_implicit, _depend(dependence)
+    return (explicit if formable else asked_implicit), _depend(dependence)
 
 
 def _solvable(moments: Moments, probe: Probe) -> bool:
@@ -77,6 +76,6 @@ def _depend(dependence: float) -> str:
 
 
 def _remedy(moments: Moments) -> str:
-    if len(moments.mean) <= MOST_EXPLICIT:
+    if moments.gaps.all_pairs and len(moments.mean) <= MOST_EXPLICIT:
         return "Use third_moment='explicit', or 'auto', which chooses."
     return "Keep the features that are missing together in blocks, or drop the most entangled."

@@ -20,6 +20,10 @@ class Compressed(NamedTuple):
         """The arrays of a SciPy CSR matrix, not copied."""
         return cls(matrix.indptr, matrix.indices, matrix.data)
 
+    def nothing(self) -> Self:
+        """As many rows, with nothing stored."""
+        return type(self)(np.zeros_like(self.starts), self.features[:0], self.values[:0])
+
     def rows(self, start: int, stop: int) -> Self:
         """Some of the rows; copies nothing but where they start."""
         starts = self.starts[start : stop + 1]

@@ -1,163 +1,201 @@
-"""Rows of files on disk, read a batch at a time: Parquet, Arrow or Feather, and CSV.
+"""A table in a file, or in all files of one kind in a folder."""
 
-A file or a folder of files of one kind. Only the columns that are needed are read.
-"""
-
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
 
-import numpy as np
-
-from halfseen.core.arrays import Array, Mask
 from halfseen.core.errors import DataError
 from halfseen.core.naming import quoted
-from halfseen.core.rows import Block, S
-from halfseen.engines.blocks import Told, nobody, sum_over
+from halfseen.engines.budget import MEMORY
+from halfseen.engines.formats import FORMATS
+from halfseen.engines.formats.format import Format, Header
+from halfseen.engines.streamed import Piece
 
-BATCH_ENTRIES = 1 << 20  # eight megabytes of doubles at a time, for each thread
-FORMATS = {
-    ".parquet": "parquet",
-    ".arrow": "ipc",
-    ".feather": "feather",
-    ".csv": "csv",
-}
+Stamp = tuple[int, int]
+"""Size and time of change of a file: another one means another content."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """A table in files, for ``fit``, where a path alone does not say enough.
+
+    Parameters
+    ----------
+    path : str or Path
+        A Parquet, Arrow, Feather, CSV, TSV (also gzipped: ``.csv.gz``), ``.npy`` or ``.npz`` file,
+        or a folder of files of one kind. Files of a folder have the same columns, in any order.
+    columns : sequence of str or int, or None, default=None
+        Which columns to learn from, in this order; the others are not read. By name, or by number
+        in NumPy's files. None takes all.
+    memory : float, default=256
+        MB that the batches of rows in flight may take together, which sets how many rows are read
+        at a time. Beside it stand the sums of the fit, and what the format must hold at once: a
+        page of each column of a Parquet file, a whole record batch of an Arrow file. More than the
+        default is no faster.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from halfseen import Files, GaussianMixture, simulate
+    >>> rng = np.random.default_rng(0)
+    >>> X, _ = simulate.gaussian_mixture(500, [0.5, 0.5], [[0, 0, 0], [9, 9, 9]], 1.0, rng)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "table.npy", X)
+    ...     model = GaussianMixture(2).fit(Files(folder, columns=[0, 2]))
+    >>> model.means_.shape
+    (2, 2)
+    """
+
+    path: str | Path
+    columns: Sequence[str | int] | None = None
+    memory: float = MEMORY
 
 
 @dataclass(frozen=True, eq=False)
-class FileRows:
-    """A table in files, of which only a few batches are in memory at any time."""
+class FileSource:
+    """The rows of files, one file after another. Columns are found by name in each."""
 
-    sparse: ClassVar[bool] = False
     files: tuple[Path, ...]
+    format: Format
     names: tuple[str, ...]
-    stamps: tuple[tuple[int, int], ...]  # size and time of change of each file
-    n_threads: int = 1
-    advance: Told = field(default=nobody)
-    origin: Array | None = None  # (d,)
+    named: bool
+    stamps: tuple[Stamp, ...]
 
-    def select(self, features: Mask) -> Self:
-        """The same rows with only some of the features; the others are not read."""
-        names = tuple(name for name, keep in zip(self.names, features, strict=True) if keep)
-        origin = None if self.origin is None else self.origin[features]
-        return replace(self, names=names, origin=origin)
-
-    def recentred(self, origin: Array) -> Self:
-        """The same rows measured from ``origin`` (d,)."""
-        return replace(self, origin=origin if self.origin is None else self.origin + origin)
-
-    def accumulate(self, summarise: Callable[[Block], S]) -> S:
-        """The sum of ``summarise(block)`` over all batches of rows."""
-        return sum_over(self.blocks(), summarise, self.n_threads, self.advance)
-
-    def blocks(self) -> Iterator[Block]:
-        """The rows in order, a batch at a time; one empty block if there are none."""
-        start = 0
+    def pieces(self, chosen: tuple[int, ...], n_rows: int) -> Iterator[Piece]:
+        """All rows in order, only the ``chosen`` columns, at most ``n_rows`` rows at a time."""
+        names = tuple(self.names[column] for column in chosen)
         for file, stamp in zip(self.files, self.stamps, strict=True):
-            if _stamp(file) != stamp:
-                raise DataError(f"{file.name} changed while it was being read. Fit again.")
-            for table in self._tables(file):
-                block = Block.from_table(table, None, start)
-                start += len(table)
-                if self.origin is not None:
-                    block = replace(block, values=block.about(self.origin))
-                yield block
-        if not start:
-            yield Block.from_table(np.empty((0, len(self.names))))
-
-    def _tables(self, file: Path) -> Iterator[np.ndarray[Any, Any]]:
-        import pyarrow as pa
-
-        number = 0
-        size = max(BATCH_ENTRIES // max(len(self.names), 1), 1)
-        try:
-            fragments = _dataset(file).get_fragments()
-            for fragment in fragments:
-                # Reading far ahead of what is summed would fill the memory.
-                batches = fragment.to_batches(
-                    columns=list(self.names),
-                    batch_size=size,
-                    batch_readahead=2,
-                    fragment_readahead=1,
-                )
-                for batch in batches:
-                    if batch.num_rows:
-                        yield np.column_stack([_floats(column) for column in batch.columns])
-                    number += 1
-        except (OSError, pa.ArrowException) as error:
-            raise DataError(
-                f"{file.name} cannot be read at batch {number}: {error}. Write it again, or leave "
-                "it out of the folder."
-            ) from error
+            _check_unchanged(file, stamp)
+            try:
+                yield from self.format.pieces(file, names, n_rows)
+            except DataError:
+                _check_unchanged(file, stamp)  # that says more than what came of it
+                raise
+            _check_unchanged(file, stamp)
 
 
-def open_files(path: str | Path, n_threads: int = 1, advance: Told = nobody) -> FileRows:
+def open_files(given: Files) -> FileSource:
     """The rows of a file, or of all files of one kind in a folder."""
+    _check(given)
+    files, format = _files_of(Path(given.path))
+    stamps = tuple(_stamp(file) for file in files)
     try:
-        import pyarrow as pa
+        headers = [format.header(file) for file in files]
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError(
             "Reading files needs pyarrow. Install it with: pip install 'halfseen[io]'"
         ) from missing
-    files = _files_of(Path(path))
-    try:
-        schemas = [_dataset(file).schema for file in files]
-    except (OSError, pa.ArrowException) as error:
-        raise DataError(f"{path} cannot be read: {error}.") from error
-    names = tuple(schemas[0].names)
-    for file, schema in zip(files, schemas, strict=True):
-        if tuple(schema.names) != names:
-            raise DataError(
-                f"{file.name} has other columns than {files[0].name}. Files of one table need the "
-                "same columns in the same order."
-            )
-    text = [i for i, kind in enumerate(schemas[0].types) if not _is_number(kind)]
-    if text:
-        raise DataError(
-            f"{quoted(names, text)} cannot be read as numbers. Leave out columns of text and "
-            "dates, or code them as numbers."
+    names = _chosen(given.columns, headers[0])
+    for file, header in zip(files, headers, strict=True):
+        _check_columns(file, header, names)
+        if given.columns is None:
+            _check_same(file, header, files[0], names)
+    return FileSource(files, format, names, headers[0].named, stamps)
+
+
+def _check(given: Files) -> None:
+    if isinstance(given.columns, str):
+        raise ValueError(
+            f"The 'columns' of Files must be a list of names. Got {given.columns!r} instead: write "
+            f"[{given.columns!r}]."
         )
-    return FileRows(files, names, tuple(map(_stamp, files)), n_threads, advance)
+    if not given.memory > 0:
+        raise ValueError(
+            f"The 'memory' of Files must be a number of MB above zero. Got {given.memory!r} "
+            "instead."
+        )
 
 
-def _files_of(path: Path) -> tuple[Path, ...]:
+def _files_of(path: Path) -> tuple[tuple[Path, ...], Format]:
+    """The files, sorted by name, and what they all are."""
     if not path.exists():
         raise DataError(f"{path} does not exist.")
-    listed = sorted(path.iterdir()) if path.is_dir() else [path]
-    files = tuple(file for file in listed if file.suffix in FORMATS)
-    if not files:
+    listed = sorted(filter(_is_visible, path.iterdir())) if path.is_dir() else [path]
+    kinds = {file: ending for file in listed if (ending := _ending(file))}
+    if not kinds:
         raise DataError(f"{path} holds no file that ends in {', '.join(FORMATS)}.")
-    return files
+    endings = sorted(set(kinds.values()))
+    if len(endings) > 1:
+        raise DataError(
+            f"{path} holds files of several kinds ({', '.join(endings)}). Keep those of one table "
+            "in a folder of their own."
+        )
+    return tuple(kinds), FORMATS[endings[0]]
 
 
-def _dataset(file: Path) -> Any:
-    import pyarrow.dataset
-
-    return pyarrow.dataset.dataset(file, format=FORMATS[file.suffix])
+def _is_visible(file: Path) -> bool:
+    return not file.name.startswith((".", "_"))  # as PyArrow has it
 
 
-def _stamp(file: Path) -> tuple[int, int]:
+def _ending(file: Path) -> str | None:
+    return next((ending for ending in FORMATS if file.name.lower().endswith(ending)), None)
+
+
+def _chosen(columns: Sequence[str | int] | None, header: Header) -> tuple[str, ...]:
+    if columns is None:
+        return tuple(name for name in header.names if name not in header.aside)
+    names = tuple(map(str, columns))
+    twice = _repeated(names)
+    if twice:
+        raise ValueError(f"The 'columns' of Files name {_listed(twice)} twice. Name each once.")
+    return names
+
+
+def _check_columns(file: Path, header: Header, names: tuple[str, ...]) -> None:
+    """Whether the file has the columns, each once, and they hold numbers."""
+    if not names:
+        raise DataError(f"{file.name} has no columns to learn from. Give a table with some.")
+    known = set(header.names)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise DataError(
+            f"{file.name} has no column {_listed(unknown)}. It has {_listed(header.names)}."
+        )
+    twice = [name for name in _repeated(header.names) if name in names]
+    if twice:
+        raise DataError(
+            f"{file.name} has several columns named {_listed(twice)}. Give each its own name."
+        )
+    text = [name for name in names if name in header.text]
+    if text:
+        raise DataError(
+            f"{_listed(text)} of {file.name} cannot be read as numbers: '{text[0]}' holds "
+            f"{header.text[text[0]]}. Leave out columns of text and dates with "
+            "Files(path, columns=...), or code them as numbers."
+        )
+
+
+def _check_same(file: Path, header: Header, first: Path, names: tuple[str, ...]) -> None:
+    """Whether the file has no columns that the first one lacks."""
+    known = set(names)
+    new = [name for name in _chosen(None, header) if name not in known]
+    if new:
+        raise DataError(
+            f"{file.name} has other columns than {first.name}: {_listed(new)}. Files of one table "
+            "need the same columns, or a choice with Files(path, columns=...)."
+        )
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return [name for name, times in Counter(names).items() if times > 1]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return quoted(names, range(len(names)))
+
+
+def _stamp(file: Path) -> Stamp:
     status = file.stat()
     return status.st_size, status.st_mtime_ns
 
 
-def _is_number(kind: Any) -> bool:
-    from pyarrow import types
-
-    return bool(
-        types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_boolean(kind)
-        or types.is_null(kind)
-    )
-
-
-def _floats(column: Any) -> np.ndarray[Any, Any]:
-    """A column as floats, nulls as NaN; float32 stays as it is."""
-    from pyarrow import float32, float64
-
-    if column.type != float32():
-        column = column.cast(float64())
-    values: np.ndarray[Any, Any] = column.to_numpy(zero_copy_only=False)
-    return values
+def _check_unchanged(file: Path, stamp: Stamp) -> None:
+    try:
+        same = _stamp(file) == stamp
+    except OSError as error:
+        raise DataError(f"{file.name} is no longer there: {error}. Fit again.") from error
+    if not same:
+        raise DataError(f"{file.name} changed while it was being read. Fit again.")

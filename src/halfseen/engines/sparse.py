@@ -13,6 +13,7 @@ from halfseen.core.entries import Entries
 from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.nonzeros import Nonzeros
 from halfseen.core.rows import Block, S
+from halfseen.engines import sparse_kernels as kernels
 from halfseen.engines.blocks import Told, nobody, sum_over
 from halfseen.engines.compressed import Compressed
 from halfseen.engines.memory import BLOCK_ENTRIES, FEWEST_ROWS, PreparedRows
@@ -73,8 +74,7 @@ class SparseBlock(Block):
 
     def presence(self) -> Entries:
         """One where an entry is observed, as a matrix to multiply with."""
-        nothing = self.stored.where(np.zeros(len(self.stored.features), dtype=bool))
-        return self._entries(np.ones(len(self.column_block)), nothing)
+        return self._entries(np.ones(len(self.column_block)), self.stored.nothing())
 
     def _entries(self, level: Array, stored: Compressed) -> SparseEntries:
         return SparseEntries(level, stored, self.gaps, self.column_block, self.row_observed)
@@ -166,10 +166,11 @@ class SparseRows:
             column_block, row_observed = np.zeros(d, dtype=np.intp), np.ones((n, 1), dtype=bool)
         stored = Compressed.of(matrix)
         missing = np.isnan(stored.values)
-        gaps = stored.where(missing)
+        if missing.any():
+            gaps, stored = stored.where(missing), stored.where(~missing)
+        else:
+            gaps = stored.nothing()
         gaps = gaps._replace(values=np.ones(len(gaps.features)))
-        if len(gaps.features):
-            stored = stored.where(~missing)
         return cls(stored, gaps, column_block, row_observed, names, **more)
 
     def select(self, features: Mask) -> Self:
@@ -213,6 +214,5 @@ class SparseRows:
 
 
 def _select(rows: Compressed, features: Mask) -> Compressed:
-    kept = rows.where(features[rows.features])
-    place = np.cumsum(features) - 1
-    return kept._replace(features=place[kept.features].astype(rows.features.dtype))
+    place = np.where(features, np.cumsum(features) - 1, -1)
+    return Compressed(*kernels.select(*rows, place))

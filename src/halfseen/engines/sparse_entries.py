@@ -29,28 +29,45 @@ class SparseEntries:
 
     def onto(self, basis: Array) -> Array:
         """``E B`` for a basis (d, m); (n, m)."""
-        return self.onto_parts(basis, _one_part(len(self.level)))[:, 0]
+        whole: Array = self.onto_parts(basis, _one_part(len(self.level)))[0]
+        return whole
 
     def onto_parts(self, basis: Array, parts: Parts) -> Array:
-        """``E B`` of each part of the features by itself; (n, p, m)."""
+        """``E B`` of each part of the features by itself; (p, n, m)."""
         basis = np.ascontiguousarray(basis)
         levels = self.level[:, None] * basis
-        out: Array = np.tensordot(
-            self.row_observed.astype(float), self._shared(levels, parts), axes=1
-        )
+        shared = self._shared(levels, parts)
+        out: Array = np.matmul(self.row_observed.astype(float), shared)
         kernels.onto(*self.stored, basis, parts.labels, out)
         kernels.onto(*self.gaps, -levels, parts.labels, out)
         return out
 
     def back(self, per_row: Array) -> Array:
         """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
-        return self.back_from_parts(per_row[:, None], _one_part(len(self.level)))
-
-    def back_from_parts(self, per_row: Array, parts: Parts) -> Array:
-        """``E' Y`` with, for each feature, the Y (n, p, m) of its part; (d, m)."""
         per_row = np.ascontiguousarray(per_row)
-        out = self._level_times(self.level, per_row, parts)
-        kernels.back(*self.stored, per_row, parts.labels, out)
+        out = self._level_times(self.level, per_row)
+        kernels.back(*self.stored, per_row, out)
+        return out
+
+    def there_and_back(self, basis: Array, parts: Parts, mix: Array, weights: Array) -> Array:
+        """``Σ_h R_gh E_g' Ω E_h B_h`` for each part g; (d, m)."""
+        basis = np.ascontiguousarray(basis)
+        shared = self._shared(self.level[:, None] * basis, parts)
+        out, sums = np.zeros(basis.shape), np.zeros_like(shared)
+        kernels.there_and_back(
+            *self.stored,
+            *self.gaps[:2],
+            self.level,
+            basis,
+            parts.labels,
+            mix,
+            weights,
+            self.row_observed,
+            shared,
+            sums,
+            out,
+        )
+        out += self.level[:, None] * sums[parts.labels, self.column_block]
         return out
 
     def squares(self, per_row: Array, features: Mask) -> Array:
@@ -62,32 +79,31 @@ class SparseEntries:
         return self._powers(3, per_row[:, None], features)[:, 0]
 
     def _shared(self, levels: Array, parts: Parts) -> Array:
-        """Sums of levels (d, m) over the features of each block and part; (b, p, m)."""
+        """Sums of levels (d, m) over the features of each part and block; (p, b, m)."""
         d, m = levels.shape
         n_blocks = self.row_observed.shape[1]
-        place = self.column_block * parts.n + parts.labels
-        members = csr_array((np.ones(d), (place, np.arange(d))), shape=(n_blocks * parts.n, d))
-        return np.asarray(members @ levels).reshape(n_blocks, parts.n, m)
+        place = parts.labels * n_blocks + self.column_block
+        members = csr_array((np.ones(d), (place, np.arange(d))), shape=(parts.n * n_blocks, d))
+        return np.asarray(members @ levels).reshape(parts.n, n_blocks, m)
 
     def _powers(self, power: int, per_row: Array, features: Mask) -> Array:
         out = np.zeros((len(self.level), per_row.shape[1]))
         if not features.any():
             return out
-        parts = _one_part(len(self.level))
-        singles = np.ascontiguousarray(per_row[:, None])
-        out += self._level_times(self.level**power, singles, parts)
+        per_row = np.ascontiguousarray(per_row)
+        out += self._level_times(self.level**power, per_row)
         level = self.level[self.stored.features]
         more = (level + self.stored.values) ** power - level**power
-        kernels.back(*self.stored._replace(values=more), singles, parts.labels, out)
+        kernels.back(*self.stored._replace(values=more), per_row, out)
         out[~features] = 0.0
         return out
 
-    def _level_times(self, level: Array, per_row: Array, parts: Parts) -> Array:
+    def _level_times(self, level: Array, per_row: Array) -> Array:
         """``Σ_n u_i Y_n`` over the rows in which each feature is observed; (d, m)."""
-        sums = np.tensordot(self.row_observed.astype(float), per_row, axes=(0, 0))  # (b, p, m)
-        out = level[:, None] * sums[self.column_block, parts.labels]
+        sums = self.row_observed.T.astype(float) @ per_row  # (b, m)
+        out: Array = level[:, None] * sums[self.column_block]
         taken = -level[self.gaps.features]
-        kernels.back(*self.gaps._replace(values=taken), per_row, parts.labels, out)
+        kernels.back(*self.gaps._replace(values=taken), per_row, out)
         return out
 
 

@@ -31,7 +31,7 @@ from halfseen.estimators.fitting import (
     keep_shared,
 )
 from halfseen.estimators.imputation import impute
-from halfseen.estimators.observed_blocks import ObservedBlocks
+from halfseen.estimators.observed_blocks import ObservedBlocks, check_no_blocks
 from halfseen.estimators.parameters import (
     check_choice_or_none,
     check_positive_integer,
@@ -204,11 +204,13 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def fit(self, X: Any, y: Any = None, **options: Unpack[FitOptions]) -> Self:
         """Learn the topics from counts ``X`` (n, d), in which NaN marks the gaps.
 
-        X is an array, a data frame, a SciPy sparse matrix whose stored NaNs are gaps, or the path
-        of a Parquet, Arrow, Feather or CSV file or of a folder of such files, which are read a
-        batch at a time. Options are ``sample_weight`` (n,), a row with a weight of 2 counting as if
-        it were there twice, and ``observed``, an :class:`ObservedBlocks` that says which blocks of
-        columns the rows of a sparse matrix have.
+        X is an array or a data frame; a SciPy sparse matrix whose stored NaNs are gaps; the path of
+        a Parquet, Arrow, Feather, CSV, TSV or NumPy file or of a folder of them
+        (:class:`halfseen.Files` to choose columns); or a list of batches of rows, or any other
+        object that gives the same batches each time it is gone through. Options are
+        ``sample_weight`` (n,), a row with a weight of 2 counting as if it were there twice, and
+        ``observed``, an :class:`ObservedBlocks` that says which blocks of columns the rows of a
+        sparse matrix have.
         """
         # A parameter by that name would make check_estimator fit fractions, tags or no tags.
         sample_weight = options.pop("sample_weight", None)
@@ -291,6 +293,11 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return row_by_row(
             self._kept_rows(X, observed), lambda block: factorised_posterior(block, parameters).mean
         )
+
+    def fit_transform(self, X: Any, y: Any = None, **options: Unpack[FitOptions]) -> Any:
+        """Fit, and the posterior mean loadings of the same rows; (n, k)."""
+        observed = options.get("observed")
+        return self.fit(X, y, **options).transform(X, observed=observed)
 
     def posterior(self, X: Any, observed: ObservedBlocks | None = None) -> Loadings:
         """Means and standard deviations of each row's loadings given its observed counts.
@@ -420,6 +427,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         check_is_fitted(self)
         kept = self.kept_features_
         if not issparse(X):
+            check_no_blocks(observed)
             return in_memory(read_new_table(self, X, check_counts)[:, kept])
         rows = read_sparse(self, X, reset=False, observed=observed)
         check_counts(survey(rows, 1.0))

@@ -202,8 +202,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the mixture from ``X`` (n, d), in which NaN marks the gaps.
 
-        X is an array, a data frame, or the path of a Parquet, Arrow, Feather or CSV file or of a
-        folder of such files, which are read a batch at a time.
+        X is an array or a data frame; the path of a Parquet, Arrow, Feather, CSV, TSV or NumPy file
+        or of a folder of them (:class:`halfseen.Files` to choose columns); or a list of batches of
+        rows, or any other object that gives the same batches each time it is gone through.
         A row with a ``sample_weight`` of 2 counts as if it were there twice.
         """
         self._check_parameters()

@@ -60,3 +60,12 @@ class ObservedBlocks:
                 + (f" from {block.min()} to {block.max()}." if whole and block.size else ".")
             )
         return block.astype(np.intp), observed
+
+
+def check_no_blocks(observed: ObservedBlocks | None) -> None:
+    """Dense tables mark their gaps themselves."""
+    if observed is not None:
+        raise ValueError(
+            "observed=ObservedBlocks(…) goes with a sparse matrix. In a dense table, mark gaps "
+            "with NaN."
+        )

@@ -1,4 +1,4 @@
-"""Where the rows to learn from are: in memory, or in files."""
+"""Where the rows to learn from are: in memory, in files, or in batches."""
 
 from pathlib import Path
 from typing import Any
@@ -10,29 +10,36 @@ from sklearn.utils import get_tags
 
 from halfseen.core.rows import Rows
 from halfseen.core.stages import Stages
-from halfseen.engines.files import FileRows, open_files
+from halfseen.engines.batches import is_batches, open_batches
+from halfseen.engines.budget import MEMORY
+from halfseen.engines.files import Files, open_files
 from halfseen.engines.memory import MemoryRows
 from halfseen.engines.sparse import SparseRows
-from halfseen.estimators.observed_blocks import ObservedBlocks
+from halfseen.engines.streamed import Source, StreamedRows, all_columns
+from halfseen.estimators.observed_blocks import ObservedBlocks, check_no_blocks
 from halfseen.estimators.row_weights import read_row_weights
+from halfseen.estimators.sparse_file import is_sparse_file, read_sparse_file
 from halfseen.estimators.sparse_table import read_sparse
-from halfseen.estimators.table import feature_names, read_table
+from halfseen.estimators.table import feature_names, read_batch, read_table
 
 
 def open_rows(
     estimator: Any, X: Any, sample_weight: Any, observed: ObservedBlocks | None = None
 ) -> tuple[Rows, Stages]:
-    """The rows of an array, a frame, a sparse matrix or of files, and their clock."""
+    """The rows of an array, a frame, a sparse matrix, files or batches, and their clock."""
     threads = effective_n_jobs(estimator.n_jobs)
-    if issparse(X) and get_tags(estimator).input_tags.sparse:
+    takes_sparse = get_tags(estimator).input_tags.sparse
+    if takes_sparse and isinstance(X, str | Path) and is_sparse_file(Path(X)):
+        X = read_sparse_file(Path(X))
+    if takes_sparse and issparse(X):
         return _sparse(estimator, X, sample_weight, observed, threads)
-    if observed is not None:
-        raise ValueError(
-            "observed=ObservedBlocks(…) goes with a sparse matrix. In a dense table, mark gaps "
-            "with NaN."
-        )
+    check_no_blocks(observed)
     if isinstance(X, str | Path):
-        return _on_disk(estimator, X, sample_weight, threads)
+        X = Files(X)
+    if isinstance(X, Files):
+        return _streamed(estimator, open_files(X), sample_weight, threads, X.memory)
+    if is_batches(X):
+        return _streamed(estimator, open_batches(X, read_batch), sample_weight, threads)
     table = read_table(estimator, X)
     weights = read_row_weights(estimator, sample_weight, len(table))
     n_rows = len(table) if weights is None else int(np.count_nonzero(weights))
@@ -58,15 +65,17 @@ def _sparse(
     return rows, stages
 
 
-def _on_disk(
-    estimator: Any, path: str | Path, sample_weight: Any, threads: int
-) -> tuple[FileRows, Stages]:
+def _streamed(
+    estimator: Any, source: Source, sample_weight: Any, threads: int, memory: float = MEMORY
+) -> tuple[StreamedRows, Stages]:
     if sample_weight is not None:
         raise ValueError(
-            "Rows in files have no sample_weight. Read them into memory to weigh them."
+            "Rows in files and batches have no sample_weight. Read them into memory to weigh them."
         )
     stages = Stages(0, estimator.verbose)
-    rows = open_files(path, threads, stages.advance)
-    estimator.n_features_in_ = len(rows.names)
-    estimator.feature_names_in_ = np.array(rows.names, dtype=object)
-    return rows, stages
+    estimator.n_features_in_ = len(source.names)
+    if source.named:
+        estimator.feature_names_in_ = np.array(source.names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_  # of an earlier fit
+    return all_columns(source, threads, stages.advance, memory), stages

@@ -3,11 +3,14 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.utils.validation import validate_data
 
 from halfseen.core.arrays import Array
 from halfseen.core.errors import DataError
+from halfseen.engines.compressed import Compressed
 from halfseen.engines.sparse import SparseRows
+from halfseen.engines.sparse_kernels import in_missing_blocks
 from halfseen.estimators.observed_blocks import ObservedBlocks
 from halfseen.estimators.table import feature_names
 
@@ -25,16 +28,14 @@ def read_sparse(
     matrix = validate_data(
         estimator, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
     )
-    if matrix.dtype.kind not in "iufb":
-        raise DataError(f"A sparse matrix of {matrix.dtype} cannot be read as numbers.")
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # not the user's own
         matrix.sum_duplicates()
-    if matrix.dtype.kind == "b":
+    if matrix.dtype.kind == "b" or matrix.dtype.itemsize > 8:
         matrix = matrix.astype(float)
-    blocks = () if observed is None else observed.arrays(*matrix.shape)
+    blocks = () if observed is None else _checked(observed).arrays(*matrix.shape)
     if blocks:
-        _check_nothing_stored_in_gaps(matrix, *blocks)
+        matrix = _without_gaps(matrix, *blocks)
     if weights is not None:
         matrix, weights, blocks = _counted(matrix, weights, blocks)
     return SparseRows.of(matrix, feature_names(estimator), *blocks, weights=weights, **engine)
@@ -48,15 +49,29 @@ def _counted(matrix: Any, weights: Array, blocks: Any) -> Any:
     return matrix[counted], weights[counted], blocks
 
 
-def _check_nothing_stored_in_gaps(matrix: Any, column_block: Any, row_observed: Any) -> None:
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    wrong = ~row_observed[rows, column_block[matrix.indices]] & (matrix.data != 0)
-    wrong &= ~np.isnan(matrix.data)
+def _checked(observed: Any) -> ObservedBlocks:
+    if not isinstance(observed, ObservedBlocks):
+        raise TypeError(
+            "observed must be ObservedBlocks(column_block, row_observed). Got a "
+            f"{type(observed).__name__} instead."
+        )
+    return observed
+
+
+def _without_gaps(matrix: Any, column_block: Any, row_observed: Any) -> Any:
+    """The matrix with nothing stored in blocks that rows do not have; a count there is refused."""
+    in_gaps = in_missing_blocks(matrix.indptr, matrix.indices, column_block, row_observed)
+    if not in_gaps.any():
+        return matrix
+    wrong = in_gaps & (matrix.data != 0) & ~np.isnan(matrix.data)
     if wrong.any():
         first = int(np.flatnonzero(wrong)[0])
+        row = int(np.searchsorted(matrix.indptr, first, side="right")) - 1
         column = int(matrix.indices[first])
         raise DataError(
-            f"Row {rows[first]} holds {matrix.data[first]:g} in column {column}, but row_observed "
-            f"says that it does not have block {column_block[column]}. Mark the block as observed, "
-            "or remove the count."
+            f"Row {row} holds {matrix.data[first]:g} in column {column}, but row_observed says "
+            f"that it does not have block {column_block[column]}. Mark the block as observed, or "
+            "remove the count."
         )
+    kept = Compressed.of(matrix).where(~in_gaps)
+    return csr_array((kept.values, kept.features, kept.starts), shape=matrix.shape)

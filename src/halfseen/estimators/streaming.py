@@ -13,7 +13,7 @@ from halfseen.core.survey import Survey, survey
 from halfseen.engines.memory import MemoryRows
 from halfseen.estimators.row_weights import read_row_weights
 from halfseen.estimators.stream import Stream
-from halfseen.estimators.table import feature_names, read_batch
+from halfseen.estimators.table import feature_names, read_more
 
 MOST_BYTES = 2e9
 
@@ -35,7 +35,7 @@ def with_batch(
     before: Stream | None = getattr(estimator, "stream_", None)
     if isinstance(X, Stream):
         return _taken_up(estimator, X) if before is None else before + X
-    table = read_batch(estimator, X, first=before is None)
+    table = read_more(estimator, X, first=before is None)
     _check_size(table.shape[1])
     weights = read_row_weights(estimator, sample_weight, len(table))
     rows = MemoryRows(table, feature_names(estimator), weights)

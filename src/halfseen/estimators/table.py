@@ -1,9 +1,11 @@
 """From what users hand over to a table of floats in which NaN marks the gaps."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halfseen.core.arrays import Array
@@ -11,6 +13,7 @@ from halfseen.core.errors import DataError
 from halfseen.core.naming import quoted
 from halfseen.core.rows import Block
 from halfseen.core.survey import Survey, survey
+from halfseen.engines.batches import Batch
 from halfseen.engines.memory import MemoryRows
 from halfseen.engines.sparse import SparseRows
 from halfseen.estimators.columns import column_names, in_fitted_order
@@ -21,7 +24,7 @@ def read_table(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
     return _floats(estimator, X, reset=True)
 
 
-def read_batch(estimator: Any, X: Any, *, first: bool) -> np.ndarray[Any, Any]:
+def read_more(estimator: Any, X: Any, *, first: bool) -> np.ndarray[Any, Any]:
     """A batch of rows to learn from; all but the first must have the first's columns."""
     return _floats(estimator, X, reset=first)
 
@@ -36,10 +39,30 @@ def read_new_table(
     return table
 
 
-def _floats(estimator: Any, X: Any, *, reset: bool) -> np.ndarray[Any, Any]:
+class _Columns(BaseEstimator):
+    """Hears what the columns of one batch are called."""
+
+
+def read_batch(X: Any) -> Batch:
+    """Some rows of a table, of an array, a data frame or an Arrow batch; there may be none."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow and isinstance(X, arrow.RecordBatch):
+        X = arrow.Table.from_batches([X])  # which scikit-learn knows to have names
+    columns = _Columns()
+    table = _floats(columns, X, reset=True, fewest_rows=0)
+    names = getattr(columns, "feature_names_in_", None)
+    return Batch(table, None if names is None else tuple(names))
+
+
+def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.ndarray[Any, Any]:
     try:
         table: np.ndarray[Any, Any] = validate_data(
-            estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=fewest_rows,
         )
     except (TypeError, ValueError) as error:
         names = not_numbers(X)

@@ -1,16 +1,14 @@
 """The sepsis table of the PhysioNet/CinC Challenge 2019, where it is at hand.
 
-Reyna et al. 2020, doi 10.13026/v64v-d857, CC BY 4.0: ICU stays in four-hour windows. It is looked
-for in the folder named by ``HALFSEEN_DATA``, then in ``../shared/data``.
+Reyna et al. 2020, doi 10.13026/v64v-d857, CC BY 4.0: ICU stays in four-hour windows.
 """
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from halfseen.core.arrays import Array, Labels
+from halfseen.experiments import data_folder
 
 FILE = "sepsis_icu.parquet"
 NOT_FEATURES = ("patient", "win", "ICULOS", "Gender", "SepsisLabel")
@@ -38,23 +36,12 @@ class Stays:
     patients: Labels  # (n,)
 
 
-def folder() -> Path | None:
-    """Where real data are kept, if anywhere."""
-    places = [os.environ.get("HALFSEEN_DATA", ""), "../shared/data"]
-    return next((Path(p) for p in places if p and (Path(p) / FILE).exists()), None)
-
-
 def load() -> Stays:
     """The table; raises if it is not at hand."""
-    where = folder()
-    if where is None:
-        raise FileNotFoundError(
-            f"{FILE} is not at hand. Get training set A of the PhysioNet/CinC Challenge 2019, and "
-            "set HALFSEEN_DATA to the folder that holds it."
-        )
+    path = data_folder.require(FILE)
     import pyarrow.parquet as parquet
 
-    read = parquet.read_table(where / FILE)
+    read = parquet.read_table(path)
     names = tuple(name for name in read.column_names if name not in NOT_FEATURES)
     columns = [read[name].to_numpy().astype(float) for name in names]
     logged = [

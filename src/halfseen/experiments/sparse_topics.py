@@ -63,7 +63,7 @@ def measure(n_rows: int, n_words: int, n_topics: int) -> dict[str, Any]:
     data = documents(n_rows, n_words, n_topics)
     fit(documents(2000, 600, 2))  # compile
     vectors = np.random.default_rng(1).standard_normal((n_words, n_topics))
-    product = min(_seconds(lambda: data.counts @ vectors) for _ in range(3))
+    product = min(_seconds(lambda: data.counts @ vectors) for _ in range(7))
     before = _peak_memory()
     start = time.perf_counter()
     model = fit(data)

@@ -1,0 +1,62 @@
+"""Parquet files, decoded a batch of rows at a time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from halfseen.core.errors import DataError
+from halfseen.engines.formats.arrow_columns import header_of, pieces_of
+from halfseen.engines.formats.format import Header, reading
+from halfseen.engines.streamed import Piece
+
+BUFFER = 1 << 18
+"""Bytes of each column that are read at a time: a row group is never in memory as a whole."""
+
+
+class Parquet:
+    """Rows by row group; batches go on from one to the next."""
+
+    def header(self, file: Path) -> Header:
+        """The columns of a file."""
+        with reading(file, lambda: "its footer"), _opened(file) as parquet:
+            return header_of(parquet.schema_arrow)
+
+    def pieces(self, file: Path, names: tuple[str, ...], n_rows: int) -> Iterator[Piece]:
+        """The rows of a file in order, columns as named, at most ``n_rows`` rows at a time."""
+        done = 0
+        with (
+            reading(file, lambda: f"row group {_broken_group(file, names, done)}"),
+            _opened(file) as parquet,
+        ):
+            for batch in parquet.iter_batches(n_rows, columns=list(names)):
+                yield from pieces_of(batch, names, n_rows)
+                done += batch.num_rows
+            if done != parquet.metadata.num_rows:
+                raise DataError(
+                    f"{file.name} says that it has {parquet.metadata.num_rows} rows, but {done} "
+                    "can be read. Write it again, or leave it out."
+                )
+
+
+def _opened(file: Path) -> Any:
+    import pyarrow.parquet
+
+    return pyarrow.parquet.ParquetFile(
+        file, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
+    )
+
+
+def _broken_group(file: Path, names: tuple[str, ...], done: int) -> int:
+    """Which row group cannot be read, if ``done`` rows could be."""
+    with _opened(file) as parquet:
+        groups = range(parquet.num_row_groups)
+        for group in groups:
+            done -= parquet.metadata.row_group(group).num_rows
+            if done >= 0:
+                continue
+            try:
+                for _ in parquet.iter_batches(columns=list(names), row_groups=[group]):
+                    pass
+            except Exception:
+                return group
+        return groups[-1]
