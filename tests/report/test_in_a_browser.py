@@ -1,5 +1,8 @@
 """The page as a browser shows it."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,6 +27,10 @@ MARKS = """(() => [...document.querySelectorAll('svg.chart')].map(chart => {
     width: box.width, height: box.height,
     marks: marks.length,
     drawn: marks.map(m => m.getBoundingClientRect()).filter(b => b.width && b.height).length,
+    cut: [...chart.querySelectorAll('text')].filter(t => {
+      const b = t.getBoundingClientRect();
+      return b.left < box.left - 1 || b.right > box.right + 1 || b.bottom > box.bottom + 1;
+    }).map(t => t.textContent),
     named: marks.filter(m => m.getAttribute('aria-label')).length,
     inTabOrder: marks.filter(m => m.tabIndex === 0).length,
   };
@@ -59,12 +66,16 @@ def test_every_chart_is_drawn_without_errors_or_requests(page, paths, name, widt
         assert chart["height"] > 20
         assert 0 < chart["marks"] == chart["drawn"] == chart["named"]
         assert chart["inTabOrder"] == 1
+        assert chart["cut"] == []
     assert page.run("document.title") != "owned"
     assert page.run("document.documentElement.scrollWidth <= window.innerWidth")
     assert page.complaints() == []
     assert set(page.requests()) <= {paths[name].as_uri(), "data:,"}
-    page.picture(tmp_path / "page.png")
-    assert (tmp_path / "page.png").stat().st_size > 10_000
+    # To look at them: HALFSEEN_PICTURES=docs python -m pytest tests/report
+    picture = Path(os.environ.get("HALFSEEN_PICTURES", tmp_path)) / f"report-{name}-{width}.png"
+    clip = {"x": 0, "y": 0, "width": width, "height": 1800, "scale": 1}
+    page.picture(picture, clip=clip, captureBeyondViewport=True)
+    assert picture.stat().st_size > 10_000
 
 
 def place_of(page, chart, mark):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.core.errors import DataError
+from halfseen.estimators.sparse_file import MARKETS, is_sparse_file, read_sparse_file
 
 GAPS = ("None", "<NA>", "NAN", "na")
 """What stands for a gap in CSV files beside what PyArrow knows: "", NA, N/A, NaN, NULL, ..."""
@@ -16,11 +17,12 @@ def read_file(path: Path, missing: Sequence[str]) -> Any:
     """An Arrow table, a dense array or a sparse matrix, as the file has it."""
     if path.is_dir():
         raise ValueError(f"{path} is a folder. Give one file.")
+    if is_sparse_file(path):
+        return read_sparse_file(path)
     ending = next((end for end in READERS if path.name.lower().endswith(end)), None)
     if ending is None:
-        raise ValueError(
-            f"{path.name} is of no kind that is known. Files end in {', '.join(READERS)}."
-        )
+        known = ", ".join([*READERS, *MARKETS])
+        raise ValueError(f"{path.name} is of no kind that is known. Files end in {known}.")
     try:
         return READERS[ending](path, missing)
     except ModuleNotFoundError as missing_module:
@@ -28,27 +30,16 @@ def read_file(path: Path, missing: Sequence[str]) -> Any:
             f"Reading {ending} files needs {missing_module.name}, which is not installed. Install "
             "it with: pip install 'halfseen[io]'"
         ) from missing_module
-    except (DataError, MemoryError, OSError) as error:
-        if isinstance(error, OSError) and not _is_content(error):
-            raise
-        raise _unreadable(path, error) from error
+    except (DataError, MemoryError):
+        raise
     except Exception as error:  # every library has errors of its own for what is no such file
-        raise _unreadable(path, error) from error
-
-
-def _is_content(error: OSError) -> bool:
-    """PyArrow says by OSError without a number that a file is damaged."""
-    return error.errno is None
-
-
-def _unreadable(path: Path, error: BaseException) -> BaseException:
-    if isinstance(error, DataError | MemoryError):
-        return error
-    first = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-    return DataError(
-        f"{path.name} cannot be read as its name says: {first}. Check that the file is whole, and "
-        "that its ending is right."
-    )
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the file cannot be opened; PyArrow's word for damage has no number
+        first = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        raise DataError(
+            f"{path.name} cannot be read as its name says: {first}. Check that the file is whole, "
+            "and that its ending is right."
+        ) from error
 
 
 def _csv(path: Path, missing: Sequence[str]) -> Any:
@@ -115,13 +106,7 @@ def _npy(path: Path, missing: Sequence[str]) -> Any:
 
 
 def _npz(path: Path, missing: Sequence[str]) -> Any:
-    """A dense array, or a sparse matrix as SciPy saves them."""
     with np.load(path, allow_pickle=False) as archive:
-        if {"data", "shape", "format"} <= set(archive.files):
-            from scipy.sparse import load_npz
-
-            matrix: Any = load_npz(path)
-            return matrix.tocsr()
         if len(archive.files) != 1:
             raise DataError(
                 f"{path.name} holds {len(archive.files)} arrays. Save the table alone, with "
@@ -139,15 +124,6 @@ def _two_sided(array: Any, path: Path) -> Any:
     return array.astype(float)
 
 
-def _matrix_market(path: Path, missing: Sequence[str]) -> Any:
-    from scipy.io import mmread
-    from scipy.sparse import issparse
-
-    matrix: Any = mmread(path)
-    sparse = issparse(matrix)
-    return matrix.tocsr() if sparse else _two_sided(np.asarray(matrix), path)
-
-
 READERS: dict[str, Callable[[Path, Sequence[str]], Any]] = {
     ".csv": _csv,
     ".tsv": _csv,
@@ -158,6 +134,4 @@ READERS: dict[str, Callable[[Path, Sequence[str]], Any]] = {
     ".arrow": _feather,
     ".npy": _npy,
     ".npz": _npz,
-    ".mtx": _matrix_market,
-    ".mtx.gz": _matrix_market,
 }

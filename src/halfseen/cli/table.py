@@ -76,7 +76,7 @@ def read_table(path: Path, missing: Sequence[str] = (), wanted: Sequence[str] = 
         column = read_numbers(content[name], missing)
         if isinstance(column, NotNumbers):
             aside[name] = column.reason
-        elif name not in wanted and _counts_rows(column.values, name):
+        elif name not in wanted and _counts_rows(column.values):
             aside[name] = "it numbers the rows"
         else:
             numbers[name] = column.values
@@ -114,7 +114,7 @@ def _with_names(content: Any, path: Path) -> Any:
     return content.rename_columns(names)
 
 
-def _counts_rows(values: Array, name: str) -> bool:
+def _counts_rows(values: Array) -> bool:
     """Whether a column is 0, 1, 2, ... or 1, 2, 3, ..., as many programs write."""
     return len(values) > 2 and values[0] in (0, 1) and bool((np.diff(values) == 1).all())
 

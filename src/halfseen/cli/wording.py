@@ -5,14 +5,12 @@ import re
 OPTIONS = {
     "n_components": "-k",
     "method": "--method",
-    "feature_weights": "--weights",
     "complete_above": "--complete-above",
     "covariance_type": "--covariance",
-    "random_state": "--seed",
-    "refine": "--refine",
 }
+PHRASES = {"overwrite=True": "--force", "refine='em'": "--refine", "refine=None": "--no-refine"}
 _SETTING = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:'([^']*)'|(\w+))")
-_NAME = re.compile(rf"\b({'|'.join(OPTIONS)})\b")
+_NAME = re.compile(r"\b(n_components|complete_above|covariance_type)\b")
 _PARAMETER = re.compile(r"The '(\w+)' parameter of \w+ must")
 
 
@@ -24,7 +22,8 @@ def in_options(sentence: str) -> str:
     >>> in_options("n_components=9 needs at least 9 rows.")
     '-k 9 needs at least 9 rows.'
     """
+    for words, option in PHRASES.items():
+        sentence = sentence.replace(words, option)
     sentence = _PARAMETER.sub(r"\1 must", sentence)
     sentence = _SETTING.sub(lambda m: f"{OPTIONS[m[1]]} {m[2] or m[3]}", sentence)
-    sentence = _NAME.sub(lambda m: OPTIONS[m[1]], sentence)
-    return sentence.replace("overwrite=True", "--force")
+    return _NAME.sub(lambda m: OPTIONS[m[1]], sentence)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 WIDTH = 360.0
-LABELS = 116.0
+LABELS = 126.0
 """Room for names at the left."""
 LINE = 20.0
 """Height of a line of names."""
@@ -74,16 +74,26 @@ def text(
     ).format(x, y, anchor, fill, size, words)
 
 
-def shortened(name: str, longest: int = 18) -> str:
+def shortened(name: str, room: float = LABELS - 8) -> str:
     """A name with its middle cut out if it is long: how names end often tells them apart.
 
-    >>> shortened("systolic pressure", 11)
-    'systo…ssure'
+    >>> shortened("systolic pressure at home")
+    'systolic… at home'
     """
-    if len(name) <= longest:
-        return name
-    tail = (longest - 1) // 2
-    return f"{name[: longest - 1 - tail]}…{name[-tail:]}"
+    longest = len(name)
+    short = name
+    while sum(map(_width, short)) > room:
+        longest -= 1
+        tail = (longest - 1) // 2
+        short = f"{name[: longest - 1 - tail]}…{name[-tail:]}"
+    return short
+
+
+def _width(letter: str) -> float:
+    """About how wide a letter is, in the widest of the usual typefaces."""
+    if letter in "ijlt.,:;'|!()[]{} /\\":
+        return 4.4
+    return 10.7 if letter in "mwMW@%…<>=+" or ord(letter) > 0x2E80 else 7.4
 
 
 def label(y: float, name: str) -> Markup:
