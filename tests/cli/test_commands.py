@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -325,3 +327,37 @@ def test_cautions_of_the_library_come_in_the_words_of_the_command_line(folder, t
     assert "Careful: Features are on very different scales" in result.stderr
     assert "--covariance diag" in result.stderr
     assert "Careful" not in result.stdout
+
+
+def test_gaps_that_stand_in_the_way_are_told_with_the_remedy(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    X[:200, 0] = X[200:, 1] = np.nan
+    X[X[:, 2] > 0.3, 3] = np.nan
+    pd.DataFrame(X, columns=list("abcd")).to_csv(tmp_path / "it.csv", index=False)
+    said = succeed("describe", tmp_path / "it.csv").stdout
+    assert "'a' and 'b' are never known in the same row." in said
+    assert "Leave one of each such pair out with --drop, or use --method partial." in said
+    assert "Columns are not missing independently of each other: 'a' and 'b'" in said
+    assert "where 'd' is missing, 'c' is higher by 1.6 of its standard deviations." in said
+    assert "Keep the polish by likelihood" in said
+    result = run("fit", tmp_path / "it.csv", "-k", 2, "--out", tmp_path / "it")
+    assert result.exit_code == 1
+    assert "Features 'a' and 'b' are never observed in the same row" in result.stderr
+    assert "--method partial" in result.stderr
+
+
+def test_nothing_is_said_when_whoever_reads_has_enough(folder):
+    command = f"{sys.executable} -m halfseen describe {folder / 'patients.csv'} --json | head -c 9"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert result.stderr == ""
+
+
+def test_a_stop_by_hand_leaves_nothing_behind(folder, tmp_path, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", interrupted)
+    result = run("fit", folder / "patients.csv", "-k", 2, "--standardise", "--out", tmp_path / "it")
+    assert result.exit_code not in (0, 2)
+    assert list(tmp_path.iterdir()) == []

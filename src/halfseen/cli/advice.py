@@ -25,6 +25,9 @@ def what_methods_use(found: Missingness) -> Iterator[str]:
         f"{found.observed[least]:.2f} for '{found.names[least]}'."
     )
     yield f"full: all {d} columns, each counting the same."
+    if not n_complete:
+        yield "partial: cannot be used, as no column is known for at least 95% of rows."
+        return
     yield (
         f"partial: the {n_complete} columns known for at least 95% of rows; the other "
         f"{d - n_complete} are worked out afterwards."

@@ -50,6 +50,8 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except DataError as error:
             _stop(error, NO_RESULT)
+        except BrokenPipeError:
+            raise  # whoever read has enough; typer ends quietly
         except MemoryError as error:
             _stop(f"There is not enough memory: {error}. Give fewer rows or columns.", NO_RESULT)
         except (ValueError, OSError, ModuleNotFoundError) as error:

@@ -62,14 +62,13 @@ class Voice:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(
-            title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0)
-        )
+        table = Table(box=None, padding=(0, 2, 0, 0))
         for number, name in enumerate(head):
             table.add_column(name, justify="right" if number >= right else "left", overflow="fold")
         for row in rows:
             table.add_row(*map(Text, row))
-        Console(soft_wrap=False).print(table)
+        print(title)
+        Console().print(table)
 
     def finish(self, **content: Any) -> None:
         """The result for machines."""
