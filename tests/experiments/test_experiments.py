@@ -92,6 +92,28 @@ def test_a_fit_that_never_forms_the_third_moment_is_fast_and_as_accurate():
     assert abs(figures["implicit / explicit error"] - 1) <= 0.03
 
 
+def test_the_product_of_chances_is_far_off_where_features_are_missing_together():
+    for name, row in kept("implicit_accuracy")["figures"].items():
+        if name.startswith("together"):
+            assert row["product / explicit"] >= 2
+        if name.startswith("entangled"):
+            assert abs(row["implicit / explicit"] - 1) <= 0.03
+
+
+def test_a_large_sparse_table_is_fitted_in_little_time_and_memory():
+    figures = kept("sparse_topics")["figures"]
+    assert figures["fit / product"] <= 50
+    assert figures["peak memory GB"] <= 3 * figures["matrix GB"] + 1
+    assert figures["mean angle"] <= 0.08
+
+
+def test_files_are_fitted_in_little_memory_and_few_passes():
+    figures = kept("out_of_core")["figures"]
+    assert figures["peak memory GB"] < 1.5
+    for stage in ("features", "pairs of features", "triples of features"):
+        assert figures[f"{stage}: of a plain scan's speed"] >= 0.3
+
+
 def test_errors_are_paired_by_seed():
     estimators = {"a": lambda: paper.gaussian_mixture(4, random_state=0)}
     twice = [errors(gaussian_world, estimators, 4000, 2) for _ in range(2)]

@@ -10,7 +10,7 @@ SPARE = 8
 """Directions carried beyond those that are wanted: they make the last of those converge."""
 
 DEEPEST = 16
-TOLERANCE = 1e-6
+TOLERANCE = 5e-6
 """Of a residual beside its eigenvalue: eigenvalues are then good to its square."""
 
 

@@ -19,7 +19,7 @@ from halfseen.engines.compressed import Compressed
 from halfseen.engines.memory import BLOCK_ENTRIES, FEWEST_ROWS, PreparedRows
 from halfseen.engines.sparse_entries import SparseEntries
 
-MOST_ROWS = 16384
+MOST_ROWS = 8192
 """In a block of many features: enough that its sums (d, m) are small beside it."""
 
 NARROW = 512

@@ -222,6 +222,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             regression=self._regression,
             refinement=None if self.refine is None else self._refinement,
             check=lambda seen: None if self.covariance_type == "diag" else warn_of_scales(seen),
+            thin=FORMS[self.form].centred,
         )
         return self._keep(fit)
 

@@ -34,12 +34,14 @@ class Documents(NamedTuple):
     topics: Array  # (k, d)
 
 
-def documents(n_rows: int, n_words: int, n_topics: int, seed: int = 0) -> Documents:
+def documents(
+    n_rows: int, n_words: int, n_topics: int, seed: int = 0, length: float = MEAN_LENGTH
+) -> Documents:
     """Draw documents; half of the words are complete, the others in four blocks of equal size."""
     rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(n_words, 0.05), size=n_topics)
     shapes = np.full(n_topics, 0.1)
-    rate = shapes.sum() / MEAN_LENGTH
+    rate = shapes.sum() / length
     counts, _ = simulate.sparse_gamma_poisson(n_rows, topics, shapes, rate, rng)
     half = n_words // 2
     blocks = np.concatenate([np.zeros(half, int), 1 + np.arange(n_words - half) % 4])

@@ -4,16 +4,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import diags_array
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.decomposition import Decomposition
 from halfseen.core.mixture_parameters import MixtureParameters
 from halfseen.core.model import Evidence
 from halfseen.core.moments import Moments
+from halfseen.core.outer import Outer
 from halfseen.core.signal import Signal
 from halfseen.models.gaussian_form import Form
 from halfseen.models.gaussian_noise import Noise
-from halfseen.models.noise_floor import noise_floor
+from halfseen.models.noise_floor import (
+    NoiseFloor,
+    noise_floor,
+    thin_noise_floor,
+    well_observed,
+)
 
 
 @dataclass(frozen=True)
@@ -45,15 +52,19 @@ class GaussianMixtureModel:
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The second moment without the noise on its diagonal."""
         unit = self.noise.unit(moments)
-        level, null = noise_floor(
-            moments.covariance / np.outer(unit, unit),
-            moments.observed_fraction,
-            complete,
-            self.n_noise_eigenvalues,
-            n_components,
-        )
+        level, null = self._noise_floor(moments, unit, complete, n_components)
         noise = level * unit**2
-        return Signal(moments.second - np.diag(noise), noise, null, unit)
+        return Signal(moments.second - diags_array(noise), noise, null, unit)
+
+    def _noise_floor(
+        self, moments: Moments, unit: Array, complete: Mask, n_components: int
+    ) -> NoiseFloor:
+        fraction, n_noise = moments.observed_fraction, self.n_noise_eigenvalues
+        if moments.gaps.all_pairs:
+            in_units = moments.covariance / np.outer(unit, unit)
+            return noise_floor(in_units, fraction, complete, n_noise, n_components)
+        features = well_observed(fraction, complete, n_noise, n_components)
+        return thin_noise_floor(moments.second, unit, features, n_noise, n_components)
 
     def beyond(self, signal: Signal) -> Array:
         """What the noise needs."""
@@ -62,10 +73,12 @@ class GaussianMixtureModel:
     def tensor(self, evidence: Evidence) -> Array:
         """The whitened third moment without the noise, in the chosen form."""
         r, third = evidence.whitening.rank, evidence.third
+        whitened = third.tensor[:r, :r, :r]
         slope = evidence.whitening.back @ self.noise.slope(evidence)  # (d,)
-        variances = evidence.signal.unit**2
-        noise = third.alike(np.outer(variances, slope), np.zeros_like(slope))
-        return self.form.tensor(third.tensor[:r, :r, :r] - noise)
+        if slope.any():
+            pairs = Outer(evidence.signal.unit**2, slope)
+            whitened = whitened - third.alike(pairs, np.zeros_like(slope))
+        return self.form.tensor(whitened)
 
     def parameters(self, evidence: Evidence, decomposition: Decomposition) -> MixtureParameters:
         """Mixing weights, means and variances."""

@@ -10,9 +10,7 @@ from halfseen.core.model import Evidence
 from halfseen.core.moments import Moments
 from halfseen.core.signal import Signal
 from halfseen.models.gaussian_form import Located
-
-MOST_NULL = 32
-"""Null directions that are averaged over: the cost grows with their cube, the gain levels off."""
+from halfseen.models.noise_floor import MOST_NULL
 
 
 class Noise(Protocol):
@@ -61,7 +59,8 @@ class TiedDiagonal(TiedSpherical):
 
     def unit(self, moments: Moments) -> Array:
         """Standard deviations, even where raw moments have lost them to rounding."""
-        variances, squares = np.diag(moments.covariance), np.diag(moments.second)
+        squares: Array = moments.second.diagonal()
+        variances = squares - moments.offset**2
         return np.sqrt(np.maximum(variances, np.finfo(float).eps * squares))
 
 
@@ -87,7 +86,7 @@ class Spherical:
         offset, second = evidence.moments.offset, evidence.moments.second
         along = offset @ null  # (m,)  v·(μ - origin)
         third = np.einsum("ivv->iv", evidence.third.tensor[:r, r:, r:])
-        linear = forward.T @ second @ null
+        linear = forward.T @ (second @ null)
         constant = (forward.T @ offset)[:, None]
         slope: Array = (third - 2 * along * linear + along**2 * constant).mean(axis=1)
         return slope

@@ -3,12 +3,16 @@
 import itertools
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from halfseen.core.arrays import Array, Mask
+from halfseen.core.eigen import leading_eigenpairs
 from halfseen.core.errors import DataError, WeakMomentsWarning
+
+MOST_NULL = 32
+"""Null directions that are averaged over: the cost grows with their cube, the gain levels off."""
 
 
 class NoiseFloor(NamedTuple):
@@ -46,7 +50,7 @@ def noise_floor(
     Only well-observed features, because the smallest eigenvalue of poorly estimated moments says
     more about the estimate than about the noise.
     """
-    features = _well_observed(fraction, complete, n_noise, n_components)
+    features = well_observed(fraction, complete, n_noise, n_components)
     values, vectors = np.linalg.eigh(covariance[np.ix_(features, features)])
     n = n_noise(len(values), n_components)
     null = np.zeros((len(complete), n))
@@ -56,7 +60,31 @@ def noise_floor(
     return NoiseFloor(max(float(values[:n].mean()), floor), null)
 
 
-def _well_observed(
+def thin_noise_floor(
+    second: Any,
+    unit: Array,
+    features: Mask,
+    n_noise: Callable[[int, int], int],
+    n_components: int,
+) -> NoiseFloor:
+    """The same of a second moment that only multiplies, for ``features`` (d,) in their units.
+
+    The smallest eigenvalues are what the largest leave of the trace, and directions drawn at random
+    are rid of the largest ones' eigenvectors.
+    """
+    scale = np.where(features, 1 / unit, 0.0)
+    d = int(np.count_nonzero(features))
+    n = n_noise(d, n_components)
+    values, vectors = leading_eigenpairs(second, scale, d - n)
+    values, vectors = values[: d - n], vectors[:, : d - n]
+    trace = float(np.sum(scale**2 * second.diagonal()))
+    drawn = np.random.default_rng(0).standard_normal((len(features), min(n, MOST_NULL)))
+    drawn = drawn * features[:, None]
+    null, _ = np.linalg.qr(drawn - vectors @ (vectors.T @ drawn))
+    return NoiseFloor(max((trace - float(values.sum())) / n, 1e-6 * trace / d), null)
+
+
+def well_observed(
     fraction: Array, complete: Mask, n_noise: Callable[[int, int], int], n_components: int
 ) -> Mask:
     """The complete features or, where they are too few, those observed nearly as often."""
