@@ -1,5 +1,7 @@
 """What is done to columns before a fit is undone after it, and kept in the file."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -101,3 +103,12 @@ def test_arrow_tables_are_taken_by_name_and_filled(tmp_path):
     )
     _, spread = again.impute(arrow, return_std=True)
     assert spread.column_names == names
+
+
+def test_a_preprocessed_model_of_an_earlier_version_still_says_what_was_done():
+    done = load(Path(__file__).parent / "fixtures" / "preprocessed-1.halfseen").preprocessing_
+    assert done.columns == ("pulse", "crp", "âge")
+    assert done.fitted_names[1] == "standardised(log(crp))"
+    assert done.missing_values == ("-9",)
+    middle = np.zeros((1, 3))
+    np.testing.assert_allclose(np.log(done.undo(middle))[0, 1], done.centre[1])
