@@ -8,11 +8,10 @@ import numpy as np
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.bitmasks import pair_counts
+from halfseen.core.checks import FEW_ROWS
 from halfseen.core.independence import INDEPENDENT_BELOW, joint_excess
 
 COMPLETE_ABOVE = 0.95
-FEW_ROWS = 30
-"""Below this many common rows a covariance says next to nothing."""
 TELLING = 0.1
 """Shifts of means below so many standard deviations are too small to matter."""
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from halfseen.core.arrays import Array
+from halfseen.core.checks import FEW_ROWS
 from halfseen.core.naming import quoted
-from halfseen.missingness import FEW_ROWS, Missingness
+from halfseen.missingness import Missingness
 from halfseen.report.words import number
 
 SKEWED = 3.0

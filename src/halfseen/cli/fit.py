@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any
@@ -11,7 +10,9 @@ import numpy as np
 import typer
 
 from halfseen import GammaPoisson, GaussianMixture
+from halfseen.cli.choices import Covariance, Kind, Method
 from halfseen.cli.fitted import with_names
+from halfseen.cli.learned import tell
 from halfseen.cli.options import (
     Columns,
     Data,
@@ -25,31 +26,6 @@ from halfseen.cli.options import (
 from halfseen.cli.table import Table, check_known, chosen, read_table
 from halfseen.cli.voice import Voice
 from halfseen.estimators.preprocessing import Preprocessing
-from halfseen.report.shown import shown
-from halfseen.report.words import told, weights_told
-
-
-class Kind(StrEnum):
-    """The models that can be asked for."""
-
-    gaussian = "gaussian"
-    gamma_poisson = "gamma-poisson"
-
-
-class Method(StrEnum):
-    """The three methods."""
-
-    weighted = "weighted"
-    full = "full"
-    partial = "partial"
-
-
-class Covariance(StrEnum):
-    """How the noise of a Gaussian mixture may differ."""
-
-    tied_spherical = "tied_spherical"
-    spherical = "spherical"
-    diag = "diag"
 
 
 def fit(
@@ -143,7 +119,7 @@ def fit(
         learned.preprocessing_ = preprocessing
     learned.save(out, overwrite=force)
     bic = learned.bic(given) if hasattr(learned, "bic") else None
-    _tell(voice, learned, table, out, bic)
+    tell(voice, learned, table, out, bic)
     voice.say(f"Next:  halfseen report {quote(str(out))} {quote(str(data))} --out report.html")
 
 
@@ -208,42 +184,3 @@ def _gamma_poisson(common: dict[str, Any], covariance: Covariance, refine: bool 
 
 
 _MAKERS = {Kind.gaussian: _gaussian, Kind.gamma_poisson: _gamma_poisson}
-
-
-def _tell(voice: Voice, model: Any, table: Table, out: Path, bic: float | None) -> None:
-    view = shown(model)
-    voice.say("")
-    for title, lines in told(view):
-        voice.say(title)
-        for line in lines:
-            voice.say(f"  - {line}")
-    voice.say("")
-    voice.say("How much each column counted:")
-    weights = weights_told(view.names, model.feature_weights_, model.observed_fraction_)
-    for line in weights:
-        voice.say(f"  - {line}")
-    if bic is not None:
-        voice.say("")
-        voice.say(f"BIC {bic:,.0f}. Of fits to the same columns, done alike, the lowest is best.")
-    voice.say("")
-    voice.say(f"Model: {out}")
-    voice.finish(
-        model=str(out),
-        estimator=type(model).__name__,
-        n_rows=table.n_rows,
-        columns=list(view.names),
-        components=[
-            {
-                view.kind: rank + 1,
-                "component": int(view.order[rank]),
-                "share": view.shares[rank],
-                "centre": dict(zip(view.names, view.centres[rank], strict=True)),
-            }
-            for rank in range(view.k)
-        ],
-        feature_weights=dict(zip(view.names, model.feature_weights_, strict=True)),
-        observed_fraction=dict(zip(view.names, model.observed_fraction_, strict=True)),
-        bic=bic,
-        converged=getattr(model, "converged_", None),
-        seconds=model.diagnostics_.seconds,
-    )

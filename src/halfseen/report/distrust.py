@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from halfseen.estimators.diagnostics import noise_level
 from halfseen.missingness import Missingness
 from halfseen.report.certainty import SURE, Certainty
 from halfseen.report.shown import Shown
@@ -14,11 +15,6 @@ FEW_ROWS = 50
 UNEXPLAINED = 0.5
 FAR_ABOVE = 3.0
 COVERED = 0.9
-
-
-def noise_level(spectrum: Any) -> float:
-    """How far below zero the lowest eigenvalue is: those without signal scatter about zero."""
-    return float(max(-np.min(spectrum, initial=0.0), 0.0))
 
 
 def concerns(model: Any, view: Shown, found: Missingness, sure: Certainty) -> list[str]:
