@@ -2,11 +2,18 @@
 
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from halfseen.cli.app import COMMANDS as CLI
+from halfseen.cli.app import app
+from halfseen.sample.clinic import PATH as SAMPLE
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -17,7 +24,26 @@ EXPERIMENTS = re.findall(r"`python -m (halfseen[\w.]*)`", README)
 
 def test_the_readme_has_snippets_and_both_commands():
     assert len(SNIPPETS) >= 3
-    assert COMMANDS == ["make demo", "make test"]
+    assert [command for command in COMMANDS if not command.startswith("halfseen ")] == [
+        "make demo",
+        "make test",
+    ]
+
+
+def test_every_command_runs_in_the_order_of_the_page(tmp_path, monkeypatch):
+    shutil.copy(SAMPLE, tmp_path / "patients.csv")
+    monkeypatch.chdir(tmp_path)
+    ours = [shlex.split(command) for command in COMMANDS if command.startswith("halfseen ")]
+    assert {command for _, command, *_ in ours} == set(CLI) - {"demo", "reproduce"}
+    for _, *arguments in ours:
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.output
+
+
+def test_every_picture_is_there():
+    pictures = re.findall(r'<img src="([^"]+)"', README)
+    assert pictures
+    assert all((ROOT / picture).stat().st_size < 150_000 for picture in pictures)
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS)
@@ -31,7 +57,7 @@ def test_make_demo_prints_the_model_and_where_the_report_is():
     )
     assert "Group 1" in result.stdout
     assert "Report: " in result.stdout
-    assert (ROOT / "demo-report.md").exists()
+    assert (ROOT / "demo-report.html").exists()
 
 
 @pytest.mark.parametrize("module", EXPERIMENTS)

@@ -1,57 +1,36 @@
-"""The demonstration, as a user sees it."""
+"""The demonstration, and the command as it is installed."""
 
 import builtins
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from halfseen.cli.app import app
-from halfseen.cli.words import Column, describe_groups, describe_weights
-
-COLUMNS = [Column("pulse", "/min", 70, 10, 0), Column("lactate", "mmol/L", 1.0, 0.5, 1)]
 
 
-def test_the_demo_says_what_was_learned_and_writes_it_down(tmp_path):
-    out = tmp_path / "report.md"
+def test_the_demo_says_what_was_learned_and_writes_the_page(tmp_path):
+    out = tmp_path / "report.html"
     result = CliRunner().invoke(app, ["demo", "--out", str(out)])
     assert result.exit_code == 0
-    assert "of patients" in result.stdout
-    assert "lactate" in result.stdout
-    assert out.read_text(encoding="utf-8").startswith("# 4 groups among 2,000 patients")
-    assert str(out) in result.stdout.replace("\n", "")
+    assert "Group 1: 51% of patients" in result.stdout
+    assert "lactate (mmol/L) much higher than average: 2.97 (average 1.58)" in result.stdout
+    assert "lactate (mmol/L): weight 0.21, being known for 21% of rows." in result.stdout
+    assert f"Report: {out}" in result.stdout
+    page = out.read_text(encoding="utf-8")
+    assert "<h1>4 groups among 2,000 simulated patients</h1>" in page
 
 
 def test_a_file_that_is_there_is_not_replaced_unless_asked(tmp_path):
-    out = tmp_path / "report.md"
+    out = tmp_path / "report.html"
     out.write_text("mine")
     refused = CliRunner().invoke(app, ["demo", "--out", str(out)])
     assert refused.exit_code == 2
-    assert "is there already. Use --force to replace it, or --out." in refused.output
+    assert "is there already. Use --force to replace it, or another name" in refused.stderr
     assert out.read_text() == "mine"
     assert CliRunner().invoke(app, ["demo", "--out", str(out), "--force"]).exit_code == 0
     assert out.read_text(encoding="utf-8") != "mine"
-
-
-def test_groups_are_told_most_common_first_with_what_stands_out():
-    lines = list(
-        describe_groups(
-            np.array([0.3, 0.7]), np.array([[3.5, -1.2], [0.0, 0.2]]), COLUMNS, "people"
-        )
-    )
-    assert lines[0] == "## Group 1: 70% of people"
-    assert "Nothing stands out" in lines[2]
-    assert lines[4] == "## Group 2: 30% of people"
-    assert lines[6] == "- pulse much higher than typical: 105 /min (typical 70)"
-    assert lines[7] == "- lactate somewhat lower than typical: 0.4 mmol/L (typical 1.0)"
-
-
-def test_down_weighted_features_are_named_with_the_reason():
-    full, less = describe_weights(np.array([1.0, 0.2]), np.array([1.0, 0.2]), COLUMNS)
-    assert "pulse" in full
-    assert less.startswith("- lactate: weight 0.20, because it is known for only 20% of rows")
 
 
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch, capsys):

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from halfseen import GammaPoisson, GaussianMixture, simulate
+from halfseen.estimators.preprocessing import Preprocessing
 
 FOLDER = Path(__file__).parent / "fixtures"
 
@@ -46,9 +47,24 @@ def outputs(model, X):
     }
 
 
+def preprocessed():
+    """A model of columns on a log scale, standardised, as the command line fits them."""
+    frame = np.exp(tables()[0][["pulse", "crp", "âge"]] / 4)
+    done = Preprocessing.learn(
+        list(frame), frame.to_numpy(), log=["crp"], standardise=True, missing_values=["-9"]
+    )
+    table = pd.DataFrame(done.apply(frame.to_numpy()), columns=done.fitted_names)
+    model = GaussianMixture(2).fit(table)
+    model.preprocessing_ = done
+    return model, table
+
+
 def main(version):
-    for name, (model, table) in models().items():
-        model.fit(table).save(FOLDER / f"{name}-{version}.halfseen")
+    fitted = {name: (model.fit(table), table) for name, (model, table) in models().items()}
+    for name, (model, table) in {**fitted, "preprocessed": preprocessed()}.items():
+        if (FOLDER / f"{name}-{version}.halfseen").exists():
+            continue
+        model.save(FOLDER / f"{name}-{version}.halfseen")
         rows = [[None if np.isnan(x) else x for x in row] for row in np.asarray(table)[:8]]
         content = {"rows": rows, "outputs": outputs(model, table[:8])}
         (FOLDER / f"{name}-{version}.json").write_text(json.dumps(content, indent=1) + "\n")

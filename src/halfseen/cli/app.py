@@ -1,42 +1,92 @@
-"""Commands."""
+"""The commands, each in a module of its own name that is loaded when it is called."""
 
-from pathlib import Path
-from typing import Annotated
+import sys
+from importlib import import_module
+from typing import Any
 
 import typer
-from rich.console import Console
-from rich.markdown import Markdown
+from typer.core import TyperCommand, TyperGroup
 
-from halfseen.cli.demo import demo_text
-from halfseen.cli.reproduce import reproduce
+from halfseen.cli.wording import in_options
+from halfseen.core.errors import DataError
+
+COMMANDS = {
+    "demo": "Fit the bundled sample, say what was learned, and write the report.",
+    "describe": "Say what is missing in a table, in what pattern, and what follows.",
+    "fit": "Learn a model from a table with gaps.",
+    "impute": "Fill the gaps of a table.",
+    "predict": "Say to which group each row belongs, or how much of each topic it holds.",
+    "report": "Write a page that explains a model.",
+    "reproduce": "Run the figures of the paper again, with a verdict on each claim.",
+}
+"""What each command does. The function has the name of its module."""
+
+NO_RESULT, WRONG_CALL = 1, 2
+
+
+class Commands(TyperGroup):
+    """A group that knows its commands by name, and loads the one that runs.
+
+    ``halfseen --help`` and the completion of names need no NumPy.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names, in the order of a first encounter."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """What help shows of a command."""
+        words = COMMANDS.get(cmd_name)
+        return None if words is None else TyperCommand(cmd_name, short_help=words)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """The command itself."""
+        name, stub, rest = super().resolve_command(ctx, args)
+        return name, None if stub is None else _loaded(str(name)), rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what cannot be is said in a sentence."""
+        try:
+            return super().invoke(ctx)
+        except DataError as error:
+            _stop(error, NO_RESULT)
+        except BrokenPipeError:
+            raise  # whoever read has enough; typer ends quietly
+        except MemoryError as error:
+            _stop(f"There is not enough memory: {error}. Give fewer rows or columns.", NO_RESULT)
+        except (ValueError, OSError, ModuleNotFoundError) as error:
+            _stop(error, WRONG_CALL)
+
+
+def _loaded(name: str) -> Any:
+    one = typer.Typer(add_completion=False, rich_markup_mode=None)
+    function = getattr(import_module(f"halfseen.cli.{name}"), name)
+    one.command(name)(function)
+    return typer.main.get_command(one)
+
+
+def _stop(why: object, code: int) -> None:
+    print(f"Error: {in_options(_sentence(why))}", file=sys.stderr)
+    raise typer.Exit(code)
+
+
+def _sentence(why: object) -> str:
+    if isinstance(why, OSError) and why.strerror:
+        return f"{why.filename}: {why.strerror}."
+    return str(why)
+
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
-    help="Learn latent-variable models from tables with gaps.",
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 @app.callback()
 def _commands() -> None:
-    """Learn latent-variable models from tables with gaps."""
+    """Learn latent-variable models from tables with gaps.
 
-
-app.command()(reproduce)
-
-
-@app.command()
-def demo(
-    out: Annotated[Path, typer.Option(help="Where the report is written.")] = Path(
-        "demo-report.md"
-    ),
-    force: Annotated[bool, typer.Option(help="Replace a file that is there.")] = False,
-) -> None:
-    """Fit the bundled sample, print what was learned, and write it down."""
-    if out.exists() and not force:
-        typer.echo(f"{out} is there already. Use --force to replace it, or --out.", err=True)
-        raise typer.Exit(2)
-    text = demo_text()
-    Console().print(Markdown(text))
-    out.write_text(text, encoding="utf-8")
-    typer.echo(f"\nReport: {out.resolve()}")
+    Start with: halfseen describe table.csv
+    """

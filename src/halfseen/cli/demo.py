@@ -1,29 +1,62 @@
-"""The demonstration: groups of patients in the bundled sample."""
+"""``halfseen demo``: groups of patients in the bundled sample."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
 
 from halfseen import GaussianMixture
-from halfseen.cli.words import Column, describe_groups, describe_weights
-from halfseen.sample import load_clinic
+from halfseen.cli.fitted import with_names
+from halfseen.cli.options import Force, check_writable
+from halfseen.cli.voice import Voice
+from halfseen.estimators.preprocessing import Preprocessing
+from halfseen.report.page import write_report
+from halfseen.report.shown import shown
+from halfseen.report.words import percent, told, weights_told
+from halfseen.sample import Clinic, load_clinic
 
 N_GROUPS = 4
 
 
-def demo_text() -> str:
-    """Fit the sample and say what was learned, as Markdown."""
+def demo(
+    out: Annotated[Path, typer.Option(help="Where the report is written.")] = Path(
+        "demo-report.html"
+    ),
+    force: Force = False,
+) -> None:
+    """Fit the bundled sample, say what was learned, and write the report."""
+    check_writable(out, force)
+    voice = Voice()
     clinic = load_clinic()
-    model = GaussianMixture(N_GROUPS, random_state=0).fit(clinic.scores)
-    columns = [Column(m.name, m.unit, m.typical, m.spread, m.digits) for m in clinic.measurements]
     n_rows, n_columns = clinic.values.shape
-    return "\n".join(
-        [
-            f"# {N_GROUPS} groups among {n_rows:,} patients",
-            "",
-            f"A simulated clinic: {n_columns} measurements, of which "
-            f"{1 - model.observed_fraction_.mean():.0%} of the values are missing. No patient and "
-            "no measurement was left out, and no value was made up to fill a gap.",
-            "",
-            *describe_groups(model.weights_, model.means_, columns, "patients"),
-            "## How much each measurement counted",
-            "",
-            *describe_weights(model.feature_weights_, model.observed_fraction_, columns),
-        ]
+    voice.say(
+        f"A simulated clinic: {n_rows:,} patients and {n_columns} measurements, of which "
+        f"{percent(float(np.isnan(clinic.values).mean()))} are missing. No patient and no "
+        "measurement is left out, and no value is made up to fill a gap."
     )
+    model, table = _fitted(clinic)
+    view = shown(model)
+    for title, lines in told(view, "patients"):
+        voice.say("")
+        voice.say(title)
+        for line in lines:
+            voice.say(f"  - {line}")
+    voice.say("")
+    voice.say("How much each measurement counted:")
+    for line in weights_told(view.names, model.feature_weights_, model.observed_fraction_):
+        voice.say(f"  - {line}")
+    title = f"{N_GROUPS} groups among {n_rows:,} simulated patients"
+    write_report(model, table, out, title=title, overwrite=force)
+    voice.say("")
+    voice.say(f"Report: {out.resolve()}")
+
+
+def _fitted(clinic: Clinic) -> tuple[Any, Any]:
+    """Measured in spreads among the healthy, by which measurements are comparable."""
+    names = tuple(f"{m.name} ({m.unit})" for m in clinic.measurements)
+    done = Preprocessing(names, np.zeros(len(names), bool), clinic.typical, clinic.spread)
+    table = with_names(done.fitted_names, done.apply(clinic.values))
+    model = GaussianMixture(N_GROUPS, random_state=0).fit(table)
+    model.preprocessing_ = done
+    return model, table

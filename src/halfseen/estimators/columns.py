@@ -16,20 +16,29 @@ def in_fitted_order(estimator: Any, X: Any) -> Any:
     fitted = getattr(estimator, "feature_names_in_", None)
     if fitted is None or not getattr(estimator, "columns_by_name_", False):
         return X
-    names = list(getattr(X, "columns", fitted))
+    names = column_names(X) or list(fitted)
     if names == list(fitted) or not all(isinstance(name, str) for name in names):
         return X
-    check_names(names, list(fitted))
-    return X[list(fitted)]
+    check_names(names, list(fitted), estimator.preprocessing_ is not None)
+    return _taken(X, list(fitted))
 
 
 def in_order_of(X: Any, frame: Any) -> Any:
     """``frame`` with its columns in the order of those of ``X``, which are the same."""
-    names = list(getattr(X, "columns", ()))
-    return frame if names == list(getattr(frame, "columns", ())) else frame[names]
+    names = column_names(X)
+    return frame if names == column_names(frame) else _taken(frame, names)
 
 
-def check_names(names: list[str], fitted: list[str]) -> None:
+def column_names(X: Any) -> list[Any]:
+    """The names of a data frame's columns; none if it is no data frame."""
+    return list(getattr(X, "column_names", getattr(X, "columns", ())))  # Arrow's own word first
+
+
+def _taken(X: Any, names: list[Any]) -> Any:
+    return X.select(names) if hasattr(X, "column_names") else X[names]
+
+
+def check_names(names: list[str], fitted: list[str], preprocessed: bool = False) -> None:
     """Refuse columns that are not the fitted ones, whatever their order."""
     given, wanted = Counter(names), Counter(fitted)
     faults = {
@@ -43,4 +52,6 @@ def check_names(names: list[str], fitted: list[str]) -> None:
             "The table's columns do not fit the model. Compared with the columns it was fitted to, "
             f"they {' and '.join(told)}. Give the {len(fitted)} columns of feature_names_in_, in "
             "any order, and no others."
+            + preprocessed
+            * " They are preprocessed: preprocessing_.apply makes them of numbers."
         )

@@ -29,6 +29,12 @@ def table_like(X: Any, values: Array) -> Any:
     return _WRAP[library](X, values) if library in _WRAP else values
 
 
+def rows_of(X: Any, chosen: np.ndarray[Any, Any]) -> Any:
+    """The rows of ``X`` with the given numbers."""
+    library = type(X).__module__.partition(".")[0]
+    return _TAKE.get(library, lambda X, chosen: X[chosen])(X, chosen)
+
+
 def _fill_array(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -> Any:
     return np.where(gaps, values.astype(table.dtype), table)
 
@@ -77,8 +83,28 @@ def _wrap_polars(X: Any, values: Array) -> Any:
     return type(X)(values, schema=X.columns)
 
 
+def _fill_arrow(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -> Any:
+    for position in np.flatnonzero(gaps.any(axis=0)):
+        column = np.where(gaps[:, position], values[:, position], table[:, position])
+        X = X.set_column(int(position), X.column_names[position], [column])
+    return X
+
+
+def _wrap_arrow(X: Any, values: Array) -> Any:
+    return type(X).from_arrays([np.ascontiguousarray(c) for c in values.T], names=X.column_names)
+
+
 _FILL: dict[str, Callable[[Any, np.ndarray[Any, Any], Array, Any], Any]] = {
     "pandas": _fill_pandas,
     "polars": _fill_polars,
+    "pyarrow": _fill_arrow,
 }
-_WRAP: dict[str, Callable[[Any, Array], Any]] = {"pandas": _wrap_pandas, "polars": _wrap_polars}
+_WRAP: dict[str, Callable[[Any, Array], Any]] = {
+    "pandas": _wrap_pandas,
+    "polars": _wrap_polars,
+    "pyarrow": _wrap_arrow,
+}
+_TAKE: dict[str, Callable[[Any, Any], Any]] = {
+    "pandas": lambda X, chosen: X.iloc[chosen],
+    "pyarrow": lambda X, chosen: X.take(chosen),
+}

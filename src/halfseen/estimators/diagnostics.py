@@ -81,3 +81,15 @@ def diagnose(
         incomplete_features=incomplete_features,
         seconds=dict(stages.seconds),
     )
+
+
+def noise_level(values: Array) -> float:
+    """How far below zero the lowest eigenvalue is; 0 if none is.
+
+    Eigenvalues without signal scatter about zero, to both sides nearly alike.
+
+    >>> import numpy as np
+    >>> noise_level(np.array([9.0, 4.0, 0.5, -0.75]))
+    0.75
+    """
+    return float(max(-values.min(initial=0.0), 0.0))

@@ -203,6 +203,7 @@ def keep_shared(estimator: Any, fit: Fit[Any]) -> None:
     estimator.kept_features_ = fit.survey.kept
     estimator.n_components_ = estimator.n_components
     estimator.diagnostics_ = fit.diagnostics
+    estimator.preprocessing_ = None
     estimator.columns_by_name_ = False  # as scikit-learn wants it; models from files do
 
 

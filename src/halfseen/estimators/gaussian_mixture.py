@@ -35,6 +35,7 @@ from halfseen.estimators.parameters import (
     check_sample_size,
 )
 from halfseen.estimators.predictive import of_mixture
+from halfseen.estimators.reporting import write_page
 from halfseen.estimators.sanity import warn_of_empty, warn_of_scales
 from halfseen.estimators.stored import save
 from halfseen.estimators.streaming import streams, with_batch
@@ -133,6 +134,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         How many components there are.
     diagnostics_ : Diagnostics
         How the fit went, and what to be careful about.
+    preprocessing_ : Preprocessing or None
+        What the command line did to the columns before the fit; None if nothing.
     columns_by_name_ : bool
         Whether data frames may have their columns in any order: true of models from files.
     n_features_in_, feature_names_in_
@@ -381,6 +384,23 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         is whole the old one stays, even if the process is killed.
         """
         save(self, path, overwrite=overwrite)
+
+    def report(
+        self,
+        X: Any,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        include_rows: bool = False,
+        overwrite: bool = False,
+    ) -> None:
+        """Write one HTML page that explains the model, learned from ``X`` (n, d) or the like.
+
+        It opens without a network, and holds no row of X unless ``include_rows`` says so. A file
+        that is there already is not replaced unless ``overwrite`` says so.
+        """
+        check_is_fitted(self)
+        write_page(self, X, path, title=title, include_rows=include_rows, overwrite=overwrite)
 
     def sample(self, n_samples: int = 1) -> tuple[Array, Labels]:
         """Draw rows without gaps, and the components they come from."""

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from halfseen.core.errors import ModelFileError
 from halfseen.core.naming import quoted
 from halfseen.estimators.diagnostics import Diagnostics
+from halfseen.estimators.preprocessing import Preprocessing
 from halfseen.modelfile.atomic import write_whole
 from halfseen.modelfile.container import (
     INTERPRETING,
@@ -30,7 +31,7 @@ from halfseen.modelfile.container import (
 )
 from halfseen.modelfile.values import Store, Unstorable, decode, encode
 
-RECORDS: dict[str, type] = {"Diagnostics": Diagnostics}
+RECORDS: dict[str, type] = {"Diagnostics": Diagnostics, "Preprocessing": Preprocessing}
 """Types of values with named fields. Fields added to them later need no change here."""
 
 Forms = Mapping[str, tuple[str, ...]]
@@ -41,6 +42,7 @@ _SHARED: Forms = {
     "kept_features_": ("bool[d]",),
     "n_components_": ("int",),
     "diagnostics_": ("Diagnostics",),
+    "preprocessing_": ("Preprocessing", "NoneType"),
 }
 LEARNED: dict[str, Forms] = {
     "GaussianMixture": {
@@ -66,7 +68,7 @@ LEARNED: dict[str, Forms] = {
 To store another estimator, add it here and to the table of classes in ``loading``.
 """
 
-LATER: dict[str, Any] = {}
+LATER: dict[str, Any] = {"preprocessing_": None}
 """What attributes are that older files do not have, because they came later."""
 
 _SECTIONS = {"estimator", "library_version", "parameters", "features", "learned"}
@@ -165,8 +167,14 @@ def _assembled(kind: Any, forms: Forms, metadata: dict[str, str], arrays: dict[s
     for name, allowed in forms.items():
         _check_form(name, learned[name], allowed, sizes)
         setattr(estimator, name, learned[name])
+    _check_preprocessing(learned["preprocessing_"], features)
     estimator.columns_by_name_ = True
     return estimator
+
+
+def _check_preprocessing(preprocessing: Preprocessing | None, features: dict[str, Any]) -> None:
+    if preprocessing is not None and preprocessing.fitted_names != features["names"]:
+        raise ValueError("its preprocessing is of other columns than it was fitted to")
 
 
 def _names(names: Any, n_features: Any) -> Values:

@@ -16,7 +16,7 @@ from halfseen.core.survey import Survey, survey
 from halfseen.engines.batches import Batch
 from halfseen.engines.memory import MemoryRows
 from halfseen.engines.sparse import SparseRows
-from halfseen.estimators.columns import in_fitted_order
+from halfseen.estimators.columns import column_names, in_fitted_order
 
 
 def read_table(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
@@ -77,7 +77,7 @@ def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.
 
 def not_numbers(X: Any) -> list[str]:
     """The columns of a data frame that do not hold numbers."""
-    return [str(name) for name in getattr(X, "columns", ()) if not _is_numeric(X[name])]
+    return [str(name) for name in column_names(X) if not _is_numeric(X[name])]
 
 
 def _is_numeric(column: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from halfseen.core.arrays import Array
+from halfseen.estimators.diagnostics import noise_level
 from halfseen.plots.canvas import BLUE, GREY, ORANGE, axes, plain
 
 if TYPE_CHECKING:
@@ -62,12 +62,3 @@ def spectrum(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.legend(frameon=False)
     plain(ax)
     return ax
-
-
-def noise_level(values: Array) -> float:
-    """How far below zero the lowest eigenvalue is; 0 if none is.
-
-    >>> noise_level(np.array([9.0, 4.0, 0.5, -0.75]))
-    0.75
-    """
-    return float(max(-values.min(initial=0.0), 0.0))

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfseen.core.arrays import Array, Mask
-from halfseen.core.errors import DataError
 from halfseen.estimators.columns import in_fitted_order
-from halfseen.estimators.containers import table_like
+from halfseen.estimators.hidden_values import HiddenValues, hide_and_fill
 from halfseen.plots.canvas import BLUE, ORANGE, axes, plain
 from halfseen.plots.tables import as_numbers
 
@@ -56,36 +53,12 @@ def imputation_check(
         raise ValueError(f"fraction must be above 0 and below 1. Got {fraction!r} instead.")
     X = in_fitted_order(model, X)
     table = as_numbers(X)
-    hidden = _hidden(table, model.kept_features_, fraction, random_state)
-    gappy = np.where(hidden, np.nan, table)
-    filled, spread = map(np.asarray, model.impute(table_like(X, gappy), return_std=True))
-    touched: Mask = np.any(hidden, axis=0)
-    middle, scale = np.zeros((2, table.shape[1]))
-    middle[touched] = np.nanmean(gappy[:, touched], axis=0)
-    scale[touched] = np.nanstd(gappy[:, touched], axis=0)
-    _, column = np.nonzero(hidden)
-    unit = np.where(scale > 0, scale, 1.0)[column]
-    true, guess = ((values[hidden] - middle[column]) / unit for values in (table, filled))
-    within = float((np.abs(true - guess) <= WITHIN * spread[hidden] / unit).mean())
-    return _draw(axes(ax, 5.0, 5.0), true, guess, within)
+    found = hide_and_fill(model, X, table, fraction=fraction, random_state=random_state)
+    return _draw(axes(ax, 5.0, 5.0), found)
 
 
-def _hidden(table: Array, kept: Mask, fraction: float, random_state: Any) -> Mask:
-    candidates = ~np.isnan(table) & kept
-    chosen = candidates & (check_random_state(random_state).random_sample(table.shape) < fraction)
-    if not chosen.any():
-        raise DataError(
-            f"fraction={fraction:g} of the {np.count_nonzero(candidates)} observed values is none. "
-            "Hide a larger fraction, or give more rows."
-        )
-    everything = candidates.any(axis=0) & ~(candidates & ~chosen).any(axis=0)
-    if everything.any():
-        chosen[:, everything] = False  # nothing would be left to compare with
-    return np.asarray(chosen, dtype=np.bool_)
-
-
-def _draw(ax: Axes, true: Array, guess: Array, within: float) -> Axes:
-    explained = 1 - float(np.mean((true - guess) ** 2) / np.mean(true**2))
+def _draw(ax: Axes, found: HiddenValues) -> Axes:
+    true, guess = found.true, found.guess
     shown = slice(None, None, -(-len(true) // MOST_POINTS))
     low, high = np.quantile(np.concatenate([true, guess]), [0.001, 0.999])
     edge = 0.05 * (high - low)
@@ -98,8 +71,8 @@ def _draw(ax: Axes, true: Array, guess: Array, within: float) -> Axes:
         alpha=0.3,
         color=BLUE,
         markeredgewidth=0,
-        label=f"{len(true):,} hidden values:\n{explained:.0%} of variance explained,\n"
-        f"{within:.0%} within ±{WITHIN:g} predicted sd",
+        label=f"{len(true):,} hidden values:\n{found.explained():.0%} of variance explained,\n"
+        f"{found.within(WITHIN):.0%} within ±{WITHIN:g} predicted sd",
     )
     ax.set_xlim(low - edge, high + edge)
     ax.set_ylim(low - edge, high + edge)

@@ -8,6 +8,7 @@ from sklearn.utils import check_array
 from halfseen.core.arrays import Array
 from halfseen.core.errors import DataError
 from halfseen.core.naming import quoted
+from halfseen.estimators.columns import column_names as named
 from halfseen.estimators.table import not_numbers
 
 
@@ -28,4 +29,4 @@ def as_numbers(X: Any) -> Array:
 
 def column_names(X: Any, n_features: int) -> list[str]:
     """The names of the columns, or their numbers where they have none."""
-    return [str(name) for name in getattr(X, "columns", range(n_features))]
+    return [str(name) for name in named(X) or range(n_features)]

@@ -1,0 +1,26 @@
+"""What options may be."""
+
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """The models that can be asked for."""
+
+    gaussian = "gaussian"
+    gamma_poisson = "gamma-poisson"
+
+
+class Method(StrEnum):
+    """The three methods."""
+
+    weighted = "weighted"
+    full = "full"
+    partial = "partial"
+
+
+class Covariance(StrEnum):
+    """How the noise of a Gaussian mixture may differ."""
+
+    tied_spherical = "tied_spherical"
+    spherical = "spherical"
+    diag = "diag"

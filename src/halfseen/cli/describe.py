@@ -1,0 +1,123 @@
+"""``halfseen describe``: what is missing, before any model."""
+
+import numpy as np
+
+from halfseen.cli.advice import advice, what_methods_use
+from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, listed
+from halfseen.cli.table import chosen, read_table
+from halfseen.cli.voice import Voice
+from halfseen.core.arrays import Mask
+from halfseen.missingness import Missingness, missingness
+from halfseen.report.gaps import what_is_missing
+from halfseen.report.words import percent
+
+MOST_COLUMNS = 60
+MOST_PATTERNS = 8
+
+
+def describe(
+    data: Data,
+    columns: Columns = None,
+    drop: Drop = None,
+    missing_values: MissingValues = "",
+    as_json: Json = False,
+) -> None:
+    r"""Say what is missing in a table, in what pattern, and what follows for a fit.
+
+    \b
+    For example:
+      halfseen describe patients.csv
+      halfseen describe survey.tsv.gz --missing-values 'refused,-9' --drop id --json
+    """
+    voice = Voice(as_json)
+    names = listed(columns)
+    whole = read_table(data, listed(missing_values), wanted=names)
+    table = chosen(whole, names, listed(drop))
+    values = table.dense()
+    found = missingness(table.names, values)
+    voice.note(
+        f"{table.file}: {table.n_rows:,} rows, {len(table.names)} columns that can be used.",
+        *table.notes,
+    )
+    voice.say("")
+    _show_columns(voice, found)
+    _show_patterns(voice, found)
+    sections = {
+        "missing": list(what_is_missing(found)),
+        "methods": list(what_methods_use(found)),
+        "advice": list(advice(found, values)) or ["Nothing stands in the way of a fit."],
+    }
+    for title, key in _TITLES.items():
+        voice.say(title)
+        for sentence in sections[key]:
+            voice.say(f"  - {sentence}")
+        voice.say("")
+    voice.finish(**_for_machines(found), **sections)
+
+
+_TITLES = {
+    "What is missing": "missing",
+    "What each method would use": "methods",
+    "Advice": "advice",
+}
+
+
+def _show_columns(voice: Voice, found: Missingness) -> None:
+    order = np.argsort(-found.observed, kind="stable")
+    rows = [
+        (found.names[i], percent(found.observed[i]), _bar(found.observed[i]))
+        for i in order[:MOST_COLUMNS]
+    ]
+    voice.table("Known values", ("column", "known", ""), rows)
+    if len(order) > MOST_COLUMNS:
+        voice.say(f"... and {len(order) - MOST_COLUMNS} columns that are known less often.")
+    voice.say("")
+
+
+def _bar(share: float) -> str:
+    return ("█" * round(20 * share)).ljust(20, "·")
+
+
+def _show_patterns(voice: Voice, found: Missingness) -> None:
+    if len(found.patterns) < 2:
+        return
+    rows = []
+    for pattern in found.patterns[:MOST_PATTERNS]:
+        share = pattern.n_rows / found.n_rows
+        rows.append((_missing(found, pattern.observed), f"{pattern.n_rows:,}", percent(share)))
+    voice.table("Which columns are missing together", ("missing", "rows", ""), rows)
+    others = found.patterns[MOST_PATTERNS:]
+    if others:
+        n_rows = sum(pattern.n_rows for pattern in others)
+        voice.say(f"... and {len(others):,} other patterns, in {n_rows:,} rows.")
+    voice.say("")
+
+
+def _missing(found: Missingness, observed: Mask) -> str:
+    gone = [name for name, known in zip(found.names, observed, strict=True) if not known]
+    if len(gone) == len(found.names):
+        return "everything"
+    shown = gone if len(gone) <= 5 else [*gone[:5], f"{len(gone) - 5} more"]
+    return ", ".join(shown) or "nothing"
+
+
+def _for_machines(found: Missingness) -> dict[str, object]:
+    return {
+        "n_rows": found.n_rows,
+        "n_empty_rows": found.n_empty_rows,
+        "n_rows_without_gaps": found.n_whole_rows,
+        "observed_fraction": dict(zip(found.names, found.observed, strict=True)),
+        "n_patterns": len(found.patterns),
+        "patterns": [
+            {
+                "missing": [n for n, o in zip(found.names, p.observed, strict=True) if not o],
+                "rows": p.n_rows,
+            }
+            for p in found.patterns[:50]
+        ],
+        "never_together": [[pair.first, pair.second] for pair in found.never_together[:1000]],
+        "n_never_together": len(found.never_together),
+        "dependence_of_gaps": found.dependence,
+        "gaps_independent": found.independent,
+        "gaps_depend_on_values": None if found.shift is None else found.shift._asdict(),
+    }

@@ -1,0 +1,49 @@
+"""What a fit learned, told."""
+
+from pathlib import Path
+from typing import Any
+
+from halfseen.cli.table import Table
+from halfseen.cli.voice import Voice
+from halfseen.report.shown import shown
+from halfseen.report.words import told, weights_told
+
+
+def tell(voice: Voice, model: Any, table: Table, out: Path, bic: float | None) -> None:
+    """Groups or topics, weights and quality, for people and machines."""
+    view = shown(model)
+    voice.say("")
+    for title, lines in told(view):
+        voice.say(title)
+        for line in lines:
+            voice.say(f"  - {line}")
+    voice.say("")
+    voice.say("How much each column counted:")
+    weights = weights_told(view.names, model.feature_weights_, model.observed_fraction_)
+    for line in weights:
+        voice.say(f"  - {line}")
+    if bic is not None:
+        voice.say("")
+        voice.say(f"BIC {bic:,.0f}. Of fits to the same columns, done alike, the lowest is best.")
+    voice.say("")
+    voice.say(f"Model: {out}")
+    voice.finish(
+        model=str(out),
+        estimator=type(model).__name__,
+        n_rows=table.n_rows,
+        columns=list(view.names),
+        components=[
+            {
+                view.kind: rank + 1,
+                "component": int(view.order[rank]),
+                "share": view.shares[rank],
+                "centre": dict(zip(view.names, view.centres[rank], strict=True)),
+            }
+            for rank in range(view.k)
+        ],
+        feature_weights=dict(zip(view.names, model.feature_weights_, strict=True)),
+        observed_fraction=dict(zip(view.names, model.observed_fraction_, strict=True)),
+        bic=bic,
+        converged=getattr(model, "converged_", None),
+        seconds=model.diagnostics_.seconds,
+    )

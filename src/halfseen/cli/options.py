@@ -1,0 +1,65 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="The table: .csv, .tsv (.gz too), .parquet, .feather, .arrow, .npy, .npz or .mtx.",
+        exists=True,
+        readable=True,
+    ),
+]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model written by 'halfseen fit'.", exists=True)
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAMES", help="Use only these columns: 'age,pulse'. May be repeated."),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAMES", help="Leave these columns out. May be repeated."),
+]
+MissingValues = Annotated[
+    str,
+    typer.Option(
+        metavar="VALUES",
+        help="What else stands for a gap: 'unknown,-999'. Empty cells, NA, NaN, null and the like "
+        "do anyway.",
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object, for machines, and nothing else.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Also write these columns, which are not in the model, such as identifiers; '*' for "
+        "all.",
+    ),
+]
+
+
+def listed(given: str | list[str] | None) -> list[str]:
+    """The names in options such as ``--columns 'age, pulse' --columns lactate``."""
+    texts = [given] if isinstance(given, str) else given or []
+    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+
+
+def check_writable(out: Path, force: bool) -> None:
+    """Refuse before any work is done what could not be written after it."""
+    if out.is_dir():
+        raise ValueError(f"{out} is a folder. Give the name of a file in it.")
+    if out.exists() and not force:
+        raise ValueError(
+            f"{out} is there already. Use --force to replace it, or another name for --out."
+        )
+    if not out.absolute().parent.is_dir():
+        raise ValueError(f"The folder {out.absolute().parent} does not exist. Create it first.")

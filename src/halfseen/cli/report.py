@@ -1,0 +1,74 @@
+"""``halfseen report``: a page that explains a model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from halfseen import load
+from halfseen.cli.fitted import fitting
+from halfseen.cli.options import (
+    Data,
+    Force,
+    Json,
+    MissingValues,
+    ModelFile,
+    check_writable,
+    listed,
+)
+from halfseen.cli.table import Table
+from halfseen.cli.voice import Voice
+from halfseen.core.naming import quoted
+from halfseen.report.page import write_report
+
+
+def report(
+    model: ModelFile,
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Where the page is written: report.html.")],
+    title: Annotated[str | None, typer.Option(help="The heading of the page.")] = None,
+    include_rows: Annotated[
+        bool, typer.Option("--include-rows", help="Show some rows of the table on the page.")
+    ] = False,
+    missing_values: MissingValues = "",
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    r"""Write a page that explains a model: one HTML file that opens without a network.
+
+    It says what was missing, what counted how much, what the groups or topics are, how sure we are
+    and what to distrust. It holds no row of the table unless --include-rows is given.
+
+    \b
+    For example:
+      halfseen report patients.halfseen patients.csv --out report.html
+    """
+    check_writable(out, force)
+    voice = Voice(as_json)
+    learned = load(model)
+    given = fitting(learned, data, listed(missing_values))
+    heading = title or f"{learned.n_components_} {_kind(learned)} in {given.table.file}"
+    with voice.listening():
+        write_report(
+            learned,
+            given.given,
+            out,
+            title=heading,
+            notes=_left_out(given.table),
+            include_rows=include_rows,
+            overwrite=force,
+        )
+    voice.say(f"Report: {out.resolve()}")
+    voice.finish(report=str(out), n_rows=given.table.n_rows, bytes=out.stat().st_size)
+
+
+def _left_out(table: Table) -> tuple[str, ...]:
+    everything = () if table.frame is None else table.frame.column_names
+    others = [name for name in everything if name not in table.names]
+    if not others:
+        return ()
+    return (f"Not part of the model: {quoted(others, range(len(others)), most=12)}.",)
+
+
+def _kind(model: object) -> str:
+    return "topics" if hasattr(model, "components_") else "groups"

@@ -1,0 +1,1 @@
+"""A learned model explained to people: in words, and on a page."""
