@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen import DataError, Files, GammaPoisson, GaussianMixture, simulate
-from halfseen.core import method
+from halfseen.core import second_moment
 
 N = 3000
 NAMES = [f"item {i}" for i in range(6)]
@@ -219,13 +219,13 @@ def test_a_damaged_row_group_stops_the_fit_and_leaves_the_file_and_the_model(fra
 def test_a_file_that_is_written_anew_during_a_fit_stops_it(frame, tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
-    whiten = method.whiten
+    whiten = second_moment.whiten
 
     def write_and_whiten(*args):
         frame[:2000].to_csv(path, index=False)
         return whiten(*args)
 
-    monkeypatch.setattr(method, "whiten", write_and_whiten)  # between two passes
+    monkeypatch.setattr(second_moment, "whiten", write_and_whiten)  # between two passes
     with pytest.raises(DataError, match=r"t\.csv changed while it was being read\. Fit again"):
         GaussianMixture(2).fit(tmp_path)
 
