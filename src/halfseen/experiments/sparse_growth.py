@@ -82,8 +82,8 @@ def draw(figures: list[dict[str, Any]]) -> None:
                 f"× {ratio:.2f}",
                 (x, y),
                 textcoords="offset points",
-                xytext=(-9 * side, 7 * side),
-                ha="right" if side > 0 else "left",
+                xytext=(-9 * side, 7 * side) if side > 0 else (0, -10),
+                ha="right" if side > 0 else "center",
                 va="bottom" if side > 0 else "top",
                 color=colour,
             )
