@@ -17,6 +17,7 @@ from halfseen.experiments import (
     refinement,
     results_file,
     sepsis,
+    sparse_growth,
     sparse_topics,
     third_moment_speed,
     topic_refinement,
@@ -105,6 +106,15 @@ def test_a_large_sparse_table_is_fitted_in_little_time_and_memory():
     assert figures["fit / product"] <= 50
     assert figures["peak memory GB"] <= 3 * figures["matrix GB"] + 1
     assert figures["mean angle"] <= 0.08
+
+
+def test_the_time_of_a_sparse_fit_grows_as_what_it_holds():
+    figures = kept("sparse_growth")["figures"]
+    assert len(figures) >= 5
+    for series in sparse_growth.SERIES:
+        ratios = np.array(sparse_growth.ratios(figures, series))
+        assert 1.7 <= np.exp(np.log(ratios).mean()) <= 2.3
+        assert (ratios <= 2.3).all()
 
 
 def test_files_are_fitted_in_little_memory_and_few_passes():
