@@ -12,11 +12,20 @@ if TYPE_CHECKING:
         WeakMomentsWarning,
     )
     from halfseen.engines.files import Files
-    from halfseen.estimators import GammaPoisson, GaussianMixture, ObservedBlocks, Stream, load
+    from halfseen.estimators import (
+        Choice,
+        GammaPoisson,
+        GaussianMixture,
+        ObservedBlocks,
+        Stream,
+        choose_components,
+        load,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Choice",
     "DataError",
     "DroppedFeatureWarning",
     "Files",
@@ -27,6 +36,7 @@ __all__ = [
     "ObservedBlocks",
     "Stream",
     "WeakMomentsWarning",
+    "choose_components",
     "load",
 ]
 

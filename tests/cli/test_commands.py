@@ -273,8 +273,8 @@ def test_what_cannot_be_is_said_in_one_sentence_with_exit_code_1(folder, tmp_pat
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("-k", "auto"), "choosing the number by itself is not built yet. Fit a few"),
-        (("-k", "0"), "-k must be a whole number of at least 1. Got '0' instead."),
+        (("-k", "many"), "-k must be a whole number of at least 1, or auto. Got 'many' instead."),
+        (("-k", "0"), "-k must be a whole number of at least 1, or auto. Got '0' instead."),
         (("-k", "2", "--columns", "pulse"), "--columns names 'pulse', but patients.csv has"),
         (("-k", "2", "--drop", "temprature"), "Did you mean 'temperature'?"),
         (("-k", "2", "--log", "unit"), "--log names 'unit'"),

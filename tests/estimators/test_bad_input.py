@@ -183,9 +183,9 @@ def test_the_partial_method_without_complete_features_is_refused(frame):
 @pytest.mark.parametrize(
     ("parameter", "value", "rule"),
     [
-        ("n_components", 0, "an int of at least 1"),
-        ("n_components", 2.5, "an int of at least 1"),
-        ("n_components", True, "an int of at least 1"),
+        ("n_components", 0, "an int of at least 1, or 'auto'"),
+        ("n_components", 2.5, "an int of at least 1, or 'auto'"),
+        ("n_components", True, "an int of at least 1, or 'auto'"),
         ("complete_above", 0.0, "a number above 0 and at most 1"),
         ("complete_above", "most", "a number above 0 and at most 1"),
         ("method", "best", "'full', 'partial' or 'weighted'"),

@@ -31,7 +31,13 @@ from halfseen.estimators.preprocessing import Preprocessing
 def fit(
     data: Data,
     k: Annotated[
-        str, typer.Option("--k", "-k", metavar="NUMBER", help="How many groups, or topics.")
+        str,
+        typer.Option(
+            "--k",
+            "-k",
+            metavar="NUMBER",
+            help="How many groups, or topics; auto finds how many the data support.",
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Where the model is written.")],
     model: Annotated[
@@ -92,6 +98,7 @@ def fit(
     For example:
       halfseen fit patients.csv -k 4 --standardise --out patients.halfseen
       halfseen fit patients.parquet -k 4 --log creatinine --drop id --out m.halfseen
+      halfseen fit patients.csv -k auto --standardise --out patients.halfseen
       halfseen fit words.mtx --model gamma-poisson -k 20 --out words.halfseen
     """
     check_writable(out, force)
@@ -123,14 +130,11 @@ def fit(
     voice.say(f"Next:  halfseen report {quote(str(out))} {quote(str(data))} --out report.html")
 
 
-def _number_of_components(k: str) -> int:
+def _number_of_components(k: str) -> int | str:
     if k == "auto":
-        raise ValueError(
-            "-k auto: choosing the number by itself is not built yet. Fit a few, such as -k 2 to "
-            "-k 8, and keep the one with the lowest BIC, which fit prints for gaussian models."
-        )
+        return k
     if not k.isdigit() or int(k) < 1:
-        raise ValueError(f"-k must be a whole number of at least 1. Got {k!r} instead.")
+        raise ValueError(f"-k must be a whole number of at least 1, or auto. Got {k!r} instead.")
     return int(k)
 
 

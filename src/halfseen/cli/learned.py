@@ -1,5 +1,6 @@
 """What a fit learned, told."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ from halfseen.report.words import told, weights_told
 
 def tell(voice: Voice, model: Any, table: Table, out: Path, bic: float | None) -> None:
     """Groups or topics, weights and quality, for people and machines."""
-    view = shown(model)
+    view, choice = shown(model), model.diagnostics_.choice
+    if choice is not None:
+        voice.say("")
+        voice.say(f"{view.k} {view.kind}s were chosen. {choice.reason}")
     voice.say("")
     for title, lines in told(view):
         voice.say(title)
@@ -44,6 +48,7 @@ def tell(voice: Voice, model: Any, table: Table, out: Path, bic: float | None) -
         feature_weights=dict(zip(view.names, model.feature_weights_, strict=True)),
         observed_fraction=dict(zip(view.names, model.observed_fraction_, strict=True)),
         bic=bic,
+        choice=None if choice is None else asdict(choice),
         converged=getattr(model, "converged_", None),
         seconds=model.diagnostics_.seconds,
     )

@@ -47,7 +47,7 @@ def warn_of_weak_moments(evidence: Evidence, names: Sequence[str]) -> None:
     """Say what in the moments is too uncertain to trust; at most one warning."""
     concerns = [*_unsupported(evidence), *_rarely_together(evidence.moments, names)]
     if concerns:
-        warnings.warn(" ".join(concerns), WeakMomentsWarning, stacklevel=6)
+        warnings.warn(" ".join(concerns), WeakMomentsWarning, stacklevel=7)
 
 
 def _unsupported(evidence: Evidence) -> list[str]:

@@ -69,6 +69,15 @@ class Block:
         """The same rows with only some of the features."""
         return replace(self, values=self.values[:, features], observed=self.observed[:, features])
 
+    def rows(self, chosen: NDArray[np.intp]) -> "Block":
+        """Only some of the rows, by their place in the block."""
+        weights = None if self.weights is None else self.weights[chosen]
+        return Block(self.values[chosen], self.observed[chosen], weights, self.start)
+
+    def with_weights(self, weights: Array) -> "Block":
+        """The same rows, counting ``weights`` (n,) times."""
+        return replace(self, weights=weights)
+
     def weighed(self, per_row: Array) -> Array:
         """What holds a number or a vector a row, times the rows' weights."""
         if self.weights is None:

@@ -30,6 +30,14 @@ class Compressed(NamedTuple):
         inside = slice(starts[0], starts[-1])
         return type(self)(starts - starts[0], self.features[inside], self.values[inside])
 
+    def taken(self, chosen: NDArray[np.intp]) -> Self:
+        """The ``chosen`` rows, in that order."""
+        lengths = np.diff(self.starts)[chosen]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
+        places = np.repeat(self.starts[chosen], lengths) + within
+        return type(self)(starts, self.features[places], self.values[places])
+
     def where(self, chosen: NDArray[np.bool_]) -> Self:
         """Only the stored entries that are ``chosen`` (stored,)."""
         before = np.concatenate([[0], np.cumsum(chosen)])

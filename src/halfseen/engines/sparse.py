@@ -133,6 +133,23 @@ class SparseBlock(Block):
             self.start,
         )
 
+    def rows(self, chosen: NDArray[np.intp]) -> "SparseBlock":
+        """Only some of the rows, by their place in the block."""
+        return SparseBlock(
+            self.stored.taken(chosen),
+            self.gaps.taken(chosen),
+            self.column_block,
+            self.row_observed[chosen],
+            None if self.weights is None else self.weights[chosen],
+            self.start,
+        )
+
+    def with_weights(self, weights: Array) -> "SparseBlock":
+        """The same rows, counting ``weights`` (n,) times."""
+        return SparseBlock(
+            self.stored, self.gaps, self.column_block, self.row_observed, weights, self.start
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:

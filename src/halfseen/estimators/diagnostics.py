@@ -9,6 +9,7 @@ from halfseen.core.independence import INDEPENDENT_BELOW
 from halfseen.core.method import Learned
 from halfseen.core.stages import Stages
 from halfseen.core.survey import Survey
+from halfseen.estimators.choice import Choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,8 @@ class Diagnostics:
         How the parameters of incomplete features were found: "none", "regress" or "divide".
     seconds : dict
         Time spent in each stage.
+    choice : Choice or None
+        How ``n_components="auto"`` was decided.
     """
 
     spectrum: Array
@@ -52,6 +55,7 @@ class Diagnostics:
     n_unseen_triples: int
     incomplete_features: str
     seconds: dict[str, float]
+    choice: Choice | None = None
 
     @property
     def gaps_independent(self) -> bool:

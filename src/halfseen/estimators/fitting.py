@@ -26,19 +26,16 @@ from halfseen.core.weights import WEIGHTINGS, Weighting, equal, given
 from halfseen.decomposers import DECOMPOSERS
 from halfseen.engines.gone import GoneRows
 from halfseen.estimators.diagnostics import Diagnostics, diagnose
-from halfseen.estimators.observed_blocks import ObservedBlocks
 from halfseen.estimators.parameters import (
     check_choice,
     check_fraction,
-    check_positive_integer,
+    check_integer_or_auto,
     weights_array,
 )
-from halfseen.estimators.sources import open_rows
+from halfseen.estimators.recipe import Recipe
 from halfseen.estimators.stream import Stream
 
 P = TypeVar("P")
-Regression = Callable[[Rows, P, Mask, Mask], P]
-"""From parameters of the ``used`` features, by the ``complete`` ones, to those of all features."""
 
 THIRD_MOMENTS: dict[str, ThirdMoment] = {
     "auto": automatic,
@@ -57,6 +54,7 @@ INCOMPLETE = ("regress", "divide")
 class Fit(Generic[P]):
     """A fitted model, for the features that could be used."""
 
+    n_components: int
     survey: Survey
     parameters: P  # of the kept features
     climb: Climb | None
@@ -66,7 +64,7 @@ class Fit(Generic[P]):
 
 def check_shared_parameters(estimator: Any) -> None:
     """The parameters that all estimators have."""
-    check_positive_integer(estimator, "n_components")
+    check_integer_or_auto(estimator, "n_components")
     check_fraction(estimator, "complete_above")
     check_choice(estimator, "method", METHODS)
     check_choice(estimator, "decomposer", DECOMPOSERS)
@@ -78,27 +76,27 @@ def check_shared_parameters(estimator: Any) -> None:
         )
 
 
-def fit_moments(
-    estimator: Any,
-    X: Any,
-    sample_weight: Any,
-    *,
-    model: Model[P],
-    auto_weighting: str,
-    regression: Callable[[Survey], Regression[P]],
-    refinement: Callable[[Survey], Refinement[P]] | None,
-    check: Callable[[Survey], None] = lambda survey: None,
-    observed: ObservedBlocks | None = None,
-    thin: bool = False,
-) -> Fit[P]:
-    """Fit ``model`` to the table ``X`` (n, d) with the estimator's parameters."""
-    vars(estimator).pop("stream_", None)  # a fit starts anew
-    rows, stages = open_rows(estimator, X, sample_weight, observed)
+def look_through(estimator: Any, rows: Rows, recipe: Recipe[Any], stages: Stages) -> Survey:
+    """The features of a table, if it has what the model can learn from."""
     with stages("features"):
         seen = survey(rows, estimator.complete_above)
-    check(seen)
-    plan = _planned(estimator, auto_weighting, seen)
-    recover = regression(plan.kept)
+    recipe.check(seen)
+    _check_survey(estimator, seen)
+    _warn_of_dropped(seen)
+    return seen
+
+
+def fit_rows(
+    estimator: Any,
+    rows: Rows,
+    seen: Survey,
+    recipe: Recipe[P],
+    n_components: int,
+    stages: Stages,
+) -> Fit[P]:
+    """Fit the recipe's model to rows that were looked through, with the estimator's parameters."""
+    plan = _planned(estimator, recipe.auto_weighting, seen, n_components)
+    recover = recipe.regression(plan.kept)
 
     def recovery(rows: Rows, parameters: P) -> P:
         if plan.recovery != "regress":
@@ -110,18 +108,25 @@ def fit_moments(
         rows,
         plan,
         stages,
-        model=model,
-        second_moment=_second_moment(estimator, rows, len(plan.kept.names), thin),
+        model=recipe.model,
+        second_moment=_second_moment(estimator, rows, len(plan.kept.names), recipe.thin),
         third_moment=THIRD_MOMENTS[estimator.third_moment],
         recovery=recovery,
-        refinement=None if refinement is None else refinement(plan.kept),
+        refinement=None if recipe.refinement is None else recipe.refinement(plan.kept),
     )
 
 
-def fit_stream(estimator: Any, stream: Stream, *, model: Model[P], auto_weighting: str) -> Fit[P]:
-    """Fit ``model`` to the sums of rows that are gone: by moments alone, once."""
+def fit_stream(estimator: Any, stream: Stream, recipe: Recipe[P]) -> Fit[P]:
+    """Fit the recipe's model to the sums of rows that are gone: by moments alone, once."""
+    if estimator.n_components == "auto":
+        raise ValueError(
+            "n_components='auto' goes over the rows again, and those of a stream are gone. Choose "
+            "with halfseen.choose_components() on some rows, or use fit()."
+        )
     seen = survey_of(stream.names, stream.sums.features, estimator.complete_above)
-    plan = _planned(estimator, auto_weighting, seen)
+    _check_survey(estimator, seen)
+    _warn_of_dropped(seen)
+    plan = _planned(estimator, recipe.auto_weighting, seen, estimator.n_components)
     plan = replace(plan, recovery="none" if plan.recovery == "none" else "divide")
     sums = stream.sums.select(seen.kept)
     return _fit(
@@ -129,7 +134,7 @@ def fit_stream(estimator: Any, stream: Stream, *, model: Model[P], auto_weightin
         GoneRows(stream.names),
         plan,
         Stages(),
-        model=model,
+        model=recipe.model,
         second_moment=StreamSecond(sums),
         third_moment=stream_third(sums),
         recovery=lambda rows, parameters: parameters,
@@ -141,6 +146,7 @@ def fit_stream(estimator: Any, stream: Stream, *, model: Model[P], auto_weightin
 class _Plan:
     """What was decided after a look at the features."""
 
+    n_components: int
     seen: Survey
     kept: Survey  # of the features that vary
     used: Mask  # (kept,)  those that the moments are taken of
@@ -148,14 +154,13 @@ class _Plan:
     recovery: str  # of incomplete features: "none", "regress" or "divide"
 
 
-def _planned(estimator: Any, auto_weighting: str, seen: Survey) -> _Plan:
-    _check_survey(seen, estimator.n_components)
-    _warn_of_dropped(seen)
+def _planned(estimator: Any, auto_weighting: str, seen: Survey, n_components: int) -> _Plan:
     kept = _restricted(seen)
     used = kept.complete if estimator.method == "partial" else np.ones_like(kept.complete)
     _check_used(estimator, used)
     weighting = _weighting(estimator, auto_weighting, seen)
-    return _Plan(seen, kept, used, weighting, _recovery_of_incomplete(estimator, kept))
+    recovery = _recovery_of_incomplete(estimator, kept, n_components)
+    return _Plan(n_components, seen, kept, used, weighting, recovery)
 
 
 def _fit(
@@ -176,7 +181,7 @@ def _fit(
         plan.kept,
         used,
         model=model,
-        n_components=estimator.n_components,
+        n_components=plan.n_components,
         weighting=plan.weighting,
         second_moment=second_moment,
         third_moment=third_moment,
@@ -192,7 +197,9 @@ def _fit(
     if not used.all():
         gaps = second_moment.gaps(rows.select(seen.kept), plan.kept.sums)
     diagnostics = diagnose(seen, learned, plan.recovery, stages, gaps)
-    return Fit(seen, learned.parameters, learned.climb, feature_weights, diagnostics)
+    return Fit(
+        plan.n_components, seen, learned.parameters, learned.climb, feature_weights, diagnostics
+    )
 
 
 def keep_shared(estimator: Any, fit: Fit[Any]) -> None:
@@ -201,7 +208,7 @@ def keep_shared(estimator: Any, fit: Fit[Any]) -> None:
     estimator.observed_fraction_ = fit.survey.sums.observed_fraction
     estimator.complete_features_ = fit.survey.complete
     estimator.kept_features_ = fit.survey.kept
-    estimator.n_components_ = estimator.n_components
+    estimator.n_components_ = fit.n_components
     estimator.diagnostics_ = fit.diagnostics
     estimator.preprocessing_ = None
     estimator.columns_by_name_ = False  # as scikit-learn wants it; models from files do
@@ -243,18 +250,20 @@ def _weighting(estimator: Any, auto: str, seen: Survey) -> Weighting:
     return rule if estimator.method == "weighted" else equal
 
 
-def _recovery_of_incomplete(estimator: Any, kept: Survey) -> str:
+def _recovery_of_incomplete(estimator: Any, kept: Survey, n_components: int) -> str:
     """Regression needs complete features that can tell the components apart."""
     n_complete = int(np.count_nonzero(kept.complete))
     if n_complete == len(kept.names):
         return "none"
-    if n_complete < estimator.n_components:
+    if n_complete < n_components:
         return "divide"
     return str(estimator.incomplete_features)
 
 
-def _check_survey(seen: Survey, n_components: int) -> None:
-    n_rows = seen.sums.n_rows
+def _check_survey(estimator: Any, seen: Survey) -> None:
+    n_rows, n_components = seen.sums.n_rows, estimator.n_components
+    if n_components == "auto":
+        n_components = 1
     needed = max(n_components, 3)  # two rows have no third moment
     if n_rows < needed:
         raise DataError(

@@ -26,10 +26,10 @@ from halfseen.estimators.counts import check_counts
 from halfseen.estimators.fitting import (
     Fit,
     check_shared_parameters,
-    fit_moments,
     fit_stream,
     keep_shared,
 )
+from halfseen.estimators.from_table import fit_table
 from halfseen.estimators.imputation import impute
 from halfseen.estimators.observed_blocks import ObservedBlocks, check_no_blocks
 from halfseen.estimators.parameters import (
@@ -38,6 +38,7 @@ from halfseen.estimators.parameters import (
     check_sample_size,
 )
 from halfseen.estimators.predictive import of_topics
+from halfseen.estimators.recipe import Recipe
 from halfseen.estimators.reporting import write_page
 from halfseen.estimators.sanity import warn_of_empty
 from halfseen.estimators.sparse_table import read_sparse
@@ -53,6 +54,8 @@ from halfseen.posteriors.topic_saem import polish
 FEW_DRAWS = 20
 LIKELIHOOD_SEED = 0
 """Of the likelihood's importance draws: scores are the same whenever they are asked for."""
+MOST_SCORED = 600
+"""Rows by which numbers of topics are compared: likelihoods take a millisecond each."""
 
 
 class Likelihood(NamedTuple):
@@ -93,8 +96,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     Parameters
     ----------
-    n_components : int, default=1
-        How many topics there are.
+    n_components : int or "auto", default=1
+        How many topics there are. ``"auto"`` chooses: see :func:`halfseen.choose_components`.
     method : {"weighted", "full", "partial"}, default="weighted"
         Weight the features, take all as equal, or use complete features only.
     feature_weights : {"auto", "observed", "sqrt", "none"} or array of shape (d,), default="auto"
@@ -174,7 +177,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def __init__(
         self,
-        n_components: int = 1,
+        n_components: int | str = 1,
         *,
         method: str = "weighted",
         feature_weights: Any = "auto",
@@ -217,21 +220,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         observed = options.pop("observed", None)
         if options:
             raise TypeError(f"GammaPoisson.fit() got an unexpected argument {min(options)!r}")
-        check_shared_parameters(self)
-        check_choice_or_none(self, "refine", ("saem",))
-        check_positive_integer(self, "n_sweeps")
-        fit = fit_moments(
-            self,
-            X,
-            sample_weight,
-            model=GammaPoissonModel(),
-            auto_weighting="signal",
-            regression=lambda kept: recover,
-            refinement=None if self.refine is None else self._refinement,
-            check=check_counts,
-            observed=observed,
-            thin=True,
-        )
+        self._check_parameters()
+        fit = fit_table(self, X, sample_weight, self._recipe(), observed)
         return self._keep(fit)
 
     @available_if(streams)  # type: ignore[untyped-decorator]
@@ -252,16 +242,33 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             raise TypeError(
                 f"GammaPoisson.partial_fit() got an unexpected argument {min(options)!r}"
             )
-        check_shared_parameters(self)
+        self._check_parameters()
         self.stream_ = with_batch(self, X, sample_weight, check_counts)
         if not refit:
             return self
-        model = GammaPoissonModel()
-        return self._keep(fit_stream(self, self.stream_, model=model, auto_weighting="signal"))
+        return self._keep(fit_stream(self, self.stream_, self._recipe()))
+
+    def _check_parameters(self) -> None:
+        check_shared_parameters(self)
+        check_choice_or_none(self, "refine", ("saem",))
+        check_positive_integer(self, "n_sweeps")
+
+    def _recipe(self) -> Recipe[TopicParameters]:
+        return Recipe(
+            model=GammaPoissonModel(),
+            auto_weighting="signal",
+            regression=lambda kept: recover,
+            refinement=None if self.refine is None else self._refinement,
+            log_likelihood=_log_likelihood,
+            check=check_counts,
+            thin=True,
+            refine_candidates=False,
+            most_scored=MOST_SCORED,
+        )
 
     def _keep(self, fit: Fit[TopicParameters]) -> Self:
         seen, parameters = fit.survey, GammaPoissonParameters.matching(fit.parameters)
-        self.components_ = np.zeros((self.n_components, len(seen.names)))
+        self.components_ = np.zeros((fit.n_components, len(seen.names)))
         self.components_[:, seen.kept] = parameters.topics
         self.shapes_ = parameters.shapes
         self.rate_ = parameters.rate
@@ -451,3 +458,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         # scikit-learn has no tag for counts; this one makes its checks use whole numbers.
         tags.input_tags.categorical = True
         return tags
+
+
+def _log_likelihood(block: Block, parameters: TopicParameters) -> Array:
+    matching = GammaPoissonParameters.matching(parameters)
+    return importance_sample(block, matching, LIKELIHOOD_SEED).log_likelihood

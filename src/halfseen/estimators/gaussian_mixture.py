@@ -19,12 +19,11 @@ from halfseen.core.survey import Survey
 from halfseen.estimators.columns import in_fitted_order
 from halfseen.estimators.fitting import (
     Fit,
-    Regression,
     check_shared_parameters,
-    fit_moments,
     fit_stream,
     keep_shared,
 )
+from halfseen.estimators.from_table import fit_table
 from halfseen.estimators.handover import as_sklearn
 from halfseen.estimators.imputation import impute
 from halfseen.estimators.parameters import (
@@ -35,6 +34,7 @@ from halfseen.estimators.parameters import (
     check_sample_size,
 )
 from halfseen.estimators.predictive import of_mixture
+from halfseen.estimators.recipe import Recipe, Regression
 from halfseen.estimators.reporting import write_page
 from halfseen.estimators.sanity import warn_of_empty, warn_of_scales
 from halfseen.estimators.stored import save
@@ -68,8 +68,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int, default=1
-        How many components there are.
+    n_components : int or "auto", default=1
+        How many components there are. ``"auto"`` chooses: see :func:`halfseen.choose_components`.
     method : {"weighted", "full", "partial"}, default="weighted"
         In the moments, weight the features, take all as equal, or use complete features only.
     feature_weights : {"auto", "observed", "sqrt", "none"} or array of shape (d,), default="auto"
@@ -164,7 +164,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int = 1,
+        n_components: int | str = 1,
         *,
         method: str = "weighted",
         feature_weights: Any = "auto",
@@ -213,18 +213,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
                 "covariance_type='diag' is learned by likelihood. Use refine='em', or "
                 "covariance_type='spherical'."
             )
-        fit = fit_moments(
-            self,
-            X,
-            sample_weight,
-            model=self._model(),
-            auto_weighting="observed",
-            regression=self._regression,
-            refinement=None if self.refine is None else self._refinement,
-            check=lambda seen: None if self.covariance_type == "diag" else warn_of_scales(seen),
-            thin=FORMS[self.form].centred,
-        )
-        return self._keep(fit)
+        return self._keep(fit_table(self, X, sample_weight, self._recipe()))
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
     def partial_fit(
@@ -242,8 +231,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         self.stream_ = with_batch(self, X, sample_weight, lambda seen: None)
         if not refit:
             return self
-        model = self._model()
-        return self._keep(fit_stream(self, self.stream_, model=model, auto_weighting="observed"))
+        return self._keep(fit_stream(self, self.stream_, self._recipe()))
 
     def _check_parameters(self) -> None:
         check_shared_parameters(self)
@@ -254,17 +242,27 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         check_non_negative(self, "tol")
         check_positive_integer(self, "max_iter")
 
-    def _model(self) -> GaussianMixtureModel:
-        return GaussianMixtureModel(
-            FORMS[self.form],
-            NOISES[self.covariance_type],
-            NOISE_EIGENVALUES[self.noise_eigenvalues],
+    def _recipe(self) -> Recipe[MixtureParameters]:
+        free = self.covariance_type == "diag"
+        return Recipe(
+            model=GaussianMixtureModel(
+                FORMS[self.form],
+                NOISES[self.covariance_type],
+                NOISE_EIGENVALUES[self.noise_eigenvalues],
+            ),
+            auto_weighting="observed",
+            regression=self._regression,
+            refinement=None if self.refine is None else self._refinement,
+            log_likelihood=lambda block, parameters: posterior(block, parameters).log_likelihood,
+            check=lambda seen: None if free else warn_of_scales(seen),
+            thin=FORMS[self.form].centred,
+            spectral=not free,
         )
 
     def _keep(self, fit: Fit[MixtureParameters]) -> Self:
         seen, parameters = fit.survey, fit.parameters
         # A constant feature has its constant as every component's mean.
-        self.means_ = np.tile(seen.sums.mean, (self.n_components, 1))
+        self.means_ = np.tile(seen.sums.mean, (fit.n_components, 1))
         self.means_[:, seen.kept] = parameters.means
         self.weights_ = parameters.weights
         self.covariances_ = self._public_covariances(parameters.variances, seen.kept)

@@ -40,14 +40,24 @@ def check_non_negative(estimator: object, name: str) -> None:
 
 def check_positive_integer(estimator: object, name: str) -> None:
     """A parameter that counts something there must be one of."""
-    value: Any = getattr(estimator, name)
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+    if not _is_positive_integer(getattr(estimator, name)):
         _refuse(estimator, name, "an int of at least 1")
+
+
+def check_integer_or_auto(estimator: object, name: str) -> None:
+    """A parameter that counts something, or is to be chosen."""
+    value: Any = getattr(estimator, name)
+    if not (isinstance(value, str) and value == "auto") and not _is_positive_integer(value):
+        _refuse(estimator, name, "an int of at least 1, or 'auto'")
+
+
+def _is_positive_integer(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1
 
 
 def check_sample_size(n_samples: Any) -> None:
     """How many rows to draw."""
-    if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 1:
+    if not _is_positive_integer(n_samples):
         raise ValueError(f"n_samples must be an int of at least 1. Got {n_samples!r} instead.")
 
 

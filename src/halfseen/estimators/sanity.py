@@ -25,7 +25,7 @@ def warn_of_scales(seen: Survey) -> None:
             "spherical mixture has the same noise in all. Scale them, or use "
             "covariance_type='diag'.",
             WeakMomentsWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
 

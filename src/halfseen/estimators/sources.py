@@ -42,8 +42,10 @@ def open_rows(
         return _streamed(estimator, open_batches(X, read_batch), sample_weight, threads)
     table = read_table(estimator, X)
     weights = read_row_weights(estimator, sample_weight, len(table))
-    n_rows = len(table) if weights is None else int(np.count_nonzero(weights))
-    stages = Stages(n_rows, estimator.verbose)
+    if weights is not None and not weights.all():
+        # Rows are known by their numbers, which must not depend on where blocks are cut.
+        table, weights = table[weights > 0], weights[weights > 0]
+    stages = Stages(len(table), estimator.verbose)
     return MemoryRows(table, feature_names(estimator), weights, threads, stages.advance), stages
 
 

@@ -17,6 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfseen.core.errors import ModelFileError
 from halfseen.core.naming import quoted
+from halfseen.core.rank_test import RankTest
+from halfseen.estimators.choice import Choice, HeldOut
 from halfseen.estimators.diagnostics import Diagnostics
 from halfseen.estimators.preprocessing import Preprocessing
 from halfseen.modelfile.atomic import write_whole
@@ -31,7 +33,9 @@ from halfseen.modelfile.container import (
 )
 from halfseen.modelfile.values import Store, Unstorable, decode, encode
 
-RECORDS: dict[str, type] = {"Diagnostics": Diagnostics, "Preprocessing": Preprocessing}
+RECORDS: dict[str, type] = {
+    kind.__name__: kind for kind in (Choice, Diagnostics, HeldOut, Preprocessing, RankTest)
+}
 """Types of values with named fields. Fields added to them later need no change here."""
 
 Forms = Mapping[str, tuple[str, ...]]

@@ -104,6 +104,6 @@ def well_observed(
         f"{n_components} components from noise; the {np.count_nonzero(features)} best observed "
         "are used instead. Lower complete_above to choose them, or use fewer components.",
         WeakMomentsWarning,
-        stacklevel=8,
+        stacklevel=9,
     )
     return features

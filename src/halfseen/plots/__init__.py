@@ -9,10 +9,12 @@ from halfseen.plots.eigenvalues import spectrum
 from halfseen.plots.heat_map import components
 from halfseen.plots.held_out import imputation_check
 from halfseen.plots.missing import missingness_map
+from halfseen.plots.number import components_curve
 from halfseen.plots.weights import feature_weights
 
 __all__ = [
     "components",
+    "components_curve",
     "feature_weights",
     "imputation_check",
     "missingness_map",

@@ -1,0 +1,51 @@
+"""Rows sorted into bins that are independent of each other: what a bootstrap draws from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.core.rows import Block
+
+MOST_BINS = 200
+"""Enough that a standard deviation over bins is known to 5 %."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The bin of each row, by its number in the table.
+
+    Rows are dealt to the bins in turn, so that bins are alike however the table is sorted. Rows
+    that depend on each other, such as those of one patient, are given as groups, and a group is
+    never divided.
+    """
+
+    n: int
+    labels: NDArray[np.intp] | None = None  # (n_rows,)  None deals rows in turn
+
+    @classmethod
+    def of_rows(cls, n_rows: float) -> Self:
+        """Bins of rows that are independent of each other."""
+        return cls(int(min(MOST_BINS, max(n_rows, 1))))
+
+    @classmethod
+    def of_groups(cls, groups: Any) -> Self:
+        """Bins of whole groups, from a label for each row."""
+        _, labels = np.unique(np.asarray(groups), return_inverse=True)
+        n = min(MOST_BINS, int(labels.max(initial=0)) + 1)
+        return cls(n, labels.reshape(-1) % n)
+
+    def of(self, block: Block) -> NDArray[np.intp]:
+        """The bins of a block's rows; (n,)."""
+        numbers = block.start + np.arange(len(block))
+        return numbers % self.n if self.labels is None else self.labels[numbers]
+
+    def parts(self, block: Block) -> Iterator[tuple[int, Block]]:
+        """A block's rows, bin by bin."""
+        labels = self.of(block)
+        order = np.argsort(labels, kind="stable")
+        present, first = np.unique(labels[order], return_index=True)
+        for bin_, rows in zip(present, np.split(order, first[1:]), strict=True):
+            yield int(bin_), block.rows(rows)

@@ -1,0 +1,94 @@
+"""How many components the second moments support: a sequence of tests by bootstrap.
+
+References
+----------
+Y. Cheng, X. He, Y. Liu (2015), Model selection for topic models via spectral decomposition: the
+rank is the number of eigenvalues above the noise. Here the noise is that of the table at hand, in
+which each pair of features has a quality of its own.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfseen.core.arrays import Array, Mask
+from halfseen.core.bin_sums import BinSums
+from halfseen.core.model import Model
+from halfseen.core.stream_sums import StreamSums
+
+N_REPLICATES = 400
+LEVEL = 0.99
+STEP = 1e-4
+"""How much bins are reweighted to see how the signal moves: little, yet far above rounding."""
+
+
+@dataclass(frozen=True)
+class RankTest:
+    """Whether so many components leave more than noise in the second moments."""
+
+    n_components: int
+    eigenvalue: float  # the largest that is left over
+    noise: float  # what it stays below, at the chosen level, if only noise is left
+    p_value: float
+
+    @property
+    def more(self) -> bool:
+        """Whether there must be more components."""
+        return self.eigenvalue > self.noise
+
+
+def rank_tests(
+    sums: BinSums, model: Model[Any], complete: Mask, most: int, generator: np.random.Generator
+) -> tuple[RankTest, ...]:
+    """Tests from one component upwards, to the first that finds only noise or to ``most``."""
+    multipliers = generator.standard_normal((N_REPLICATES, sums.n_bins))
+    tests: list[RankTest] = []
+    while len(tests) < most and all(test.more for test in tests[-1:]):
+        tests.append(rank_test(sums, model, complete, len(tests) + 1, multipliers))
+    return tuple(tests)
+
+
+def rank_test(
+    sums: BinSums, model: Model[Any], complete: Mask, n_components: int, multipliers: Array
+) -> RankTest:
+    """Compare the first eigenvalue that the components leave with what noise would make of it.
+
+    With r dimensions of signal and P the projection on the others, the (r+1)-th eigenvalue of the
+    weighted signal is, to first order, ``λ_max(P E P)`` of its error E. Bins of rows, reweighted
+    by ``multipliers`` (b, g) of mean 0 and variance 1, draw from the law of that error: what the
+    model makes of the moments is differentiated, so the model has to say nothing more.
+    """
+    here, weights = _weighted_signal(sums, model, complete, n_components, np.ones(sums.n_bins))
+    errors = [
+        _weighted_signal(sums, model, complete, n_components, 1 + STEP * xi, weights)[0] - here
+        for xi in multipliers
+    ]
+    values, vectors = np.linalg.eigh(here)
+    rank = model.rank(n_components)
+    rest = vectors[:, : len(values) - rank]
+    noise = np.linalg.eigvalsh(rest.T @ (np.array(errors) / STEP) @ rest)[:, -1]
+    eigenvalue = float(values[len(values) - rank - 1])
+    return RankTest(
+        n_components,
+        eigenvalue,
+        float(np.quantile(noise, LEVEL)),
+        float((1 + np.count_nonzero(noise >= eigenvalue)) / (1 + len(noise))),
+    )
+
+
+def _weighted_signal(
+    sums: BinSums,
+    model: Model[Any],
+    complete: Mask,
+    n_components: int,
+    bin_weights: Array,
+    weights: Array | None = None,
+) -> tuple[Array, Array]:
+    """The signal scaled by observed fractions, and those; (d, d), (d,)."""
+    replicate: StreamSums = sums.reweighted(bin_weights)
+    moments = replicate.moments(model.centred)
+    signal = model.signal(moments, complete, n_components)
+    if weights is None:
+        weights = moments.observed_fraction / signal.unit
+    return np.asarray(weights[:, None] * signal.matrix * weights), weights

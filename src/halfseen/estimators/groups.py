@@ -1,0 +1,35 @@
+"""Which rows depend on each other, as users say it."""
+
+from typing import Any
+
+import numpy as np
+
+from halfseen.core.bins import Bins
+from halfseen.core.feature_sums import FeatureSums
+
+FEWEST_GROUPS = 10
+
+
+def bins_for(groups: Any, sums: FeatureSums) -> Bins:
+    """Bins of the rows, or of whole groups if ``groups`` (n,) has a label for each row."""
+    n_rows = sums.n_rows + sums.n_empty
+    if groups is None:
+        return Bins.of_rows(n_rows)
+    labels = np.asarray(groups)
+    if labels.shape != (round(n_rows),):
+        raise ValueError(
+            f"groups must hold one label a row, {n_rows:g} in all. Got an array of shape "
+            f"{labels.shape} instead."
+        )
+    if any(label is None or label != label for label in labels.tolist()):
+        raise ValueError(
+            "Some labels in groups are missing. Give rows that belong to no group a label of "
+            "their own."
+        )
+    bins = Bins.of_groups(labels)
+    if bins.n < FEWEST_GROUPS:
+        raise ValueError(
+            f"groups has {bins.n} different labels, too few to tell how much groups differ. It "
+            f"needs at least {FEWEST_GROUPS}; leave groups out if rows are independent."
+        )
+    return bins
