@@ -1,6 +1,9 @@
 """Orthogonal joint diagonalisation of the tensor's slices."""
 
+import math
+
 import numpy as np
+from numba import njit
 
 from halfseen.core.arrays import Array
 from halfseen.core.decomposition import Decomposition
@@ -20,18 +23,9 @@ def joint(
     ----------
     J.-F. Cardoso, A. Souloumiac (1993), Blind beamforming for non-Gaussian signals.
     """
-    k = len(tensor)
     vectors = _start(tensor)
     slices = np.einsum("abc,ai,bj->ijc", tensor, vectors, vectors, optimize=True)
-    for _ in range(max_sweeps):
-        largest = 0.0
-        for i in range(k - 1):
-            for j in range(i + 1, k):
-                angle = _best_angle(slices, i, j)
-                _rotate(slices, vectors, i, j, angle)
-                largest = max(largest, abs(np.sin(angle)))
-        if largest < tolerance:
-            break
+    _sweep(np.ascontiguousarray(slices), vectors, tolerance, max_sweeps)
     return Decomposition.along(tensor, vectors)
 
 
@@ -42,18 +36,46 @@ def _start(tensor: Array) -> Array:
     return vectors
 
 
-def _best_angle(slices: Array, i: int, j: int) -> float:
-    difference = slices[i, i] - slices[j, j]
-    cross = slices[i, j] + slices[j, i]
-    on = difference @ difference - cross @ cross
-    off = 2 * difference @ cross
-    return float(0.25 * np.arctan2(off, on))
+@njit(cache=True)
+def _sweep(
+    slices: Array, vectors: Array, tolerance: float, max_sweeps: int
+) -> None:  # pragma: no cover - compiled
+    """Rotate pairs of directions in turn until no angle is above ``tolerance``."""
+    k = len(vectors)
+    for _ in range(max_sweeps):
+        largest = 0.0
+        for i in range(k - 1):
+            for j in range(i + 1, k):
+                angle = _best_angle(slices, i, j)
+                _rotate(slices, vectors, i, j, angle)
+                largest = max(largest, abs(math.sin(angle)))
+        if largest < tolerance:
+            return
 
 
-def _rotate(slices: Array, vectors: Array, i: int, j: int, angle: float) -> None:
-    cos, sin = np.cos(angle), np.sin(angle)
-    rotation = np.array([[cos, -sin], [sin, cos]])
-    pair = [i, j]
-    slices[pair] = np.tensordot(rotation.T, slices[pair], axes=1)
-    slices[:, pair] = np.einsum("apc,pq->aqc", slices[:, pair], rotation)
-    vectors[:, pair] = vectors[:, pair] @ rotation
+@njit(cache=True)
+def _best_angle(slices: Array, i: int, j: int) -> float:  # pragma: no cover - compiled
+    on = off = 0.0
+    for c in range(len(slices)):
+        difference = slices[i, i, c] - slices[j, j, c]
+        cross = slices[i, j, c] + slices[j, i, c]
+        on += difference * difference - cross * cross
+        off += 2 * difference * cross
+    return 0.25 * math.atan2(off, on)
+
+
+@njit(cache=True)
+def _rotate(
+    slices: Array, vectors: Array, i: int, j: int, angle: float
+) -> None:  # pragma: no cover - compiled
+    cos, sin = math.cos(angle), math.sin(angle)
+    for a in range(len(slices)):
+        for c in range(len(slices)):
+            one, other = slices[i, a, c], slices[j, a, c]
+            slices[i, a, c], slices[j, a, c] = cos * one + sin * other, cos * other - sin * one
+    for a in range(len(slices)):
+        for c in range(len(slices)):
+            one, other = slices[a, i, c], slices[a, j, c]
+            slices[a, i, c], slices[a, j, c] = cos * one + sin * other, cos * other - sin * one
+        one, other = vectors[a, i], vectors[a, j]
+        vectors[a, i], vectors[a, j] = cos * one + sin * other, cos * other - sin * one

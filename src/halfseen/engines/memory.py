@@ -63,7 +63,9 @@ class PreparedRows:
     advance: Told = field(default=nobody)
 
     def select(self, features: Mask) -> Self:
-        """The same rows with only some of the features."""
+        """The same rows with only some of the features; copies, unless that is all of them."""
+        if features.all():
+            return self
         names = tuple(name for name, keep in zip(self.names, features, strict=True) if keep)
         return replace(self, ready=tuple(b.select(features) for b in self.ready), names=names)
 

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -50,6 +50,13 @@ METHODS = ("weighted", "full", "partial")
 INCOMPLETE = ("regress", "divide")
 
 
+class Routes(NamedTuple):
+    """How the moments are had."""
+
+    second: SecondMoment
+    third: ThirdMoment
+
+
 @dataclass(frozen=True, eq=False)
 class Fit(Generic[P]):
     """A fitted model, for the features that could be used."""
@@ -93,8 +100,12 @@ def fit_rows(
     recipe: Recipe[P],
     n_components: int,
     stages: Stages,
+    routes: Callable[[Mask], Routes] | None = None,
 ) -> Fit[P]:
-    """Fit the recipe's model to rows that were looked through, with the estimator's parameters."""
+    """Fit the recipe's model to rows that were looked through, with the estimator's parameters.
+
+    ``routes`` to the moments of the used features, if they are known already.
+    """
     plan = _planned(estimator, recipe.auto_weighting, seen, n_components)
     recover = recipe.regression(plan.kept)
 
@@ -103,14 +114,18 @@ def fit_rows(
             return parameters
         return recover(rows, parameters, plan.used, plan.kept.complete)
 
+    if routes is None:
+        second = _second_moment(estimator, rows, len(plan.kept.names), recipe.thin)
+        route = Routes(second, THIRD_MOMENTS[estimator.third_moment])
+    else:
+        route = routes(plan.used)
     return _fit(
         estimator,
         rows,
         plan,
         stages,
+        route,
         model=recipe.model,
-        second_moment=_second_moment(estimator, rows, len(plan.kept.names), recipe.thin),
-        third_moment=THIRD_MOMENTS[estimator.third_moment],
         recovery=recovery,
         refinement=None if recipe.refinement is None else recipe.refinement(plan.kept),
     )
@@ -134,9 +149,8 @@ def fit_stream(estimator: Any, stream: Stream, recipe: Recipe[P]) -> Fit[P]:
         GoneRows(stream.names),
         plan,
         Stages(),
+        Routes(StreamSecond(sums), stream_third(sums)),
         model=recipe.model,
-        second_moment=StreamSecond(sums),
-        third_moment=stream_third(sums),
         recovery=lambda rows, parameters: parameters,
         refinement=None,
     )
@@ -168,10 +182,9 @@ def _fit(
     rows: Rows,
     plan: _Plan,
     stages: Stages,
+    routes: Routes,
     *,
     model: Model[P],
-    second_moment: SecondMoment,
-    third_moment: ThirdMoment,
     recovery: Callable[[Rows, P], P],
     refinement: Refinement[P] | None,
 ) -> Fit[P]:
@@ -183,8 +196,8 @@ def _fit(
         model=model,
         n_components=plan.n_components,
         weighting=plan.weighting,
-        second_moment=second_moment,
-        third_moment=third_moment,
+        second_moment=routes.second,
+        third_moment=routes.third,
         decomposer=DECOMPOSERS[estimator.decomposer],
         recovery=recovery,
         refinement=refinement,
@@ -195,7 +208,7 @@ def _fit(
     feature_weights[np.flatnonzero(seen.kept)[used]] = learned.evidence.weights
     gaps = learned.evidence.moments.gaps
     if not used.all():
-        gaps = second_moment.gaps(rows.select(seen.kept), plan.kept.sums)
+        gaps = routes.second.gaps(rows.select(seen.kept), plan.kept.sums)
     diagnostics = diagnose(seen, learned, plan.recovery, stages, gaps)
     return Fit(
         plan.n_components, seen, learned.parameters, learned.climb, feature_weights, diagnostics

@@ -7,6 +7,7 @@ needed. Where a component has one variance, squares need not be kept apart by fe
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.core.arrays import Array
 
@@ -25,6 +26,9 @@ class CovarianceShape(Protocol):
 
     def shared(self, per_feature: Array) -> Array:
         """A number a feature (d,), made equal for features that share a variance; (d,)."""
+
+    def labels(self, sides: tuple[int, ...]) -> NDArray[np.intp]:
+        """Which of the different variances each of (k, d) is, numbered from zero; (k, d)."""
 
     def completed(self, known: Array, residual: Array) -> Array:
         """Variances (k, t) of further features with ``residual`` (t,), given ``known`` (k, d)."""
@@ -48,6 +52,10 @@ class Diagonal:
     def shared(self, per_feature: Array) -> Array:
         """As they are."""
         return per_feature
+
+    def labels(self, sides: tuple[int, ...]) -> NDArray[np.intp]:
+        """All different."""
+        return np.arange(np.prod(sides)).reshape(sides)
 
     def completed(self, known: Array, residual: Array) -> Array:
         """What a regression on the components leaves over."""
@@ -75,6 +83,10 @@ class Spherical:
         """Their mean."""
         return np.full_like(per_feature, per_feature.mean())
 
+    def labels(self, sides: tuple[int, ...]) -> NDArray[np.intp]:
+        """One a component."""
+        return np.repeat(np.arange(sides[0])[:, None], sides[1], axis=1)
+
     def completed(self, known: Array, residual: Array) -> Array:
         """The same as the other features'."""
         return np.broadcast_to(known[:, :1], (len(known), len(residual)))
@@ -86,6 +98,10 @@ class TiedSpherical(Spherical):
     def variances(self, residual: Array, count: Array) -> Array:
         """Over all features and components together."""
         return np.full(count.shape, residual.sum() / count.sum())
+
+    def labels(self, sides: tuple[int, ...]) -> NDArray[np.intp]:
+        """All the same."""
+        return np.zeros(sides, dtype=np.intp)
 
 
 SHAPES: dict[str, CovarianceShape] = {

@@ -24,14 +24,15 @@ def best_linear_loadings(block: Block, parameters: TopicParameters) -> Array:
     rates = parameters.means @ topics  # (d,)
     scaled = topics / np.maximum(rates, np.finfo(float).tiny)  # (k, d)
     prior = np.diag(1 / parameters.variances)
-    surprise = block.deviations(rates).onto(scaled.T)  # (n, k)
+    deviations = block.deviations(rates)
     # Rows without gaps, often nearly all, share their precision.
-    loadings = np.linalg.solve(topics @ scaled.T + prior, surprise.T).T
+    loadings = deviations.onto(np.linalg.solve(topics @ scaled.T + prior, scaled).T)
     gappy = block.presence().onto(np.ones((topics.shape[1], 1)))[:, 0] < topics.shape[1]
     if gappy.any():
         outer = (topics[:, None, :] * scaled[None, :, :]).reshape(k * k, -1)
         precision = block.presence().onto(outer.T)[gappy].reshape(-1, k, k) + prior
-        loadings[gappy] = np.linalg.solve(precision, surprise[gappy, :, None])[..., 0]
+        surprise = deviations.onto(scaled.T)[gappy]
+        loadings[gappy] = np.linalg.solve(precision, surprise[..., None])[..., 0]
     return parameters.means + loadings
 
 
