@@ -4,10 +4,11 @@ import numpy as np
 
 from halfseen import simulate
 from halfseen.core.mixture_parameters import MixtureParameters
+from halfseen.core.regression import recovered
 from halfseen.core.rows import Block
 from halfseen.engines.memory import MemoryRows
 from halfseen.posteriors.covariance_shape import SHAPES
-from halfseen.posteriors.mixture import posterior, recover
+from halfseen.posteriors.mixture import MixtureRegression, posterior
 
 MEANS = np.array([[0.0, 0.0, 5.0, 1.0], [3.0, 1.0, -5.0, 2.0], [-2.0, 4.0, 0.0, 9.0]])
 TIED = SHAPES["tied_spherical"]
@@ -48,7 +49,9 @@ def test_means_of_incomplete_features_are_the_regression_written_out():
     complete = np.array([True, True, True, False])
     start = PARAMETERS.select(complete)
     origin = np.nanmean(X, axis=0)
-    found = recover(MemoryRows(X, tuple("abcd")), start, complete, complete, origin, TIED)
+    found = recovered(
+        MemoryRows(X, tuple("abcd")), MixtureRegression(origin, TIED), start, complete
+    )
     seen = ~np.isnan(X[:, 3])
     shares = posterior(Block.from_table(X[:, :3]), start).responsibilities[seen]
     expected, *_ = np.linalg.lstsq(shares, X[seen, 3], rcond=None)
@@ -63,8 +66,11 @@ def test_a_component_about_which_nothing_is_known_stays_at_the_mean():
     complete = np.array([True, True, True, False])
     X[:, :3] = 100 * MEANS[labels, :3]
     origin = np.nanmean(X, axis=0)
-    found = recover(
-        MemoryRows(X, tuple("abcd")), far.select(complete), complete, complete, origin, TIED
+    found = recovered(
+        MemoryRows(X, tuple("abcd")),
+        MixtureRegression(origin, TIED),
+        far.select(complete),
+        complete,
     )
     np.testing.assert_allclose(found.means[2, 3], origin[3], rtol=1e-9)
 
@@ -74,10 +80,10 @@ def test_further_features_have_the_variance_that_their_regression_leaves_over():
     complete = np.array([True, True, True, False])
     origin = np.nanmean(X, axis=0)
     rows, start = MemoryRows(X, tuple("abcd")), PARAMETERS.select(complete)
-    found = recover(rows, start, complete, complete, origin, SHAPES["diag"])
+    found = recovered(rows, MixtureRegression(origin, SHAPES["diag"]), start, complete)
     seen = ~np.isnan(X[:, 3])
     shares = posterior(Block.from_table(X[:, :3]), start).responsibilities[seen]
     _, residual, *_ = np.linalg.lstsq(shares, X[seen, 3], rcond=None)
     np.testing.assert_allclose(found.variances[:, 3], residual[0] / seen.sum(), rtol=1e-8)
-    tied = recover(rows, start, complete, complete, origin, TIED)
+    tied = recovered(rows, MixtureRegression(origin, TIED), start, complete)
     np.testing.assert_array_equal(tied.variances, 1.0)

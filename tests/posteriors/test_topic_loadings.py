@@ -6,12 +6,13 @@ from scipy.special import digamma
 
 from halfseen import simulate
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
+from halfseen.core.regression import recovered
 from halfseen.core.rows import Block
 from halfseen.core.topic_parameters import TopicParameters
 from halfseen.engines.memory import MemoryRows
 from halfseen.posteriors import special
 from halfseen.posteriors.gamma_poisson import best_linear_loadings, factorised_posterior
-from halfseen.posteriors.topic_regression import recover
+from halfseen.posteriors.topic_regression import TopicRegression
 
 TOPICS = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.3, 0.5]])
 SHAPES, RATE = np.array([0.8, 1.5]), 0.1
@@ -68,10 +69,8 @@ def test_incomplete_features_come_from_the_same_regression_written_out():
     X, _ = simulate.gamma_poisson(500, TOPICS, SHAPES, RATE, rng)
     X = simulate.independent_gaps(X, [1, 1, 1, 0.5], rng)
     complete = np.array([True, True, True, False])
-    used = complete
-    found = recover(
-        MemoryRows(X, ("a", "b", "c", "d")), PARAMETERS.select(complete), used, complete
-    )
+    rows, reference = MemoryRows(X, ("a", "b", "c", "d")), PARAMETERS.select(complete)
+    found = recovered(rows, TopicRegression(np.zeros(4)), reference, complete)
     seen = ~np.isnan(X[:, 3])
     loadings = best_linear_loadings(Block.from_table(X[:, :3]), PARAMETERS.select(complete))[seen]
     expected, *_ = np.linalg.lstsq(loadings, X[seen, 3], rcond=None)
@@ -87,5 +86,6 @@ def test_a_share_is_never_negative():
     X, _ = simulate.gamma_poisson(200, topics, SHAPES, RATE, rng)
     X = simulate.independent_gaps(X, [1, 0.5, 1], rng)
     complete = np.array([True, False, True])
-    found = recover(MemoryRows(X, ("a", "b", "c")), parameters, np.ones(3, bool), complete)
+    rows, reference = MemoryRows(X, ("a", "b", "c")), parameters.select(complete)
+    found = recovered(rows, TopicRegression(np.zeros(3)), reference, complete)
     assert (found.topics >= 0).all()

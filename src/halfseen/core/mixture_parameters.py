@@ -1,7 +1,7 @@
 """Parameters of a mixture with independent normal noise."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from halfseen.core.arrays import Array, Mask
 
@@ -17,3 +17,12 @@ class MixtureParameters:
     def select(self, features: Mask) -> Self:
         """The same mixture seen through only some of the features."""
         return replace(self, means=self.means[:, features], variances=self.variances[:, features])
+
+    def reordered(self, order: Any) -> Self:
+        """The same mixture with its components in another order."""
+        return replace(
+            self,
+            weights=self.weights[order],
+            means=self.means[order],
+            variances=self.variances[order],
+        )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import diags_array
 
 from halfseen.core.arrays import Array
 from halfseen.core.feature_sums import FeatureSums, fraction_of
@@ -55,6 +56,10 @@ class Moments:
     def offset(self) -> Array:
         """The mean as seen from the origin: zero for central moments; (d,)."""
         return self.mean - self.origin
+
+    def diagonal(self, values: Array) -> Any:
+        """A diagonal matrix (d, d) of the kind that the second moment is."""
+        return np.diag(values) if self.gaps.all_pairs else diags_array(values)
 
     @property
     def covariance(self) -> Array:

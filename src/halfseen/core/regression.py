@@ -6,15 +6,19 @@ expected latent variables over the rows in which d is observed, which also holds
 depend on x_c. Division by a small weight amplifies noise instead.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from functools import cache
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from halfseen.core.arrays import Array, Mask
-from halfseen.core.rows import Block
+from halfseen.core.bins import Bins
+from halfseen.core.entries import Entries
+from halfseen.core.rows import Block, Rows
 
+P = TypeVar("P")
 Expectation = Callable[[Block], Array]
 """Expected latent variables (n, k) of a block of the complete features."""
 
@@ -37,21 +41,28 @@ class RegressionSums:
         def summarise(block: Block) -> RegressionSums:
             latent = expectation(block.select(complete))  # (n, k)
             wanted = block.select(targets)
-            deviations, presence = wanted.deviations(origin), wanted.presence()
-            n, k = latent.shape
-            i, j = np.triu_indices(k)
-            gram = np.empty((len(origin), k, k))
-            products = block.weighed(latent[:, i] * latent[:, j])
-            gram[:, i, j] = gram[:, j, i] = presence.back(products)
-            ones = block.weighed(np.ones((n, 1)))
-            return cls(
-                count=presence.back(ones)[:, 0],
-                square=deviations.squares(ones, np.ones(len(origin), dtype=bool))[:, 0],
-                gram=gram,
-                cross=deviations.back(block.weighed(latent)),
-            )
+            ones = block.weighed(np.ones(len(block)))
+            return cls._of(latent, wanted.deviations(origin), wanted.presence(), ones)
 
         return summarise
+
+    @classmethod
+    def _of(
+        cls, latent: Array, deviations: Entries, presence: Entries, weights: Array
+    ) -> "RegressionSums":
+        """The sums of rows with latent variables (n, k), each counting ``weights`` (n,) times."""
+        k, column = latent.shape[1], weights[:, None]
+        weighed = latent * column
+        i, j = _pairs(k)
+        products = presence.back(weighed[:, i] * latent[:, j])  # (t, k (k+1) / 2)
+        gram = np.empty((len(products), k, k))
+        gram[:, i, j] = gram[:, j, i] = products
+        return cls(
+            count=presence.back(column)[:, 0],
+            square=deviations.squares(column, np.ones(len(products), dtype=bool))[:, 0],
+            gram=gram,
+            cross=deviations.back(weighed),
+        )
 
     def __add__(self, other: Self) -> Self:
         return type(self)(
@@ -77,3 +88,93 @@ class RegressionSums:
         explained = np.einsum("tk,tk->t", coefficients, self.cross)
         variance: Array = (self.square - explained) / self.count
         return variance
+
+
+@dataclass(frozen=True, eq=False)
+class ManyRegressions:
+    """The sums of several regressions of the same targets, on regressors of their own."""
+
+    each: tuple[RegressionSums, ...]
+
+    @classmethod
+    def on(
+        cls,
+        expectations: Sequence[Expectation],
+        complete: Mask,
+        origin: Array,
+        bins: Bins,
+        weights: Array,
+    ) -> Callable[[Block], "ManyRegressions"]:
+        """The function that sums a block; regression b counts bin g ``weights[b, g]`` times."""
+
+        def summarise(block: Block) -> ManyRegressions:
+            known, wanted = block.select(complete), block.select(~complete)
+            deviations, presence = wanted.deviations(origin), wanted.presence()
+            labels = bins.of(block)
+            return cls(
+                tuple(
+                    RegressionSums._of(
+                        expectation(known), deviations, presence, block.weighed(one[labels])
+                    )
+                    for expectation, one in zip(expectations, weights, strict=True)
+                )
+            )
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(tuple(a + b for a, b in zip(self.each, other.each, strict=True)))
+
+
+_pairs = cache(np.triu_indices)
+
+
+class Regression(Protocol[P]):
+    """How a model's incomplete features are found from its complete ones."""
+
+    @property
+    def origin(self) -> Array:
+        """What features are measured from; (d,)."""
+
+    def reference(self, parameters: P, features: Mask) -> P:
+        """The parameters of only some of the features."""
+
+    def expectation(self, block: Block, reference: P) -> Array:
+        """Expected latent variables (n, k) given the complete features of a block."""
+
+    def completed(self, reference: P, complete: Mask, sums: RegressionSums) -> P:
+        """The parameters of all features, from those of the complete ones."""
+
+
+def recovered(rows: Rows, regression: Regression[P], reference: P, complete: Mask) -> P:
+    """The parameters of all features, from the ``reference`` ones of the complete features."""
+    sums = rows.accumulate(
+        RegressionSums.on(
+            lambda block: regression.expectation(block, reference),
+            complete,
+            ~complete,
+            regression.origin[~complete],
+        )
+    )
+    return regression.completed(reference, complete, sums)
+
+
+def recovered_each(
+    rows: Rows,
+    regression: Regression[P],
+    references: Sequence[P],
+    complete: Mask,
+    bins: Bins,
+    weights: Array,
+) -> list[P]:
+    """:func:`recovered` of replicates, in which bin g counts ``weights[b, g]`` times, in one go."""
+    expectations = [
+        lambda block, reference=reference: regression.expectation(block, reference)
+        for reference in references
+    ]
+    origin = regression.origin[~complete]
+    sums = rows.accumulate(ManyRegressions.on(expectations, complete, origin, bins, weights))
+    return [
+        regression.completed(reference, complete, one)
+        for reference, one in zip(references, sums.each, strict=True)
+    ]

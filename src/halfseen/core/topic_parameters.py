@@ -1,7 +1,7 @@
 """Parameters of a model in which topics' loadings add up to Poisson rates."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from halfseen.core.arrays import Array, Mask
 
@@ -17,6 +17,10 @@ class TopicParameters:
     def select(self, features: Mask) -> Self:
         """The same model seen through only some of the features."""
         return replace(self, topics=self.topics[:, features])
+
+    def reordered(self, order: Any) -> Self:
+        """The same model with its topics in another order."""
+        return type(self)(self.topics[order], self.means[order], self.variances[order])
 
     def normalised(self) -> Self:
         """The same model with topics that sum to one: loadings then count words."""

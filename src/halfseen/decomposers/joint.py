@@ -24,7 +24,8 @@ def joint(
     J.-F. Cardoso, A. Souloumiac (1993), Blind beamforming for non-Gaussian signals.
     """
     vectors = _start(tensor)
-    slices = np.einsum("abc,ai,bj->ijc", tensor, vectors, vectors, optimize=True)
+    # Both first modes of the symmetric tensor along the vectors, the third as it is.
+    slices = np.tensordot(vectors.T, (tensor @ vectors).transpose(0, 2, 1), axes=1)
     _sweep(np.ascontiguousarray(slices), vectors, tolerance, max_sweeps)
     return Decomposition.along(tensor, vectors)
 

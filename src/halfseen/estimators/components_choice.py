@@ -64,7 +64,7 @@ def choose_components(
     recipe = estimator._recipe()
     rows, stages = open_rows(estimator, X, None, observed)
     seen = look_through(estimator, rows, recipe, stages)
-    bins = bins_for(groups, seen.sums)
+    bins = bins_for(groups, rows)
     with stages("number of components"):
         return choose(estimator, rows, seen, recipe, most=max_components, bins=bins)
 

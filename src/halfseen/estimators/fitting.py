@@ -14,6 +14,7 @@ from halfseen.core.method import learn
 from halfseen.core.model import Model
 from halfseen.core.naming import features
 from halfseen.core.refinement import Climb, Refinement
+from halfseen.core.regression import recovered
 from halfseen.core.rows import Rows
 from halfseen.core.second_moment import AllPairs, SecondMoment
 from halfseen.core.stages import Stages
@@ -107,12 +108,14 @@ def fit_rows(
     ``routes`` to the moments of the used features, if they are known already.
     """
     plan = _planned(estimator, recipe.auto_weighting, seen, n_components)
-    recover = recipe.regression(plan.kept)
+    regression = None if recipe.regression is None else recipe.regression(plan.kept)
 
     def recovery(rows: Rows, parameters: P) -> P:
-        if plan.recovery != "regress":
+        if regression is None or plan.recovery != "regress":
             return parameters
-        return recover(rows, parameters, plan.used, plan.kept.complete)
+        complete = plan.kept.complete
+        reference = regression.reference(parameters, complete[plan.used])
+        return recovered(rows, regression, reference, complete)
 
     if routes is None:
         second = _second_moment(estimator, rows, len(plan.kept.names), recipe.thin)
@@ -169,11 +172,11 @@ class _Plan:
 
 
 def _planned(estimator: Any, auto_weighting: str, seen: Survey, n_components: int) -> _Plan:
-    kept = _restricted(seen)
-    used = kept.complete if estimator.method == "partial" else np.ones_like(kept.complete)
+    kept = restricted(seen)
+    used = used_features(estimator, kept)
     _check_used(estimator, used)
     weighting = _weighting(estimator, auto_weighting, seen)
-    recovery = _recovery_of_incomplete(estimator, kept, n_components)
+    recovery = recovery_of_incomplete(estimator, kept, n_components)
     return _Plan(n_components, seen, kept, used, weighting, recovery)
 
 
@@ -244,7 +247,7 @@ def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
-def _restricted(seen: Survey) -> Survey:
+def restricted(seen: Survey) -> Survey:
     """The survey of the features that are kept."""
     names = tuple(name for name, keep in zip(seen.names, seen.kept, strict=True) if keep)
     kept = seen.kept
@@ -263,7 +266,12 @@ def _weighting(estimator: Any, auto: str, seen: Survey) -> Weighting:
     return rule if estimator.method == "weighted" else equal
 
 
-def _recovery_of_incomplete(estimator: Any, kept: Survey, n_components: int) -> str:
+def used_features(estimator: Any, kept: Survey) -> Mask:
+    """The kept features that the moments are taken of."""
+    return kept.complete if estimator.method == "partial" else np.ones_like(kept.complete)
+
+
+def recovery_of_incomplete(estimator: Any, kept: Survey, n_components: int) -> str:
     """Regression needs complete features that can tell the components apart."""
     n_complete = int(np.count_nonzero(kept.complete))
     if n_complete == len(kept.names):

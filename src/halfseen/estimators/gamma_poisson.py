@@ -21,6 +21,7 @@ from halfseen.core.survey import Survey, survey
 from halfseen.core.topic_parameters import TopicParameters
 from halfseen.engines.memory import MemoryRows
 from halfseen.engines.sparse import SparseRows
+from halfseen.estimators.bootstrap import N_REPLICATES, Uncertain, bootstrapped
 from halfseen.estimators.columns import in_fitted_order
 from halfseen.estimators.counts import check_counts
 from halfseen.estimators.fitting import (
@@ -31,6 +32,7 @@ from halfseen.estimators.fitting import (
 )
 from halfseen.estimators.from_table import fit_table
 from halfseen.estimators.imputation import impute
+from halfseen.estimators.intervals import FRACTION, POSITIVE, Interval
 from halfseen.estimators.observed_blocks import ObservedBlocks, check_no_blocks
 from halfseen.estimators.parameters import (
     check_choice_or_none,
@@ -48,7 +50,7 @@ from halfseen.estimators.table import in_memory, read_new_table, row_by_row
 from halfseen.models.gamma_poisson import GammaPoissonModel
 from halfseen.posteriors.gamma_poisson import factorised_posterior, likelihood_bound
 from halfseen.posteriors.importance import importance_sample
-from halfseen.posteriors.topic_regression import recover
+from halfseen.posteriors.topic_regression import TopicRegression
 from halfseen.posteriors.topic_saem import polish
 
 FEW_DRAWS = 20
@@ -257,7 +259,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return Recipe(
             model=GammaPoissonModel(),
             auto_weighting="signal",
-            regression=lambda kept: recover,
+            regression=lambda kept: TopicRegression(np.zeros(len(kept.names))),
             refinement=None if self.refine is None else self._refinement,
             log_likelihood=_log_likelihood,
             check=check_counts,
@@ -267,17 +269,85 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         )
 
     def _keep(self, fit: Fit[TopicParameters]) -> Self:
-        seen, parameters = fit.survey, GammaPoissonParameters.matching(fit.parameters)
-        self.components_ = np.zeros((fit.n_components, len(seen.names)))
-        self.components_[:, seen.kept] = parameters.topics
-        self.shapes_ = parameters.shapes
-        self.rate_ = parameters.rate
+        seen = fit.survey
+        for name, value in self._public(fit.parameters, seen).items():
+            setattr(self, name, value)
         self.constants_ = np.where(seen.kept, np.nan, seen.sums.mean)
         keep_shared(self, fit)
         self.n_iter_ = 0 if fit.climb is None else fit.climb.n_iterations
         shares = self.shapes_ / self.shapes_.sum()
         warn_of_empty("Topic", shares, seen.sums.n_rows)
         return self
+
+    @staticmethod
+    def _public(parameters: TopicParameters, seen: Survey) -> dict[str, Any]:
+        """What is learned, by the names under which it is kept."""
+        matching = GammaPoissonParameters.matching(parameters)
+        components = np.zeros((len(matching.shapes), len(seen.names)))
+        components[:, seen.kept] = matching.topics
+        return {"components_": components, "shapes_": matching.shapes, "rate_": matching.rate}
+
+    def intervals(
+        self,
+        X: Any,
+        level: float = 0.95,
+        *,
+        groups: Any = None,
+        n_replicates: int = N_REPLICATES,
+        sample_weight: Any = None,
+        observed: ObservedBlocks | None = None,
+    ) -> dict[str, Interval]:
+        """Confidence intervals for ``components_``, ``shapes_`` and ``rate_``.
+
+        By bootstrap of the moments: rows, in bins, count more or less, and the topics are read off
+        each time, matched to those of the fit. With ``refine="saem"`` there are none.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n, d), path or list of batches
+            The table that the model was learned from.
+        level : float, default=0.95
+            The probability that an interval holds the truth.
+        groups : array of shape (n,) or None, default=None
+            A label for each row if rows depend on each other, such as the patient it is of.
+        n_replicates : int, default=200
+            How many replicates there are.
+        sample_weight : array of shape (n,) or None, default=None
+            As given to :meth:`fit`.
+        observed : ObservedBlocks or None, default=None
+            As given to :meth:`fit`.
+
+        Returns
+        -------
+        dict of str to Interval
+            For each attribute the arrays ``low``, ``high`` and ``std`` (standard errors), shaped
+            like the attribute.
+        """
+        check_is_fitted(self)
+        if self.refine is not None:
+            raise ValueError(
+                "There are no intervals for topics polished with refine='saem'. Fit with "
+                "refine=None for intervals."
+            )
+        uncertain = Uncertain(
+            self._parameters().loading_moments(),
+            scales={"components_": FRACTION, "shapes_": POSITIVE, "rate_": POSITIVE},
+            public=self._public,
+            places=lambda topics: topics.normalised().topics,
+            reordered=TopicParameters.reordered,
+            refined=None,
+        )
+        return bootstrapped(
+            self,
+            X,
+            self._recipe(),
+            uncertain,
+            level=level,
+            groups=groups,
+            n_replicates=n_replicates,
+            sample_weight=sample_weight,
+            observed=observed,
+        )
 
     def _refinement(self, kept: Survey) -> Refinement[TopicParameters]:
         seed = check_random_state(self.random_state).randint(2**31)

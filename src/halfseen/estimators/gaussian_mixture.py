@@ -12,10 +12,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from halfseen.core.arrays import Array, Labels, Mask
+from halfseen.core.bins import Bins
 from halfseen.core.mixture_parameters import MixtureParameters
 from halfseen.core.refinement import Refined, Refinement
 from halfseen.core.rows import Block, Rows
 from halfseen.core.survey import Survey
+from halfseen.estimators.bootstrap import N_REPLICATES, Uncertain, bootstrapped
 from halfseen.estimators.columns import in_fitted_order
 from halfseen.estimators.fitting import (
     Fit,
@@ -26,6 +28,7 @@ from halfseen.estimators.fitting import (
 from halfseen.estimators.from_table import fit_table
 from halfseen.estimators.handover import as_sklearn
 from halfseen.estimators.imputation import impute
+from halfseen.estimators.intervals import ANY, POSITIVE, SHARE, Interval
 from halfseen.estimators.parameters import (
     check_choice,
     check_choice_or_none,
@@ -34,7 +37,7 @@ from halfseen.estimators.parameters import (
     check_sample_size,
 )
 from halfseen.estimators.predictive import of_mixture
-from halfseen.estimators.recipe import Recipe, Regression
+from halfseen.estimators.recipe import Recipe
 from halfseen.estimators.reporting import write_page
 from halfseen.estimators.sanity import warn_of_empty, warn_of_scales
 from halfseen.estimators.stored import save
@@ -45,8 +48,9 @@ from halfseen.models.gaussian_mixture import GaussianMixtureModel
 from halfseen.models.gaussian_noise import NOISES
 from halfseen.models.noise_floor import NOISE_EIGENVALUES
 from halfseen.posteriors.covariance_shape import SHAPES
-from halfseen.posteriors.mixture import MixturePosterior, posterior, recover
+from halfseen.posteriors.mixture import MixturePosterior, MixtureRegression, posterior
 from halfseen.posteriors.mixture_em import polish
+from halfseen.posteriors.mixture_scores import replicated
 
 
 def _streams(estimator: Any) -> bool:
@@ -260,12 +264,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         )
 
     def _keep(self, fit: Fit[MixtureParameters]) -> Self:
-        seen, parameters = fit.survey, fit.parameters
-        # A constant feature has its constant as every component's mean.
-        self.means_ = np.tile(seen.sums.mean, (fit.n_components, 1))
-        self.means_[:, seen.kept] = parameters.means
-        self.weights_ = parameters.weights
-        self.covariances_ = self._public_covariances(parameters.variances, seen.kept)
+        seen = fit.survey
+        for name, value in self._public(fit.parameters, seen).items():
+            setattr(self, name, value)
         keep_shared(self, fit)
         climb = fit.climb
         self.n_iter_ = 0 if climb is None else climb.n_iterations
@@ -281,6 +282,14 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             )
         return self
 
+    def _public(self, parameters: MixtureParameters, seen: Survey) -> dict[str, Any]:
+        """What is learned, by the names under which it is kept."""
+        # A constant feature has its constant as every component's mean.
+        means = np.tile(seen.sums.mean, (len(parameters.weights), 1))
+        means[:, seen.kept] = parameters.means
+        covariances = self._public_covariances(parameters.variances, seen.kept)
+        return {"weights_": parameters.weights, "means_": means, "covariances_": covariances}
+
     def _public_covariances(self, variances: Array, kept: Mask) -> Any:
         """Variances (k, d kept) in the form that ``covariances_`` has."""
         if self.covariance_type == "tied_spherical":
@@ -291,15 +300,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         every[:, kept] = variances
         return every
 
-    def _regression(self, kept: Survey) -> Regression[MixtureParameters]:
-        shape = SHAPES[self.covariance_type]
-
-        def regress(
-            rows: Rows, parameters: MixtureParameters, used: Mask, complete: Mask
-        ) -> MixtureParameters:
-            return recover(rows, parameters, used, complete, kept.sums.mean, shape)
-
-        return regress
+    def _regression(self, kept: Survey) -> MixtureRegression:
+        return MixtureRegression(kept.sums.mean, SHAPES[self.covariance_type])
 
     def _refinement(self, kept: Survey) -> Refinement[MixtureParameters]:
         feature_range = kept.sums.maximum - kept.sums.minimum
@@ -366,6 +368,77 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         shares = self._posterior(table[:, self.kept_features_]).responsibilities
         predictive = of_mixture(shares, self.means_, variances, random)
         return impute(X, ordered, table, predictive, return_std=return_std, draws=draws)
+
+    def intervals(
+        self,
+        X: Any,
+        level: float = 0.95,
+        *,
+        groups: Any = None,
+        n_replicates: int = N_REPLICATES,
+        sample_weight: Any = None,
+    ) -> dict[str, Interval]:
+        """Confidence intervals for ``weights_``, ``means_`` and ``covariances_``.
+
+        By the score bootstrap: how far the maximum of the likelihood moves, to first order, when
+        rows (in bins) count more or less. It allows for a model that is not quite right, takes one
+        pass over the rows, and gives each entry an interval of its own. Without ``refine`` the
+        moments themselves are bootstrapped.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), path or list of batches
+            The table that the model was learned from.
+        level : float, default=0.95
+            The probability that an interval holds the truth.
+        groups : array of shape (n,) or None, default=None
+            A label for each row if rows depend on each other, such as the patient it is of.
+        n_replicates : int, default=200
+            How many replicates there are.
+        sample_weight : array of shape (n,) or None, default=None
+            As given to :meth:`fit`.
+
+        Returns
+        -------
+        dict of str to Interval
+            For each attribute the arrays ``low``, ``high`` and ``std`` (standard errors), shaped
+            like the attribute.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from halfseen import GaussianMixture
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(2000, 3)) + 5 * rng.integers(2, size=(2000, 1))
+        >>> mixture = GaussianMixture(2).fit(X)
+        >>> share = mixture.intervals(X)["weights_"]
+        >>> (share.low < 0.5) & (0.5 < share.high)
+        array([ True,  True])
+        """
+        check_is_fitted(self)
+        parameters, shape = self._parameters(), SHAPES[self.covariance_type]
+
+        def refined(rows: Rows, bins: Bins, weights: Array) -> list[MixtureParameters]:
+            return replicated(rows, parameters, shape, bins, weights - 1)
+
+        uncertain = Uncertain(
+            parameters,
+            scales={"weights_": SHARE, "means_": ANY, "covariances_": POSITIVE},
+            public=self._public,
+            places=lambda mixture: mixture.means / np.sqrt(parameters.variances.mean(axis=0)),
+            reordered=MixtureParameters.reordered,
+            refined=None if self.refine is None else refined,
+        )
+        return bootstrapped(
+            self,
+            X,
+            self._recipe(),
+            uncertain,
+            level=level,
+            groups=groups,
+            n_replicates=n_replicates,
+            sample_weight=sample_weight,
+        )
 
     def to_sklearn(self) -> Any:
         """The same mixture as a fitted ``sklearn.mixture.GaussianMixture``.

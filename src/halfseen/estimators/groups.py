@@ -5,20 +5,20 @@ from typing import Any
 import numpy as np
 
 from halfseen.core.bins import Bins
-from halfseen.core.feature_sums import FeatureSums
+from halfseen.core.rows import Rows
 
 FEWEST_GROUPS = 10
 
 
-def bins_for(groups: Any, sums: FeatureSums) -> Bins:
+def bins_for(groups: Any, rows: Rows) -> Bins:
     """Bins of the rows, or of whole groups if ``groups`` (n,) has a label for each row."""
-    n_rows = sums.n_rows + sums.n_empty
+    n_rows = rows.accumulate(len)
     if groups is None:
         return Bins.of_rows(n_rows)
     labels = np.asarray(groups)
-    if labels.shape != (round(n_rows),):
+    if labels.shape != (n_rows,):
         raise ValueError(
-            f"groups must hold one label a row, {n_rows:g} in all. Got an array of shape "
+            f"groups must hold one label a row, {n_rows} in all. Got an array of shape "
             f"{labels.shape} instead."
         )
     if any(label is None or label != label for label in labels.tolist()):

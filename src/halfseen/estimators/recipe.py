@@ -4,15 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, Self, TypeVar
 
-from halfseen.core.arrays import Array, Mask
+from halfseen.core.arrays import Array
 from halfseen.core.model import Model
 from halfseen.core.refinement import Refinement
-from halfseen.core.rows import Block, Rows
+from halfseen.core.regression import Regression
+from halfseen.core.rows import Block
 from halfseen.core.survey import Survey
 
 P = TypeVar("P")
-Regression = Callable[[Rows, P, Mask, Mask], P]
-"""From parameters of the ``used`` features, by the ``complete`` ones, to those of all features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +20,7 @@ class Recipe(Generic[P]):
 
     model: Model[P]
     auto_weighting: str  # what feature_weights="auto" stands for
-    regression: Callable[[Survey], Regression[P]]
+    regression: Callable[[Survey], Regression[P]] | None
     refinement: Callable[[Survey], Refinement[P]] | None
     log_likelihood: Callable[[Block, P], Array]  # of each row of a block; (n,)
     check: Callable[[Survey], None] = lambda survey: None

@@ -1,6 +1,7 @@
 """Replicates of a fit by moments: what it would have been with other rows of the same kind."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -9,12 +10,20 @@ from halfseen.core import packed
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.bin_sums import BinSums
 from halfseen.core.bins import Bins
+from halfseen.core.regression import recovered_each
 from halfseen.core.reweighted import ReweightedRows
 from halfseen.core.rows import Rows
 from halfseen.core.stages import Stages
 from halfseen.core.stream_sums import StreamSecond, stream_third
 from halfseen.core.survey import Survey
-from halfseen.estimators.fitting import Fit, Routes, fit_rows
+from halfseen.estimators.cross_scores import of_models_not_kept
+from halfseen.estimators.fitting import (
+    Routes,
+    fit_rows,
+    recovery_of_incomplete,
+    restricted,
+    used_features,
+)
 from halfseen.estimators.recipe import Recipe
 
 P = TypeVar("P")
@@ -29,20 +38,59 @@ def moment_replicates(
     n_components: int,
     bins: Bins,
     weights: Array,
-) -> Iterator[Fit[P]]:
-    """A fit for each of ``weights`` (b, g), in which bin g counts so many times.
+) -> list[P]:
+    """Parameters of the kept features for each of ``weights`` (b, g), bin g counting so often.
 
-    Second and third moments of a replicate are sums over bins, which are kept; only the regression
-    of incomplete features goes over the rows again. Too many features for that are fitted anew.
+    Moments of replicates are sums over bins, which are kept, and all regressions of incomplete
+    features go over the rows once. Tables of too many features for that are fitted anew.
     """
-    kept, sums = rows.select(seen.kept), None
-    if 16.0 * packed.size(len(kept.names)) * bins.n <= MOST_BYTES:
-        sums = kept.accumulate(BinSums.triples(seen.sums.mean[seen.kept], bins))
     rows = rows.recentred(np.zeros(len(rows.names)))  # ready for many passes
-    for one in weights:
-        part = ReweightedRows(rows, bins, one)
-        routes = None if sums is None else _from_sums(sums, one)
-        yield fit_rows(estimator, part, seen, recipe, n_components, Stages(), routes)
+    by_moments = replace(recipe, regression=None, refinement=None)
+    sums = _sums(rows.select(seen.kept), seen.sums.mean[seen.kept], bins)
+    with of_models_not_kept():
+        found = [
+            fit_rows(
+                estimator,
+                ReweightedRows(rows, bins, one),
+                seen,
+                by_moments,
+                n_components,
+                Stages(),
+                None if sums is None else _from_sums(sums, one),
+            ).parameters
+            for one in weights
+        ]
+    return _with_incomplete(estimator, rows, seen, recipe, n_components, bins, weights, found)
+
+
+def _sums(rows: Rows, origin: Array, bins: Bins) -> BinSums | None:
+    """Sums of triples of features in each bin, unless they would be too many."""
+    if 16.0 * packed.size(len(origin)) * bins.n > MOST_BYTES:
+        return None
+    return rows.accumulate(BinSums.triples(origin, bins))
+
+
+def _with_incomplete(
+    estimator: Any,
+    rows: Rows,
+    seen: Survey,
+    recipe: Recipe[P],
+    n_components: int,
+    bins: Bins,
+    weights: Array,
+    found: list[P],
+) -> list[P]:
+    """Replicates of the used features, with the incomplete ones as the estimator finds them."""
+    kept = restricted(seen)
+    if recipe.regression is None:
+        return found
+    if recovery_of_incomplete(estimator, kept, n_components) != "regress":
+        return found
+    regression = recipe.regression(kept)
+    known = kept.complete[used_features(estimator, kept)]
+    references = [regression.reference(one, known) for one in found]
+    part = rows.select(seen.kept)
+    return recovered_each(part, regression, references, kept.complete, bins, weights)
 
 
 def _from_sums(sums: BinSums, weights: Array) -> Callable[[Mask], Routes]:

@@ -2,7 +2,6 @@
 
 import numpy as np
 from scipy.optimize import nnls
-from scipy.sparse import diags_array
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.decomposition import Decomposition
@@ -38,7 +37,7 @@ class GammaPoissonModel:
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The covariance without the Poisson variances on its diagonal."""
         d = len(moments.mean)
-        matrix = moments.second - diags_array(moments.mean)
+        matrix = moments.second - moments.diagonal(moments.mean)
         return Signal(matrix, noise=moments.mean, null=np.empty((d, 0)), unit=np.ones(d))
 
     def beyond(self, signal: Signal) -> Array:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import diags_array
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.decomposition import Decomposition
@@ -54,7 +53,7 @@ class GaussianMixtureModel:
         unit = self.noise.unit(moments)
         level, null = self._noise_floor(moments, unit, complete, n_components)
         noise = level * unit**2
-        return Signal(moments.second - diags_array(noise), noise, null, unit)
+        return Signal(moments.second - moments.diagonal(noise), noise, null, unit)
 
     def _noise_floor(
         self, moments: Moments, unit: Array, complete: Mask, n_components: int

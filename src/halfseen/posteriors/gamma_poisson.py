@@ -26,7 +26,8 @@ def best_linear_loadings(block: Block, parameters: TopicParameters) -> Array:
     prior = np.diag(1 / parameters.variances)
     deviations = block.deviations(rates)
     # Rows without gaps, often nearly all, share their precision.
-    loadings = deviations.onto(np.linalg.solve(topics @ scaled.T + prior, scaled).T)
+    coefficients = np.linalg.solve(topics @ scaled.T + prior, scaled)  # (k, d)
+    loadings = deviations.onto(coefficients.T.astype(float, copy=False))
     gappy = block.presence().onto(np.ones((topics.shape[1], 1)))[:, 0] < topics.shape[1]
     if gappy.any():
         outer = (topics[:, None, :] * scaled[None, :, :]).reshape(k * k, -1)

@@ -1,5 +1,6 @@
 """Posteriors of mixtures with gaps: a missing entry drops out of the product."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ from scipy.special import logsumexp
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.mixture_parameters import MixtureParameters
 from halfseen.core.regression import RegressionSums
-from halfseen.core.rows import Block, Rows
+from halfseen.core.rows import Block
 from halfseen.posteriors.covariance_shape import CovarianceShape
 
 
@@ -38,36 +39,36 @@ def _log_densities(block: Block, parameters: MixtureParameters) -> Array:
     return densities
 
 
-def recover(
-    rows: Rows,
-    parameters: MixtureParameters,
-    used: Mask,
-    complete: Mask,
-    origin: Array,
-    shape: CovarianceShape,
-) -> MixtureParameters:
-    """Means of incomplete features, by least squares on responsibilities from complete ones.
+@dataclass(frozen=True, eq=False)
+class MixtureRegression:
+    """Least squares on responsibilities.
 
-    ``parameters`` are those of the ``used`` features; what comes back is for all of ``rows``.
-    ``origin`` (d,) are the features' means, from which the incomplete ones are measured: a
-    component about which nothing can be said stays there.
+    Targets are measured from the features' means: a component about which nothing can be said
+    stays there.
     """
-    reference = parameters.select(complete[used])
-    sums = rows.accumulate(
-        RegressionSums.on(
-            lambda block: posterior(block, reference).responsibilities,
-            complete,
-            ~complete,
-            origin[~complete],
+
+    origin: Array  # (d,)
+    shape: CovarianceShape
+
+    def reference(self, parameters: MixtureParameters, features: Mask) -> MixtureParameters:
+        """The parameters of only some of the features."""
+        return parameters.select(features)
+
+    def expectation(self, block: Block, reference: MixtureParameters) -> Array:
+        """The components' shares in each row; (n, k)."""
+        return posterior(block, reference).responsibilities
+
+    def completed(
+        self, reference: MixtureParameters, complete: Mask, sums: RegressionSums
+    ) -> MixtureParameters:
+        """The means and variances of all features, from those of the complete ones."""
+        coefficients = sums.least_squares()
+        means = np.empty((len(reference.weights), len(complete)))
+        means[:, complete] = reference.means
+        means[:, ~complete] = self.origin[~complete] + coefficients.T
+        variances = np.empty_like(means)
+        variances[:, complete] = reference.variances
+        variances[:, ~complete] = self.shape.completed(
+            reference.variances, sums.residual_variance(coefficients)
         )
-    )
-    coefficients = sums.least_squares()
-    means = np.empty((len(parameters.weights), len(complete)))
-    means[:, complete] = reference.means
-    means[:, ~complete] = origin[~complete] + coefficients.T
-    variances = np.empty_like(means)
-    variances[:, complete] = reference.variances
-    variances[:, ~complete] = shape.completed(
-        reference.variances, sums.residual_variance(coefficients)
-    )
-    return MixtureParameters(parameters.weights, means, variances)
+        return MixtureParameters(reference.weights, means, variances)

@@ -7,6 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import pinvh
+from scipy.sparse import csr_array
 from scipy.special import softmax
 
 from halfseen.core.arrays import Array
@@ -35,7 +36,8 @@ class Coordinates(NamedTuple):
     def means_of(self, component: int) -> NDArray[np.intp]:
         """Where the means of a component are; (d,)."""
         k, d = self.labels.shape
-        return k + component * d + np.arange(d)
+        places: NDArray[np.intp] = k + component * d + np.arange(d)
+        return places
 
     def variances_of(self, component: int) -> tuple[NDArray[np.intp], Array]:
         """Where the log variances of a component are (s,), and which features share them (d, s)."""
@@ -111,13 +113,12 @@ def _score(block: Block, coordinates: Coordinates, bins: Bins) -> tuple[Array, A
         given[np.ix_(where, where)] -= _bend(weight, block, of_means, squares, precision, shared)
         total = weight @ u
         given[:k, :k] += weight.sum() * np.outer(apart[component], apart[component])
-        given[np.ix_(range(k), where)] += np.outer(apart[component], total)
-        given[np.ix_(where, range(k))] += np.outer(total, apart[component])
+        given[:k, where] += np.outer(apart[component], total)
+        given[where, :k] += np.outer(total, apart[component])
     weighed = block.weighed(slope)
     curvature = slope.T @ weighed - given
-    by_bin = np.zeros((bins.n, p))
-    np.add.at(by_bin, bins.of(block), weighed)
-    return by_bin, curvature
+    belongs = csr_array((np.ones(n), (bins.of(block), np.arange(n))), shape=(bins.n, n))
+    return np.asarray(belongs @ weighed), curvature
 
 
 def _bend(

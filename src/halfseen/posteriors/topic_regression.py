@@ -1,34 +1,39 @@
 """Topics' shares of incomplete features, by regression on loadings predicted from complete ones."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.optimize import nnls
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.regression import RegressionSums
-from halfseen.core.rows import Rows
+from halfseen.core.rows import Block
 from halfseen.core.topic_parameters import TopicParameters
 from halfseen.posteriors.gamma_poisson import best_linear_loadings
 
 
-def recover(rows: Rows, parameters: TopicParameters, used: Mask, complete: Mask) -> TopicParameters:
-    """Shares of incomplete features, by non-negative least squares on predicted loadings.
+@dataclass(frozen=True, eq=False)
+class TopicRegression:
+    """Non-negative least squares on predicted loadings."""
 
-    ``parameters`` are those of the ``used`` features; what comes back is for all of ``rows``.
-    """
-    reference = parameters.select(complete[used])
-    targets = ~complete
-    sums = rows.accumulate(
-        RegressionSums.on(
-            lambda block: best_linear_loadings(block, reference),
-            complete,
-            targets,
-            np.zeros(int(targets.sum())),
-        )
-    )
-    topics = np.empty((len(parameters.means), len(complete)))
-    topics[:, complete] = reference.topics
-    topics[:, targets] = _non_negative(sums).T
-    return TopicParameters(topics, parameters.means, parameters.variances)
+    origin: Array  # (d,)  zero: counts add up
+
+    def reference(self, parameters: TopicParameters, features: Mask) -> TopicParameters:
+        """The parameters of only some of the features."""
+        return parameters.select(features)
+
+    def expectation(self, block: Block, reference: TopicParameters) -> Array:
+        """The best linear prediction of the loadings; (n, k)."""
+        return best_linear_loadings(block, reference)
+
+    def completed(
+        self, reference: TopicParameters, complete: Mask, sums: RegressionSums
+    ) -> TopicParameters:
+        """The shares of all features, from those of the complete ones."""
+        topics = np.empty((len(reference.means), len(complete)))
+        topics[:, complete] = reference.topics
+        topics[:, ~complete] = _non_negative(sums).T
+        return TopicParameters(topics, reference.means, reference.variances)
 
 
 def _non_negative(sums: RegressionSums) -> Array:

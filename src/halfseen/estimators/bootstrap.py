@@ -1,0 +1,134 @@
+"""The bootstrap of a fitted estimator, from the table it was learned from to intervals."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from halfseen.core.arrays import Array
+from halfseen.core.bins import Bins
+from halfseen.core.naming import quoted
+from halfseen.core.rows import Rows
+from halfseen.core.survey import Survey, survey
+from halfseen.estimators.columns import in_fitted_order
+from halfseen.estimators.groups import bins_for
+from halfseen.estimators.intervals import Interval, Public, Scale, check_level, intervals_from
+from halfseen.estimators.observed_blocks import ObservedBlocks
+from halfseen.estimators.recipe import Recipe
+from halfseen.estimators.replicates import moment_replicates
+from halfseen.estimators.sources import open_rows
+from halfseen.estimators.table import feature_names
+
+P = TypeVar("P")
+N_REPLICATES = 200
+FEWEST_REPLICATES = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertain(Generic[P]):
+    """A fitted model as the bootstrap sees it."""
+
+    parameters: P  # of the kept features
+    scales: Mapping[str, Scale]  # of the attributes that get intervals
+    public: Callable[[P, Survey], Public]  # those attributes
+    places: Callable[[P], Array]  # where components are, to tell which is which; (k, d)
+    reordered: Callable[[P, Any], P]
+    refined: Callable[[Rows, Bins, Array], list[P]] | None  # replicates of a polished fit
+
+
+def bootstrapped(
+    estimator: Any,
+    X: Any,
+    recipe: Recipe[P],
+    uncertain: Uncertain[P],
+    *,
+    level: float,
+    groups: Any,
+    n_replicates: int,
+    sample_weight: Any,
+    observed: ObservedBlocks | None = None,
+) -> dict[str, Interval]:
+    """Confidence intervals of all that a fitted estimator learned from the rows of ``X``."""
+    check_is_fitted(estimator)
+    check_level(level)
+    _check_possible(estimator, n_replicates)
+    rows, seen = _same_rows(estimator, X, sample_weight, observed)
+    if groups is not None and sample_weight is not None:
+        groups = np.asarray(groups)[np.asarray(sample_weight) > 0]
+    bins = bins_for(groups, rows)
+    # The Bayesian bootstrap: every bin counts for something, so no feature is ever lost.
+    weights = np.random.default_rng(0).exponential(size=(n_replicates, bins.n))
+    found = _replicates(estimator, rows, seen, recipe, uncertain, bins, weights)
+    values = [uncertain.public(one, seen) for one in found]
+    estimate = {name: getattr(estimator, name) for name in uncertain.scales}
+    return intervals_from(estimate, values, uncertain.scales, level, bins.n)
+
+
+def _check_possible(estimator: Any, n_replicates: int) -> None:
+    if n_replicates < FEWEST_REPLICATES:
+        raise ValueError(
+            f"n_replicates must be at least {FEWEST_REPLICATES}, or the ends of intervals are "
+            f"chance. Got {n_replicates!r} instead."
+        )
+    if hasattr(estimator, "stream_"):
+        raise ValueError(
+            "A model learned by partial_fit() has no rows to bootstrap from. Use fit() for "
+            "intervals."
+        )
+
+
+def _same_rows(
+    estimator: Any, X: Any, sample_weight: Any, observed: ObservedBlocks | None
+) -> tuple[Rows, Survey]:
+    """The rows that the estimator was fitted to, and not some others."""
+    reader = clone(estimator)
+    rows, _ = open_rows(reader, in_fitted_order(estimator, X), sample_weight, observed)
+    seen = survey(rows, estimator.complete_above)
+    _check_columns(estimator, reader)
+    before, now = estimator.observed_fraction_, seen.sums.observed_fraction
+    differs = np.abs(before - now) > 1e-9
+    if differs.any() or not np.array_equal(seen.kept, estimator.kept_features_):
+        first = int(np.argmax(differs))
+        raise ValueError(
+            "Intervals are those of the table that a model was learned from, and X is another: "
+            f"{quoted(rows.names, [first])} is observed in {now[first]:.4g} of its rows and was "
+            f"in {before[first]:.4g}. Give the same X (and sample_weight), or fit to this one."
+        )
+    return rows, seen
+
+
+def _check_columns(estimator: Any, reader: Any) -> None:
+    fitted, given = feature_names(estimator), feature_names(reader)
+    unnamed = not hasattr(reader, "feature_names_in_")
+    if len(given) != len(fitted) or (given != fitted and not unnamed):
+        raise ValueError(
+            f"X has other columns than the model was learned from ({reader.n_features_in_}, not "
+            f"{estimator.n_features_in_}, or other names). Give the same X."
+        )
+
+
+def _replicates(
+    estimator: Any,
+    rows: Rows,
+    seen: Survey,
+    recipe: Recipe[P],
+    uncertain: Uncertain[P],
+    bins: Bins,
+    weights: Array,
+) -> list[P]:
+    """Parameters of the kept features, components in the estimator's order."""
+    if uncertain.refined is not None:
+        return uncertain.refined(rows.select(seen.kept), bins, weights)
+    k, home = estimator.n_components_, uncertain.places(uncertain.parameters)
+    found = moment_replicates(estimator, rows, seen, recipe, k, bins, weights)
+    return [uncertain.reordered(one, _matching(home, uncertain.places(one))) for one in found]
+
+
+def _matching(ours: Array, theirs: Array) -> Any:
+    """Which of their components goes with each of ours."""
+    apart = ((ours[:, None] - theirs[None]) ** 2).sum(axis=2)
+    return linear_sum_assignment(apart)[1]
