@@ -106,7 +106,10 @@ def _climbed(
 
 def _checked(tests: tuple[RankTest, ...], found: Sequence[HeldOut]) -> Choice:
     spectral = tests[-1].n_components
-    better = [one for one in found if one.clearly_better]
+    # A component can be real and yet be learned too poorly to predict with: held-out rows speak
+    # against it only if its eigenvalue is barely above the noise.
+    beyond_doubt = spectral if all(test.clearly_more for test in tests[-2:-1]) else 1
+    better = [one for one in found if one.clearly_better and one.n_components >= beyond_doubt]
     if not better:
         reason = f"{_of_spectrum(tests)} Held-out rows are not clearly more likely under others."
         return Choice(spectral, tests, tuple(found), reason)
