@@ -64,8 +64,7 @@ def spectrum(
 ) -> tuple[RankTest, ...]:
     """The tests of the second moments, on the features that say most."""
     features = seen.complete if estimator.method == "partial" else seen.kept
-    if np.count_nonzero(features) > MOST_FEATURES:
-        features = _telling(rows, seen, features)
+    features = telling_features(rows, seen, features, MOST_FEATURES)
     part = rows.select(features)
     sums = part.accumulate(BinSums.pairs(seen.sums.mean[features], bins))
     check_pairs(sums.whole.pairs.count, part.names)
@@ -75,12 +74,14 @@ def spectrum(
         )
 
 
-def _telling(rows: Rows, seen: Survey, features: Mask) -> Mask:
-    """The features that are observed most and vary most."""
+def telling_features(rows: Rows, seen: Survey, features: Mask, most: int) -> Mask:
+    """Of ``features`` (d,) those that are observed most and vary most, ``most`` at most."""
+    if np.count_nonzero(features) <= most:
+        return features
     spread = rows.accumulate(Spread.about(np.nan_to_num(seen.sums.mean)))
     says = np.where(features, seen.sums.observed_fraction * spread.variance, -np.inf)
     telling = np.zeros_like(features)
-    telling[np.argsort(says, kind="stable")[-MOST_FEATURES:]] = True
+    telling[np.argsort(says, kind="stable")[-most:]] = True
     return telling
 
 

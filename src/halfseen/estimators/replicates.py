@@ -18,6 +18,7 @@ from halfseen.core.stream_sums import StreamSecond, stream_third
 from halfseen.core.survey import Survey
 from halfseen.estimators.cross_scores import of_models_not_kept
 from halfseen.estimators.fitting import (
+    Fit,
     Routes,
     fit_rows,
     recovery_of_incomplete,
@@ -45,10 +46,25 @@ def moment_replicates(
     features go over the rows once. Tables of too many features for that are fitted anew.
     """
     rows = rows.recentred(np.zeros(len(rows.names)))  # ready for many passes
+    fits = moment_fits(estimator, rows, seen, recipe, n_components, bins, weights)
+    found = [fit.parameters for fit in fits]
+    return _with_incomplete(estimator, rows, seen, recipe, n_components, bins, weights, found)
+
+
+def moment_fits(
+    estimator: Any,
+    rows: Rows,
+    seen: Survey,
+    recipe: Recipe[P],
+    n_components: int,
+    bins: Bins,
+    weights: Array,
+) -> list[Fit[P]]:
+    """Replicates by moments alone, of the features that these are taken of."""
     by_moments = replace(recipe, regression=None, refinement=None)
     sums = _sums(rows.select(seen.kept), seen.sums.mean[seen.kept], bins)
     with of_models_not_kept():
-        found = [
+        return [
             fit_rows(
                 estimator,
                 ReweightedRows(rows, bins, one),
@@ -57,10 +73,9 @@ def moment_replicates(
                 n_components,
                 Stages(),
                 None if sums is None else _from_sums(sums, one),
-            ).parameters
+            )
             for one in weights
         ]
-    return _with_incomplete(estimator, rows, seen, recipe, n_components, bins, weights, found)
 
 
 def _sums(rows: Rows, origin: Array, bins: Bins) -> BinSums | None:
