@@ -22,9 +22,12 @@ CHECKS: dict[str, tuple[Check, ...]] = {
 """The checks of each estimator."""
 
 
-def concerns_of(model: Any, X: Any, *, groups: Any = None, observed: Any = None) -> list[Concern]:
-    """All concerns about a fitted model and the table ``X`` it was learned from."""
-    this = case(model, X, groups=groups, observed=observed)
+def concerns_of(model: Any, X: Any, **options: Any) -> list[Concern]:
+    """All concerns about a fitted model and the table ``X`` it was learned from.
+
+    Options are those of :func:`case`.
+    """
+    this = case(model, X, **options)
     return [concern for check in CHECKS[type(model).__name__] for concern in check(this)]
 
 

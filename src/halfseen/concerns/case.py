@@ -1,5 +1,6 @@
 """A fitted model and the table it was learned from, as the checks see them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,6 +30,8 @@ class Case:
     rows: Rows
     seen: Survey
     bins: Bins
+    all_names: tuple[str, ...]  # of the features, as people know them
+    called: Callable[[int], str]  # what a component, by number, is called
 
     @cached_property
     def features(self) -> Mask:
@@ -44,7 +47,12 @@ class Case:
     @property
     def names(self) -> tuple[str, ...]:
         """Of those features."""
-        return self.part.names
+        return tuple(np.array(self.all_names, dtype=object)[self.features])
+
+    @property
+    def kept_names(self) -> tuple[str, ...]:
+        """Of the features that the model describes."""
+        return tuple(np.array(self.all_names, dtype=object)[self.model.kept_features_])
 
     @cached_property
     def pairs(self) -> BinSums:
@@ -62,7 +70,15 @@ class Case:
         return bool(np.any(self.gaps.count == 0))
 
 
-def case(model: Any, X: Any, *, groups: Any = None, observed: Any = None) -> Case:
-    """The case of a fitted model and its table ``X``."""
+def case(
+    model: Any,
+    X: Any,
+    *,
+    groups: Any = None,
+    observed: Any = None,
+    names: tuple[str, ...] | None = None,
+    called: Callable[[int], str] = "component {}".format,
+) -> Case:
+    """The case of a fitted model and its table ``X``; ``names`` if the columns have better ones."""
     rows, seen = open_again(model, X, observed=observed)
-    return Case(model, rows, seen, bins_for(groups, rows))
+    return Case(model, rows, seen, bins_for(groups, rows), names or rows.names, called)

@@ -7,11 +7,11 @@ from scipy.stats import t as student
 
 from halfseen.concerns.case import Case
 from halfseen.concerns.concern import Concern
-from halfseen.core.arrays import Array, Mask
+from halfseen.core.arrays import Array
 from halfseen.core.bins import Bins
 from halfseen.core.influence import Influence
 from halfseen.core.stream_sums import StreamSums
-from halfseen.estimators.replicates import moment_fits
+from halfseen.estimators.replicates import moment_fits, sums_fit
 from halfseen.recovery import match
 
 N_PARTS = 20
@@ -19,7 +19,7 @@ CHANCE = 0.01
 FAR_APART = 1.5
 """Shapes by two routes that differ by less than this factor agree well enough."""
 LEAST_DISPERSION = 0.01
-ALIKE = 0.9
+ALIKE = 0.95
 
 
 def dispersion(case: Case) -> Iterator[Concern]:
@@ -29,10 +29,7 @@ def dispersion(case: Case) -> Iterator[Concern]:
     """
     if case.unseen_pairs:
         return
-    complete = case.seen.complete[case.features]
-    if not complete.any():
-        complete = np.ones_like(complete)
-    found = Influence.on(lambda sums: _dispersion(sums, complete), case.pairs)
+    found = Influence.on(_dispersion, case.pairs)
     value, error = float(found.value), float(found.error)
     if value - 2 * error < LEAST_DISPERSION:
         yield Concern(
@@ -44,11 +41,11 @@ def dispersion(case: Case) -> Iterator[Concern]:
         )
 
 
-def _dispersion(sums: StreamSums, features: Mask) -> Array:
+def _dispersion(sums: StreamSums) -> Array:
+    """Of the total of all features, though hardly a row may have them all."""
     moments = sums.moments(centred=True)
-    mean = moments.mean[features].sum()
-    variance = moments.covariance[np.ix_(features, features)].sum()
-    return np.asarray((variance - mean) / mean**2)
+    mean = moments.mean.sum()
+    return np.asarray((moments.covariance.sum() - mean) / mean**2)
 
 
 def routes(case: Case) -> Iterator[Concern]:
@@ -56,7 +53,7 @@ def routes(case: Case) -> Iterator[Concern]:
 
     Both follow from gamma loadings: ``c_k = m_k²/s_k`` and ``c_k = 4/λ_k²``.
     """
-    if case.unseen_pairs:
+    if case.unseen_pairs or not sums_fit(int(np.count_nonzero(case.seen.kept)), N_PARTS):
         return
     parts = Bins(N_PARTS, None if case.bins.labels is None else case.bins.labels % N_PARTS)
     weights = np.vstack([np.ones(N_PARTS), 1 - np.eye(N_PARTS)])
@@ -69,7 +66,7 @@ def routes(case: Case) -> Iterator[Concern]:
         worst = int(np.argmax(np.abs(ratio) * stands_out))
         yield Concern(
             "routes_disagree",
-            f"Two routes to the shape of topic {worst} disagree: third moments give "
+            f"Two routes to the shape of {case.called(worst)} disagree: third moments give "
             f"{np.exp(ratio[worst]):.2g} times what second moments give. Loadings are then not "
             "gamma-distributed, or there are more topics; take shapes and likelihoods with care.",
         )
@@ -84,7 +81,7 @@ def _log_ratios(case: Case, parts: Bins, weights: Array) -> Array:
     home = fits[0].parameters.topics
     ratios = []
     for fit in fits:
-        strengths = np.maximum(fit.diagnostics.strengths, np.finfo(float).eps)
+        strengths = np.maximum(np.asarray(fit.diagnostics.strengths), np.finfo(float).eps)
         ratio = np.log(4 / strengths**2) - np.log(fit.parameters.shapes)
         ratios.append(ratio[match(fit.parameters.topics, home)])
     return np.array(ratios)
@@ -95,10 +92,10 @@ def alike(case: Case) -> Iterator[Concern]:
     topics = case.model.components_
     unit = topics / np.linalg.norm(topics, axis=1, keepdims=True)
     cosines = np.triu(unit @ unit.T, 1)
-    i, j = np.unravel_index(cosines.argmax(), cosines.shape)
+    i, j = map(int, np.unravel_index(cosines.argmax(), cosines.shape))
     if cosines[i, j] > ALIKE:
         yield Concern(
             "overlapping_components",
-            f"Topics {i} and {j} are nearly the same (cosine {cosines[i, j]:.2f}), so loadings "
-            "are traded between them. Use fewer topics.",
+            f"{case.called(i).capitalize()} and {case.called(j)} are nearly the same (cosine "
+            f"{cosines[i, j]:.2f}), so loadings are traded between them. Use fewer topics.",
         )

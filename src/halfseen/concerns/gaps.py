@@ -43,7 +43,7 @@ def in_blocks(case: Case) -> Iterator[Concern]:
     blocks = _blocks(excess / np.sqrt(gaps.n_rows))
     fewer = "Fewer rows hold what is needed than the percentages alone suggest."
     if not blocks:
-        i, j = np.unravel_index(np.abs(excess).argmax(), excess.shape)
+        i, j = map(int, np.unravel_index(np.abs(excess).argmax(), excess.shape))
         yield Concern(
             "missing_together",
             f"Columns are not missing independently of each other, {quoted(case.names, [i, j])} "

@@ -38,13 +38,14 @@ def overlap(case: Case) -> Iterator[Concern]:
     own = shared.sum(axis=1)
     between = shared * np.add.outer(own, own) / np.maximum(np.outer(own, own), 1e-300)
     np.fill_diagonal(between, 0.0)
-    i, j = np.unravel_index(between.argmax(), between.shape)
+    i, j = map(int, np.unravel_index(between.argmax(), between.shape))
     if between[i, j] > OVERLAP:
         yield Concern(
             "overlapping_components",
-            f"Components {i} and {j} overlap: what is observed in a row often cannot tell which it "
-            f"is from (overlap {between[i, j]:.2f}; 0 is apart, 1 the same). Do not read much into "
-            "the label of a row; use probabilities, or fewer components.",
+            f"{case.called(i).capitalize()} and {case.called(j)} overlap: what is observed in a "
+            f"row often cannot tell which it is from (overlap {between[i, j]:.2f}; 0 is apart, 1 "
+            "the same). Do not read much into the label of a row; use probabilities, or fewer "
+            "components.",
         )
 
 
@@ -92,7 +93,7 @@ def noise(case: Case) -> Iterator[Concern]:
         return
     parameters = case.model._parameters()
     rows = case.rows.select(case.model.kept_features_)
-    d = parameters.means.shape[1]
+    d, names = parameters.means.shape[1], case.kept_names
     excess, error = rows.accumulate(ResidualSums.of(parameters, case.bins)).against(np.eye(d))
     clear = norm.isf(CHANCE / (d * (d + 1)))  # of so many, two-sided
     stands_out = (np.abs(excess) > clear * error) & (np.abs(excess) > UNEVEN)
@@ -100,19 +101,19 @@ def noise(case: Case) -> Iterator[Concern]:
     if len(uneven):
         size = excess.diagonal()
         worst = uneven[np.argsort(-np.abs(size[uneven]))][:3]
-        listed = ", ".join(f"{quoted(rows.names, [i])} {1 + size[i]:.2g}" for i in worst)
+        listed = ", ".join(f"{1 + size[i]:.2g} for {quoted(names, [i])}" for i in worst)
         yield Concern(
             "not_spherical",
             "The noise is not alike in all columns, as the model assumes: within components the "
-            f"variance is, as a multiple of what is assumed, {listed}. Use covariance_type='diag', "
-            "or divide columns by their spread.",
+            f"variance is, as a multiple of what is assumed, {listed}. Let each column have its "
+            "own (covariance 'diag'), or divide columns by their spread.",
         )
     np.fill_diagonal(stands_out, False)
     if stands_out.any():
         i, j = np.unravel_index(np.argmax(np.abs(excess) * stands_out), stands_out.shape)
         yield Concern(
             "not_spherical",
-            f"{quoted(rows.names, [i, j])} go along with each other within components "
+            f"{quoted(names, [int(i), int(j)])} go along with each other within components "
             f"(covariance {excess[i, j]:.2g} times the noise), which the model does not allow for. "
             "Some components may stand for that. Leave one of them out, or combine them.",
         )

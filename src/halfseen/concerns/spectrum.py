@@ -6,7 +6,7 @@ import numpy as np
 
 from halfseen.concerns.case import Case
 from halfseen.concerns.concern import Concern
-from halfseen.core.arrays import Array
+from halfseen.core.arrays import Array, Mask
 from halfseen.core.influence import Influence
 from halfseen.core.naming import quoted
 from halfseen.core.rank_test import rank_test
@@ -14,7 +14,7 @@ from halfseen.core.stream_sums import StreamSums
 from halfseen.estimators.cross_scores import of_models_not_kept
 
 N_REPLICATES = 400
-LEVEL = 0.95
+LEVEL = 0.99
 WEAK = 0.25
 """A feature may correlate so much with others, at most, to be called unrelated."""
 
@@ -36,7 +36,7 @@ def number_of_components(case: Case) -> Iterator[Concern]:
             "too_many_components",
             f"{k} components are more than the second moments support: with {k - 1} the largest "
             f"eigenvalue left, {fewer.eigenvalue:.3g}, is already within the noise, "
-            f"{fewer.noise:.3g}. Use fewer, or let n_components='auto' choose.",
+            f"{fewer.noise:.3g}. Use fewer, or have the number chosen ('auto').",
         )
     elif here is not None and here.clearly_more:
         yield Concern(
@@ -66,7 +66,7 @@ def _covariance(sums: StreamSums) -> Array:
     return sums.moments(centred=True).covariance
 
 
-def _unrelated(covariance: Influence) -> Array:
+def _unrelated(covariance: Influence) -> Mask:
     """Features whose covariances are all within their noise, and known to be small; (d,)."""
     off = ~np.eye(len(covariance.value), dtype=bool)
     error = np.maximum(covariance.error, np.finfo(float).tiny)
@@ -76,4 +76,5 @@ def _unrelated(covariance: Influence) -> Array:
     largest = (np.abs(covariance.value) / error * off).max(axis=1)
     spread = np.sqrt(np.maximum(covariance.value.diagonal(), np.finfo(float).tiny))
     at_most = (np.abs(covariance.value) + 2 * covariance.error) / np.outer(spread, spread)
-    return (largest < usual) & ((at_most * off).max(axis=1) < WEAK)
+    unrelated: Mask = (largest < usual) & ((at_most * off).max(axis=1) < WEAK)
+    return unrelated

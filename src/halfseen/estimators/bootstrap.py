@@ -23,6 +23,7 @@ from halfseen.estimators.replicates import moment_replicates
 P = TypeVar("P")
 N_REPLICATES = 200
 FEWEST_REPLICATES = 50
+SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +84,9 @@ def _same_rows(
 ) -> tuple[Rows, Survey]:
     """The rows that the estimator was fitted to, and not some others."""
     rows, seen = open_again(estimator, X, sample_weight, observed)
-    before, now = estimator.observed_fraction_, seen.sums.observed_fraction
-    differs = np.abs(before - now) > 1e-9
-    if differs.any() or not np.array_equal(seen.kept, estimator.kept_features_):
+    if not learned_from(estimator, seen):
+        before, now = estimator.observed_fraction_, seen.sums.observed_fraction
+        differs = np.abs(before - now) > SAME
         first = int(np.argmax(differs))
         raise ValueError(
             "Intervals are those of the table that a model was learned from, and X is another: "
@@ -93,6 +94,14 @@ def _same_rows(
             f"in {before[first]:.4g}. Give the same X (and sample_weight), or fit to this one."
         )
     return rows, seen
+
+
+def learned_from(estimator: Any, seen: Survey) -> bool:
+    """Whether a table looks to be the one that the estimator was fitted to."""
+    before, now = estimator.observed_fraction_, seen.sums.observed_fraction
+    return bool((np.abs(before - now) < SAME).all()) and np.array_equal(
+        seen.kept, estimator.kept_features_
+    )
 
 
 def _replicates(

@@ -78,9 +78,14 @@ def moment_fits(
         ]
 
 
+def sums_fit(n_features: int, n_bins: int) -> bool:
+    """Whether sums of triples of so many features in so many bins can be kept."""
+    return 16.0 * packed.size(n_features) * n_bins <= MOST_BYTES
+
+
 def _sums(rows: Rows, origin: Array, bins: Bins) -> BinSums | None:
     """Sums of triples of features in each bin, unless they would be too many."""
-    if 16.0 * packed.size(len(origin)) * bins.n > MOST_BYTES:
+    if not sums_fit(len(origin), bins.n):
         return None
     return rows.accumulate(BinSums.triples(origin, bins))
 

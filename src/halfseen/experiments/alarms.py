@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.exceptions import ConvergenceWarning
 
 from halfseen import GammaPoisson, GaussianMixture, WeakMomentsWarning, simulate
 from halfseen.core.arrays import Array
@@ -30,7 +31,8 @@ def _mixture(rng: np.random.Generator, apart: float = 3.0, noise: Any = 1.0) -> 
     means = rng.normal(0, apart, (K, N_FEATURES))
     weights = 0.15 + 0.55 * rng.dirichlet(np.ones(K))
     labels = rng.choice(K, N_ROWS, p=weights)
-    return means[labels] + np.sqrt(noise) * rng.normal(size=(N_ROWS, N_FEATURES))
+    table: Array = means[labels] + np.sqrt(noise) * rng.normal(size=(N_ROWS, N_FEATURES))
+    return table
 
 
 def _topics(rng: np.random.Generator) -> Array:
@@ -161,6 +163,7 @@ def raised(world: Callable[[np.random.Generator], Table], seed: int) -> set[str]
     X, model = world(np.random.default_rng(seed))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakMomentsWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
         return {concern.kind for concern in model.fit(X).concerns(X)}
 
 
