@@ -18,7 +18,7 @@ from halfseen.estimators.again import open_again
 from halfseen.estimators.choosing import telling_features
 from halfseen.estimators.groups import bins_for
 
-MOST_FEATURES = 256
+MOST_FEATURES = 128
 """Checks of pairs of features look at no more, those that say most."""
 
 
