@@ -49,11 +49,6 @@ class Case:
         """Of those features."""
         return tuple(np.array(self.all_names, dtype=object)[self.features])
 
-    @property
-    def kept_names(self) -> tuple[str, ...]:
-        """Of the features that the model describes."""
-        return tuple(np.array(self.all_names, dtype=object)[self.model.kept_features_])
-
     @cached_property
     def pairs(self) -> BinSums:
         """Sums of pairs of those features, bin by bin."""
