@@ -66,6 +66,11 @@ class RegressionSums:
             np.add(mine, more, out=mine)
         return self
 
+    def solved(self) -> tuple[Array, Array]:
+        """Least-squares coefficients (t, k), and the variances that they leave over (t,)."""
+        coefficients = self.least_squares()
+        return coefficients, self.residual_variance(coefficients)
+
     def least_squares(self) -> Array:
         """Coefficients (t, k); of those that fit equally well, the shortest."""
         inverse = np.linalg.pinv(self.gram, hermitian=True)

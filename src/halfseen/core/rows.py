@@ -83,6 +83,7 @@ class Sums(Protocol):
 
 
 S = TypeVar("S", bound=Sums)
+T = TypeVar("T")
 
 
 class Rows(Protocol):
@@ -98,6 +99,9 @@ class Rows(Protocol):
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
         """The sum of ``summarise(block)`` over all blocks of rows."""
+
+    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
+        """``finish`` of that sum, where the sum is: for sums too large to be moved."""
 
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features."""

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.errors import DataError
-from halfseen.core.rows import Block, S
+from halfseen.core.rows import Block, S, T
 
 
 @dataclass(frozen=True)
@@ -32,3 +32,7 @@ class GoneRows:
             "The rows of a stream are gone and cannot be gone over again. Give fit() batches that "
             "can be read again, such as files or a list of arrays."
         )
+
+    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
+        """``finish`` of that sum."""
+        return finish(self.accumulate(summarise))

@@ -53,21 +53,19 @@ def recover(
     component about which nothing can be said stays there.
     """
     reference = parameters.select(complete[used])
-    sums = rows.accumulate(
+    coefficients, left_over = rows.condensed(
         RegressionSums.on(
             lambda block: posterior(block, reference).responsibilities,
             complete,
             ~complete,
             origin[~complete],
-        )
+        ),
+        RegressionSums.solved,
     )
-    coefficients = sums.least_squares()
     means = np.empty((len(parameters.weights), len(complete)))
     means[:, complete] = reference.means
     means[:, ~complete] = origin[~complete] + coefficients.T
     variances = np.empty_like(means)
     variances[:, complete] = reference.variances
-    variances[:, ~complete] = shape.completed(
-        reference.variances, sums.residual_variance(coefficients)
-    )
+    variances[:, ~complete] = shape.completed(reference.variances, left_over)
     return MixtureParameters(parameters.weights, means, variances)

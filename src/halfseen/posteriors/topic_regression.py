@@ -17,17 +17,18 @@ def recover(rows: Rows, parameters: TopicParameters, used: Mask, complete: Mask)
     """
     reference = parameters.select(complete[used])
     targets = ~complete
-    sums = rows.accumulate(
+    shares = rows.condensed(
         RegressionSums.on(
             lambda block: best_linear_loadings(block, reference),
             complete,
             targets,
             np.zeros(int(targets.sum())),
-        )
+        ),
+        _non_negative,
     )
     topics = np.empty((len(parameters.means), len(complete)))
     topics[:, complete] = reference.topics
-    topics[:, targets] = _non_negative(sums).T
+    topics[:, targets] = shares.T
     return TopicParameters(topics, parameters.means, parameters.variances)
 
 
