@@ -37,9 +37,10 @@ def is_dask(X: Any) -> bool:
 
 def parts_of(X: Any) -> Parts:
     """The partitions of a ``dask.array`` or a ``dask.dataframe``."""
-    if hasattr(X, "chunks"):
+    kind = type(X).__module__
+    if kind.startswith("dask.array"):
         return _parts_of_array(X)
-    if hasattr(X, "columns"):
+    if kind.startswith("dask.dataframe"):
         frames = X.to_delayed()
         return Parts(X._meta_nonempty, frames, [None] * len(frames))
     raise DataError(

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfseen.core.arrays import Array
 from halfseen.core.errors import LikelihoodWarning
-from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
 from halfseen.core.refinement import Refined, Refinement
 from halfseen.core.rows import Block, Rows
@@ -31,6 +30,7 @@ from halfseen.estimators.fitting import (
     keep_shared,
 )
 from halfseen.estimators.imputation import impute
+from halfseen.estimators.lazily import lazy_on_dask
 from halfseen.estimators.observed_blocks import ObservedBlocks, check_no_blocks
 from halfseen.estimators.parameters import (
     check_choice_or_none,
@@ -83,6 +83,7 @@ class FitOptions(StreamOptions, total=False):
     observed: ObservedBlocks | None
 
 
+@lazy_on_dask("transform", "posterior", "likelihood", "score_samples", "impute", "_totals")
 class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Topics whose gamma-distributed loadings add up to Poisson counts, from tables with gaps.
 
@@ -360,9 +361,12 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def perplexity(self, X: Any, observed: ObservedBlocks | None = None) -> float:
         """``exp(-log-likelihood per counted item)``: lower is better."""
-        rows = self._kept_rows(X, observed)
-        n_items = rows.accumulate(FeatureSums.of).total.sum()
-        return float(np.exp(-self.score_samples(X, observed).sum() / max(n_items, 1.0)))
+        n_items = float(self._totals(X, observed).sum())
+        return float(np.exp(-float(self.score_samples(X, observed).sum()) / max(n_items, 1.0)))
+
+    def _totals(self, X: Any, observed: ObservedBlocks | None) -> Array:
+        """How much each row counts in all; (n,)."""
+        return row_by_row(self._kept_rows(X, observed), lambda block: block.nonzeros().totals())
 
     def impute(self, X: Any, *, return_std: bool = False, draws: int | None = None) -> Any:
         """``X`` with each gap filled by its expectation given the row's observed counts.

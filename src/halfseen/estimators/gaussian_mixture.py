@@ -27,6 +27,7 @@ from halfseen.estimators.fitting import (
 )
 from halfseen.estimators.handover import as_sklearn
 from halfseen.estimators.imputation import impute
+from halfseen.estimators.lazily import lazy_on_dask
 from halfseen.estimators.parameters import (
     check_choice,
     check_choice_or_none,
@@ -58,6 +59,7 @@ def _streams(estimator: Any) -> bool:
     return streams(estimator)
 
 
+@lazy_on_dask("predict", "predict_proba", "score_samples", "impute")
 class GaussianMixture(DensityMixin, BaseEstimator):
     """Mixture of Gaussians with independent noise, learned from whatever is observed.
 
@@ -342,7 +344,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     def bic(self, X: Any) -> float:
         """Bayesian information criterion: lower is better."""
         log_likelihood = self.score_samples(X)
-        penalty = self._n_free_parameters() * np.log(len(log_likelihood))
+        n_rows = float(np.isfinite(log_likelihood).sum())  # which Dask may have to count
+        penalty = self._n_free_parameters() * np.log(n_rows)
         return float(-2 * log_likelihood.sum() + penalty)
 
     def impute(self, X: Any, *, return_std: bool = False, draws: int | None = None) -> Any:

@@ -19,7 +19,11 @@ from halfseen.engines.memory import MemoryRows
 from halfseen.engines.sparse import SparseRows
 from halfseen.engines.streamed import Source, StreamedRows, all_columns
 from halfseen.estimators.collections import is_dask, parts_of, rows_of_collection, rows_of_files
-from halfseen.estimators.observed_blocks import ObservedBlocks, check_no_blocks
+from halfseen.estimators.observed_blocks import (
+    ObservedBlocks,
+    check_no_blocks,
+    check_no_blocks_on_dask,
+)
 from halfseen.estimators.row_weights import read_row_weights
 from halfseen.estimators.sparse_file import is_sparse_file, read_sparse_file
 from halfseen.estimators.sparse_table import read_sparse
@@ -39,9 +43,10 @@ def open_rows(
         X = read_sparse_file(Path(X))
     if takes_sparse and issparse(X):
         return _sparse(estimator, X, sample_weight, observed, threads)
-    check_no_blocks(observed)
     if is_dask(X):
+        check_no_blocks_on_dask(observed)
         return _collection(estimator, X, sample_weight)
+    check_no_blocks(observed)
     if isinstance(X, str | Path):
         X = Files(X)
     if isinstance(X, Files) and X.dask:
