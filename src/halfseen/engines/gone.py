@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from halfseen.core.arrays import Array, Mask
+from halfseen.core.carried import CarriedHere
 from halfseen.core.errors import DataError
 from halfseen.core.rows import Block, S, T
 
@@ -36,3 +37,7 @@ class GoneRows:
     def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
         """``finish`` of that sum."""
         return finish(self.accumulate(summarise))
+
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from halfseen.core.arrays import Array, Mask
+from halfseen.core.carried import CarriedHere
 from halfseen.core.rows import Block, S, T
 from halfseen.engines.blocks import Told, nobody, sum_over
 
@@ -47,6 +48,10 @@ class MemoryRows:
         """``finish`` of that sum."""
         return finish(self.accumulate(summarise))
 
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)
+
     def blocks(self) -> Iterator[Block]:
         """The rows in order, a block at a time; one empty block if there are none."""
         step = max(BLOCK_ENTRIES // max(len(self.names), 1), FEWEST_ROWS)
@@ -83,3 +88,7 @@ class PreparedRows:
     def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
         """``finish`` of that sum."""
         return finish(self.accumulate(summarise))
+
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)

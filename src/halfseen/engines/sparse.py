@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.core.arrays import Array, Mask
+from halfseen.core.carried import CarriedHere
 from halfseen.core.entries import Entries
 from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.nonzeros import Nonzeros
@@ -201,6 +202,10 @@ class SparseRows:
     def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
         """``finish`` of that sum."""
         return finish(self.accumulate(summarise))
+
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)
 
     def blocks(self) -> Iterator[SparseBlock]:
         """The rows in order, a block at a time; one empty block if there are none."""

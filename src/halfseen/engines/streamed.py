@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 
 from halfseen.core.arrays import Array, Mask
+from halfseen.core.carried import CarriedHere
 from halfseen.core.rows import Block, S, T
 from halfseen.engines.blocks import Told, nobody, sum_over_pieces
 from halfseen.engines.budget import MEMORY, rows_a_batch
@@ -70,6 +71,10 @@ class StreamedRows:
     def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
         """``finish`` of that sum."""
         return finish(self.accumulate(summarise))
+
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)
 
     def _numbered(self) -> Iterator[tuple[int, Piece]]:
         """Pieces with the number of their first row; an empty one if there are no rows."""

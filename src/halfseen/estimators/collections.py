@@ -8,9 +8,10 @@ from scipy.sparse import csr_array, issparse
 
 from halfseen.core.arrays import Array
 from halfseen.core.errors import DataError
-from halfseen.engines.cluster import ClusterRows, partitioned
+from halfseen.engines.cluster import ClusterRows
 from halfseen.engines.files import FileSource
 from halfseen.engines.memory import MemoryRows
+from halfseen.engines.partitions import View, partitioned
 from halfseen.engines.sparse import SparseRows
 from halfseen.engines.streamed import StreamedRows, all_columns
 from halfseen.estimators.sparse_table import read_sparse
@@ -73,7 +74,8 @@ def rows_of_collection(parts: Parts, names: tuple[str, ...], weights: Array | No
         p._replace(content=(p.content, None if weights is None else weights[p.rows]))
         for p in partitions
     )
-    return ClusterRows(weighed, partial(_read_sparse if sparse else _read, names), names, sparse)
+    view = View(partial(_read_sparse if sparse else _read, names))
+    return ClusterRows(weighed, view, names, sparse)
 
 
 def rows_of_files(source: FileSource, memory: float) -> ClusterRows:
@@ -86,7 +88,7 @@ def rows_of_files(source: FileSource, memory: float) -> ClusterRows:
         for number, part in enumerate(parts)
     ]
     partitions = partitioned(contents, [part.n_rows for part in parts], _n_rows_of_file)
-    return ClusterRows(partitions, partial(_read_file, memory), source.names)
+    return ClusterRows(partitions, View(partial(_read_file, memory)), source.names)
 
 
 def _n_rows(table: Any) -> int:

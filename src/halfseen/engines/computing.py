@@ -1,7 +1,11 @@
-"""Which partition it was that Dask could not give."""
+"""Asking Dask for results; an error names the partition that is to blame."""
 
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits
 
 from halfseen.core.errors import DataError
 
@@ -9,7 +13,45 @@ Labelled = tuple[str, Any]
 """What an error calls a partition, and its content, in which something is Delayed."""
 
 
-def failure(error: Exception, partitions: Sequence[Labelled]) -> Exception:
+RETRIES = 2
+"""How often a task that raised is tried again, for disks and networks that falter."""
+
+R = TypeVar("R")
+
+
+def computed(result: Any, contents: Sequence[Labelled]) -> Any:
+    """The value of what is Delayed."""
+    return _asked(lambda: result.compute(retries=RETRIES), contents)
+
+
+def persisted(results: Sequence[Any], contents: Sequence[Labelled]) -> Any:
+    """The same, kept by Dask where it was made."""
+    from dask import persist
+
+    return _asked(lambda: persist(*results, retries=RETRIES), contents)
+
+
+@contextmanager
+def naming(label: str) -> Iterator[None]:
+    """On a worker: what goes wrong is said of the partition."""
+    try:
+        yield
+    except Exception as error:
+        raise DataError(f"{label} fails whenever it is tried: {error}") from error
+
+
+def _asked(ask: Callable[[], R], contents: Sequence[Labelled]) -> R:
+    try:
+        # BLAS in one thread, as in Dask's own workers, where this process is the worker.
+        with threadpool_limits(1):
+            return ask()
+    except DataError:
+        raise
+    except Exception as error:
+        raise _failure(error, contents) from error
+
+
+def _failure(error: Exception, partitions: Sequence[Labelled]) -> Exception:
     """The error to raise for one of Dask's: it names the partition if one can be told."""
     if type(error).__name__ == "KilledWorker":
         return _of_killed_workers(error, partitions)
@@ -25,8 +67,9 @@ def failure(error: Exception, partitions: Sequence[Labelled]) -> Exception:
 
 def _of_killed_workers(error: Any, partitions: Sequence[Labelled]) -> Exception:
     key = str(error.task)
-    if key.startswith("halfseen-sums-"):
-        own = [partitions[int(key.rpartition("-")[2])][0]]
+    ours = re.fullmatch(r"halfseen-[0-9a-f]{32}-(\d+)", key)
+    if ours:
+        own = [partitions[int(ours[1])][0]]
     else:
         own = [label for label, content in partitions if key in map(str, _keys(content))]
     label = own[0] if own else f"The task {key}"
