@@ -122,6 +122,12 @@ def open_files(given: Files) -> FileSource:
     return FileSource(files, format, names, headers[0].named, stamps)
 
 
+def header_of_files(path: Path) -> Header:
+    """The columns of a file, or of the first file in a folder."""
+    files, format = _files_of(path)
+    return format.header(files[0])
+
+
 def _check(given: Files) -> None:
     if isinstance(given.columns, str):
         raise ValueError(
