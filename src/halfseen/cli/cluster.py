@@ -57,7 +57,7 @@ def client_of(cluster: str | None, workers: int | None) -> Iterator[None]:
             local = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address=":0",
                 silence_logs=logging.CRITICAL,
             )
             open_things.enter_context(Client(open_things.enter_context(local)))
