@@ -208,7 +208,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         X is an array or a data frame; a SciPy sparse matrix whose stored NaNs are gaps; the path of
         a Parquet, Arrow, Feather, CSV, TSV or NumPy file or of a folder of them
         (:class:`halfseen.Files` to choose columns); or a list of batches of rows, or any other
-        object that gives the same batches each time it is gone through. Options are
+        object that gives the same batches each time it is gone through; or a ``dask.array``, dense
+        or of CSR blocks, or ``dask.dataframe``, which Dask's workers sum. Options are
         ``sample_weight`` (n,), a row with a weight of 2 counting as if it were there twice, and
         ``observed``, an :class:`ObservedBlocks` that says which blocks of columns the rows of a
         sparse matrix have.
@@ -372,7 +373,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """``X`` with each gap filled by its expectation given the row's observed counts.
 
         Arrays come back as arrays and data frames as data frames, with observed cells, names and
-        index as they were. A constant feature is filled with its constant; one that was never
+        index as they were; those of Dask come back lazily. A constant feature is filled with its constant; one that was never
         observed in the fit stays as it is.
 
         Parameters

@@ -206,7 +206,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
         X is an array or a data frame; the path of a Parquet, Arrow, Feather, CSV, TSV or NumPy file
         or of a folder of them (:class:`halfseen.Files` to choose columns); or a list of batches of
-        rows, or any other object that gives the same batches each time it is gone through.
+        rows, or any other object that gives the same batches each time it is gone through. A
+        ``dask.array`` or ``dask.dataframe`` is summed by Dask's workers.
         A row with a ``sample_weight`` of 2 counts as if it were there twice.
         """
         self._check_parameters()
@@ -352,7 +353,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         """``X`` with each gap filled by its expectation given what is observed in the row.
 
         Arrays come back as arrays and data frames as data frames, with observed cells, names and
-        index as they were. Features that were never observed in the fit stay as they are.
+        index as they were; those of Dask come back lazily. Features that were never observed in the fit stay as they are.
 
         Parameters
         ----------
