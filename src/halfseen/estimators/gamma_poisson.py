@@ -373,8 +373,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """``X`` with each gap filled by its expectation given the row's observed counts.
 
         Arrays come back as arrays and data frames as data frames, with observed cells, names and
-        index as they were; those of Dask come back lazily. A constant feature is filled with its constant; one that was never
-        observed in the fit stays as it is.
+        index as they were; those of Dask come back lazily. A constant feature is filled with its
+        constant; one that was never observed in the fit stays as it is.
 
         Parameters
         ----------

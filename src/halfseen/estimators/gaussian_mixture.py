@@ -353,7 +353,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         """``X`` with each gap filled by its expectation given what is observed in the row.
 
         Arrays come back as arrays and data frames as data frames, with observed cells, names and
-        index as they were; those of Dask come back lazily. Features that were never observed in the fit stay as they are.
+        index as they were; those of Dask come back lazily. Features that were never observed in the
+        fit stay as they are.
 
         Parameters
         ----------

@@ -18,7 +18,7 @@ from halfseen.engines.files import Files, open_files
 from halfseen.engines.memory import MemoryRows
 from halfseen.engines.sparse import SparseRows
 from halfseen.engines.streamed import Source, StreamedRows, all_columns
-from halfseen.estimators.collections import is_dask, parts_of, rows_of_collection, rows_of_files
+from halfseen.estimators.dask_tables import is_dask, parts_of, rows_of_collection, rows_of_files
 from halfseen.estimators.observed_blocks import (
     ObservedBlocks,
     check_no_blocks,
