@@ -9,7 +9,7 @@ depend on x_c. Division by a small weight amplifies noise instead.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol, Self, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -129,6 +129,13 @@ class ManyRegressions:
 _pairs = cache(np.triu_indices)
 
 
+class Solution(NamedTuple):
+    """Regressions, solved: all that need be known of them where the parameters are."""
+
+    coefficients: Array  # (t, k)
+    left_over: Array  # (t,)  variances
+
+
 class Regression(Protocol[P]):
     """How a model's incomplete features are found from its complete ones."""
 
@@ -142,21 +149,25 @@ class Regression(Protocol[P]):
     def expectation(self, block: Block, reference: P) -> Array:
         """Expected latent variables (n, k) given the complete features of a block."""
 
-    def completed(self, reference: P, complete: Mask, sums: RegressionSums) -> P:
+    def solved(self, sums: RegressionSums) -> Solution:
+        """What the sums say of the targets."""
+
+    def completed(self, reference: P, complete: Mask, solution: Solution) -> P:
         """The parameters of all features, from those of the complete ones."""
 
 
 def recovered(rows: Rows, regression: Regression[P], reference: P, complete: Mask) -> P:
     """The parameters of all features, from the ``reference`` ones of the complete features."""
-    return rows.condensed(
+    solution = rows.condensed(
         RegressionSums.on(
             lambda block: regression.expectation(block, reference),
             complete,
             ~complete,
             regression.origin[~complete],
         ),
-        lambda sums: regression.completed(reference, complete, sums),
+        regression.solved,
     )
+    return regression.completed(reference, complete, solution)
 
 
 def recovered_each(
@@ -175,6 +186,6 @@ def recovered_each(
     origin = regression.origin[~complete]
     sums = rows.accumulate(ManyRegressions.on(expectations, complete, origin, bins, weights))
     return [
-        regression.completed(reference, complete, one)
+        regression.completed(reference, complete, regression.solved(one))
         for reference, one in zip(references, sums.each, strict=True)
     ]

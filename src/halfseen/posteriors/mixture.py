@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.mixture_parameters import MixtureParameters
-from halfseen.core.regression import RegressionSums
+from halfseen.core.regression import RegressionSums, Solution
 from halfseen.core.rows import Block
 from halfseen.posteriors.covariance_shape import CovarianceShape
 
@@ -58,17 +58,19 @@ class MixtureRegression:
         """The components' shares in each row; (n, k)."""
         return posterior(block, reference).responsibilities
 
+    def solved(self, sums: RegressionSums) -> Solution:
+        """Coefficients, and what they leave over."""
+        coefficients = sums.least_squares()
+        return Solution(coefficients, sums.residual_variance(coefficients))
+
     def completed(
-        self, reference: MixtureParameters, complete: Mask, sums: RegressionSums
+        self, reference: MixtureParameters, complete: Mask, solution: Solution
     ) -> MixtureParameters:
         """The means and variances of all features, from those of the complete ones."""
-        coefficients = sums.least_squares()
         means = np.empty((len(reference.weights), len(complete)))
         means[:, complete] = reference.means
-        means[:, ~complete] = self.origin[~complete] + coefficients.T
+        means[:, ~complete] = self.origin[~complete] + solution.coefficients.T
         variances = np.empty_like(means)
         variances[:, complete] = reference.variances
-        variances[:, ~complete] = self.shape.completed(
-            reference.variances, sums.residual_variance(coefficients)
-        )
+        variances[:, ~complete] = self.shape.completed(reference.variances, solution.left_over)
         return MixtureParameters(reference.weights, means, variances)

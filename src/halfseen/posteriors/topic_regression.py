@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from halfseen.core.arrays import Array, Mask
-from halfseen.core.regression import RegressionSums
+from halfseen.core.regression import RegressionSums, Solution
 from halfseen.core.rows import Block
 from halfseen.core.topic_parameters import TopicParameters
 from halfseen.posteriors.gamma_poisson import best_linear_loadings
@@ -26,13 +26,17 @@ class TopicRegression:
         """The best linear prediction of the loadings; (n, k)."""
         return best_linear_loadings(block, reference)
 
+    def solved(self, sums: RegressionSums) -> Solution:
+        """Coefficients of at least zero."""
+        return Solution(_non_negative(sums), np.empty(0))
+
     def completed(
-        self, reference: TopicParameters, complete: Mask, sums: RegressionSums
+        self, reference: TopicParameters, complete: Mask, solution: Solution
     ) -> TopicParameters:
         """The shares of all features, from those of the complete ones."""
         topics = np.empty((len(reference.means), len(complete)))
         topics[:, complete] = reference.topics
-        topics[:, ~complete] = _non_negative(sums).T
+        topics[:, ~complete] = solution.coefficients.T
         return TopicParameters(topics, reference.means, reference.variances)
 
 
