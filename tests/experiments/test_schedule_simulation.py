@@ -68,6 +68,8 @@ def test_the_plan_counts_bytes():
     explicit = scale_plan.mixture(100, 10, 0, n_steps=0, route="explicit")[2]
     assert explicit.sums == 2 * 171_700 * 8
     assert explicit.result == 9**3 * 8
+    heard = scale_plan.heard(list(passes.values()), dict.fromkeys(passes, 10.0))
+    assert heard["pairs of features"] == 160_000 + scale_plan.ENVELOPE + 10 * scale_plan.CHATTER
     words = scale_plan.topics(1000, 20, 100, n_products=7, n_parts=3)
     assert sum(p.times for p in words) == 13
     assert words[3].to_client == 7 * (1000 * 28 * 8 + scale_plan.ENVELOPE)

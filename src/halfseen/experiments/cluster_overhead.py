@@ -42,15 +42,20 @@ def by_workers(folder: Path) -> tuple[dict[str, Any], Array]:
             start = time.perf_counter()
             model = fit(Files(folder, dask=True))
             seconds = time.perf_counter() - start
-    planned = scale_plan.mixture(N_FEATURES, N_COMPONENTS, 0, n_steps=0)
+    stages = model.diagnostics_.seconds
     return {
         "workers s": seconds,
         "starting workers s": ready,
         "client's peak memory GB": memory.peak(),
-        "stages s": model.diagnostics_.seconds,
-        "bytes to the client": {p.stage: received[p.stage] for p in planned if p.times},
-        "bytes of the plan": {p.stage: p.to_client for p in planned if p.times},
+        "stages s": stages,
+        "bytes to the client": {stage: received[stage] for stage in planned(stages)},
     }, parameters(model)
+
+
+def planned(seconds: dict[str, float]) -> dict[str, float]:
+    """Bytes to the client by the plan, in stages that take so many seconds."""
+    passes = scale_plan.mixture(N_FEATURES, N_COMPONENTS, 0, n_steps=0)
+    return scale_plan.heard(passes, seconds)
 
 
 def _first(folder: Path) -> Path:
@@ -79,6 +84,7 @@ def main() -> None:
     }
     for title, value in figures.items():
         print(f"{title:>26}  {value:.4g}" if isinstance(value, float) else f"{title:>26}  {value}")
+    print(f"{'bytes by the plan':>26}  {planned(figures['stages s'])}")
     if options.keep:
         command = f"python -m halfseen.experiments.cluster_overhead --rows {options.rows}"
         results_file.write("cluster_overhead", command, figures)

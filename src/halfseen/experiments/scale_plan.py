@@ -18,6 +18,10 @@ ENVELOPE = 1400
 """Bytes that Dask itself sends to the client for each result: its state, and how it is packed."""
 
 
+CHATTER = 90
+"""Bytes a second that a client hears from a scheduler however idle both are."""
+
+
 class Pass(NamedTuple):
     """Passes over the data of one kind."""
 
@@ -32,6 +36,15 @@ class Pass(NamedTuple):
     def to_client(self) -> int:
         """Bytes sent to the client in all."""
         return self.times * (self.result + ENVELOPE)
+
+
+def heard(passes: list[Pass], seconds: dict[str, float]) -> dict[str, float]:
+    """Bytes that reach the client in each stage, which takes so many seconds."""
+    sent = {p.stage: 0.0 for p in passes if p.times}
+    for planned in passes:
+        if planned.times:
+            sent[planned.stage] += planned.to_client
+    return {stage: size + CHATTER * seconds[stage] for stage, size in sent.items()}
 
 
 def mixture(
