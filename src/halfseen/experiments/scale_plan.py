@@ -14,7 +14,7 @@ TRIPLES = "triples of features"
 NUMBER = 8
 """Bytes of a double."""
 
-ENVELOPE = 1400
+ENVELOPE = 700
 """Bytes that Dask itself sends to the client for each result: its state, and how it is packed."""
 
 
