@@ -44,7 +44,8 @@ def moment_replicates(
     Moments of replicates are sums over bins, which are kept, and all regressions of incomplete
     features go over the rows once. Tables of too many features for that are fitted anew.
     """
-    rows = rows.recentred(np.zeros(len(rows.names)))  # ready for many passes
+    if not rows.sparse:  # what is sparse must not be filled in
+        rows = rows.recentred(np.zeros(len(rows.names)))  # ready for many passes
     by_moments = replace(recipe, regression=None, refinement=None)
     sums = _sums(rows.select(seen.kept), seen.sums.mean[seen.kept], bins)
     with of_models_not_kept():
