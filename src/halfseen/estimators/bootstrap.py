@@ -18,6 +18,7 @@ from halfseen.estimators.columns import in_fitted_order
 from halfseen.estimators.groups import bins_for
 from halfseen.estimators.intervals import Interval, Public, Scale, check_level, intervals_from
 from halfseen.estimators.observed_blocks import ObservedBlocks
+from halfseen.estimators.parameters import check_count
 from halfseen.estimators.recipe import Recipe
 from halfseen.estimators.replicates import moment_replicates
 from halfseen.estimators.sources import open_rows
@@ -55,11 +56,10 @@ def bootstrapped(
     """Confidence intervals of all that a fitted estimator learned from the rows of ``X``."""
     check_is_fitted(estimator)
     check_level(level)
-    _check_possible(estimator, n_replicates)
+    check_count("n_replicates", n_replicates, FEWEST_REPLICATES, ", or the ends are chance")
+    _check_rows_are_there(estimator)
     rows, seen = _same_rows(estimator, X, sample_weight, observed)
-    if groups is not None and sample_weight is not None:
-        groups = np.asarray(groups)[np.asarray(sample_weight) > 0]
-    bins = bins_for(groups, rows)
+    bins = bins_for(groups, rows, sample_weight)
     # The Bayesian bootstrap: every bin counts for something, so no feature is ever lost.
     weights = np.random.default_rng(0).exponential(size=(n_replicates, bins.n))
     found = _replicates(estimator, rows, seen, recipe, uncertain, bins, weights)
@@ -68,12 +68,7 @@ def bootstrapped(
     return intervals_from(estimate, values, uncertain.scales, level, bins.n)
 
 
-def _check_possible(estimator: Any, n_replicates: int) -> None:
-    if n_replicates < FEWEST_REPLICATES:
-        raise ValueError(
-            f"n_replicates must be at least {FEWEST_REPLICATES}, or the ends of intervals are "
-            f"chance. Got {n_replicates!r} instead."
-        )
+def _check_rows_are_there(estimator: Any) -> None:
     if hasattr(estimator, "stream_"):
         raise ValueError(
             "A model learned by partial_fit() has no rows to bootstrap from. Use fit() for "
