@@ -47,5 +47,6 @@ class Bins:
         labels = self.of(block)
         order = np.argsort(labels, kind="stable")
         present, first = np.unique(labels[order], return_index=True)
-        for bin_, rows in zip(present, np.split(order, first[1:]), strict=True):
-            yield int(bin_), block.rows(rows)
+        ends = np.append(first, len(order))[1:]
+        for bin_, start, end in zip(present, first, ends, strict=True):
+            yield int(bin_), block.rows(order[start:end])
