@@ -1,5 +1,7 @@
 """Bins of rows: what belongs together stays together, and where blocks are cut does not matter."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,7 +21,7 @@ def block(n, start=0):
 def cut(n, places):
     """Blocks of n rows, cut at some places; some may be empty."""
     ends = [0, *sorted(place % (n + 1) for place in places), n]
-    return [block(stop - start, start) for start, stop in zip(ends, ends[1:], strict=False)]
+    return [block(stop - start, start) for start, stop in itertools.pairwise(ends)]
 
 
 labels_of_rows = st.lists(st.integers(0, 400), min_size=1, max_size=500)
