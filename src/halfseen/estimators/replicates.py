@@ -10,6 +10,7 @@ from halfseen.core import packed
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.bin_sums import BinSums
 from halfseen.core.bins import Bins
+from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.regression import recovered_each
 from halfseen.core.reweighted import ReweightedRows
 from halfseen.core.rows import Rows
@@ -50,15 +51,9 @@ def moment_replicates(
     sums = _sums(rows.select(seen.kept), seen.sums.mean[seen.kept], bins)
     with of_models_not_kept():
         found = [
-            fit_rows(
-                estimator,
-                ReweightedRows(rows, bins, one),
-                seen,
-                by_moments,
-                n_components,
-                Stages(),
-                None if sums is None else _from_sums(sums, one),
-            ).parameters
+            _replicate(
+                estimator, ReweightedRows(rows, bins, one), seen, by_moments, n_components, sums
+            )
             for one in weights
         ]
     return _with_incomplete(estimator, rows, seen, recipe, n_components, bins, weights, found)
@@ -69,6 +64,22 @@ def _sums(rows: Rows, origin: Array, bins: Bins) -> BinSums | None:
     if 16.0 * packed.size(len(origin)) * bins.n > MOST_BYTES:
         return None
     return rows.accumulate(BinSums.triples(origin, bins))
+
+
+def _replicate(
+    estimator: Any,
+    part: ReweightedRows,
+    seen: Survey,
+    recipe: Recipe[P],
+    n_components: int,
+    sums: BinSums | None,
+) -> P:
+    if sums is not None:
+        routes = _from_sums(sums, part.weights)
+        return fit_rows(estimator, part, seen, recipe, n_components, Stages(), routes).parameters
+    # Means move too; which features are complete does not.
+    seen = replace(seen, sums=part.accumulate(FeatureSums.of))
+    return fit_rows(estimator, part, seen, recipe, n_components, Stages()).parameters
 
 
 def _with_incomplete(
