@@ -84,15 +84,7 @@ def _same_rows(
     rows, _ = open_rows(reader, in_fitted_order(estimator, X), sample_weight, observed)
     seen = survey(rows, estimator.complete_above)
     _check_columns(estimator, reader)
-    before, now = estimator.observed_fraction_, seen.sums.observed_fraction
-    differs = np.abs(before - now) > 1e-9
-    if differs.any() or not np.array_equal(seen.kept, estimator.kept_features_):
-        first = int(np.argmax(differs))
-        raise ValueError(
-            "Intervals are those of the table that a model was learned from, and X is another: "
-            f"{quoted(rows.names, [first])} is observed in {now[first]:.4g} of its rows and was "
-            f"in {before[first]:.4g}. Give the same X (and sample_weight), or fit to this one."
-        )
+    _check_features(estimator, seen)
     return rows, seen
 
 
@@ -104,6 +96,25 @@ def _check_columns(estimator: Any, reader: Any) -> None:
             f"X has other columns than the model was learned from ({reader.n_features_in_}, not "
             f"{estimator.n_features_in_}, or other names). Give the same X."
         )
+
+
+def _check_features(estimator: Any, seen: Survey) -> None:
+    before, now = estimator.observed_fraction_, seen.sums.observed_fraction
+    differs = np.abs(before - now) > 1e-9
+    changed = seen.kept != estimator.kept_features_
+    if differs.any():
+        first = int(np.argmax(differs))
+        how = f"is observed in {now[first]:.4g} of its rows and was in {before[first]:.4g}"
+    elif changed.any():
+        first = int(np.argmax(changed))
+        how = "varies and did not" if seen.kept[first] else "is constant and was not"
+    else:
+        return
+    raise ValueError(
+        "Intervals are those of the table that a model was learned from, and X is another: "
+        f"{quoted(seen.names, [first])} {how}. Give the same X (and sample_weight), or fit to "
+        "this one."
+    )
 
 
 def _replicates(
