@@ -92,19 +92,19 @@ def _climbed(
 ) -> Choice:
     """For models whose spectrum says nothing: while another component clearly helps."""
     steps: list[HeldOut] = []
-    chosen = 1
+    chosen, why = 1, ", the most that were tried."
     while chosen < most:
-        found = held_out(estimator, rows, recipe, bins, [chosen, chosen + 1], chosen)
+        try:
+            found = held_out(estimator, rows, recipe, bins, [chosen, chosen + 1], chosen)
+        except DataError as error:
+            why = f": more could not be compared on held-out rows: {error}"
+            break
         steps.extend(found if not steps else found[1:])
         if not found[1].clearly_better:
+            why = ": held-out rows are not clearly more likely under one more."
             break
         chosen += 1
-    reason = (
-        f"{_counted(chosen)}: held-out rows are not clearly more likely under one more."
-        if chosen < most
-        else f"{_counted(chosen)}, the most that were tried."
-    )
-    return Choice(chosen, (), tuple(steps), reason)
+    return Choice(chosen, (), tuple(steps), _counted(chosen) + why)
 
 
 def _checked(tests: tuple[RankTest, ...], found: Sequence[HeldOut]) -> Choice:
