@@ -8,12 +8,11 @@ import numpy as np
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.bitmasks import pair_counts
-from halfseen.core.checks import FEW_ROWS
+from halfseen.core.gap_values import GapValueSums
 from halfseen.core.independence import INDEPENDENT_BELOW, joint_excess
+from halfseen.core.rows import Block
 
 COMPLETE_ABOVE = 0.95
-TELLING = 0.1
-"""Shifts of means below so many standard deviations are too small to matter."""
 
 
 class Pattern(NamedTuple):
@@ -132,44 +131,14 @@ def _rarest(names: Sequence[str], count: Array) -> Pair | None:
 
 
 def _shift(names: Sequence[str], table: Array, mask: Mask) -> Shift | None:
-    """The pair whose shift is least likely to be chance, if any is both clear and large.
-
-    Welch's statistic for the mean of feature i in rows with and without feature j, all pairs at
-    once: sums over rows are products with the masks.
-    """
-    own = mask.sum(axis=0)
-    middle, spread = np.zeros((2, len(names)))
-    seen = own > 1
-    middle[seen] = np.nanmean(table[:, seen], axis=0)
-    spread[seen] = np.nanstd(table[:, seen], axis=0)
-    unit = np.where(spread > 0, spread, 1.0)
-    z = np.where(mask, (table - middle) / unit, 0.0)
-    with_it, without = _means(z, mask, mask), _means(z, mask, ~mask)
-    difference = without.mean - with_it.mean
-    error = np.sqrt(with_it.error + without.error)
-    usable = (with_it.n_rows >= FEW_ROWS) & (without.n_rows >= FEW_ROWS) & (error > 0)
-    deviation = np.where(usable, difference / np.where(usable, error, 1.0), 0.0)
-    clear = (np.abs(deviation) >= INDEPENDENT_BELOW) & (np.abs(difference) >= TELLING)
-    if not clear.any():
+    """The clearest sign that gaps depend on values, if there is one."""
+    seen = mask.any(axis=0)
+    origin = np.zeros(len(names))
+    origin[seen] = np.nanmean(table[:, seen], axis=0)
+    found = GapValueSums.about(origin)(Block.from_table(table)).clearest_shift()
+    if found is None:
         return None
-    i, j = _worst(np.where(clear, np.abs(deviation), 0.0))
-    return Shift(names[i], names[j], float(difference[i, j]), float(deviation[i, j]))
-
-
-class _Means(NamedTuple):
-    n_rows: Array  # (d, d)
-    mean: Array
-    error: Array  # squared standard error
-
-
-def _means(z: Array, mask: Mask, where: Mask) -> _Means:
-    """Of each feature i (rows) over the rows in which ``where`` holds of feature j (columns)."""
-    chosen = where.astype(float)
-    count = mask.T.astype(float) @ chosen
-    n = np.maximum(count, 1.0)
-    mean = z.T @ chosen / n
-    variance = np.maximum((z**2).T @ chosen / n - mean**2, 0.0)
-    return _Means(count, mean, variance / n)
+    return Shift(names[found.feature], names[found.where_missing], *found[2:])
 
 
 def _worst(values: Array) -> tuple[int, int]:

@@ -192,10 +192,8 @@ def test_features_that_say_most_are_often_observed_and_vary_much():
     rows = MemoryRows(X, tuple("abcd"))
     seen = survey(rows, 0.95)
     features = np.array([True, True, True, False])
-    for most, expected in [(1, [0, 1, 0, 0]), (2, [0, 1, 1, 0])]:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(choosing, "MOST_FEATURES", most)
-            found = choosing._telling(rows, seen, features)
+    for most, expected in [(1, [0, 1, 0, 0]), (2, [0, 1, 1, 0]), (3, [1, 1, 1, 0])]:
+        found = choosing.telling_features(rows, seen, features, most)
         np.testing.assert_array_equal(found, np.array(expected, bool))
 
 
@@ -434,3 +432,10 @@ def test_only_a_clear_gain_moves_the_choice():
     moved = choosing._checked(tests, [*held[:2], HeldOut(3, -1.8, 0.21, 0.1)])
     assert moved.n_components == 3
     assert moved.reason.endswith("But held-out rows are more likely under 3, by 0.21 ± 0.1 a row.")
+
+
+@pytest.mark.parametrize(("eigenvalue", "expected"), [(1.24, 1), (1.26, 2)])
+def test_held_out_rows_do_not_overrule_an_eigenvalue_far_above_the_noise(eigenvalue, expected):
+    tests = (RankTest(1, eigenvalue, 1.0, 0.0025), RankTest(2, 0.5, 1.0, 0.3))
+    held = (HeldOut(1, -1.0, 1.0, 0.1), HeldOut(2, -2.0, 0.0, 0.0), HeldOut(3, -2.5, -0.5, 0.1))
+    assert choosing._checked(tests, held).n_components == expected

@@ -19,6 +19,7 @@ from halfseen.core.stream_sums import StreamSums
 
 N_REPLICATES = 400
 LEVEL = 0.99
+CLEARLY = 1.25
 STEP = 1e-4
 """How much bins are reweighted to see how the signal moves: little, yet far above rounding."""
 
@@ -36,6 +37,11 @@ class RankTest:
     def more(self) -> bool:
         """Whether there must be more components."""
         return self.eigenvalue > self.noise
+
+    @property
+    def clearly_more(self) -> bool:
+        """Whether that is beyond doubt."""
+        return self.eigenvalue > CLEARLY * self.noise
 
 
 def rank_tests(

@@ -6,27 +6,25 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from halfseen.core.arrays import Array
 from halfseen.core.bins import Bins
 from halfseen.core.naming import quoted
 from halfseen.core.rows import Rows
-from halfseen.core.survey import Survey, survey
-from halfseen.estimators.columns import in_fitted_order
+from halfseen.core.survey import Survey
+from halfseen.estimators.again import open_again
 from halfseen.estimators.groups import bins_for
 from halfseen.estimators.intervals import Interval, Public, Scale, check_level, intervals_from
 from halfseen.estimators.observed_blocks import ObservedBlocks
 from halfseen.estimators.parameters import check_count
 from halfseen.estimators.recipe import Recipe
 from halfseen.estimators.replicates import moment_replicates
-from halfseen.estimators.sources import open_rows
-from halfseen.estimators.table import feature_names
 
 P = TypeVar("P")
 N_REPLICATES = 200
 FEWEST_REPLICATES = 50
+SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,41 +78,35 @@ def _same_rows(
     estimator: Any, X: Any, sample_weight: Any, observed: ObservedBlocks | None
 ) -> tuple[Rows, Survey]:
     """The rows that the estimator was fitted to, and not some others."""
-    reader = clone(estimator)
-    rows, _ = open_rows(reader, in_fitted_order(estimator, X), sample_weight, observed)
-    seen = survey(rows, estimator.complete_above)
-    _check_columns(estimator, reader)
-    _check_features(estimator, seen)
+    rows, seen = open_again(estimator, X, sample_weight, observed)
+    if not learned_from(estimator, seen):
+        raise ValueError(
+            "Intervals are those of the table that a model was learned from, and X is another: "
+            f"{_difference(estimator, seen)}. Give the same X (and sample_weight), or fit to this "
+            "one."
+        )
     return rows, seen
 
 
-def _check_columns(estimator: Any, reader: Any) -> None:
-    fitted, given = feature_names(estimator), feature_names(reader)
-    unnamed = not hasattr(reader, "feature_names_in_")
-    if len(given) != len(fitted) or (given != fitted and not unnamed):
-        raise ValueError(
-            f"X has other columns than the model was learned from ({reader.n_features_in_}, not "
-            f"{estimator.n_features_in_}, or other names). Give the same X."
-        )
-
-
-def _check_features(estimator: Any, seen: Survey) -> None:
+def learned_from(estimator: Any, seen: Survey) -> bool:
+    """Whether a table looks to be the one that the estimator was fitted to."""
     before, now = estimator.observed_fraction_, seen.sums.observed_fraction
-    differs = np.abs(before - now) > 1e-9
-    changed = seen.kept != estimator.kept_features_
+    return bool((np.abs(before - now) < SAME).all()) and np.array_equal(
+        seen.kept, estimator.kept_features_
+    )
+
+
+def _difference(estimator: Any, seen: Survey) -> str:
+    """What tells a table from the one that the estimator was fitted to, by its first feature."""
+    before, now = estimator.observed_fraction_, seen.sums.observed_fraction
+    differs = np.abs(before - now) >= SAME
     if differs.any():
         first = int(np.argmax(differs))
         how = f"is observed in {now[first]:.4g} of its rows and was in {before[first]:.4g}"
-    elif changed.any():
-        first = int(np.argmax(changed))
-        how = "varies and did not" if seen.kept[first] else "is constant and was not"
     else:
-        return
-    raise ValueError(
-        "Intervals are those of the table that a model was learned from, and X is another: "
-        f"{quoted(seen.names, [first])} {how}. Give the same X (and sample_weight), or fit to "
-        "this one."
-    )
+        first = int(np.argmax(seen.kept != estimator.kept_features_))
+        how = "varies and did not" if seen.kept[first] else "is constant and was not"
+    return f"{quoted(seen.names, [first])} {how}"
 
 
 def _replicates(

@@ -67,8 +67,7 @@ def spectrum(
     rows: Rows, seen: Survey, recipe: Recipe[Any], features: Mask, bins: Bins, most: int
 ) -> tuple[RankTest, ...]:
     """The tests of the second moments, on those of the ``features`` (d,) that say most."""
-    if np.count_nonzero(features) > MOST_FEATURES:
-        features = _telling(rows, seen, features)
+    features = telling_features(rows, seen, features, MOST_FEATURES)
     part = rows.select(features)
     sums = part.accumulate(BinSums.pairs(seen.sums.mean[features], bins))
     check_pairs(sums.whole.pairs.count, part.names)
@@ -78,12 +77,14 @@ def spectrum(
         )
 
 
-def _telling(rows: Rows, seen: Survey, features: Mask) -> Mask:
-    """The features that are observed most and vary most."""
+def telling_features(rows: Rows, seen: Survey, features: Mask, most: int) -> Mask:
+    """Of ``features`` (d,) those that are observed most and vary most, ``most`` at most."""
+    if np.count_nonzero(features) <= most:
+        return features
     spread = rows.accumulate(Spread.about(np.nan_to_num(seen.sums.mean)))
     says = np.where(features, seen.sums.observed_fraction * spread.variance, -np.inf)
     telling = np.zeros_like(features)
-    telling[np.argsort(says, kind="stable")[-MOST_FEATURES:]] = True
+    telling[np.argsort(says, kind="stable")[-most:]] = True
     return telling
 
 
@@ -109,7 +110,10 @@ def _climbed(
 
 def _checked(tests: tuple[RankTest, ...], found: Sequence[HeldOut]) -> Choice:
     spectral = tests[-1].n_components
-    better = [one for one in found if one.clearly_better]
+    # A component can be real and yet be learned too poorly to predict with: held-out rows speak
+    # against it only if its eigenvalue is barely above the noise.
+    beyond_doubt = spectral if all(test.clearly_more for test in tests[-2:-1]) else 1
+    better = [one for one in found if one.clearly_better and one.n_components >= beyond_doubt]
     if not better:
         reason = f"{_of_spectrum(tests)} Held-out rows are not clearly more likely under others."
         return Choice(spectral, tests, tuple(found), reason)

@@ -40,6 +40,9 @@ class Diagnostics:
         How the parameters of incomplete features were found: "none", "regress" or "divide".
     seconds : dict
         Time spent in each stage.
+    strengths : ndarray or None
+        ``λ_k``, how strongly each component shows in the whitened tensor; None in models from
+        older files.
     choice : Choice or None
         How ``n_components="auto"`` was decided.
     """
@@ -55,6 +58,7 @@ class Diagnostics:
     n_unseen_triples: int
     incomplete_features: str
     seconds: dict[str, float]
+    strengths: Array | None = None
     choice: Choice | None = None
 
     @property
@@ -84,6 +88,7 @@ def diagnose(
         n_unseen_triples=evidence.third.n_unseen,
         incomplete_features=incomplete_features,
         seconds=dict(stages.seconds),
+        strengths=learned.decomposition.values,
     )
 
 

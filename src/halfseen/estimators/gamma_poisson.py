@@ -41,7 +41,7 @@ from halfseen.estimators.parameters import (
 )
 from halfseen.estimators.predictive import of_topics
 from halfseen.estimators.recipe import Recipe
-from halfseen.estimators.reporting import write_page
+from halfseen.estimators.reporting import list_concerns, write_page
 from halfseen.estimators.sanity import warn_of_empty
 from halfseen.estimators.sparse_table import read_sparse
 from halfseen.estimators.stored import save
@@ -473,6 +473,33 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         is whole the old one stays, even if the process is killed.
         """
         save(self, path, overwrite=overwrite)
+
+    def concerns(
+        self, X: Any, *, groups: Any = None, observed: ObservedBlocks | None = None
+    ) -> list[Any]:
+        """What speaks against taking the model at its word, in sentences.
+
+        Checks whether gaps depend on values or come in blocks, whether pairs of features are seen
+        together often enough, whether features are related at all, how many topics the second
+        moments support, whether topics are alike, whether row totals vary enough, and whether
+        second and third moments agree. Each is a test that rarely fires without cause.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), path or list of batches
+            The table that the model was learned from.
+        groups : array of shape (n,) or None, default=None
+            A label for each row if rows depend on each other, such as the patient it is of.
+        observed : ObservedBlocks or None, default=None
+            As given to :meth:`fit`.
+
+        Returns
+        -------
+        list of Concern
+            Each with a ``kind`` and a ``sentence`` that says what to do.
+        """
+        check_is_fitted(self)
+        return list_concerns(self, X, groups=groups, observed=observed)
 
     def report(
         self,

@@ -38,7 +38,7 @@ from halfseen.estimators.parameters import (
 )
 from halfseen.estimators.predictive import of_mixture
 from halfseen.estimators.recipe import Recipe
-from halfseen.estimators.reporting import write_page
+from halfseen.estimators.reporting import list_concerns, write_page
 from halfseen.estimators.sanity import warn_of_empty, warn_of_scales
 from halfseen.estimators.stored import save
 from halfseen.estimators.streaming import streams, with_batch
@@ -455,6 +455,29 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         is whole the old one stays, even if the process is killed.
         """
         save(self, path, overwrite=overwrite)
+
+    def concerns(self, X: Any, *, groups: Any = None) -> list[Any]:
+        """What speaks against taking the model at its word, in sentences.
+
+        Checks whether gaps depend on values or come in blocks, whether pairs of features are seen
+        together often enough, whether features are related at all, how many components the second
+        moments support, whether components overlap, and whether the noise is as assumed. Each is a
+        test that rarely fires without cause.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), path or list of batches
+            The table that the model was learned from.
+        groups : array of shape (n,) or None, default=None
+            A label for each row if rows depend on each other, such as the patient it is of.
+
+        Returns
+        -------
+        list of Concern
+            Each with a ``kind`` and a ``sentence`` that says what to do.
+        """
+        check_is_fitted(self)
+        return list_concerns(self, X, groups=groups)
 
     def report(
         self,

@@ -19,6 +19,7 @@ from halfseen.core.stream_sums import StreamSecond, stream_third
 from halfseen.core.survey import Survey
 from halfseen.estimators.cross_scores import of_models_not_kept
 from halfseen.estimators.fitting import (
+    Fit,
     Routes,
     fit_rows,
     recovery_of_incomplete,
@@ -47,21 +48,40 @@ def moment_replicates(
     """
     if not rows.sparse:  # what is sparse must not be filled in
         rows = rows.recentred(np.zeros(len(rows.names)))  # ready for many passes
+    fits = moment_fits(estimator, rows, seen, recipe, n_components, bins, weights)
+    found = [fit.parameters for fit in fits]
+    return _with_incomplete(estimator, rows, seen, recipe, n_components, bins, weights, found)
+
+
+def moment_fits(
+    estimator: Any,
+    rows: Rows,
+    seen: Survey,
+    recipe: Recipe[P],
+    n_components: int,
+    bins: Bins,
+    weights: Array,
+) -> list[Fit[P]]:
+    """Replicates by moments alone, of the features that these are taken of."""
     by_moments = replace(recipe, regression=None, refinement=None)
     sums = _sums(rows.select(seen.kept), seen.sums.mean[seen.kept], bins)
     with of_models_not_kept():
-        found = [
+        return [
             _replicate(
                 estimator, ReweightedRows(rows, bins, one), seen, by_moments, n_components, sums
             )
             for one in weights
         ]
-    return _with_incomplete(estimator, rows, seen, recipe, n_components, bins, weights, found)
+
+
+def sums_fit(n_features: int, n_bins: int) -> bool:
+    """Whether sums of triples of so many features in so many bins can be kept."""
+    return 16.0 * packed.size(n_features) * n_bins <= MOST_BYTES
 
 
 def _sums(rows: Rows, origin: Array, bins: Bins) -> BinSums | None:
     """Sums of triples of features in each bin, unless they would be too many."""
-    if 16.0 * packed.size(len(origin)) * bins.n > MOST_BYTES:
+    if not sums_fit(len(origin), bins.n):
         return None
     return rows.accumulate(BinSums.triples(origin, bins))
 
@@ -73,13 +93,13 @@ def _replicate(
     recipe: Recipe[P],
     n_components: int,
     sums: BinSums | None,
-) -> P:
+) -> Fit[P]:
     if sums is not None:
         routes = _from_sums(sums, part.weights)
-        return fit_rows(estimator, part, seen, recipe, n_components, Stages(), routes).parameters
+        return fit_rows(estimator, part, seen, recipe, n_components, Stages(), routes)
     # Means move too; which features are complete does not.
     seen = replace(seen, sums=part.accumulate(FeatureSums.of))
-    return fit_rows(estimator, part, seen, recipe, n_components, Stages()).parameters
+    return fit_rows(estimator, part, seen, recipe, n_components, Stages())
 
 
 def _with_incomplete(

@@ -1,4 +1,4 @@
-"""The one step up from estimators: ``model.report`` writes the page of the report layer."""
+"""The steps up from estimators: what models say of themselves is above them."""
 
 import os
 from typing import Any
@@ -9,3 +9,10 @@ def write_page(model: Any, X: Any, path: str | os.PathLike[str], **options: Any)
     from halfseen.report.page import write_report
 
     write_report(model, X, path, **options)
+
+
+def list_concerns(model: Any, X: Any, **options: Any) -> list[Any]:
+    """What speaks against taking ``model`` at its word."""
+    from halfseen.concerns import concerns_of
+
+    return concerns_of(model, X, **options)

@@ -8,15 +8,18 @@ from numpy.typing import NDArray
 
 from halfseen.core.arrays import Array
 from halfseen.core.errors import DataError
+from halfseen.estimators.again import open_again
+from halfseen.estimators.bootstrap import learned_from
 from halfseen.estimators.containers import rows_of
+from halfseen.estimators.groups import bins_for
 from halfseen.estimators.hidden_values import HiddenValues, hide_and_fill
+from halfseen.estimators.replicates import sums_fit
 from halfseen.report.shown import Shown
 
 MOST_ROWS = {"group": 20_000, "topic": 1_000}
 """Rows that are looked at: topics of a row take longer to find."""
 SURE = 0.9
 HIDE = 0.1
-Z95 = 1.959964
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,16 +29,20 @@ class Certainty:
     rows: NDArray[np.intp]  # (n_rows,)  which of the table they are
     memberships: Array  # (n_rows, k)  probabilities of groups, or shares of topics, as shown
     doubt: Array  # (n_rows,)  probability of the likeliest group; or relative error of a loading
-    low: Array | None  # (k, d)  95 % intervals of groups' averages, in own units
+    low: Array | None  # (k, d)  95 % intervals of what is shown of groups and topics
     high: Array | None
+    share_low: Array | None  # (k,)  the same of how common groups are
+    share_high: Array | None
     hidden: HiddenValues | None
 
 
-def certainty(model: Any, view: Shown, X: Any, table: Array) -> Certainty:
+def certainty(model: Any, view: Shown, X: Any, table: Array, groups: Any) -> Certainty:
     """Look at the rows of X, which is ``table`` (n, d) as an array.
 
-    If there are many, at some drawn by lot.
+    If there are many, at some drawn by lot. Intervals are from all of them, and only if the model
+    was learned from them.
     """
+    ends = _intervals(model, view, X, groups)
     most = MOST_ROWS[view.kind]
     rows = np.arange(len(table))
     if len(table) > most:
@@ -47,10 +54,9 @@ def certainty(model: Any, view: Shown, X: Any, table: Array) -> Certainty:
         largest = mean.argmax(axis=1)[:, None]
         doubt = np.take_along_axis(spread / mean, largest, axis=1)[:, 0]
         shares = mean / mean.sum(axis=1, keepdims=True)
-        return Certainty(rows, shares[:, view.order], doubt, None, None, hidden)
+        return Certainty(rows, shares[:, view.order], doubt, *ends, hidden)
     shares = model.predict_proba(given)[:, view.order]
-    low, high = _intervals(model, view, table, shares)
-    return Certainty(rows, shares, shares.max(axis=1), low, high, hidden)
+    return Certainty(rows, shares, shares.max(axis=1), *ends, hidden)
 
 
 def _hidden(model: Any, given: Any, table: Array) -> HiddenValues | None:
@@ -60,16 +66,24 @@ def _hidden(model: Any, given: Any, table: Array) -> HiddenValues | None:
         return None
 
 
-def _intervals(model: Any, view: Shown, table: Array, shares: Array) -> tuple[Array, Array]:
-    """What sampling leaves open of the groups' averages, if the groups are right."""
-    n_known = shares.T @ ~np.isnan(table)
-    variances = np.asarray(model.covariances_, dtype=float)
-    if variances.ndim:
-        variances = variances[view.order] if variances.ndim == 2 else variances[view.order, None]
-    with np.errstate(divide="ignore"):
-        error = Z95 * np.sqrt(variances / n_known)
-    means, done = model.means_[view.order], model.preprocessing_
-    ends = means - error, means + error
-    if done is None:
-        return ends
-    return done.undo(ends[0]), done.undo(ends[1])
+Ends = tuple[Array | None, Array | None, Array | None, Array | None]
+
+
+def _intervals(model: Any, view: Shown, X: Any, groups: Any) -> Ends:
+    """Ends of 95 % intervals of what is shown, if there can be any."""
+    rows, seen = open_again(model, X)
+    bins = bins_for(groups, rows)
+    by_moments = model.refine is None
+    if not learned_from(model, seen) or (view.kind == "topic" and not by_moments):
+        return None, None, None, None
+    if by_moments and not sums_fit(int(np.count_nonzero(seen.kept)), bins.n):
+        return None, None, None, None
+    found = model.intervals(X, groups=groups)
+    if view.kind == "topic":
+        topics = found["components_"]
+        return topics.low[view.order], topics.high[view.order], None, None
+    means, shares, done = found["means_"], found["weights_"], model.preprocessing_
+    low, high = means.low[view.order], means.high[view.order]
+    if done is not None:
+        low, high = done.undo(low), done.undo(high)
+    return low, high, shares.low[view.order], shares.high[view.order]

@@ -47,7 +47,11 @@ def _preprocessing(model: Any) -> list[str]:
 
 def components(view: Shown, sure: Certainty) -> Section:
     """What the groups or topics are, and how common."""
-    heat = topics_chart(view) if view.kind == "topic" else groups_chart(view, sure.low, sure.high)
+    heat = (
+        topics_chart(view, sure.low, sure.high)
+        if view.kind == "topic"
+        else groups_chart(view, sure.low, sure.high)
+    )
     whole = "of rows" if view.kind == "group" else "of all that is counted"
     shares = bar_chart(
         f"How common the {view.kind}s are",
@@ -57,13 +61,19 @@ def components(view: Shown, sure: Certainty) -> Section:
                 f"{view.kind} {i + 1}",
                 float(share),
                 percent(share),
-                f"{view.kind} {i + 1}: {100 * share:.1f}% {whole}",
+                f"{view.kind} {i + 1}: {100 * share:.1f}% {whole}{_between(sure, i)}",
             )
             for i, share in enumerate(view.shares)
         ],
         (view.kind, "share"),
     )
     return Section("components", f"The {view.kind}s", [], [shares, heat], [], told(view))
+
+
+def _between(sure: Certainty, i: int) -> str:
+    if sure.share_low is None or sure.share_high is None:
+        return ""
+    return f" (between {100 * sure.share_low[i]:.1f}% and {100 * sure.share_high[i]:.1f}%)"
 
 
 def gaps(found: Missingness) -> Section:

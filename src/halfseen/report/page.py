@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from halfseen.concerns import concerns_of
 from halfseen.estimators.columns import in_fitted_order
 from halfseen.estimators.table import read_new_table
 from halfseen.missingness import missingness
@@ -29,9 +30,10 @@ def write_report(
     notes: tuple[str, ...] = (),
     include_rows: bool = False,
     overwrite: bool = False,
+    groups: Any = None,
 ) -> None:
     """Write the page of a fitted model and a table ``X`` (n, d) to ``path``."""
-    text = report_page(model, X, title=title, notes=notes, include_rows=include_rows)
+    text = report_page(model, X, title=title, notes=notes, include_rows=include_rows, groups=groups)
     write_whole(path, text.encode("utf-8"), overwrite=overwrite)
 
 
@@ -42,22 +44,29 @@ def report_page(
     title: str | None = None,
     notes: tuple[str, ...] = (),
     include_rows: bool = False,
+    groups: Any = None,
 ) -> str:
-    """The page as HTML. It holds no row of X unless ``include_rows``."""
+    """The page as HTML. It holds no row of X unless ``include_rows``.
+
+    ``groups`` (n,) label rows that depend on each other.
+    """
     X = X.toarray() if hasattr(X, "toarray") else X
     table = np.asarray(read_new_table(model, X), dtype=float)
     ordered = in_fitted_order(model, X)
     view = shown(model)
     found = missingness(view.names, table)
-    sure = certainty(model, view, ordered, table)
+    sure = certainty(model, view, ordered, table, groups)
+    speaks_against = concerns_of(
+        model, ordered, groups=groups, names=view.names, called=view.called
+    )
     heading = title or f"{view.k} {view.kind}{'s' * (view.k > 1)} in {len(table):,} rows"
     sections = [
         summary(model, view, found, notes),
         components(view, sure),
         gaps(found),
         weights(model, view),
-        sureness(model, view, sure),
-        caution(model, view, found, sure),
+        sureness(model, view, sure, groups is not None),
+        caution(model, view, found, sure, [concern.sentence for concern in speaks_against]),
     ]
     rows = some_rows(model, view, sure, table) if include_rows else None
     return _rendered(heading, sections, rows, type(model).__name__)

@@ -28,6 +28,10 @@ class Shown:
         """How many components there are."""
         return len(self.shares)
 
+    def called(self, component: int) -> str:
+        """What the model's own component of a number is called on the page."""
+        return f"{self.kind} {int(np.flatnonzero(self.order == component)[0]) + 1}"
+
 
 def shown(model: Any) -> Shown:
     """What there is to show of a fitted model."""

@@ -10,15 +10,16 @@ from halfseen.report.certainty import SURE, Certainty
 from halfseen.report.charts.bars import Bar, bar_chart
 from halfseen.report.charts.drawing import Figure
 from halfseen.report.charts.plane import histogram, spectrum_chart
-from halfseen.report.distrust import concerns
+from halfseen.report.distrust import distrust
 from halfseen.report.section import Section
 from halfseen.report.shown import Shown
 from halfseen.report.words import percent
 
 
-def sureness(model: Any, view: Shown, sure: Certainty) -> Section:
+def sureness(model: Any, view: Shown, sure: Certainty, grouped: bool) -> Section:
     """How sure the model is of rows, of averages and of what it fills in."""
     sentences, figures = _of_rows(view, sure)
+    sentences.append(_of_intervals(view, sure, grouped))
     hidden = sure.hidden
     if hidden is not None:
         sentences.append(
@@ -71,17 +72,12 @@ def _of_rows(view: Shown, sure: Certainty) -> tuple[list[str], list[Figure]]:
         )
         sentence = f"In a typical row the amount of its main topic is known to within {middle:.0%}."
         return [sentence], [chart]
-    sentences = [
-        "Averages of groups come with the interval that sampling leaves open, if the groups are "
-        "right (point at a cell of the chart of groups to see it)."
-    ]
     if view.k == 1:
-        return sentences, []
-    sentences.insert(
-        0,
+        return [], []
+    sentences = [
         f"{percent(float((sure.doubt >= SURE).mean()))} of rows belong to one group with a "
         f"probability of at least {SURE:.0%}; the mean is {sure.doubt.mean():.0%}.",
-    )
+    ]
     chart = histogram(
         "How sure we are of each row's group",
         f"Rows by the probability of their likeliest group ({len(sure.rows):,} rows).",
@@ -93,9 +89,25 @@ def _of_rows(view: Shown, sure: Certainty) -> tuple[list[str], list[Figure]]:
     return sentences, [chart]
 
 
-def caution(model: Any, view: Shown, found: Missingness, sure: Certainty) -> Section:
+def _of_intervals(view: Shown, sure: Certainty, grouped: bool) -> str:
+    if sure.low is None:
+        return (
+            "There are no confidence intervals on this page: they need the table that the model "
+            "was learned from, and topics without stochastic polish of not too many columns."
+        )
+    what = "averages and shares of groups" if view.kind == "group" else "shares of columns"
+    unit = "whole groups of rows" if grouped else "rows, taken to be independent of each other"
+    return (
+        f"The {what} come with 95% confidence intervals (point at a cell or bar of a chart to see "
+        f"them), from a bootstrap of {unit}."
+    )
+
+
+def caution(
+    model: Any, view: Shown, found: Missingness, sure: Certainty, concerns: list[str]
+) -> Section:
     """What the model takes for granted, and what speaks against it."""
-    said = concerns(model, view, found, sure)
+    said = distrust(model, view, found, sure, concerns)
     if not said:
         said = ["Nothing in the diagnostics stands out."]
     assumed = (

@@ -56,8 +56,14 @@ def groups_chart(model: Shown, low: Array | None, high: Array | None) -> Figure:
     )
 
 
-def topics_chart(model: Shown) -> Figure:
-    """Shares of words in the topics."""
+def topics_chart(model: Shown, low: Array | None, high: Array | None) -> Figure:
+    """Shares of words in the topics; ``low`` and ``high`` (k, d) as for groups."""
+
+    def between(k: int, d: int) -> str:
+        if low is None or high is None:
+            return ""
+        return f" (between {100 * low[k, d]:.2g}% and {100 * high[k, d]:.2g}%)"
+
     top = {int(d) for topic in model.centres for d in np.argsort(-topic, kind="stable")[:10]}
     main = model.centres.argmax(axis=0)
     chosen = sorted(top, key=lambda d: (main[d], -model.centres[main[d], d]))[:MOST]
@@ -67,8 +73,8 @@ def topics_chart(model: Shown) -> Figure:
     texts = [[percent(model.centres[k, d]) for k in range(model.k)] for d in chosen]
     tips = [
         [
-            f"{model.names[d]} is {100 * model.centres[k, d]:.2g}% of topic {k + 1}, and "
-            f"{100 * model.average[d]:.2g}% of all"
+            f"{model.names[d]} is {100 * model.centres[k, d]:.2g}% of topic {k + 1}"
+            f"{between(k, d)}, and {100 * model.average[d]:.2g}% of all"
             for k in range(model.k)
         ]
         for d in chosen

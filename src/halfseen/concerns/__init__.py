@@ -1,0 +1,34 @@
+"""What speaks against taking a model at its word, in sentences."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from halfseen.concerns import counts, gaps, mixture, spectrum
+from halfseen.concerns.case import Case, case
+from halfseen.concerns.concern import Concern
+
+Check = Callable[[Case], Iterator[Concern]]
+SHARED: tuple[Check, ...] = (
+    gaps.depend_on_values,
+    gaps.in_blocks,
+    gaps.few_together,
+    spectrum.unrelated_features,
+    spectrum.number_of_components,
+)
+CHECKS: dict[str, tuple[Check, ...]] = {
+    "GaussianMixture": (*SHARED, mixture.overlap, mixture.noise),
+    "GammaPoisson": (*SHARED, counts.alike, counts.dispersion, counts.routes),
+}
+"""The checks of each estimator."""
+
+
+def concerns_of(model: Any, X: Any, **options: Any) -> list[Concern]:
+    """All concerns about a fitted model and the table ``X`` it was learned from.
+
+    Options are those of :func:`case`.
+    """
+    this = case(model, X, **options)
+    return [concern for check in CHECKS[type(model).__name__] for concern in check(this)]
+
+
+__all__ = ["CHECKS", "Case", "Check", "Concern", "case", "concerns_of"]
