@@ -33,13 +33,13 @@ D = 6
 GAPS = [1.0, 1.0, 1.0, 1.0, 0.7, 0.4]
 
 
-def mixture(k=3, n=1500, observed=GAPS, seed=0, d=D):
+def mixture(k=3, n=1000, observed=GAPS, seed=0, d=D):
     rng = np.random.default_rng(seed)
     X, _ = simulate.gaussian_mixture(n, np.full(k, 1 / k), 5 * np.eye(d)[:k], 1.0, rng)
     return simulate.independent_gaps(X, observed, rng)
 
 
-def topics(k=2, n=1500, observed=GAPS, seed=0, d=D):
+def topics(k=2, n=1000, observed=GAPS, seed=0, d=D):
     rng = np.random.default_rng(seed)
     shares = np.full((k, d), 0.02) + np.eye(k)[np.arange(d) % k].T
     shares /= shares.sum(axis=1, keepdims=True)
@@ -158,7 +158,7 @@ def test_a_sparse_table_gives_the_choice_of_the_filled_one():
 
 def test_blocks_not_observed_are_gaps():
     X, blocks = topics(observed=[1.0] * D), np.array([0, 0, 0, 0, 1, 1])
-    has = np.column_stack([np.ones(1500, bool), np.arange(1500) % 3 > 0])
+    has = np.column_stack([np.ones(1000, bool), np.arange(1000) % 3 > 0])
     counts = csr_array(np.where(has[:, blocks], X, 0.0))
     ours = choose_components(counts, "gamma-poisson", observed=ObservedBlocks(blocks, has))
     theirs = choose_components(np.where(has[:, blocks], X, np.nan), "gamma-poisson")
@@ -305,11 +305,11 @@ def test_groups_keep_dependent_rows_from_looking_like_components():
 
 
 def test_groups_of_one_row_each_are_rows(chosen):
-    assert choose_components(mixture(), groups=np.arange(1500)) == chosen
+    assert choose_components(mixture(), groups=np.arange(1000)) == chosen
 
 
 def test_groups_are_checked():
-    with pytest.raises(ValueError, match="groups must hold one label a row, 1500 in all"):
+    with pytest.raises(ValueError, match="groups must hold one label a row, 1000 in all"):
         choose_components(mixture(), groups=[1, 2])
 
 

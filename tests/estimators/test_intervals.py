@@ -34,6 +34,8 @@ ESTIMATORS = {
 }
 FEW = {"n_replicates": 50}
 every_estimator = pytest.mark.parametrize("kind", ESTIMATORS)
+# By scores, by moments, and by moments with regressions.
+every_route = pytest.mark.parametrize("kind", ["diag", "moments", "topics"])
 
 
 def table(kind, n=N, seed=0, observed=OBSERVED):
@@ -155,7 +157,7 @@ def test_rows_repeated_and_given_as_groups_are_as_uncertain_as_once(kind):
         assert ratio == pytest.approx(np.sqrt(3), rel=0.25)
 
 
-@every_estimator
+@every_route
 def test_a_sample_weight_is_a_repeated_row_of_a_group(kind):
     X, weights = table(kind), np.repeat([1.0, 2.0, 3.0], N // 3)
     model = clone(ESTIMATORS[kind]).fit(X, sample_weight=weights)
@@ -167,7 +169,7 @@ def test_a_sample_weight_is_a_repeated_row_of_a_group(kind):
     assert_same(model.intervals(X, sample_weight=weights, **FEW), expected, rtol=1e-6)
 
 
-@every_estimator
+@every_route
 def test_rows_of_no_weight_are_not_there_and_nor_are_their_groups(kind):
     X, rng = table(kind), np.random.default_rng(1)
     weights, groups = rng.integers(3, size=N).astype(float), rng.integers(40, size=N)
@@ -210,7 +212,7 @@ def test_more_replicates_change_little(fitted, kind):
         assert np.mean(more[name].std / found[name].std) == pytest.approx(1, rel=0.25)
 
 
-@every_estimator
+@every_route
 def test_a_data_frame_gives_the_intervals_of_its_values(fitted, kind):
     _, X, found = fitted(kind)
     frame = pd.DataFrame(X, columns=NAMES)
@@ -219,7 +221,7 @@ def test_a_data_frame_gives_the_intervals_of_its_values(fitted, kind):
     assert_same(model.intervals(X, **FEW), found)
 
 
-@every_estimator
+@every_route
 def test_a_file_and_batches_give_the_intervals_of_their_rows(fitted, kind, tmp_path):
     model, X, found = fitted(kind)
     path = tmp_path / "rows.parquet"
@@ -248,7 +250,7 @@ def test_blocks_not_observed_are_gaps():
     assert_same(ours, GammaPoisson(K).fit(filled).intervals(filled, **FEW), rtol=1e-6)
 
 
-@every_estimator
+@every_route
 def test_a_loaded_model_has_the_same_intervals_whatever_the_order_of_columns(kind, tmp_path):
     frame = pd.DataFrame(table(kind), columns=NAMES)
     model = clone(ESTIMATORS[kind]).fit(frame)
