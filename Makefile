@@ -8,7 +8,8 @@ demo: .venv/demo.stamp
 	$(BIN)/halfseen demo --force
 
 test: .venv/test.stamp lint
-	$(BIN)/python -m pytest -n 2
+	# One thread each: two workers with two BLAS threads each would fight over two cores.
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check src tests

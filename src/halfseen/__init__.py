@@ -18,7 +18,9 @@ if TYPE_CHECKING:
         GaussianMixture,
         ObservedBlocks,
         Stream,
+        WeightsComparison,
         choose_components,
+        compare_weights,
         load,
     )
 
@@ -36,7 +38,9 @@ __all__ = [
     "ObservedBlocks",
     "Stream",
     "WeakMomentsWarning",
+    "WeightsComparison",
     "choose_components",
+    "compare_weights",
     "load",
 ]
 

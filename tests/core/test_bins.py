@@ -27,13 +27,23 @@ def cut(n, places):
 labels_of_rows = st.lists(st.integers(0, 400), min_size=1, max_size=500)
 
 
-@law
-@given(st.integers(1, 1000))
-def test_rows_are_dealt_alike(n):
+@pytest.mark.parametrize("n", [1, 2, 199, 200])
+def test_few_rows_have_a_bin_each(n):
     bins = Bins.of_rows(n)
-    sizes = np.bincount(bins.of(block(n)), minlength=bins.n)
-    assert bins.n == min(n, MOST_BINS)
-    assert sizes.max() - sizes.min() <= 1
+    assert bins.n == n
+    assert sorted(bins.of(block(n))) == list(range(n))
+
+
+@pytest.mark.parametrize("start", [0, 1_000_000])
+@pytest.mark.parametrize("period", [1, 2, 7, 100, 200, 256, 1000])
+def test_many_rows_are_spread_over_all_bins_and_so_are_those_that_repeat(period, start):
+    bins = Bins.of_rows(10**6)
+    numbers = start + period * np.arange(20_000)
+    found = np.concatenate([bins.of(block(1, number)) for number in numbers])
+    sizes = np.bincount(found, minlength=bins.n)
+    assert bins.n == MOST_BINS == len(sizes)
+    assert sizes.min() > 50  # of 100 in the mean: chance would leave 60
+    assert sizes.max() < 150
 
 
 @law

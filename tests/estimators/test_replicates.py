@@ -57,6 +57,11 @@ def in_memory(X, weights=None):
     return MemoryRows(X, NAMES, weights)
 
 
+def of_rows(bins, n):
+    """The bin of each of n rows."""
+    return bins.of(Block.from_table(np.empty((n, 1))))
+
+
 def laid_flat(parameters):
     """All numbers of a model, components in the order of their places."""
     if isinstance(parameters, MixtureParameters):
@@ -93,7 +98,7 @@ def test_a_replicate_is_exactly_what_a_stream_of_the_weighted_rows_gives(kind, d
     for one, of_bins in zip(
         replicated(estimator, in_memory(X), bins, weights), weights, strict=True
     ):
-        per_row = of_bins[np.arange(len(X)) % 30]
+        per_row = of_bins[of_rows(bins, len(X))]
         expected = of_a_stream(estimator, X, np.nanmean(X, axis=0), per_row)
         np.testing.assert_allclose(laid_flat(one), expected, rtol=1e-8, atol=1e-8)
 
@@ -108,7 +113,7 @@ def test_replicates_are_fits_with_weights_up_to_one_part_in_the_rows(kind, obser
     ours = np.array([laid_flat(one) for one in found])
     std = np.maximum(ours[1:].std(axis=0), 1e-3)
     for one, of_bins in zip(ours[:4], weights, strict=False):
-        again = refitted(MODELS[kind], X, of_bins[np.arange(n) % 100])
+        again = refitted(MODELS[kind], X, of_bins[of_rows(bins, n)])
         # Fits divide by N - 1 where streams divide by N, and with gaps centre pairs on means of
         # other rows: products of two errors, so a standard error's share of a standard error.
         assert (np.abs(again - one) / std).max() < 3 / np.sqrt(n)
@@ -121,7 +126,7 @@ def test_tables_of_too_many_features_are_fitted_anew(kind, observed, monkeypatch
     X, bins = table(kind, 400, observed), Bins(25)
     weights = np.random.default_rng(3).exponential(size=25)
     (one,) = replicated(MODELS[kind], in_memory(X), bins, weights)
-    again = refitted(MODELS[kind], X, weights[np.arange(400) % 25])
+    again = refitted(MODELS[kind], X, weights[of_rows(bins, 400)])
     ours = laid_flat(one)
     np.testing.assert_allclose(ours, again, rtol=1e-6, atol=1e-6)
 
@@ -145,7 +150,7 @@ def test_partial_replicates_regress_what_the_moments_leave_out(kind):
     X, bins = table(kind, 1000, GAPS), Bins(50)
     weights = np.random.default_rng(5).exponential(size=50)
     (one,) = replicated(estimator, in_memory(X), bins, weights)
-    again = refitted(estimator, X, weights[np.arange(1000) % 50])
+    again = refitted(estimator, X, weights[of_rows(bins, 1000)])
     np.testing.assert_allclose(laid_flat(one), again, rtol=0.02, atol=0.02)
 
 
@@ -156,6 +161,6 @@ def test_weights_of_rows_multiply_those_of_bins(kind):
     rows = in_memory(X, per_row)
     origin = survey(rows, 0.95).sums.mean
     (one,) = replicated(MODELS[kind], rows, bins, weights)
-    both = per_row * weights[np.arange(500) % 25]
+    both = per_row * weights[of_rows(bins, 500)]
     expected = of_a_stream(MODELS[kind], X, origin, both)
     np.testing.assert_allclose(laid_flat(one), expected, rtol=1e-8, atol=1e-8)

@@ -18,7 +18,7 @@ from halfseen.estimators.again import open_again
 from halfseen.estimators.choosing import telling_features
 from halfseen.estimators.groups import bins_for
 
-MOST_FEATURES = 256
+MOST_FEATURES = 128
 """Checks of pairs of features look at no more, those that say most."""
 
 
@@ -48,11 +48,6 @@ class Case:
     def names(self) -> tuple[str, ...]:
         """Of those features."""
         return tuple(np.array(self.all_names, dtype=object)[self.features])
-
-    @property
-    def kept_names(self) -> tuple[str, ...]:
-        """Of the features that the model describes."""
-        return tuple(np.array(self.all_names, dtype=object)[self.model.kept_features_])
 
     @cached_property
     def pairs(self) -> BinSums:

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from halfseen.concerns.case import Case
 from halfseen.concerns.concern import Concern
-from halfseen.core.arrays import Array
+from halfseen.core.arrays import Array, Mask
 from halfseen.core.bins import Bins
 from halfseen.core.mixture_parameters import MixtureParameters
 from halfseen.core.naming import quoted
@@ -57,19 +57,21 @@ class ResidualSums:
     product: Array  # (g, d, d)
 
     @classmethod
-    def of(cls, parameters: MixtureParameters, bins: Bins) -> Callable[[Block], "ResidualSums"]:
-        """The function that sums a block."""
+    def of(
+        cls, parameters: MixtureParameters, features: Mask, bins: Bins
+    ) -> Callable[[Block], "ResidualSums"]:
+        """The function that sums some of the ``features`` (d,) of a block."""
+        some = parameters.select(features)
 
         def summarise(block: Block) -> ResidualSums:
-            d = parameters.means.shape[1]
+            d = some.means.shape[1]
             count, product = np.zeros((2, bins.n, d, d))
-            for bin_, part in bins.parts(block):
-                shares = part.weighed(posterior(part, parameters).responsibilities)
+            for bin_, rows in bins.parts(block):
+                shares = rows.weighed(posterior(rows, parameters).responsibilities)
+                part = rows.select(features)
                 mask = part.observed.astype(float)
                 count[bin_] = mask.T @ part.weighed(mask)
-                for share, mean, variance in zip(
-                    shares.T, parameters.means, parameters.variances, strict=True
-                ):
+                for share, mean, variance in zip(shares.T, some.means, some.variances, strict=True):
                     left = part.about(mean) / np.sqrt(variance)
                     product[bin_] += (left.T * share) @ left
             return cls(count, product)
@@ -91,10 +93,10 @@ def noise(case: Case) -> Iterator[Concern]:
     """Noise that is not alike in all features, or goes along between some."""
     if case.model.covariance_type == "diag":
         return
-    parameters = case.model._parameters()
-    rows = case.rows.select(case.model.kept_features_)
-    d, names = parameters.means.shape[1], case.kept_names
-    excess, error = rows.accumulate(ResidualSums.of(parameters, case.bins)).against(np.eye(d))
+    kept, names = case.model.kept_features_, case.names
+    d = len(names)
+    sums = ResidualSums.of(case.model._parameters(), case.features[kept], case.bins)
+    excess, error = case.rows.select(kept).accumulate(sums).against(np.eye(d))
     clear = norm.isf(CHANCE / (d * (d + 1)))  # of so many, two-sided
     stands_out = (np.abs(excess) > clear * error) & (np.abs(excess) > UNEVEN)
     uneven = np.flatnonzero(stands_out.diagonal())

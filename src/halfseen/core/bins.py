@@ -17,18 +17,18 @@ MOST_BINS = 200
 class Bins:
     """The bin of each row, by its number in the table.
 
-    Rows are dealt to the bins in turn, so that bins are alike however the table is sorted. Rows
-    that depend on each other, such as those of one patient, are given as groups, and a group is
-    never divided.
+    Rows are scattered over the bins, so that bins are alike however the table is sorted, and
+    whatever repeats in it. Rows that depend on each other, such as those of one patient, are given
+    as groups, and a group is never divided.
     """
 
     n: int
-    labels: NDArray[np.intp] | None = None  # (n_rows,)  None deals rows in turn
+    labels: NDArray[np.intp] | None = None  # (n_rows,)  None scatters rows
 
     @classmethod
-    def of_rows(cls, n_rows: float) -> Self:
-        """Bins of rows that are independent of each other."""
-        return cls(int(min(MOST_BINS, max(n_rows, 1))))
+    def of_rows(cls, n_rows: int) -> Self:
+        """Bins of rows that are independent of each other: one each, if they are few."""
+        return cls(MOST_BINS) if n_rows > MOST_BINS else cls(max(n_rows, 1), np.arange(n_rows))
 
     @classmethod
     def of_groups(cls, groups: Any) -> Self:
@@ -40,7 +40,7 @@ class Bins:
     def of(self, block: Block) -> NDArray[np.intp]:
         """The bins of a block's rows; (n,)."""
         numbers = block.start + np.arange(len(block))
-        return numbers % self.n if self.labels is None else self.labels[numbers]
+        return _scattered(numbers, self.n) if self.labels is None else self.labels[numbers]
 
     def parts(self, block: Block) -> Iterator[tuple[int, Block]]:
         """A block's rows, bin by bin."""
@@ -50,3 +50,10 @@ class Bins:
         ends = np.append(first, len(order))[1:]
         for bin_, start, end in zip(present, first, ends, strict=True):
             yield int(bin_), block.rows(order[start:end])
+
+
+def _scattered(numbers: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+    """Fibonacci hashing (Knuth 6.4): multiples of the golden ratio fall evenly everywhere."""
+    with np.errstate(over="ignore"):
+        mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return ((mixed >> np.uint64(40)) % np.uint64(n)).astype(np.intp)

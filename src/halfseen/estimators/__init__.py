@@ -7,6 +7,7 @@ from halfseen.estimators.gaussian_mixture import GaussianMixture
 from halfseen.estimators.loading import load
 from halfseen.estimators.observed_blocks import ObservedBlocks
 from halfseen.estimators.stream import Stream
+from halfseen.estimators.weights_choice import WeightsComparison, compare_weights
 
 __all__ = [
     "Choice",
@@ -14,6 +15,8 @@ __all__ = [
     "GaussianMixture",
     "ObservedBlocks",
     "Stream",
+    "WeightsComparison",
     "choose_components",
+    "compare_weights",
     "load",
 ]

@@ -18,6 +18,7 @@ from halfseen.core.survey import Survey
 from halfseen.estimators.choice import Choice, HeldOut
 from halfseen.estimators.cross_scores import N_FOLDS, cross_scores, of_models_not_kept
 from halfseen.estimators.fitting import Fit, check_used, fit_rows
+from halfseen.estimators.groups import bins_for
 from halfseen.estimators.recipe import Recipe
 
 P = TypeVar("P")
@@ -37,7 +38,7 @@ def choose(
 ) -> Choice:
     """The number of components for rows that were looked through."""
     recipe = recipe.for_candidates()
-    bins = Bins.of_rows(seen.sums.n_rows) if bins is None else bins
+    bins = bins_for(None, rows) if bins is None else bins
     features = seen.complete if estimator.method == "partial" else seen.kept
     check_used(estimator, features)
     n_features = int(np.count_nonzero(features))

@@ -62,7 +62,8 @@ def choose_components(
     3
     """
     check_count("max_components", max_components, 1)
-    estimator = _estimator(model)
+    estimator = unfitted(model).set_params(n_components="auto")
+    estimator._check_parameters()
     recipe = estimator._recipe()
     rows, stages = open_rows(estimator, X, None, observed)
     seen = look_through(estimator, rows, recipe, stages)
@@ -71,12 +72,11 @@ def choose_components(
         return choose(estimator, rows, seen, recipe, most=max_components, bins=bins)
 
 
-def _estimator(model: Any) -> Any:
+def unfitted(model: Any) -> Any:
+    """A new estimator like ``model``, or of the kind that it names."""
     if isinstance(model, str):
         if model not in KINDS:
             known = " or ".join(repr(kind) for kind in KINDS)
             raise ValueError(f"model must be {known}, or an estimator. Got {model!r} instead.")
         model = KINDS[model]()
-    estimator = clone(model).set_params(n_components="auto")
-    estimator._check_parameters()
-    return estimator
+    return clone(model)

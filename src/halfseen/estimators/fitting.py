@@ -8,6 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from halfseen.core.adjusted_moments import AdjustedSecond, AdjustedThird, Prediction
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.errors import DataError, DroppedFeatureWarning
 from halfseen.core.method import learn
@@ -22,7 +23,7 @@ from halfseen.core.stream_sums import StreamSecond, stream_third
 from halfseen.core.survey import Survey, survey, survey_of
 from halfseen.core.thin_second import ThinProducts
 from halfseen.core.third_moment import ThirdMoment, explicit
-from halfseen.core.third_route import asked_implicit, automatic
+from halfseen.core.third_route import MOST_EXPLICIT, asked_implicit, automatic
 from halfseen.core.weights import WEIGHTINGS, Weighting, equal, given
 from halfseen.decomposers import DECOMPOSERS
 from halfseen.engines.gone import GoneRows
@@ -47,6 +48,7 @@ WIDE = 4096
 """More features than this have no array of all pairs: it and its eigenvectors take minutes."""
 SPARSE_WIDE = 512
 """The same for sparse tables, whose products cost what is not zero."""
+MOMENTS = ("available", "adjusted")
 METHODS = ("weighted", "full", "partial")
 INCOMPLETE = ("regress", "divide")
 
@@ -77,6 +79,7 @@ def check_shared_parameters(estimator: Any) -> None:
     check_choice(estimator, "method", METHODS)
     check_choice(estimator, "decomposer", DECOMPOSERS)
     check_choice(estimator, "third_moment", THIRD_MOMENTS)
+    check_choice(estimator, "moments", MOMENTS)
     check_choice(estimator, "incomplete_features", INCOMPLETE)
     if estimator.method == "partial" and estimator.incomplete_features == "divide":
         raise ValueError(
@@ -118,8 +121,7 @@ def fit_rows(
         return recovered(rows, regression, reference, complete)
 
     if routes is None:
-        second = _second_moment(estimator, rows, len(plan.kept.names), recipe.thin)
-        route = Routes(second, THIRD_MOMENTS[estimator.third_moment])
+        route = _routes(estimator, rows.select(seen.kept), plan, recipe)
     else:
         route = routes(plan.used)
     return _fit(
@@ -230,6 +232,32 @@ def keep_shared(estimator: Any, fit: Fit[Any]) -> None:
     estimator.columns_by_name_ = False  # as scikit-learn wants it; models from files do
 
 
+def _routes(estimator: Any, rows: Rows, plan: _Plan, recipe: Recipe[Any]) -> Routes:
+    if estimator.moments == "adjusted":
+        complete = plan.kept.complete[plan.used]
+        _check_adjustable(recipe, complete)
+        part, sums = rows.select(plan.used), plan.kept.sums.select(plan.used)
+        prediction = Prediction.learn(part, sums, complete)
+        return Routes(AdjustedSecond(prediction), AdjustedThird(prediction))
+    second = _second_moment(estimator, rows, len(plan.kept.names), recipe.thin)
+    return Routes(second, THIRD_MOMENTS[estimator.third_moment])
+
+
+def _check_adjustable(recipe: Recipe[Any], complete: Mask) -> None:
+    if not recipe.model.centred:
+        raise ValueError("moments='adjusted' are about the mean. Use form='centred'.")
+    if not complete.any():
+        raise DataError(
+            "moments='adjusted' predicts incomplete features from complete ones, but none is "
+            "complete. Lower complete_above, or use moments='available'."
+        )
+    if len(complete) > MOST_EXPLICIT:
+        raise DataError(
+            f"moments='adjusted' holds all triples of features, and {len(complete)} are too many "
+            f"(at most {MOST_EXPLICIT}). Use moments='available'."
+        )
+
+
 def _second_moment(estimator: Any, rows: Rows, n_features: int, thin: bool) -> SecondMoment:
     """Pairs of features in an array or, where that is too large, products with it."""
     many = n_features > (SPARSE_WIDE if rows.sparse else WIDE)
@@ -257,9 +285,8 @@ def restricted(seen: Survey) -> Survey:
 def _weighting(estimator: Any, auto: str, seen: Survey) -> Weighting:
     """The rule that gives features their weights."""
     choice = estimator.feature_weights
-    named = {"auto": auto, "observed": "observed", "sqrt": "sqrt", "none": "none"}
-    if isinstance(choice, str) and choice in named:
-        rule = WEIGHTINGS[named[choice]]
+    if isinstance(choice, str) and choice in ("auto", *WEIGHTINGS):
+        rule = WEIGHTINGS[auto if choice == "auto" else choice]
     else:
         weights = weights_array(estimator, "feature_weights", choice, len(seen.names))
         rule = given(weights[seen.kept])

@@ -102,7 +102,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         How many topics there are. ``"auto"`` chooses: see :func:`halfseen.choose_components`.
     method : {"weighted", "full", "partial"}, default="weighted"
         Weight the features, take all as equal, or use complete features only.
-    feature_weights : {"auto", "observed", "sqrt", "none"} or array of shape (d,), default="auto"
+    feature_weights : {"auto", "observed", "sqrt", "none", "signal"} or array, default="auto"
         The weights of ``method="weighted"``. ``"auto"`` weighs a feature by how often it is
         observed and by how much of its variance is signal.
     complete_above : float, default=0.95
@@ -116,6 +116,10 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Form the third moment of all triples of features, or never form it, which takes time linear
         in the table but assumes that features (or groups of features) are missing independently of
         each other. ``"auto"`` chooses by cost and by a test; ``diagnostics_`` says what and why.
+    moments : {"available", "adjusted"}, default="available"
+        Take each moment from the rows that hold what it needs, or also use what the complete
+        features predict in the others (control variates), which takes about three times as long
+        and often makes moments of rarely observed features more certain.
     refine : {"saem"} or None, default=None
         Polish by stochastic approximation EM, or stay with what the moments say. Worth its time
         when rows hold many counts.
@@ -187,6 +191,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         incomplete_features: str = "regress",
         decomposer: str = "joint",
         third_moment: str = "auto",
+        moments: str = "available",
         refine: str | None = None,
         n_sweeps: int = 1000,
         random_state: Any = None,
@@ -200,6 +205,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.incomplete_features = incomplete_features
         self.decomposer = decomposer
         self.third_moment = third_moment
+        self.moments = moments
         self.refine = refine
         self.n_sweeps = n_sweeps
         self.random_state = random_state

@@ -76,7 +76,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         How many components there are. ``"auto"`` chooses: see :func:`halfseen.choose_components`.
     method : {"weighted", "full", "partial"}, default="weighted"
         In the moments, weight the features, take all as equal, or use complete features only.
-    feature_weights : {"auto", "observed", "sqrt", "none"} or array of shape (d,), default="auto"
+    feature_weights : {"auto", "observed", "sqrt", "none", "signal"} or array, default="auto"
         The weights of ``method="weighted"``. ``"auto"`` is ``"observed"``: the fraction of rows
         in which a feature is observed.
     complete_above : float, default=0.95
@@ -98,6 +98,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         Form the third moment of all triples of features, or never form it, which takes time linear
         in the table but assumes that features (or groups of features) are missing independently of
         each other. ``"auto"`` chooses by cost and by a test; ``diagnostics_`` says what and why.
+    moments : {"available", "adjusted"}, default="available"
+        Take each moment from the rows that hold what it needs, or also use what the complete
+        features predict in the others (control variates), which takes about three times as long
+        and often makes moments of rarely observed features more certain.
     refine : {"em"} or None, default="em"
         Polish by expectation-maximisation, or stay with what the moments say.
     tol : float, default=1e-7
@@ -179,6 +183,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         incomplete_features: str = "regress",
         decomposer: str = "joint",
         third_moment: str = "auto",
+        moments: str = "available",
         refine: str | None = "em",
         tol: float = 1e-7,
         max_iter: int = 500,
@@ -196,6 +201,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         self.incomplete_features = incomplete_features
         self.decomposer = decomposer
         self.third_moment = third_moment
+        self.moments = moments
         self.refine = refine
         self.tol = tol
         self.max_iter = max_iter

@@ -80,6 +80,6 @@ def weights_array(estimator: object, name: str, value: Any, n_features: int) -> 
     except (TypeError, ValueError):
         weights = np.empty(0)
     if weights.shape != (n_features,) or not (np.isfinite(weights) & (weights > 0)).all():
-        words = "'auto', 'none', 'observed' or 'sqrt'"
+        words = "'auto', 'none', 'observed', 'signal' or 'sqrt'"
         _refuse(estimator, name, f"{words}, or {n_features} positive numbers, one a feature")
     return weights

@@ -64,7 +64,9 @@ def moment_fits(
 ) -> list[Fit[P]]:
     """Replicates by moments alone, of the features that these are taken of."""
     by_moments = replace(recipe, regression=None, refinement=None)
-    sums = _sums(rows.select(seen.kept), seen.sums.mean[seen.kept], bins)
+    sums = None
+    if estimator.moments == "available":
+        sums = _sums(rows.select(seen.kept), seen.sums.mean[seen.kept], bins)
     with of_models_not_kept():
         return [
             _replicate(

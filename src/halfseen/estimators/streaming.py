@@ -25,6 +25,11 @@ def streams(estimator: Any) -> bool:
             "method='partial' goes over rows again to recover incomplete features, and those of a "
             "stream are gone. Use method='weighted'."
         )
+    if estimator.moments == "adjusted":
+        raise AttributeError(
+            "moments='adjusted' goes over rows again, and those of a stream are gone. Use "
+            "moments='available'."
+        )
     return True
 
 

@@ -1,0 +1,156 @@
+"""Moments adjusted by what complete features predict of incomplete ones.
+
+With ŷ the least-squares prediction of a row from its complete features, fixed beforehand,
+
+    E[z_i z_j] = E[ŷ_i ŷ_j] + E[z_i z_j - ŷ_i ŷ_j],
+
+the first mean taken over all rows, the second over those that hold both features. Under gaps
+completely at random that is unbiased whatever the prediction, and the better it is the less there
+is left to the few rows: control variates, or augmented inverse-probability weighting (Robins,
+Rotnitzky and Zhao 1994). The same holds of means and of third moments.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from halfseen.core import packed
+from halfseen.core.arrays import Array, Mask
+from halfseen.core.checks import check_pairs
+from halfseen.core.feature_sums import FeatureSums
+from halfseen.core.gaps import JointGaps
+from halfseen.core.moments import Moments
+from halfseen.core.pair_sums import PairSums
+from halfseen.core.regression import RegressionSums
+from halfseen.core.rows import Block, Rows
+from halfseen.core.second_moment import AllPairs
+from halfseen.core.third_moment import Probe, ProjectedThird, alike_along
+from halfseen.core.third_sums import ThirdSums
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What the complete features say of all features, and the means that follow."""
+
+    mean: Array  # (d,)          of all features, adjusted
+    complete: Mask  # (d,)
+    slopes: Array  # (c, d)      the identity for complete features
+
+    @classmethod
+    def learn(cls, rows: Rows, features: FeatureSums, complete: Mask) -> Self:
+        """By regression of each incomplete feature over the rows that hold it."""
+        origin = features.mean
+        n_complete = int(np.count_nonzero(complete))
+
+        def regressors(block: Block) -> Array:
+            return np.column_stack([np.ones(len(block)), block.about(origin[complete])])
+
+        sums = rows.accumulate(
+            RegressionSums.on(regressors, complete, ~complete, origin[~complete])
+        )
+        coefficients = sums.least_squares()  # (t, 1 + c)
+        slopes = np.zeros((n_complete, len(origin)))
+        slopes[:, complete] = np.eye(n_complete)
+        slopes[:, ~complete] = coefficients[:, 1:].T
+        mean = origin.copy()
+        # Complete features are zero on average, so what they predict on average is the intercept.
+        mean[~complete] += coefficients[:, 0]
+        return cls(mean, complete, slopes)
+
+    def of(self, block: Block) -> Array:
+        """Predicted deviations from the means; (n, d)."""
+        return block.about(self.mean)[:, self.complete] @ self.slopes
+
+
+@dataclass(frozen=True, eq=False)
+class AdjustedSums:
+    """Sums of products over the rows that hold them, those predicted taken off, and over all."""
+
+    n_rows: float
+    count: Array
+    beyond: Array  # observed products less predicted ones, where observed
+    predicted: Array  # over all rows
+
+    @classmethod
+    def pairs(cls, prediction: Prediction) -> Callable[[Block], "AdjustedSums"]:
+        """The function that sums products of pairs in a block; (d, d)."""
+        return cls._of(PairSums.about(prediction.mean), prediction)
+
+    @classmethod
+    def triples(cls, prediction: Prediction) -> Callable[[Block], "AdjustedSums"]:
+        """The function that sums products of triples in a block, packed."""
+        return cls._of(ThirdSums.about(prediction.mean), prediction)
+
+    @classmethod
+    def _of(
+        cls, summed: Callable[[Block], PairSums | ThirdSums], prediction: Prediction
+    ) -> Callable[[Block], "AdjustedSums"]:
+        def summarise(block: Block) -> AdjustedSums:
+            predicted = prediction.of(block)
+            here = summed(block)
+            where_observed = summed(_with_values(block, predicted + prediction.mean))
+            everywhere = summed(
+                _with_values(block, predicted + prediction.mean, np.ones_like(block.observed))
+            )
+            n_rows = float(block.weighed(np.ones(len(block))).sum())
+            return cls(n_rows, here.count, here.total - where_observed.total, everywhere.total)
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.n_rows + other.n_rows,
+            self.count + other.count,
+            self.beyond + other.beyond,
+            self.predicted + other.predicted,
+        )
+
+    @property
+    def estimate(self) -> Array:
+        """Means of the products; what is never observed is as predicted."""
+        beyond = np.divide(
+            self.beyond, self.count, out=np.zeros_like(self.beyond), where=self.count > 0
+        )
+        estimate: Array = self.predicted / self.n_rows + beyond
+        return estimate
+
+
+def _with_values(block: Block, values: Array, observed: Mask | None = None) -> Block:
+    observed = block.observed if observed is None else observed
+    return Block(np.where(observed, values, 0.0), observed, block.weights, block.start)
+
+
+@dataclass(frozen=True, eq=False)
+class AdjustedSecond(AllPairs):
+    """The route to adjusted second moments."""
+
+    prediction: Prediction
+
+    def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
+        """Moments about the adjusted means."""
+        sums = rows.accumulate(AdjustedSums.pairs(self.prediction))
+        check_pairs(sums.count, rows.names)
+        mean = self.prediction.mean
+        return Moments(mean, mean, True, sums.estimate, JointGaps(sums.count, features.n_rows))
+
+
+@dataclass(frozen=True, eq=False)
+class AdjustedThird:
+    """The route to adjusted third moments."""
+
+    prediction: Prediction
+
+    def __call__(self, rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
+        """Project the third moment about the adjusted means."""
+        sums = rows.accumulate(AdjustedSums.triples(self.prediction))
+        estimate, d = sums.estimate, len(moments.mean)
+        places = dict(packed.slabs(d))
+        return ProjectedThird(
+            packed.project(lambda j: estimate[places[j]].reshape(j + 1, d - j), probe.basis),
+            "explicit, adjusted",
+            alike_along(probe.whitening),
+            int(np.count_nonzero(sums.count == 0)),
+            "moments are adjusted by what complete features predict",
+        )
