@@ -207,8 +207,8 @@ def test_more_replicates_change_little(fitted, kind):
     model, X, found = fitted(kind)
     more = model.intervals(X, n_replicates=150)
     for name in found:
-        # Standard errors from 50 draws are known to 10 %, and so is their mean at worst.
-        assert np.mean(more[name].std / found[name].std) == pytest.approx(1, rel=0.25)
+        # Standard errors from 50 draws are known to 10 %, from 150 to 6 %: 3.5 times both.
+        assert np.mean(more[name].std / found[name].std) == pytest.approx(1, rel=0.4)
 
 
 @every_route
