@@ -34,11 +34,10 @@ def test_few_rows_have_a_bin_each(n):
     assert sorted(bins.of(block(n))) == list(range(n))
 
 
-@pytest.mark.parametrize("start", [0, 1_000_000])
-@pytest.mark.parametrize("period", [1, 2, 7, 100, 200, 256, 1000])
-def test_many_rows_are_spread_over_all_bins_and_so_are_those_that_repeat(period, start):
+@pytest.mark.parametrize("period", [1, 2, 200, 1000])
+def test_many_rows_are_spread_over_all_bins_and_so_are_those_that_repeat(period):
     bins = Bins.of_rows(10**6)
-    numbers = start + period * np.arange(20_000)
+    numbers = period * np.arange(20_000)
     found = np.concatenate([bins.of(block(1, number)) for number in numbers])
     sizes = np.bincount(found, minlength=bins.n)
     assert bins.n == MOST_BINS == len(sizes)
