@@ -8,6 +8,8 @@ import pytest
 
 from halfseen.estimators import paper
 from halfseen.experiments import (
+    cluster_overhead,
+    cluster_schedule,
     coverage,
     data_folder,
     defaults,
@@ -26,6 +28,7 @@ from halfseen.experiments import (
     weighting,
 )
 from halfseen.experiments.comparison import errors, geometric_ratio
+from halfseen.experiments.stage_watch import WITH_ROWS
 from halfseen.experiments.synthetic import PATTERNS, gaussian_world, table
 
 
@@ -182,6 +185,44 @@ def test_intervals_of_one_table_hold_most_of_the_truth(world):
     assert found.get("means_", found.get("components_")) >= 0.8
 
 
+def test_fits_survive_a_worker_killed_in_every_stage():
+    figures = kept("dying_workers")["figures"]
+    assert figures["right results"] == figures["fits"] >= 20
+    assert figures["largest difference from memory"] <= 1e-9
+    assert set(figures["workers killed"]) == set(WITH_ROWS)
+    assert all(number >= 20 for number in figures["workers killed"].values())
+
+
+def test_worker_processes_cost_little_more_than_threads():
+    figures = kept("cluster_overhead")["figures"]
+    assert figures["folder GB"] >= 4
+    assert figures["workers / threads"] <= 1.8
+    assert figures["client's peak memory GB"] < 0.6
+    assert figures["largest difference"] <= 1e-9
+    for stage, planned in figures["bytes of the plan"].items():
+        assert figures["bytes to the client"][stage] == pytest.approx(planned, rel=0.2)
+
+
+def test_the_simulated_schedule_agrees_with_the_formula_and_with_real_workers():
+    figures = kept("cluster_schedule")["figures"]
+    for name in ("mixture", "topics"):
+        hours = figures[name]["hours"]
+        assert list(map(int, hours)) == cluster_schedule.WORKERS
+        for row in hours.values():
+            assert row["simulated"] == pytest.approx(row["formula"], rel=0.25)
+        assert hours["16"]["simulated"] <= hours["1"]["simulated"] / 12
+    for row in figures["check"].values():
+        assert row["simulated s"] == pytest.approx(row["measured s"], rel=0.5)
+
+
+def test_the_page_on_scale_shows_what_was_kept():
+    page = (cluster_schedule.DOCS / "scale.md").read_text(encoding="utf-8")
+    made = cluster_schedule.tables(kept("cluster_schedule")["figures"])
+    assert cluster_schedule.filled(page, made) == page
+    with pytest.raises(ValueError, match="the page has no place for 'check'"):
+        cluster_schedule.filled("", {"check": ""})
+
+
 def test_errors_are_paired_by_seed():
     estimators = {"a": lambda: paper.gaussian_mixture(4, random_state=0)}
     twice = [errors(gaussian_world, estimators, 4000, 2) for _ in range(2)]
@@ -207,6 +248,8 @@ SMALL = {
     implicit_accuracy: "--rows 3000 --seeds 2",
     implicit_speed: "--rows 20000",
     out_of_core: "--rows 20000",
+    cluster_overhead: "--rows 20000",
+    cluster_schedule: "--small",
     sparse_topics: "--rows 1500 --words 600 --topics 2",
     topic_refinement: "--rows 3000 --seeds 1 --sweeps 20 --jobs 1",
 }

@@ -22,6 +22,13 @@ def table(n, observed=(1, 1, 0.7, 0.5), seed=0):
     return simulate.independent_gaps(X, observed, rng)
 
 
+def swept(block, model, number=0, seed=0, loadings=None):
+    """The sums of one sweep, and the loadings that it left."""
+    chains = Chains(seed)
+    before = chains.begin(model)(block) if loadings is None else loadings
+    return chains.sweep(model, number)(block, before)
+
+
 def test_gammas_are_fitted_by_maximum_likelihood():
     rng = np.random.default_rng(0)
     draws = rng.gamma([0.3, 2.0, 7.0], 1 / 0.4, size=(500, 3))
@@ -46,7 +53,7 @@ def test_gammas_with_exact_moments_are_given_back():
 
 def test_a_sweep_adds_up_what_was_observed():
     X = table(200)
-    sums = Chains(0).sweep(MODEL, 0)(Block.from_table(X))
+    sums, _ = swept(Block.from_table(X), MODEL)
     np.testing.assert_allclose(sums.split.sum(axis=1), np.nansum(X, axis=0), rtol=1e-12)
     assert sums.n_rows == 200
     complete = sums.exposure[0]  # feature a is always observed
@@ -58,7 +65,7 @@ def test_chains_have_the_posterior_as_their_law():
     one = GammaPoissonParameters(TOPICS[:1], np.array([0.8]), 0.05)
     X = table(100)
     seen = ~np.isnan(X)
-    sums = Chains(0).sweep(one, 0)(Block.from_table(X))
+    sums, _ = swept(Block.from_table(X), one)
     shape, rate = 0.8 + np.nansum(X, axis=1), 0.05 + seen @ TOPICS[0]
     np.testing.assert_allclose(sums.mean, [(shape / rate).sum()], rtol=1e-12)
     np.testing.assert_allclose(sums.log_mean, [(digamma(shape) - np.log(rate)).sum()], rtol=1e-9)
@@ -68,8 +75,10 @@ def test_averaged_chains_agree_with_importance_sampling():
     from halfseen.posteriors.importance import importance_sample
 
     block = Block.from_table(table(50))
-    chains = Chains(1)
-    sweeps = [chains.sweep(MODEL, n)(block).mean for n in range(3000)]
+    sweeps, loadings = [], None
+    for number in range(3000):
+        sums, loadings = swept(block, MODEL, number, 1, loadings)
+        sweeps.append(sums.mean)
     expected = importance_sample(block, MODEL, 0).mean.sum(axis=0)
     np.testing.assert_allclose(np.mean(sweeps[100:], axis=0), expected, rtol=0.02)
 
@@ -78,9 +87,9 @@ def test_averaged_chains_agree_with_importance_sampling():
 def test_counts_are_split_in_proportion_one_by_one_or_by_binomials(count):
     share = np.array([0.5, 0.2, 0.3])
     totals = np.zeros((20_000, 3))
-    generator = np.random.default_rng(0)
+    state = np.zeros(1, dtype=np.uint64)
     for row in totals:
-        _split(count, share, row, generator)
+        _split(count, share, row, state)
     np.testing.assert_array_equal(totals.sum(axis=1), count)
     np.testing.assert_allclose(totals.mean(axis=0), count * share, rtol=0.02)
     np.testing.assert_allclose(totals.var(axis=0), count * share * (1 - share), rtol=0.05)
@@ -90,18 +99,37 @@ def test_counts_are_split_in_proportion_one_by_one_or_by_binomials(count):
 def test_row_weights_count_rows():
     X = table(300)
     weights = np.full(300, 3.0)
-    plain = Chains(0).sweep(MODEL, 0)(Block.from_table(X))
-    tripled = Chains(0).sweep(MODEL, 0)(Block.from_table(X, weights))
+    plain, _ = swept(Block.from_table(X), MODEL)
+    tripled, _ = swept(Block.from_table(X, weights), MODEL)
     for name in ("n_rows", "split", "exposure", "mean", "log_mean"):
         np.testing.assert_allclose(getattr(tripled, name), 3 * np.asarray(getattr(plain, name)))
 
 
 def test_the_m_step_gives_topics_of_sum_one_and_the_right_mean_length():
     X = table(500, observed=(1, 1, 1, 1))
-    found = Chains(0).sweep(MODEL, 0)(Block.from_table(X)).maximise()
+    found = swept(Block.from_table(X), MODEL)[0].maximise()
     np.testing.assert_allclose(found.topics.sum(axis=1), 1.0)
     length = found.shapes.sum() / found.rate
     np.testing.assert_allclose(length, X.sum(axis=1).mean(), rtol=0.01)
+
+
+def test_a_sweep_leaves_the_loadings_that_it_was_given():
+    block = Block.from_table(table(50))
+    loadings = Chains(0).begin(MODEL)(block)
+    before = loadings.copy()
+    _, after = swept(block, MODEL, loadings=loadings)
+    np.testing.assert_array_equal(loadings, before)
+    assert (after != before).all()
+
+
+def test_rows_move_alike_in_any_blocks_and_differently_in_every_sweep():
+    X = table(60)
+    _, whole = swept(Block.from_table(X), MODEL)
+    _, first = swept(Block.from_table(X[:23]), MODEL)
+    _, rest = swept(Block.from_table(X[23:], start=23), MODEL)
+    np.testing.assert_array_equal(whole, np.vstack([first, rest]))
+    _, next_sweep = swept(Block.from_table(X), MODEL, number=1)
+    assert (next_sweep != whole).all()
 
 
 def test_the_same_seed_gives_the_same_model_whatever_the_threads():

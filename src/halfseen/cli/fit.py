@@ -11,6 +11,7 @@ import typer
 
 from halfseen import GammaPoisson, GaussianMixture
 from halfseen.cli.choices import Covariance, Kind, Method
+from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of, far_table
 from halfseen.cli.fitted import with_names
 from halfseen.cli.learned import tell
 from halfseen.cli.options import (
@@ -86,6 +87,8 @@ def fit(
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Makes random steps repeatable.")] = None,
+    cluster: Cluster = None,
+    workers: Workers = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -100,33 +103,44 @@ def fit(
       halfseen fit patients.parquet -k 4 --log creatinine --drop id --out m.halfseen
       halfseen fit patients.csv -k auto --standardise --out patients.halfseen
       halfseen fit words.mtx --model gamma-poisson -k 20 --out words.halfseen
+      halfseen fit folder-of-parquet -k 4 --workers 8 --out big.halfseen
     """
     check_writable(out, force)
-    n_components = _number_of_components(k)
     voice = Voice(as_json)
-    missing = listed(missing_values)
-    names = listed(columns)
-    table = chosen(read_table(data, missing, wanted=names), names, listed(drop))
-    voice.note(_about(table), *table.notes)
-    if model is Kind.gaussian:
-        table = replace(table, values=table.dense())
-    preprocessing = _preprocessing(table, listed(log), standardise, missing, model)
     common = {
-        "n_components": n_components,
+        "n_components": _number_of_components(k),
         "method": method.value,
         "complete_above": complete_above,
         "random_state": seed,
         "verbose": int(voice.shows_progress),
     }
+    missing = listed(missing_values)
+    names = listed(columns)
+    estimator = _MAKERS[model](common, covariance, refine)
+    if check_workers(cluster, workers):
+        _check_as_it_is(log, standardise, missing)
+        far = far_table(data, names, listed(drop))
+        voice.note(*far.notes)
+        with client_of(cluster, workers), voice.listening():
+            learned = estimator.fit(far.files)
+        learned.verbose = 0
+        learned.save(out, overwrite=force)
+        tell(voice, learned, None, out, None)
+        return
+    table = chosen(read_table(data, missing, wanted=names), names, listed(drop))
+    voice.note(_about(table), *table.notes)
+    if model is Kind.gaussian:
+        table = replace(table, values=table.dense())
+    preprocessing = _preprocessing(table, listed(log), standardise, missing, model)
     given = _given(table, preprocessing)
     with voice.listening():
-        learned = _MAKERS[model](common, covariance, refine).fit(given)
+        learned = estimator.fit(given)
     learned.verbose = 0
     if preprocessing is not None and (preprocessing.changes or preprocessing.missing_values):
         learned.preprocessing_ = preprocessing
     learned.save(out, overwrite=force)
     bic = learned.bic(given) if hasattr(learned, "bic") else None
-    tell(voice, learned, table, out, bic)
+    tell(voice, learned, table.n_rows, out, bic)
     voice.say(f"Next:  halfseen report {quote(str(out))} {quote(str(data))} --out report.html")
 
 
@@ -136,6 +150,18 @@ def _number_of_components(k: str) -> int | str:
     if not k.isdecimal() or int(k) < 1:
         raise ValueError(f"-k must be a whole number of at least 1, or auto. Got {k!r} instead.")
     return int(k)
+
+
+def _check_as_it_is(log: Any, standardise: bool, missing: Sequence[str]) -> None:
+    """Workers take the columns as the files have them."""
+    asked = {"--log": log, "--standardise": standardise, "--missing-values": missing}
+    options = [option for option, given in asked.items() if given]
+    if options:
+        raise ValueError(
+            f"{options[0]} looks through the whole table first, which --cluster and --workers "
+            "never have in one place. Leave it out, and write the columns as they should be; "
+            "--covariance diag needs no common scale."
+        )
 
 
 def _about(table: Table) -> str:

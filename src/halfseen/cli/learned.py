@@ -4,13 +4,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from halfseen.cli.table import Table
 from halfseen.cli.voice import Voice
 from halfseen.report.shown import shown
 from halfseen.report.words import told, weights_told
 
 
-def tell(voice: Voice, model: Any, table: Table, out: Path, bic: float | None) -> None:
+def tell(voice: Voice, model: Any, n_rows: int | None, out: Path, bic: float | None) -> None:
     """Groups or topics, weights and quality, for people and machines."""
     view, choice = shown(model), model.diagnostics_.choice
     if choice is not None:
@@ -34,7 +33,7 @@ def tell(voice: Voice, model: Any, table: Table, out: Path, bic: float | None) -
     voice.finish(
         model=str(out),
         estimator=type(model).__name__,
-        n_rows=table.n_rows,
+        n_rows=n_rows,
         columns=list(view.names),
         components=[
             {

@@ -8,7 +8,12 @@ OPTIONS = {
     "complete_above": "--complete-above",
     "covariance_type": "--covariance",
 }
-PHRASES = {"overwrite=True": "--force", "refine='em'": "--refine", "refine=None": "--no-refine"}
+PHRASES = {
+    "overwrite=True": "--force",
+    "refine='em'": "--refine",
+    "refine=None": "--no-refine",
+    "Files(path, columns=...)": "--columns",
+}
 _SETTING = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:'([^']*)'|(\w+))")
 _NAME = re.compile(r"\b(n_components|complete_above|covariance_type)\b")
 _PARAMETER = re.compile(r"The '(\w+)' parameter of \w+ must")

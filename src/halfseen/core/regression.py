@@ -148,15 +148,15 @@ class Regression(Protocol[P]):
 
 def recovered(rows: Rows, regression: Regression[P], reference: P, complete: Mask) -> P:
     """The parameters of all features, from the ``reference`` ones of the complete features."""
-    sums = rows.accumulate(
+    return rows.condensed(
         RegressionSums.on(
             lambda block: regression.expectation(block, reference),
             complete,
             ~complete,
             regression.origin[~complete],
-        )
+        ),
+        lambda sums: regression.completed(reference, complete, sums),
     )
-    return regression.completed(reference, complete, sums)
 
 
 def recovered_each(

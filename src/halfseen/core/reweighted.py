@@ -8,7 +8,8 @@ import numpy as np
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.bins import Bins
-from halfseen.core.rows import Block, Rows, S
+from halfseen.core.carried import CarriedHere
+from halfseen.core.rows import Block, Rows, S, T
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +40,29 @@ class ReweightedRows:
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
         """The sum of ``summarise(block)`` over all blocks of rows."""
-        return self.rows.accumulate(lambda block: summarise(self._reweighted(block)))
+        return self.rows.accumulate(_reweighted(summarise, self.bins, self.weights))
 
-    def _reweighted(self, block: Block) -> Block:
-        weights = self.weights[self.bins.of(block)]
-        present = np.flatnonzero(weights > 0)
-        if len(present) < len(weights):
-            block, weights = block.rows(present), weights[present]
-        if (weights == 1).all():
-            return block
-        return block.with_weights(block.weighed(weights))
+    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
+        """``finish`` of that sum, where the sum is."""
+        return self.rows.condensed(_reweighted(summarise, self.bins, self.weights), finish)
+
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)
+
+
+def _reweighted(
+    summarise: Callable[[Block], S], bins: Bins, weights: Array
+) -> Callable[[Block], S]:
+    """What sums a block of the reweighted rows, from a block of the rows."""
+
+    def summarise_reweighted(block: Block) -> S:
+        by_row = weights[bins.of(block)]
+        present = np.flatnonzero(by_row > 0)
+        if len(present) < len(by_row):
+            block, by_row = block.rows(present), by_row[present]
+        return summarise(
+            block if (by_row == 1).all() else block.with_weights(block.weighed(by_row))
+        )
+
+    return summarise_reweighted

@@ -92,6 +92,14 @@ class Sums(Protocol):
 
 
 S = TypeVar("S", bound=Sums)
+T = TypeVar("T")
+
+
+class Carried(Protocol[T]):
+    """Rows with something kept beside each block, where the block is."""
+
+    def accumulate(self, step: Callable[[Block, T], tuple[S, T]]) -> S:
+        """The sum over all blocks of what a step says; the next step gets what it left."""
 
 
 class Rows(Protocol):
@@ -107,6 +115,12 @@ class Rows(Protocol):
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
         """The sum of ``summarise(block)`` over all blocks of rows."""
+
+    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
+        """``finish`` of that sum, where the sum is: for sums too large to be moved."""
+
+    def carrying(self, begin: Callable[[Block], T]) -> Carried[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
 
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features."""

@@ -152,11 +152,11 @@ class ThinSecond:
 
     def __matmul__(self, vectors: Array) -> Array:
         scaled = self.scale[:, None] * vectors
+        mean, parts, pair_weights = self.mean, self.parts, self.pair_weights  # and not the rows
 
         def summarise(block: Block) -> Array:
             weights = block.weighed(np.ones(len(block)))
-            deviations = block.deviations(self.mean)
-            return deviations.there_and_back(scaled, self.parts, self.pair_weights, weights)
+            return block.deviations(mean).there_and_back(scaled, parts, pair_weights, weights)
 
         product: Array = self.scale[:, None] * self.rows.accumulate(summarise)
         once_too_often = self.scale**2 * self.squares * self._crowd_weight

@@ -66,13 +66,14 @@ def alike_along(whitening: Whitening) -> Alike:
 
 def explicit(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
     """Available-case: every triple of features from the rows that hold all three."""
-    sums = rows.accumulate(ThirdSums.about(moments.origin))
-    return ProjectedThird(
-        tensor=packed.project(third_estimates(sums, moments), probe.basis),
-        route="explicit",
-        alike=alike_along(probe.whitening),
-        n_unseen=int(np.count_nonzero(sums.count == 0)),
-    )
+    basis = probe.basis
+
+    def finish(sums: ThirdSums) -> tuple[Array, int]:
+        n_unseen = int(np.count_nonzero(sums.count == 0))
+        return packed.project(third_estimates(sums, moments), basis), n_unseen
+
+    tensor, n_unseen = rows.condensed(ThirdSums.about(moments.origin), finish)
+    return ProjectedThird(tensor, "explicit", alike_along(probe.whitening), n_unseen)
 
 
 def third_estimates(sums: ThirdSums, moments: Moments) -> Callable[[int], Array]:

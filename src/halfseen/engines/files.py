@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from halfseen.core.errors import DataError
 from halfseen.core.naming import quoted
@@ -33,6 +34,10 @@ class Files:
         at a time. Beside it stand the sums of the fit, and what the format must hold at once: a
         page of each column of a Parquet file, a whole record batch of an Arrow file. More than the
         default is no faster.
+    dask : bool, default=False
+        Have the rows read and summed by Dask's workers, who must all see the path: those of the
+        current ``distributed.Client`` or, without one, threads of this process. Every row group of
+        a Parquet file is a partition, every file of another kind is one.
 
     Examples
     --------
@@ -52,6 +57,7 @@ class Files:
     path: str | Path
     columns: Sequence[str | int] | None = None
     memory: float = MEMORY
+    dask: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +82,26 @@ class FileSource:
                 raise
             _check_unchanged(file, stamp)
 
+    def parts(self) -> "list[FilePart]":
+        """Row groups of Parquet files; other files as they are."""
+        return [
+            FilePart(
+                replace(self, files=(file,), format=part.format, stamps=(stamp,)),
+                part.n_rows,
+                f"{part.name} of {file.name}" if part.name else file.name,
+            )
+            for file, stamp in zip(self.files, self.stamps, strict=True)
+            for part in self.format.parts(file)
+        ]
+
+
+class FilePart(NamedTuple):
+    """Rows that can be read on their own."""
+
+    source: FileSource
+    n_rows: int | None  # None if only reading tells
+    name: str  # for errors
+
 
 def open_files(given: Files) -> FileSource:
     """The rows of a file, or of all files of one kind in a folder."""
@@ -94,6 +120,12 @@ def open_files(given: Files) -> FileSource:
         if given.columns is None:
             _check_same(file, header, files[0], names)
     return FileSource(files, format, names, headers[0].named, stamps)
+
+
+def header_of_files(path: Path) -> Header:
+    """The columns of a file, or of the first file in a folder."""
+    files, format = _files_of(path)
+    return format.header(files[0])
 
 
 def _check(given: Files) -> None:

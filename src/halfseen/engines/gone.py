@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from halfseen.core.arrays import Array, Mask
+from halfseen.core.carried import CarriedHere
 from halfseen.core.errors import DataError
-from halfseen.core.rows import Block, S
+from halfseen.core.rows import Block, S, T
 
 
 @dataclass(frozen=True)
@@ -32,3 +33,11 @@ class GoneRows:
             "The rows of a stream are gone and cannot be gone over again. Give fit() batches that "
             "can be read again, such as files or a list of arrays."
         )
+
+    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
+        """``finish`` of that sum."""
+        return finish(self.accumulate(summarise))
+
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from halfseen.core.arrays import Array, Mask
-from halfseen.core.rows import Block, S
+from halfseen.core.carried import CarriedHere
+from halfseen.core.rows import Block, S, T
 from halfseen.engines.blocks import Told, nobody, sum_over
 
 BLOCK_ENTRIES = 1 << 16  # half a megabyte of doubles: a block and its products stay in the cache
@@ -25,6 +26,7 @@ class MemoryRows:
     n_threads: int = 1
     advance: Told = field(default=nobody)
     columns: Mask | None = None
+    first: int = 0  # which row of a larger table is the first
 
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features; copies nothing."""
@@ -42,6 +44,14 @@ class MemoryRows:
         """The sum of ``summarise(block)`` over all blocks of rows."""
         return sum_over(self.blocks(), summarise, self.n_threads, self.advance)
 
+    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
+        """``finish`` of that sum."""
+        return finish(self.accumulate(summarise))
+
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)
+
     def blocks(self) -> Iterator[Block]:
         """The rows in order, a block at a time; one empty block if there are none."""
         step = max(BLOCK_ENTRIES // max(len(self.names), 1), FEWEST_ROWS)
@@ -49,7 +59,7 @@ class MemoryRows:
             part = slice(start, start + step)
             table = self.table[part] if self.columns is None else self.table[part, self.columns]
             weights = None if self.weights is None else self.weights[part]
-            yield Block.from_table(table, weights, start)
+            yield Block.from_table(table, weights, self.first + start)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,3 +86,11 @@ class PreparedRows:
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
         """The sum of ``summarise(block)`` over all blocks of rows."""
         return sum_over(self.ready, summarise, self.n_threads, self.advance)
+
+    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
+        """``finish`` of that sum."""
+        return finish(self.accumulate(summarise))
+
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)

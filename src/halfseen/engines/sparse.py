@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.core.arrays import Array, Mask
+from halfseen.core.carried import CarriedHere
 from halfseen.core.entries import Entries
 from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.nonzeros import Nonzeros
-from halfseen.core.rows import Block, S
+from halfseen.core.rows import Block, S, T
 from halfseen.engines import sparse_kernels as kernels
 from halfseen.engines.blocks import Told, nobody, sum_over
 from halfseen.engines.compressed import Compressed
@@ -164,6 +165,7 @@ class SparseRows:
     weights: Array | None = None
     n_threads: int = 1
     advance: Told = field(default=nobody)
+    first: int = 0  # which row of a larger table is the first
 
     @classmethod
     def of(
@@ -214,6 +216,14 @@ class SparseRows:
         """The sum of ``summarise(block)`` over all blocks of rows."""
         return sum_over(self.blocks(), summarise, self.n_threads, self.advance)
 
+    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
+        """``finish`` of that sum."""
+        return finish(self.accumulate(summarise))
+
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)
+
     def blocks(self) -> Iterator[SparseBlock]:
         """The rows in order, a block at a time; one empty block if there are none."""
         n, d = len(self.row_observed), max(len(self.names), 1)
@@ -226,7 +236,7 @@ class SparseRows:
                 self.column_block,
                 self.row_observed[start:stop],
                 None if self.weights is None else self.weights[start:stop],
-                start,
+                self.first + start,
             )
 
 

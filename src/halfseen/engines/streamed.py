@@ -7,7 +7,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 
 from halfseen.core.arrays import Array, Mask
-from halfseen.core.rows import Block, S
+from halfseen.core.carried import CarriedHere
+from halfseen.core.rows import Block, S, T
 from halfseen.engines.blocks import Told, nobody, sum_over_pieces
 from halfseen.engines.budget import MEMORY, rows_a_batch
 
@@ -45,6 +46,7 @@ class StreamedRows:
     advance: Told = field(default=nobody)
     memory: float = MEMORY
     origin: Array | None = None  # (d,)
+    first: int = 0  # which row of a larger table is the first
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -66,15 +68,23 @@ class StreamedRows:
         pieces = self._numbered()
         return sum_over_pieces(pieces, self._block, summarise, self.n_threads, self.advance)
 
+    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
+        """``finish`` of that sum."""
+        return finish(self.accumulate(summarise))
+
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)
+
     def _numbered(self) -> Iterator[tuple[int, Piece]]:
         """Pieces with the number of their first row; an empty one if there are no rows."""
-        start = 0
+        start = self.first
         n_rows = rows_a_batch(self.memory, len(self.chosen), self.n_threads)
         for piece in self.source.pieces(self.chosen, n_rows):
             yield start, piece
             start += piece.n_rows
-        if not start:
-            yield 0, Piece(0, lambda: np.empty((0, len(self.chosen))))
+        if start == self.first:
+            yield start, Piece(0, lambda: np.empty((0, len(self.chosen))))
 
     def _block(self, numbered: tuple[int, Piece]) -> Block:
         start, piece = numbered
@@ -85,7 +95,12 @@ class StreamedRows:
 
 
 def all_columns(
-    source: Source, n_threads: int = 1, advance: Told = nobody, memory: float = MEMORY
+    source: Source,
+    n_threads: int = 1,
+    advance: Told = nobody,
+    memory: float = MEMORY,
+    first: int = 0,
 ) -> StreamedRows:
     """The rows of a source with all its columns."""
-    return StreamedRows(source, tuple(range(len(source.names))), n_threads, advance, memory)
+    every = tuple(range(len(source.names)))
+    return StreamedRows(source, every, n_threads, advance, memory, first=first)

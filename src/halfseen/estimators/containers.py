@@ -35,6 +35,16 @@ def rows_of(X: Any, chosen: np.ndarray[Any, Any]) -> Any:
     return _TAKE.get(library, lambda X, chosen: X[chosen])(X, chosen)
 
 
+def with_fractions(frame: Any) -> Any:
+    """A pandas frame whose columns may all hold fractions, if they can have gaps at all.
+
+    Whether a column of integers keeps its type when its gaps are filled is known only afterwards,
+    and parts of one frame need the same types.
+    """
+    gappy = {n: t for n, t in frame.dtypes.items() if not isinstance(t, np.dtype)}
+    return frame.astype({name: _float_type(dtype) for name, dtype in gappy.items()})
+
+
 def _fill_array(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -> Any:
     return np.where(gaps, values.astype(table.dtype), table)
 

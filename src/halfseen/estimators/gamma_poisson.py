@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfseen.core.arrays import Array
 from halfseen.core.errors import LikelihoodWarning
-from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
 from halfseen.core.refinement import Refined, Refinement
 from halfseen.core.rows import Block, Rows
@@ -33,6 +32,7 @@ from halfseen.estimators.fitting import (
 from halfseen.estimators.from_table import fit_table
 from halfseen.estimators.imputation import impute
 from halfseen.estimators.intervals import FRACTION, POSITIVE, Interval
+from halfseen.estimators.lazily import lazy_on_dask
 from halfseen.estimators.observed_blocks import ObservedBlocks, check_no_blocks
 from halfseen.estimators.parameters import (
     check_choice_or_none,
@@ -88,6 +88,7 @@ class FitOptions(StreamOptions, total=False):
     observed: ObservedBlocks | None
 
 
+@lazy_on_dask("transform", "posterior", "likelihood", "score_samples", "impute", "_totals")
 class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Topics whose gamma-distributed loadings add up to Poisson counts, from tables with gaps.
 
@@ -218,7 +219,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         X is an array or a data frame; a SciPy sparse matrix whose stored NaNs are gaps; the path of
         a Parquet, Arrow, Feather, CSV, TSV or NumPy file or of a folder of them
         (:class:`halfseen.Files` to choose columns); or a list of batches of rows, or any other
-        object that gives the same batches each time it is gone through. Options are
+        object that gives the same batches each time it is gone through; or a ``dask.array``, dense
+        or of CSR blocks, or ``dask.dataframe``, which Dask's workers sum. Options are
         ``sample_weight`` (n,), a row with a weight of 2 counting as if it were there twice, and
         ``observed``, an :class:`ObservedBlocks` that says which blocks of columns the rows of a
         sparse matrix have.
@@ -443,16 +445,19 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def perplexity(self, X: Any, observed: ObservedBlocks | None = None) -> float:
         """``exp(-log-likelihood per counted item)``: lower is better."""
-        rows = self._kept_rows(X, observed)
-        n_items = rows.accumulate(FeatureSums.of).total.sum()
-        return float(np.exp(-self.score_samples(X, observed).sum() / max(n_items, 1.0)))
+        n_items = float(self._totals(X, observed).sum())
+        return float(np.exp(-float(self.score_samples(X, observed).sum()) / max(n_items, 1.0)))
+
+    def _totals(self, X: Any, observed: ObservedBlocks | None) -> Array:
+        """How much each row counts in all; (n,)."""
+        return row_by_row(self._kept_rows(X, observed), lambda block: block.nonzeros().totals())
 
     def impute(self, X: Any, *, return_std: bool = False, draws: int | None = None) -> Any:
         """``X`` with each gap filled by its expectation given the row's observed counts.
 
         Arrays come back as arrays and data frames as data frames, with observed cells, names and
-        index as they were. A constant feature is filled with its constant; one that was never
-        observed in the fit stays as it is.
+        index as they were; those of Dask come back lazily. A constant feature is filled with its
+        constant; one that was never observed in the fit stays as it is.
 
         Parameters
         ----------

@@ -29,6 +29,7 @@ from halfseen.estimators.from_table import fit_table
 from halfseen.estimators.handover import as_sklearn
 from halfseen.estimators.imputation import impute
 from halfseen.estimators.intervals import ANY, POSITIVE, SHARE, Interval
+from halfseen.estimators.lazily import lazy_on_dask
 from halfseen.estimators.parameters import (
     check_choice,
     check_choice_or_none,
@@ -62,6 +63,7 @@ def _streams(estimator: Any) -> bool:
     return streams(estimator)
 
 
+@lazy_on_dask("predict", "predict_proba", "score_samples", "impute")
 class GaussianMixture(DensityMixin, BaseEstimator):
     """Mixture of Gaussians with independent noise, learned from whatever is observed.
 
@@ -214,7 +216,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
         X is an array or a data frame; the path of a Parquet, Arrow, Feather, CSV, TSV or NumPy file
         or of a folder of them (:class:`halfseen.Files` to choose columns); or a list of batches of
-        rows, or any other object that gives the same batches each time it is gone through.
+        rows, or any other object that gives the same batches each time it is gone through. A
+        ``dask.array`` or ``dask.dataframe`` is summed by Dask's workers.
         A row with a ``sample_weight`` of 2 counts as if it were there twice.
         """
         self._check_parameters()
@@ -348,14 +351,16 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     def bic(self, X: Any) -> float:
         """Bayesian information criterion: lower is better."""
         log_likelihood = self.score_samples(X)
-        penalty = self._n_free_parameters() * np.log(len(log_likelihood))
+        n_rows = float(np.isfinite(log_likelihood).sum())  # which Dask may have to count
+        penalty = self._n_free_parameters() * np.log(n_rows)
         return float(-2 * log_likelihood.sum() + penalty)
 
     def impute(self, X: Any, *, return_std: bool = False, draws: int | None = None) -> Any:
         """``X`` with each gap filled by its expectation given what is observed in the row.
 
         Arrays come back as arrays and data frames as data frames, with observed cells, names and
-        index as they were. Features that were never observed in the fit stay as they are.
+        index as they were; those of Dask come back lazily. Features that were never observed in the
+        fit stay as they are.
 
         Parameters
         ----------

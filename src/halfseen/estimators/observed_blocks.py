@@ -62,6 +62,15 @@ class ObservedBlocks:
         return block.astype(np.intp), observed
 
 
+def check_no_blocks_on_dask(observed: Any) -> None:
+    """Who has which block is known for rows in memory only."""
+    if isinstance(observed, ObservedBlocks):
+        raise ValueError(
+            "observed=ObservedBlocks(…) goes with a sparse matrix in memory. In blocks of a "
+            "dask.array, mark gaps with stored NaNs."
+        )
+
+
 def check_no_blocks(observed: ObservedBlocks | None) -> None:
     """Dense tables mark their gaps themselves."""
     if observed is not None:

@@ -1,5 +1,6 @@
-"""Where the rows to learn from are: in memory, in files, or in batches."""
+"""Where the rows to learn from are: in memory, in files, in batches, or on a cluster."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,17 @@ from halfseen.core.rows import Rows
 from halfseen.core.stages import Stages
 from halfseen.engines.batches import is_batches, open_batches
 from halfseen.engines.budget import MEMORY
+from halfseen.engines.cluster import ClusterRows
 from halfseen.engines.files import Files, open_files
 from halfseen.engines.memory import MemoryRows
 from halfseen.engines.sparse import SparseRows
 from halfseen.engines.streamed import Source, StreamedRows, all_columns
-from halfseen.estimators.observed_blocks import ObservedBlocks, check_no_blocks
+from halfseen.estimators.dask_tables import is_dask, parts_of, rows_of_collection, rows_of_files
+from halfseen.estimators.observed_blocks import (
+    ObservedBlocks,
+    check_no_blocks,
+    check_no_blocks_on_dask,
+)
 from halfseen.estimators.row_weights import read_row_weights
 from halfseen.estimators.sparse_file import is_sparse_file, read_sparse_file
 from halfseen.estimators.sparse_table import read_sparse
@@ -26,16 +33,24 @@ from halfseen.estimators.table import feature_names, read_batch, read_table
 def open_rows(
     estimator: Any, X: Any, sample_weight: Any, observed: ObservedBlocks | None = None
 ) -> tuple[Rows, Stages]:
-    """The rows of an array, a frame, a sparse matrix, files or batches, and their clock."""
+    """The rows of an array, a frame, a sparse matrix, files or batches, and their clock.
+
+    Arrays and frames of Dask are summed by Dask, and so are files if they say so.
+    """
     threads = effective_n_jobs(estimator.n_jobs)
     takes_sparse = get_tags(estimator).input_tags.sparse
     if takes_sparse and isinstance(X, str | Path) and is_sparse_file(Path(X)):
         X = read_sparse_file(Path(X))
     if takes_sparse and issparse(X):
         return _sparse(estimator, X, sample_weight, observed, threads)
+    if is_dask(X):
+        check_no_blocks_on_dask(observed)
+        return _collection(estimator, X, sample_weight)
     check_no_blocks(observed)
     if isinstance(X, str | Path):
         X = Files(X)
+    if isinstance(X, Files) and X.dask:
+        return _files_on_cluster(estimator, X, sample_weight)
     if isinstance(X, Files):
         return _streamed(estimator, open_files(X), sample_weight, threads, X.memory)
     if is_batches(X):
@@ -70,14 +85,55 @@ def _sparse(
 def _streamed(
     estimator: Any, source: Source, sample_weight: Any, threads: int, memory: float = MEMORY
 ) -> tuple[StreamedRows, Stages]:
+    stages = Stages(0, estimator.verbose)
+    _check_unweighted(sample_weight)
+    _keep_names(estimator, source)
+    return all_columns(source, threads, stages.advance, memory), stages
+
+
+def _collection(estimator: Any, X: Any, sample_weight: Any) -> tuple[ClusterRows, Stages]:
+    parts = parts_of(X)
+    # For the names, and to refuse what is refused in memory.
+    if get_tags(estimator).input_tags.sparse and issparse(parts.example):
+        read_sparse(estimator, parts.example, reset=True)
+    else:
+        read_table(estimator, parts.example)
+    weights = sample_weight if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    rows = rows_of_collection(parts, feature_names(estimator), weights)
+    read_row_weights(estimator, weights, rows.n_rows)
+    return _clocked(rows, estimator)
+
+
+def _files_on_cluster(
+    estimator: Any, files: Files, sample_weight: Any
+) -> tuple[ClusterRows, Stages]:
+    source = open_files(files)
+    _check_unweighted(sample_weight)
+    _keep_names(estimator, source)
+    try:
+        rows = rows_of_files(source, files.memory)
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError(
+            "Files(…, dask=True) needs Dask. Install it with: pip install 'halfseen[dask]'"
+        ) from missing
+    return _clocked(rows, estimator)
+
+
+def _clocked(rows: ClusterRows, estimator: Any) -> tuple[ClusterRows, Stages]:
+    stages = Stages(rows.n_rows, estimator.verbose)
+    return replace(rows, advance=stages.advance), stages
+
+
+def _check_unweighted(sample_weight: Any) -> None:
     if sample_weight is not None:
         raise ValueError(
             "Rows in files and batches have no sample_weight. Read them into memory to weigh them."
         )
-    stages = Stages(0, estimator.verbose)
+
+
+def _keep_names(estimator: Any, source: Source) -> None:
     estimator.n_features_in_ = len(source.names)
     if source.named:
         estimator.feature_names_in_ = np.array(source.names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_  # of an earlier fit
-    return all_columns(source, threads, stages.advance, memory), stages

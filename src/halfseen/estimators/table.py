@@ -39,7 +39,7 @@ def read_new_table(
     return table
 
 
-class _Columns(BaseEstimator):
+class AnyColumns(BaseEstimator):
     """Hears what the columns of one batch are called."""
 
 
@@ -48,7 +48,7 @@ def read_batch(X: Any) -> Batch:
     arrow = sys.modules.get("pyarrow")
     if arrow and isinstance(X, arrow.RecordBatch):
         X = arrow.Table.from_batches([X])  # which scikit-learn knows to have names
-    columns = _Columns()
+    columns = AnyColumns()
     table = _floats(columns, X, reset=True, fewest_rows=0)
     names = getattr(columns, "feature_names_in_", None)
     return Batch(table, None if names is None else tuple(names))

@@ -1,7 +1,8 @@
 """Random numbers for compiled kernels, from a stream of each row's own.
 
 A stream is one 64-bit state (SplitMix64, Steele, Lea and Flood 2014). Seeded by what a row holds it
-gives the row the same draws alone, among others and in any order.
+gives the row the same draws alone, among others and in any order; seeded by a row's number, in any
+blocks.
 """
 
 import math
@@ -14,13 +15,24 @@ State = NDArray[np.uint64]  # (1,)
 
 
 @njit(cache=True, nogil=True)
+def mixed(z: np.uint64) -> np.uint64:  # pragma: no cover - compiled
+    """All bits of a number spread over all bits."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.uint64(z ^ (z >> np.uint64(31)))
+
+
+@njit(cache=True, nogil=True)
+def start(state: State, seed: np.uint64, row: int) -> None:  # pragma: no cover - compiled
+    """Begin the stream of a row, known by its number."""
+    state[0] = mixed(mixed(seed) ^ mixed(np.uint64(row) + np.uint64(0x9E3779B97F4A7C15)))
+
+
+@njit(cache=True, nogil=True)
 def uniform(state: State) -> float:  # pragma: no cover - compiled
     """A number above zero and below one."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
+    z = mixed(state[0])
     return (float(z >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
@@ -46,3 +58,26 @@ def log_gamma(shape: float, state: State) -> float:  # pragma: no cover - compil
             v = v**3
             if math.log(uniform(state)) < 0.5 * x * x + d - d * v + d * math.log(v):
                 return math.log(d * v)
+
+
+@njit(cache=True, nogil=True)
+def binomial(count: int, chance: float, state: State) -> int:  # pragma: no cover - compiled
+    """How many of ``count`` uniforms are below ``chance`` (Devroye 1986, X.4.3).
+
+    The middle one of them in order is a beta; which side of it the chance lies on leaves half of
+    them to look at.
+    """
+    total = 0
+    while count > 24:
+        middle = count // 2 + 1
+        below = log_gamma(float(middle), state)
+        above = log_gamma(float(count + 1 - middle), state)
+        value = 1 / (1 + math.exp(above - below))
+        if chance < value:
+            count, chance = middle - 1, chance / value
+        else:
+            total += middle
+            count, chance = count - middle, (chance - value) / (1 - value)
+    for _ in range(count):
+        total += uniform(state) < chance
+    return total

@@ -11,8 +11,9 @@ B. Delyon, M. Lavielle, E. Moulines (1999), Convergence of a stochastic approxim
 EM algorithm.
 """
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -22,10 +23,10 @@ from scipy.special import digamma, polygamma
 from halfseen.core.arrays import Array
 from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
-from halfseen.core.nonzeros import Indices, Nonzeros
+from halfseen.core.nonzeros import Indices
 from halfseen.core.refinement import Climb, Refined
 from halfseen.core.rows import Block, Rows
-from halfseen.posteriors import special
+from halfseen.posteriors import row_random, special
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,44 +104,52 @@ def _inverse_digamma(y: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """A Gibbs sampler on every row. Blocks keep their state between sweeps, by where they start."""
+    """A Gibbs sampler on every row, whose loadings are kept with the rows between sweeps."""
 
     seed: int
-    state: dict[int, tuple[Nonzeros, Array]] = field(default_factory=dict)
+
+    def begin(self, parameters: GammaPoissonParameters) -> Callable[[Block], Array]:
+        """The function that gives a block's loadings (n, k) to start from."""
+
+        def begin(block: Block) -> Array:
+            return _first_loadings(block, parameters)
+
+        return begin
 
     def sweep(
         self, parameters: GammaPoissonParameters, number: int
-    ) -> Callable[[Block], SplitSums]:
-        """The function that moves a block's chains once and sums what they say.
+    ) -> Callable[[Block, Array], tuple[SplitSums, Array]]:
+        """The function that moves a block's chains once, and sums what they say.
 
-        Random streams belong to a sweep and a block, so threads and their order do not matter.
+        Random streams belong to a sweep and a row's number, so that blocks, threads and workers,
+        and their order, do not matter.
         """
+        seed = np.random.SeedSequence([self.seed, number]).generate_state(1, np.uint64)[0]
 
-        def summarise(block: Block) -> SplitSums:
+        def step(block: Block, loadings: Array) -> tuple[SplitSums, Array]:
             exposure = parameters.rate + block.presence().onto(parameters.topics.T)
-            if block.start not in self.state:
-                self.state[block.start] = (block.nonzeros(), _first_loadings(block, parameters))
-            nonzeros, loadings = self.state[block.start]
             weights = np.ones(len(loadings)) if block.weights is None else block.weights
-            split, mean, log_mean = _sweep(
-                *nonzeros,
+            split, mean, log_mean, moved = _sweep(
+                *block.nonzeros(),
                 weights,
                 np.ascontiguousarray(parameters.topics.T),
                 parameters.shapes,
                 exposure,
                 loadings,
-                np.random.default_rng([self.seed, number, block.start]),
+                seed,
+                block.start,
             )
             expected = mean * weights[:, None]
-            return SplitSums(
+            sums = SplitSums(
                 float(weights.sum()),
                 split,
                 block.presence().back(expected),
                 expected.sum(axis=0),
                 (log_mean * weights[:, None]).sum(axis=0),
             )
+            return sums, moved
 
-        return summarise
+        return step
 
 
 def _first_loadings(block: Block, parameters: GammaPoissonParameters) -> Array:
@@ -161,9 +170,10 @@ def polish(
     n_burn_in = n_sweeps // 2
     chains = Chains(seed)
     parameters = _without_zeros(start, rows.accumulate(FeatureSums.of).mean)
+    carried = rows.carrying(chains.begin(parameters))
     averaged: SplitSums | None = None
     for number in range(n_sweeps):
-        sums = rows.accumulate(chains.sweep(parameters, number))
+        sums = carried.accumulate(chains.sweep(parameters, number))
         step = 1.0 if number <= n_burn_in else 2 / (number - n_burn_in + 2)
         averaged = sums if averaged is None else averaged.towards(sums, step)
         parameters = averaged.maximise()
@@ -178,13 +188,13 @@ def _without_zeros(parameters: GammaPoissonParameters, mean: Array) -> GammaPois
 
 @njit(cache=True, nogil=True)
 def _split(
-    count: int, share: Array, totals: Array, generator: np.random.Generator
+    count: int, share: Array, totals: Array, state: row_random.State
 ) -> None:  # pragma: no cover - compiled
     """Add a multinomial draw of ``count`` items to ``totals`` (k,)."""
     k = len(share)
     if count <= 8 * k:  # one by one is faster than binomials
         for _ in range(count):
-            left, c = generator.random(), 0
+            left, c = row_random.uniform(state), 0
             while c < k - 1 and left >= share[c]:
                 left -= share[c]
                 c += 1
@@ -192,7 +202,7 @@ def _split(
         return
     chance = 1.0
     for c in range(k - 1):
-        drawn = generator.binomial(count, min(max(share[c] / chance, 0.0), 1.0))
+        drawn = row_random.binomial(count, min(max(share[c] / chance, 0.0), 1.0), state)
         totals[c] += drawn
         count -= drawn
         chance = max(chance - share[c], 1e-300)
@@ -208,14 +218,17 @@ def _sweep(
     topics: Array,  # (d, k)
     prior: Array,  # (k,)
     rates: Array,  # (n, k)
-    loadings: Array,  # (n, k)  changed in place
-    generator: np.random.Generator,
-) -> tuple[Array, Array, Array]:  # pragma: no cover - compiled
+    loadings: Array,  # (n, k)
+    seed: np.uint64,
+    first: int,  # the number of the first row
+) -> tuple[Array, Array, Array, Array]:  # pragma: no cover - compiled
     n_rows, k = loadings.shape
+    state, moved = np.empty(1, dtype=np.uint64), np.empty((n_rows, k))
     split = np.zeros((len(topics), k))
     mean, log_mean = np.empty((n_rows, k)), np.empty((n_rows, k))
     share, shape = np.empty(k), np.empty(k)
     for row in range(n_rows):
+        row_random.start(state, seed, first + row)
         shape[:] = prior
         for entry in range(starts[row], starts[row + 1]):
             feature, count = features[entry], counts[entry]
@@ -226,10 +239,10 @@ def _sweep(
             for c in range(k):
                 share[c] /= total
                 split[feature, c] += weights[row] * count * share[c]
-            _split(int(count), share, shape, generator)
+            _split(int(count), share, shape, state)
         for c in range(k):
             mean[row, c] = shape[c] / rates[row, c]
             log_mean[row, c] = special.digamma(shape[c]) - np.log(rates[row, c])
-            drawn_loading = generator.standard_gamma(shape[c]) / rates[row, c]
-            loadings[row, c] = max(drawn_loading, 1e-300)
-    return split, mean, log_mean
+            drawn = math.exp(row_random.log_gamma(shape[c], state)) / rates[row, c]
+            moved[row, c] = max(drawn, 1e-300)
+    return split, mean, log_mean, moved

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from halfseen.engines.formats.arrow_columns import header_of, pieces_of
-from halfseen.engines.formats.format import Header, reading
+from halfseen.engines.formats.format import Header, Part, reading
 from halfseen.engines.streamed import Piece
 
 
@@ -29,6 +29,10 @@ class ArrowFile:
                 batch = arrow.get_batch(number)
                 batch.validate()
                 yield from pieces_of(batch, names, n_rows)
+
+    def parts(self, file: Path) -> list[Part]:
+        """All of it: rows are found only by reading."""
+        return [Part(self, None, "")]
 
 
 @contextmanager

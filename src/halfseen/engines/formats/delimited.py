@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from halfseen.engines.formats.arrow_columns import header_of, pieces_of
-from halfseen.engines.formats.format import Header, reading
+from halfseen.engines.formats.format import Header, Part, reading
 from halfseen.engines.streamed import Piece
 
 FEWEST_BYTES = 1 << 20
@@ -52,6 +52,10 @@ class Delimited:
                 for batch in batches:
                     yield from pieces_of(batch, names, n_rows)
                     done += batch.num_rows
+
+    def parts(self, file: Path) -> list[Part]:
+        """All of it: rows are found only by reading."""
+        return [Part(self, None, "")]
 
     def _schema(self, file: Path) -> Any:
         with self._opened(file, FEWEST_BYTES) as batches:

@@ -27,6 +27,17 @@ class Format(Protocol):
     def pieces(self, file: Path, names: tuple[str, ...], n_rows: int) -> Iterator[Piece]:
         """The rows of a file in order, columns as named, at most ``n_rows`` rows at a time."""
 
+    def parts(self, file: Path) -> "list[Part]":
+        """The parts of a file that can be read on their own."""
+
+
+class Part(NamedTuple):
+    """Some of a file's rows, as a format that reads no others."""
+
+    format: Format
+    n_rows: int | None  # None if only reading tells
+    name: str  # for errors: which part, or nothing if it is all of the file
+
 
 @contextmanager
 def reading(file: Path, place: Callable[[], str]) -> Iterator[None]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from halfseen.core.errors import DataError
 from halfseen.core.naming import quoted
-from halfseen.engines.formats.format import Header, reading
+from halfseen.engines.formats.format import Header, Part, reading
 from halfseen.engines.streamed import Piece
 
 SPARSE = {"format.npy", "shape.npy", "data.npy"}
@@ -62,6 +62,10 @@ class NumpyFile:
             for table in tables(stream, layout, columns, n_rows):
                 yield Piece(len(table), partial(_floats, table))
                 start += len(table)
+
+    def parts(self, file: Path) -> list[Part]:
+        """All of it: rows are found only by reading."""
+        return [Part(self, None, "")]
 
 
 def one_array(file: Path) -> AbstractContextManager[IO[bytes]]:

@@ -1,20 +1,24 @@
 """Parquet files, decoded a batch of rows at a time."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from halfseen.core.errors import DataError
 from halfseen.engines.formats.arrow_columns import header_of, pieces_of
-from halfseen.engines.formats.format import Header, reading
+from halfseen.engines.formats.format import Header, Part, reading
 from halfseen.engines.streamed import Piece
 
 BUFFER = 1 << 18
 """Bytes of each column that are read at a time: a row group is never in memory as a whole."""
 
 
+@dataclass(frozen=True)
 class Parquet:
     """Rows by row group; batches go on from one to the next."""
+
+    group: int | None = None  # the only one that is read
 
     def header(self, file: Path) -> Header:
         """The columns of a file."""
@@ -25,17 +29,27 @@ class Parquet:
         """The rows of a file in order, columns as named, at most ``n_rows`` rows at a time."""
         done = 0
         with (
-            reading(file, lambda: f"row group {_broken_group(file, names, done)}"),
+            reading(file, lambda: f"row group {_broken_group(file, names, done, self.group)}"),
             _opened(file) as parquet,
         ):
-            for batch in parquet.iter_batches(n_rows, columns=list(names)):
+            groups = _groups(parquet, self.group)
+            for batch in parquet.iter_batches(n_rows, columns=list(names), row_groups=groups):
                 yield from pieces_of(batch, names, n_rows)
                 done += batch.num_rows
-            if done != parquet.metadata.num_rows:
+            promised = sum(parquet.metadata.row_group(group).num_rows for group in groups)
+            if done != promised:
                 raise DataError(
-                    f"{file.name} says that it has {parquet.metadata.num_rows} rows, but {done} "
-                    "can be read. Write it again, or leave it out."
+                    f"{file.name} says that it has {promised} rows, but {done} can be read. Write "
+                    "it again, or leave it out."
                 )
+
+    def parts(self, file: Path) -> list[Part]:
+        """The row groups."""
+        with reading(file, lambda: "its footer"), _opened(file) as parquet:
+            sizes = {
+                g: parquet.metadata.row_group(g).num_rows for g in _groups(parquet, self.group)
+            }
+            return [Part(Parquet(group), n, f"row group {group}") for group, n in sizes.items()]
 
 
 def _opened(file: Path) -> Any:
@@ -46,10 +60,14 @@ def _opened(file: Path) -> Any:
     )
 
 
-def _broken_group(file: Path, names: tuple[str, ...], done: int) -> int:
+def _groups(parquet: Any, group: int | None) -> list[int]:
+    return list(range(parquet.num_row_groups)) if group is None else [group]
+
+
+def _broken_group(file: Path, names: tuple[str, ...], done: int, only: int | None) -> int:
     """Which row group cannot be read, if ``done`` rows could be."""
     with _opened(file) as parquet:
-        groups = range(parquet.num_row_groups)
+        groups = _groups(parquet, only)
         for group in groups:
             done -= parquet.metadata.row_group(group).num_rows
             if done >= 0:

@@ -1,0 +1,138 @@
+"""Methods that give something for every row, of tables that Dask holds: nothing is computed yet."""
+
+import copy
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from halfseen.estimators.containers import with_fractions
+from halfseen.estimators.dask_tables import Parts, is_dask, parts_of
+from halfseen.estimators.observed_blocks import check_no_blocks_on_dask
+
+E = TypeVar("E", bound=type)
+
+
+def lazy_on_dask(*methods: str) -> Callable[[E], E]:
+    """Class decorator: what these methods give of a Dask collection is one of Dask's too.
+
+    Each partition goes through the method itself, on a worker, so that it gives what it gives in
+    memory: arrays become a ``dask.array``, data frames a ``dask.dataframe``.
+    """
+
+    def decorate(estimator: E) -> E:
+        wrappers = dict.fromkeys(methods, _lazy)
+        if "transform" in methods:
+            wrappers["fit_transform"] = _in_two_steps
+        for name, wrapper in wrappers.items():
+            setattr(estimator, name, wrapper(getattr(estimator, name)))
+        return estimator
+
+    return decorate
+
+
+def _lazy(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def either(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        if not is_dask(X):
+            return method(self, X, *args, **options)
+        check_is_fitted(self)
+        for option in (*args, *options.values()):
+            check_no_blocks_on_dask(option)
+        parts = parts_of(X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a row that is not the user's
+            example = method(self, parts.example, *args, **options)
+        seed = check_random_state(self.random_state).randint(2**31)
+        call = _Call(method.__name__, self, args, options, seed, _nothing_like(example))
+        return _assembled(example, X, parts, _mapped(call, parts))
+
+    return either
+
+
+def _in_two_steps(method: Callable[..., Any]) -> Callable[..., Any]:
+    """scikit-learn's set_output would make a frame in memory of what it is handed."""
+
+    @wraps(method)
+    def either(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        if not is_dask(X):
+            return method(self, X, *args, **options)
+        return self.fit(X, *args, **options).transform(X)
+
+    return either
+
+
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """A method of a fitted model. Random streams belong to partitions, not to workers."""
+
+    name: str
+    model: Any
+    args: Any
+    options: Any
+    seed: int
+    nothing: Any  # what it gives of no rows
+
+    def __call__(self, number: int, table: Any) -> Any:
+        if not table.shape[0]:
+            return self.nothing
+        model = copy.copy(self.model)
+        model.random_state = int(np.random.default_rng([self.seed, number]).integers(2**31))
+        return getattr(model, self.name)(table, *self.args, **self.options)
+
+
+def _mapped(call: _Call, parts: Parts) -> list[Any]:
+    """The results of all partitions, Delayed; the model is in the graph once."""
+    from dask import delayed
+
+    shared = delayed(call, traverse=False)
+    return [shared(number, part) for number, part in enumerate(parts.delayed)]
+
+
+def _nothing_like(example: Any) -> Any:
+    if isinstance(example, tuple | list):
+        return tuple(map(_nothing_like, example))
+    return example[:0]
+
+
+def _assembled(example: Any, X: Any, parts: Parts, results: list[Any]) -> Any:
+    """One collection of all partitions' results, or a tuple of such, as the example is."""
+    if isinstance(example, tuple | list):
+        each = [
+            _assembled(value, X, parts, [result[place] for result in results])
+            for place, value in enumerate(example)
+        ]
+        return type(example)(*each) if hasattr(example, "_fields") else type(example)(each)
+    join = _array if isinstance(example, np.ndarray) else _frame
+    return join(example, X, parts, results)
+
+
+def _array(example: np.ndarray[Any, Any], X: Any, parts: Parts, results: list[Any]) -> Any:
+    import dask.array
+
+    blocks = [
+        dask.array.from_delayed(
+            result, (np.nan if n is None else n, *example.shape[1:]), dtype=example.dtype
+        )
+        for result, n in zip(results, parts.lengths, strict=True)
+    ]
+    return dask.array.concatenate(blocks, allow_unknown_chunksizes=True)
+
+
+def _frame(example: Any, X: Any, parts: Parts, results: list[Any]) -> Any:
+    import dask.dataframe
+    from dask import delayed
+
+    meta = with_fractions(example.iloc[:0])
+    typed = [delayed(_as_types)(result, dict(meta.dtypes)) for result in results]
+    divisions = getattr(X, "divisions", None)
+    return dask.dataframe.from_delayed(typed, meta=meta, divisions=divisions, verify_meta=False)
+
+
+def _as_types(frame: Any, types: dict[Any, Any]) -> Any:
+    return frame.astype(types)

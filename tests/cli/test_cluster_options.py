@@ -1,0 +1,102 @@
+"""Fits on the command line that Dask's workers do."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import io, sparse
+from typer.testing import CliRunner
+
+from halfseen import GaussianMixture, load, simulate
+from halfseen.cli.app import app
+from halfseen.experiments.dying_workers import local_cluster
+
+NAMES = ["temperature", "pulse", "pressure", "lactate"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    X, _ = simulate.gaussian_mixture(3000, [0.6, 0.4], [[0] * 4, [4] * 4], 1.0, rng)
+    X = simulate.independent_gaps(X, [1, 1, 1, 0.5], rng)
+    frame = pd.DataFrame(X, columns=NAMES).assign(ward="a")
+    (tmp_path / "table").mkdir()
+    frame[:2000].to_parquet(tmp_path / "table" / "a.parquet", row_group_size=600)
+    frame[2000:].to_parquet(tmp_path / "table" / "b.parquet", row_group_size=600)
+    return tmp_path
+
+
+def in_memory(folder):
+    return GaussianMixture(2).fit(pd.read_parquet(folder / "table")[NAMES])
+
+
+def test_workers_of_a_cluster_fit_a_folder(folder):
+    out = folder / "model.halfseen"
+    with local_cluster(1) as cluster:
+        address = cluster.scheduler_address
+        result = run("fit", folder / "table", "-k", 2, "--cluster", address, "--out", out, "--json")
+    assert result.exit_code == 0, result.output
+    np.testing.assert_allclose(load(out).means_, in_memory(folder).means_, rtol=1e-9, atol=1e-9)
+    told = json.loads(result.stdout)
+    assert told["columns"] == NAMES
+    assert told["notes"] == ["Column 'ward' was ignored: it holds large_string."]
+
+
+def test_workers_are_started_where_they_are_asked_for(folder):
+    out = folder / "model.halfseen"
+    arguments = ("--workers", 1, "--columns", "pulse,pressure,temperature", "--drop", "pressure")
+    result = run("fit", folder / "table", "-k", 2, *arguments, "--no-refine", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert list(load(out).feature_names_in_) == ["pulse", "temperature"]
+    assert "Group 1: 6" in result.stdout
+
+
+REFUSED = {
+    "both": (["--workers", 2, "--cluster", "x"], 2, "--workers starts new ones. Give one of them."),
+    "none": (["--workers", 0], 2, "--workers must be a whole number of at least 1. Got 0 instead."),
+    "silence": (
+        ["--cluster", "tcp://127.0.0.1:9"],
+        2,
+        "No Dask scheduler answers at tcp://127.0.0.1:9. Start one with 'dask scheduler'",
+    ),
+    "no address": (["--cluster", "over there"], 2, "No Dask scheduler answers at over there."),
+    "standardise": (["--workers", 1, "--standardise"], 2, "--standardise looks through the whole"),
+    "log": (["--workers", 1, "--log", "pulse"], 2, "--log looks through the whole table first"),
+    "unknown": (["--workers", 1, "--columns", "puls"], 2, "Did you mean 'pulse'?"),
+    "text": (["--workers", 1, "--columns", "ward"], 1, "Leave out columns of text and dates with"),
+    "nothing": (["--workers", 1, "--drop", ",".join(NAMES)], 1, "No column of numbers is left in"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_is_said_before_anything_is_done(case, folder, monkeypatch):
+    monkeypatch.setattr("halfseen.cli.cluster.PATIENCE", "1s")
+    arguments, code, sentence = REFUSED[case]
+    if case == "text":  # which the files themselves say
+        monkeypatch.setattr("halfseen.cli.fit.client_of", lambda *_: local_cluster(1))
+    result = run("fit", folder / "table", "-k", 2, *arguments, "--out", folder / "m.halfseen")
+    assert result.exit_code == code
+    assert sentence in result.stderr
+    assert not (folder / "m.halfseen").exists()
+
+
+def test_a_sparse_matrix_is_told_to_be_fitted_here(folder):
+    io.mmwrite(folder / "words.mtx", sparse.eye_array(5))
+    out = folder / "m.halfseen"
+    result = run("fit", folder / "words.mtx", "-k", 2, "--workers", 1, "--out", out)
+    assert result.exit_code == 1
+    assert "words.mtx holds a sparse matrix, which is read as a whole." in result.stderr
+
+
+def test_without_dask_it_is_said_how_to_get_it(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    out = folder / "m.halfseen"
+    result = run("fit", folder / "table", "-k", 2, "--workers", 1, "--out", out)
+    assert result.exit_code == 2
+    assert "need Dask. Install it with: pip install 'halfseen[dask]'" in result.stderr
