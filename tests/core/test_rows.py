@@ -86,3 +86,22 @@ def test_weighed_multiplies_numbers_and_vectors_row_by_row(table):
 def test_without_weights_every_row_counts_once(table):
     vectors = np.arange(6.0).reshape(3, 2)
     np.testing.assert_array_equal(Block.from_table(table).weighed(vectors), vectors)
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0, 3.0])])
+def test_some_rows_of_a_block_keep_their_values_gaps_and_weights(table, weights):
+    block, chosen = Block.from_table(table, weights), np.array([2, 0])
+    some = block.rows(chosen)
+    np.testing.assert_array_equal(some.values, block.values[chosen])
+    np.testing.assert_array_equal(some.observed, block.observed[chosen])
+    assert (some.weights is None) == (weights is None)
+    np.testing.assert_array_equal(some.weighed(np.ones(2)), block.weighed(np.ones(3))[chosen])
+
+
+def test_weights_are_replaced_and_rows_stay(table):
+    block = Block.from_table(table, np.array([1.0, 2.0, 3.0]), start=7)
+    other = block.with_weights(np.array([5.0, 1.0, 0.5]))
+    assert other.values is block.values
+    assert other.start == 7
+    np.testing.assert_array_equal(other.weights, [5.0, 1.0, 0.5])
+    np.testing.assert_array_equal(block.weights, [1.0, 2.0, 3.0])

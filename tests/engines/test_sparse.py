@@ -318,3 +318,34 @@ def test_compressed_rows_are_cut_chosen_and_filled_like_arrays(table, data):
     np.testing.assert_array_equal(rows.rows(start, stop).dense(4), table[start:stop])
     np.testing.assert_array_equal(rows.where(rows.values > 1).dense(4), np.where(table > 1, 2, 0))
     np.testing.assert_array_equal(rows.row_numbers, np.nonzero(table)[0])
+
+
+@law
+@given(cases(), st.data())
+def test_some_rows_of_a_block_are_those_of_the_filled_table(case, data):
+    ours, naive = case.blocks
+    places = st.lists(st.integers(0, max(len(naive) - 1, 0)), max_size=9 * bool(len(naive)))
+    chosen = np.array(data.draw(places), dtype=np.intp)
+    some, expected = ours.rows(chosen), naive.rows(chosen)
+    np.testing.assert_array_equal(some.values, expected.values)
+    np.testing.assert_array_equal(some.observed, expected.observed)
+    assert len(some) == len(chosen)
+    assert some.start == ours.start
+    ones = np.ones(len(chosen))
+    np.testing.assert_array_equal(some.weighed(ones), expected.weighed(ones))
+    matrix = np.arange(2.0 * len(chosen)).reshape(-1, 2)
+    np.testing.assert_allclose(some.presence().back(matrix), expected.presence().back(matrix))
+
+
+@all_sums
+def test_weights_given_later_count_like_those_given_first(summarise):
+    weights = np.random.default_rng(3).random(50) + 0.5
+    later = example().blocks[0].with_weights(weights)
+    assert_same(summarise(later), summarise(example(weights=weights).blocks[0]), rtol=1e-12)
+
+
+def test_all_features_are_selected_without_a_copy():
+    rows, every = example().sparse, np.ones(D, dtype=bool)
+    assert rows.select(every) is rows
+    ready = rows.recentred(np.zeros(D))
+    assert ready.select(every) is ready

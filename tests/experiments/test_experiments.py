@@ -10,11 +10,13 @@ from halfseen.estimators import paper
 from halfseen.experiments import (
     cluster_overhead,
     cluster_schedule,
+    coverage,
     data_folder,
     defaults,
     implicit_accuracy,
     implicit_speed,
     imputation,
+    number_of_components,
     out_of_core,
     refinement,
     results_file,
@@ -125,6 +127,62 @@ def test_files_are_fitted_in_little_memory_and_few_passes():
     assert figures["peak memory GB"] < 1.5
     for stage in ("features", "pairs of features", "triples of features"):
         assert figures[f"{stage}: of a plain scan's speed"] >= 0.3
+
+
+def tables_of(experiment):
+    return {f"{world}, {gaps}" for world in experiment.WORLDS for gaps in experiment.PATTERNS}
+
+
+def test_the_right_number_of_components_is_chosen_nearly_always():
+    figures = kept("number_of_components")["figures"]
+    assert set(figures) == tables_of(number_of_components)
+    assert len(figures) == 6
+    for ways in figures.values():
+        assert ways["halfseen"]["exact"] >= 0.88
+
+
+def test_confidence_intervals_hold_the_truth_as_often_as_they_say():
+    figures = kept("coverage")["figures"]
+    assert set(figures) == tables_of(coverage)
+    for held in figures.values():
+        for name in {"means_", "weights_", "components_"} & set(held):
+            assert 0.92 <= held[name] <= 0.98
+        assert held["times a fit"] <= 60
+
+
+def test_choices_are_counted_by_their_errors():
+    found = [
+        {"true": 2, "halfseen": 2},
+        {"true": 3, "halfseen": 4},
+        {"true": 4, "halfseen": 4},
+        {"true": 2, "halfseen": 1},
+    ]
+    assert number_of_components._summary(found) == {
+        "halfseen": {
+            "exact": 0.5,
+            "errors": {"-1": 1, "0": 2, "1": 1},
+            "exact of 2": 0.5,
+            "exact of 3": 0.0,
+            "exact of 4": 1.0,
+        }
+    }
+
+
+def test_every_way_of_choosing_is_tried_on_a_table(monkeypatch):
+    monkeypatch.setattr(number_of_components, "MOST", 3)
+    found = number_of_components.choices("Gaussian mixture", "high", 400, seed=1)
+    assert found["true"] == 3
+    assert set(found) == {"true", "halfseen", "spectrum alone", "BIC, spherical", "BIC, full"}
+    assert all(1 <= number <= 3 for number in found.values())
+
+
+@pytest.mark.parametrize("world", coverage.WORLDS)
+def test_intervals_of_one_table_hold_most_of_the_truth(world):
+    found = coverage.held(world, "high", 0)
+    assert found.pop("times a fit") > 0
+    assert len(found) == 3
+    assert all(0 <= share <= 1 for share in found.values())
+    assert found.get("means_", found.get("components_")) >= 0.8
 
 
 def test_fits_survive_a_worker_killed_in_every_stage():

@@ -147,7 +147,7 @@ def fit(
 def _number_of_components(k: str) -> int | str:
     if k == "auto":
         return k
-    if not k.isdigit() or int(k) < 1:
+    if not k.isdecimal() or int(k) < 1:
         raise ValueError(f"-k must be a whole number of at least 1, or auto. Got {k!r} instead.")
     return int(k)
 

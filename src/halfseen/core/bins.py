@@ -47,12 +47,14 @@ class Bins:
         labels = self.of(block)
         order = np.argsort(labels, kind="stable")
         present, first = np.unique(labels[order], return_index=True)
-        for bin_, rows in zip(present, np.split(order, first[1:]), strict=True):
-            yield int(bin_), block.rows(rows)
+        ends = np.append(first, len(order))[1:]
+        for bin_, start, end in zip(present, first, ends, strict=True):
+            yield int(bin_), block.rows(order[start:end])
 
 
 def _scattered(numbers: NDArray[np.intp], n: int) -> NDArray[np.intp]:
-    """Fibonacci hashing (Knuth 6.4): multiples of the golden ratio fall evenly everywhere."""
-    with np.errstate(over="ignore"):
-        mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return ((mixed >> np.uint64(40)) % np.uint64(n)).astype(np.intp)
+    """The mixing of SplitMix64 (Steele, Lea and Flood 2014), which no step in the numbers shows."""
+    mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((mixed ^ (mixed >> np.uint64(31))) % np.uint64(n)).astype(np.intp)

@@ -39,6 +39,9 @@ class Model(Protocol[P_co]):
     def rank(self, n_components: int) -> int:
         """The rank of the signal with that many components."""
 
+    def most_components(self, n_features: int) -> int:
+        """How many components so many features can tell from noise."""
+
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The part of the second moment that the components explain."""
 

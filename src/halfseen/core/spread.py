@@ -36,5 +36,5 @@ class Spread:
 
     @property
     def variance(self) -> Array:
-        """Mean squares, zero for what is never observed; (d,)."""
+        """Mean squares, of use only for what is observed; (d,)."""
         return self.square / np.maximum(self.count, np.finfo(float).tiny)

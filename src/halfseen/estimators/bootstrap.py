@@ -17,6 +17,7 @@ from halfseen.estimators.again import open_again
 from halfseen.estimators.groups import bins_for
 from halfseen.estimators.intervals import Interval, Public, Scale, check_level, intervals_from
 from halfseen.estimators.observed_blocks import ObservedBlocks
+from halfseen.estimators.parameters import check_count
 from halfseen.estimators.recipe import Recipe
 from halfseen.estimators.replicates import moment_replicates
 
@@ -53,11 +54,10 @@ def bootstrapped(
     """Confidence intervals of all that a fitted estimator learned from the rows of ``X``."""
     check_is_fitted(estimator)
     check_level(level)
-    _check_possible(estimator, n_replicates)
+    check_count("n_replicates", n_replicates, FEWEST_REPLICATES, ", or the ends are chance")
+    _check_rows_are_there(estimator)
     rows, seen = _same_rows(estimator, X, sample_weight, observed)
-    if groups is not None and sample_weight is not None:
-        groups = np.asarray(groups)[np.asarray(sample_weight) > 0]
-    bins = bins_for(groups, rows)
+    bins = bins_for(groups, rows, sample_weight)
     # The Bayesian bootstrap: every bin counts for something, so no feature is ever lost.
     weights = np.random.default_rng(0).exponential(size=(n_replicates, bins.n))
     found = _replicates(estimator, rows, seen, recipe, uncertain, bins, weights)
@@ -66,12 +66,7 @@ def bootstrapped(
     return intervals_from(estimate, values, uncertain.scales, level, bins.n)
 
 
-def _check_possible(estimator: Any, n_replicates: int) -> None:
-    if n_replicates < FEWEST_REPLICATES:
-        raise ValueError(
-            f"n_replicates must be at least {FEWEST_REPLICATES}, or the ends of intervals are "
-            f"chance. Got {n_replicates!r} instead."
-        )
+def _check_rows_are_there(estimator: Any) -> None:
     if hasattr(estimator, "stream_"):
         raise ValueError(
             "A model learned by partial_fit() has no rows to bootstrap from. Use fit() for "
@@ -85,13 +80,10 @@ def _same_rows(
     """The rows that the estimator was fitted to, and not some others."""
     rows, seen = open_again(estimator, X, sample_weight, observed)
     if not learned_from(estimator, seen):
-        before, now = estimator.observed_fraction_, seen.sums.observed_fraction
-        differs = np.abs(before - now) > SAME
-        first = int(np.argmax(differs))
         raise ValueError(
             "Intervals are those of the table that a model was learned from, and X is another: "
-            f"{quoted(rows.names, [first])} is observed in {now[first]:.4g} of its rows and was "
-            f"in {before[first]:.4g}. Give the same X (and sample_weight), or fit to this one."
+            f"{_difference(estimator, seen)}. Give the same X (and sample_weight), or fit to this "
+            "one."
         )
     return rows, seen
 
@@ -102,6 +94,19 @@ def learned_from(estimator: Any, seen: Survey) -> bool:
     return bool((np.abs(before - now) < SAME).all()) and np.array_equal(
         seen.kept, estimator.kept_features_
     )
+
+
+def _difference(estimator: Any, seen: Survey) -> str:
+    """What tells a table from the one that the estimator was fitted to, by its first feature."""
+    before, now = estimator.observed_fraction_, seen.sums.observed_fraction
+    differs = np.abs(before - now) >= SAME
+    if differs.any():
+        first = int(np.argmax(differs))
+        how = f"is observed in {now[first]:.4g} of its rows and was in {before[first]:.4g}"
+    else:
+        first = int(np.argmax(seen.kept != estimator.kept_features_))
+        how = "varies and did not" if seen.kept[first] else "is constant and was not"
+    return f"{quoted(seen.names, [first])} {how}"
 
 
 def _replicates(

@@ -15,7 +15,7 @@ class HeldOut:
 
     n_components: int
     log_likelihood: float  # mean of the rows
-    gain: float  # of that, over the number that the spectrum chose
+    gain: float  # of that, over what the spectrum chose or, if it was not asked, over one fewer
     error: float  # standard error of the gain
 
     @property

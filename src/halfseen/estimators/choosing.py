@@ -17,7 +17,7 @@ from halfseen.core.stages import Stages
 from halfseen.core.survey import Survey
 from halfseen.estimators.choice import Choice, HeldOut
 from halfseen.estimators.cross_scores import N_FOLDS, cross_scores, of_models_not_kept
-from halfseen.estimators.fitting import Fit, fit_rows
+from halfseen.estimators.fitting import Fit, check_used, fit_rows
 from halfseen.estimators.groups import bins_for
 from halfseen.estimators.recipe import Recipe
 
@@ -39,10 +39,15 @@ def choose(
     """The number of components for rows that were looked through."""
     recipe = recipe.for_candidates()
     bins = bins_for(None, rows) if bins is None else bins
-    most = _most_possible(estimator, seen, most)
+    features = seen.complete if estimator.method == "partial" else seen.kept
+    check_used(estimator, features)
+    n_features = int(np.count_nonzero(features))
+    most = _most_possible(recipe, n_features, seen.sums.n_rows, most)
+    if recipe.model.rank(1) >= n_features:
+        return Choice(1, (), (), "1 component: a single feature cannot tell more of them apart.")
     if not recipe.spectral:
         return _climbed(estimator, rows, seen, recipe, bins, most)
-    tests = spectrum(estimator, rows, seen, recipe, bins, most)
+    tests = spectrum(rows, seen, recipe, features, bins, most)
     chosen = tests[-1].n_components
     around = [k for k in (chosen - 1, chosen, chosen + 1) if 1 <= k <= most]
     try:
@@ -53,18 +58,16 @@ def choose(
     return _checked(tests, found)
 
 
-def _most_possible(estimator: Any, seen: Survey, most: int) -> int:
+def _most_possible(recipe: Recipe[Any], n_features: int, n_rows: float, most: int) -> int:
     """Components need features to span, and rows."""
-    features = seen.complete if estimator.method == "partial" else seen.kept
-    n_features, n_rows = int(np.count_nonzero(features)), int(seen.sums.n_rows)
-    return max(1, min(most, n_features - 1, n_rows // (2 * N_FOLDS)))
+    by_features = recipe.model.most_components(n_features)
+    return max(1, min(most, by_features, int(n_rows) // (2 * N_FOLDS)))
 
 
 def spectrum(
-    estimator: Any, rows: Rows, seen: Survey, recipe: Recipe[Any], bins: Bins, most: int
+    rows: Rows, seen: Survey, recipe: Recipe[Any], features: Mask, bins: Bins, most: int
 ) -> tuple[RankTest, ...]:
-    """The tests of the second moments, on the features that say most."""
-    features = seen.complete if estimator.method == "partial" else seen.kept
+    """The tests of the second moments, on those of the ``features`` (d,) that say most."""
     features = telling_features(rows, seen, features, MOST_FEATURES)
     part = rows.select(features)
     sums = part.accumulate(BinSums.pairs(seen.sums.mean[features], bins))
@@ -91,19 +94,19 @@ def _climbed(
 ) -> Choice:
     """For models whose spectrum says nothing: while another component clearly helps."""
     steps: list[HeldOut] = []
-    chosen = 1
+    chosen, why = 1, ", the most that were tried."
     while chosen < most:
-        found = held_out(estimator, rows, recipe, bins, [chosen, chosen + 1], chosen)
+        try:
+            found = held_out(estimator, rows, recipe, bins, [chosen, chosen + 1], chosen)
+        except DataError as error:
+            why = f": more could not be compared on held-out rows: {error}"
+            break
         steps.extend(found if not steps else found[1:])
         if not found[1].clearly_better:
+            why = ": held-out rows are not clearly more likely under one more."
             break
         chosen += 1
-    reason = (
-        f"{chosen} components: held-out rows are not clearly more likely under one more."
-        if chosen < most
-        else f"{chosen} components, the most that were tried."
-    )
-    return Choice(chosen, (), tuple(steps), reason)
+    return Choice(chosen, (), tuple(steps), _counted(chosen) + why)
 
 
 def _checked(tests: tuple[RankTest, ...], found: Sequence[HeldOut]) -> Choice:
@@ -126,11 +129,15 @@ def _checked(tests: tuple[RankTest, ...], found: Sequence[HeldOut]) -> Choice:
 def _of_spectrum(tests: tuple[RankTest, ...]) -> str:
     last = tests[-1]
     if last.more:
-        return f"The second moments support {last.n_components} components, the most tried."
+        return f"The second moments support {_counted(last.n_components)}, the most tried."
     return (
-        f"The second moments support {last.n_components} components: the next eigenvalue, "
+        f"The second moments support {_counted(last.n_components)}: the next eigenvalue, "
         f"{last.eigenvalue:.3g}, is within the noise, {last.noise:.3g}."
     )
+
+
+def _counted(n: int) -> str:
+    return f"{n} component{'s' * (n != 1)}"
 
 
 def held_out(

@@ -11,6 +11,7 @@ from halfseen.estimators.gamma_poisson import GammaPoisson
 from halfseen.estimators.gaussian_mixture import GaussianMixture
 from halfseen.estimators.groups import bins_for
 from halfseen.estimators.observed_blocks import ObservedBlocks
+from halfseen.estimators.parameters import check_count
 from halfseen.estimators.sources import open_rows
 
 KINDS: dict[str, Any] = {"gaussian": GaussianMixture, "gamma-poisson": GammaPoisson}
@@ -60,6 +61,7 @@ def choose_components(
     >>> choose_components(X, "gaussian").n_components
     3
     """
+    check_count("max_components", max_components, 1)
     estimator = unfitted(model).set_params(n_components="auto")
     estimator._check_parameters()
     recipe = estimator._recipe()

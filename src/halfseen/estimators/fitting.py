@@ -176,7 +176,7 @@ class _Plan:
 def _planned(estimator: Any, auto_weighting: str, seen: Survey, n_components: int) -> _Plan:
     kept = restricted(seen)
     used = used_features(estimator, kept)
-    _check_used(estimator, used)
+    check_used(estimator, used)
     weighting = _weighting(estimator, auto_weighting, seen)
     recovery = recovery_of_incomplete(estimator, kept, n_components)
     return _Plan(n_components, seen, kept, used, weighting, recovery)
@@ -327,7 +327,8 @@ def _check_survey(estimator: Any, seen: Survey) -> None:
         )
 
 
-def _check_used(estimator: Any, used: Mask) -> None:
+def check_used(estimator: Any, used: Mask) -> None:
+    """There are features to take moments of."""
     if not used.any():
         raise DataError(
             "method='partial' uses complete features only, but none is observed in at least "

@@ -221,11 +221,6 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         A row with a ``sample_weight`` of 2 counts as if it were there twice.
         """
         self._check_parameters()
-        if self.covariance_type == "diag" and self.refine is None:
-            raise ValueError(
-                "covariance_type='diag' is learned by likelihood. Use refine='em', or "
-                "covariance_type='spherical'."
-            )
         return self._keep(fit_table(self, X, sample_weight, self._recipe()))
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
@@ -254,6 +249,11 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         check_choice_or_none(self, "refine", ("em",))
         check_non_negative(self, "tol")
         check_positive_integer(self, "max_iter")
+        if self.covariance_type == "diag" and self.refine is None:
+            raise ValueError(
+                "covariance_type='diag' is learned by likelihood. Use refine='em', or "
+                "covariance_type='spherical'."
+            )
 
     def _recipe(self) -> Recipe[MixtureParameters]:
         free = self.covariance_type == "diag"

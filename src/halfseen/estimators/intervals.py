@@ -1,6 +1,7 @@
 """How sure the learned parameters are: confidence intervals by bootstrap."""
 
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -85,5 +86,5 @@ def _interval(
 
 def check_level(level: Any) -> None:
     """A level of confidence is between zero and one."""
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < float(level) < 1:
         raise ValueError(f"level must be a number above 0 and below 1. Got {level!r} instead.")

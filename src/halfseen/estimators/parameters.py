@@ -55,10 +55,15 @@ def _is_positive_integer(value: Any) -> bool:
     return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1
 
 
+def check_count(name: str, value: Any, fewest: int, why: str = "") -> None:
+    """A number of things that a method is asked for."""
+    if not _is_positive_integer(value) or value < fewest:
+        raise ValueError(f"{name} must be an int of at least {fewest}{why}. Got {value!r} instead.")
+
+
 def check_sample_size(n_samples: Any) -> None:
     """How many rows to draw."""
-    if not _is_positive_integer(n_samples):
-        raise ValueError(f"n_samples must be an int of at least 1. Got {n_samples!r} instead.")
+    check_count("n_samples", n_samples, 1)
 
 
 def check_fraction(estimator: object, name: str) -> None:

@@ -10,6 +10,7 @@ from halfseen.core import packed
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.bin_sums import BinSums
 from halfseen.core.bins import Bins
+from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.regression import recovered_each
 from halfseen.core.reweighted import ReweightedRows
 from halfseen.core.rows import Rows
@@ -45,7 +46,8 @@ def moment_replicates(
     Moments of replicates are sums over bins, which are kept, and all regressions of incomplete
     features go over the rows once. Tables of too many features for that are fitted anew.
     """
-    rows = rows.recentred(np.zeros(len(rows.names)))  # ready for many passes
+    if not rows.sparse:  # what is sparse must not be filled in
+        rows = rows.recentred(np.zeros(len(rows.names)))  # ready for many passes
     fits = moment_fits(estimator, rows, seen, recipe, n_components, bins, weights)
     found = [fit.parameters for fit in fits]
     return _with_incomplete(estimator, rows, seen, recipe, n_components, bins, weights, found)
@@ -67,14 +69,8 @@ def moment_fits(
         sums = _sums(rows.select(seen.kept), seen.sums.mean[seen.kept], bins)
     with of_models_not_kept():
         return [
-            fit_rows(
-                estimator,
-                ReweightedRows(rows, bins, one),
-                seen,
-                by_moments,
-                n_components,
-                Stages(),
-                None if sums is None else _from_sums(sums, one),
+            _replicate(
+                estimator, ReweightedRows(rows, bins, one), seen, by_moments, n_components, sums
             )
             for one in weights
         ]
@@ -90,6 +86,22 @@ def _sums(rows: Rows, origin: Array, bins: Bins) -> BinSums | None:
     if not sums_fit(len(origin), bins.n):
         return None
     return rows.accumulate(BinSums.triples(origin, bins))
+
+
+def _replicate(
+    estimator: Any,
+    part: ReweightedRows,
+    seen: Survey,
+    recipe: Recipe[P],
+    n_components: int,
+    sums: BinSums | None,
+) -> Fit[P]:
+    if sums is not None:
+        routes = _from_sums(sums, part.weights)
+        return fit_rows(estimator, part, seen, recipe, n_components, Stages(), routes)
+    # Means move too; which features are complete does not.
+    seen = replace(seen, sums=part.accumulate(FeatureSums.of))
+    return fit_rows(estimator, part, seen, recipe, n_components, Stages())
 
 
 def _with_incomplete(

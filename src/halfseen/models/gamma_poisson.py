@@ -34,6 +34,10 @@ class GammaPoissonModel:
         """K topics span K dimensions."""
         return n_components
 
+    def most_components(self, n_features: int) -> int:
+        """One dimension has to be left for noise alone; a single feature can hold one topic."""
+        return max(n_features - 1, 1)
+
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The covariance without the Poisson variances on its diagonal."""
         d = len(moments.mean)

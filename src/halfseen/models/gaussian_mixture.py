@@ -48,6 +48,15 @@ class GaussianMixtureModel:
         """As the form says."""
         return self.form.rank(n_components)
 
+    def most_components(self, n_features: int) -> int:
+        """As many as leave dimensions for noise alone, as many of them as it is learned from."""
+        possible = (
+            k
+            for k in range(1, n_features + 1)
+            if self.rank(k) < n_features and self.n_noise_eigenvalues(n_features, k) >= 1
+        )
+        return max(possible, default=1)
+
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The second moment without the noise on its diagonal."""
         unit = self.noise.unit(moments)

@@ -16,7 +16,8 @@ def components_curve(choice: Choice, *, ax: Axes | None = None) -> Axes:
     """What numbers of components leave of the second moments, against its noise.
 
     Where held-out likelihoods moved the choice, or are all there is, they are drawn instead: gains
-    in likelihood a row, with two standard errors.
+    in likelihood a row, with two standard errors, over the number that the second moments support
+    or else over one component fewer.
 
     Parameters
     ----------
@@ -27,40 +28,54 @@ def components_curve(choice: Choice, *, ax: Axes | None = None) -> Axes:
     """
     ax = axes(ax, 6.0, 4.0)
     by_spectrum = bool(choice.tests) and choice.tests[-1].n_components == choice.n_components
-    (_eigenvalues if by_spectrum else _likelihoods)(choice, ax)
+    numbers = (_eigenvalues if by_spectrum else _likelihoods)(choice, ax)
     ax.axvline(choice.n_components, color=ORANGE, linewidth=1.0, linestyle="--", zorder=0)
     ax.text(
         choice.n_components,
         1.0,
-        f" chosen: {choice.n_components}",
+        f"chosen: {choice.n_components}",
         color=ORANGE,
         transform=ax.get_xaxis_transform(),
         va="bottom",
         ha="center",
     )
     ax.set_xlabel("components")
-    ax.locator_params(axis="x", integer=True)
+    ax.set_xlim(min(numbers) - 0.5, max(numbers) + 0.5)
+    ax.locator_params(axis="x", integer=True, min_n_ticks=1)
     plain(ax)
     return ax
 
 
-def _eigenvalues(choice: Choice, ax: Axes) -> None:
+def _eigenvalues(choice: Choice, ax: Axes) -> list[int]:
     numbers = [test.n_components for test in choice.tests]
     values = [test.eigenvalue for test in choice.tests]
     noise = [test.noise for test in choice.tests]
     ax.plot(numbers, values, "o-", color=BLUE, label="largest eigenvalue left over")
     ax.plot(numbers, noise, "s--", color=GREY, label="noise (99 % of replicates are below)")
-    if max(values) > 30 * max(noise):
-        ax.set_yscale("symlog", linthresh=max(noise))
-    ax.set_ylim(bottom=min(0.0, *values))
+    highest = max(*values, *noise)
+    if highest > 10 * min(noise):  # what decides is small beside what does not
+        ax.set_yscale("symlog", linthresh=max(min(noise), 1e-3 * highest))
+    ax.set_ylim(min(0.0, *values), 1.2 * highest)
     ax.set_ylabel("eigenvalue of the weighted signal\n(squared units of the table)")
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.06), ncols=2, fontsize=9)
+    return numbers
 
 
-def _likelihoods(choice: Choice, ax: Axes) -> None:
-    numbers = [one.n_components for one in choice.held_out]
-    gains = [one.gain for one in choice.held_out]
-    errors = [2 * one.error for one in choice.held_out]
+def _likelihoods(choice: Choice, ax: Axes) -> list[int]:
+    if choice.tests:
+        n = choice.tests[-1].n_components
+        shown, reference = choice.held_out, f"{n} component{'s' * (n != 1)}"
+    else:  # a climb, a step at a time
+        shown, reference = choice.held_out[1:], "one component fewer"
+    numbers = [one.n_components for one in shown]
+    gains = [one.gain for one in shown]
+    errors = [2 * one.error for one in shown]
     ax.axhline(0.0, color=GREY, linewidth=0.8)
     ax.errorbar(numbers, gains, yerr=errors, fmt="o", color=BLUE, capsize=3)
-    ax.set_ylabel("gain in held-out log-likelihood a row\n(± two standard errors)")
+    ax.set_ylabel(
+        f"gain in held-out log-likelihood a row\nover {reference}\n(± two standard errors)"
+    )
+    if not numbers:
+        ax.set_yticks([])
+        ax.text(0.5, 0.6, "Nothing to compare.", transform=ax.transAxes, ha="center")
+    return [*numbers, choice.n_components]

@@ -83,7 +83,11 @@ class ScoreSums:
         ``multipliers`` (b, g) say how much more than once each bin counts. What the rows say
         nothing about stays where it is.
         """
-        steps: Array = multipliers @ self.slope @ pinvh(self.curvature)
+        # In units in which all bend alike: rounding must not pass over features of large numbers.
+        bend = np.sqrt(np.abs(np.diag(self.curvature)))
+        unit = np.divide(1.0, bend, out=np.zeros_like(bend), where=bend > 0)
+        inverse = pinvh(unit[:, None] * self.curvature * unit)
+        steps: Array = multipliers @ (self.slope * unit) @ inverse * unit
         return steps
 
 

@@ -1,0 +1,70 @@
+"""``halfseen fit -k auto``: the number, the reason, and the choice for machines."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from halfseen import choose_components, load, simulate
+from halfseen.cli.app import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder, rng = tmp_path_factory.mktemp("numbers"), np.random.default_rng(0)
+    X, _ = simulate.gaussian_mixture(1200, [0.5, 0.3, 0.2], 5 * np.eye(5)[:3], 1.0, rng)
+    X = simulate.independent_gaps(X, [1.0, 1.0, 1.0, 1.0, 0.5], rng).round(4)
+    pd.DataFrame(X, columns=list("abcde")).to_csv(folder / "rows.csv", index=False)
+    return folder, X
+
+
+def test_auto_prints_the_number_and_the_reason(files, tmp_path):
+    folder, X = files
+    out = tmp_path / "model.halfseen"
+    result = run("fit", folder / "rows.csv", "-k", "auto", "--out", out)
+    assert result.exit_code == 0, result.output
+    reason = choose_components(X).reason
+    assert f"3 groups were chosen. {reason}" in " ".join(result.output.split())
+    assert "Group 3" in result.output
+    model = load(out)
+    assert (model.n_components, model.n_components_) == ("auto", 3)
+    assert model.diagnostics_.choice.reason == reason
+
+
+def test_json_holds_the_choice(files, tmp_path):
+    folder, X = files
+    out = tmp_path / "model.halfseen"
+    result = run("fit", folder / "rows.csv", "-k", "auto", "--out", out, "--json")
+    choice = json.loads(result.stdout)["choice"]
+    expected = choose_components(X)
+    assert choice["n_components"] == 3
+    assert choice["reason"] == expected.reason
+    assert [test["n_components"] for test in choice["tests"]] == [1, 2, 3]
+    assert choice["tests"][-1]["eigenvalue"] == pytest.approx(expected.tests[-1].eigenvalue)
+    assert [one["n_components"] for one in choice["held_out"]] == [2, 3, 4]
+    assert set(choice["held_out"][0]) == {"n_components", "log_likelihood", "gain", "error"}
+
+
+def test_a_number_that_was_given_is_no_choice(files, tmp_path):
+    folder, _ = files
+    result = run("fit", folder / "rows.csv", "-k", 2, "--out", tmp_path / "m.halfseen", "--json")
+    assert json.loads(result.stdout)["choice"] is None
+    told = run("fit", folder / "rows.csv", "-k", 2, "--out", tmp_path / "n.halfseen")
+    assert "chosen" not in told.output
+
+
+@pytest.mark.parametrize("k", ["0", "-1", "many", "2.5", "²", "Auto", ""])
+def test_anything_else_is_refused_before_the_table_is_read(files, tmp_path, k):
+    folder, _ = files
+    out = tmp_path / "model.halfseen"
+    result = run("fit", folder / "rows.csv", f"--k={k}", "--out", out)
+    assert result.exit_code == 2
+    said = " ".join(result.output.split())
+    assert f"-k must be a whole number of at least 1, or auto. Got '{k}' instead." in said
+    assert not out.exists()
