@@ -71,7 +71,7 @@ def _unrelated(covariance: Influence) -> Mask:
     off = ~np.eye(len(covariance.value), dtype=bool)
     error = np.maximum(covariance.error, np.finfo(float).tiny)
     multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, len(covariance.of_bins)))
-    noise = np.abs(np.tensordot(multipliers, covariance.of_bins, axes=1)) / error  # (b, d, d)
+    noise = np.abs(covariance.errors(multipliers)) / error  # (b, d, d)
     usual = np.quantile((noise * off).max(axis=2), LEVEL, axis=0)  # (d,)
     largest = (np.abs(covariance.value) / error * off).max(axis=1)
     spread = np.sqrt(np.maximum(covariance.value.diagonal(), np.finfo(float).tiny))

@@ -1,6 +1,6 @@
 """Sums of each bin of rows, from which those of any bootstrap replicate follow without the rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -52,9 +52,19 @@ class BinSums:
         """How many bins there are."""
         return len(self.linear)
 
+    def __iadd__(self, other: Self) -> Self:
+        np.add(self.linear, other.linear, out=self.linear)
+        return type(self)(self.whole + other.whole, self.linear)
+
     def reweighted(self, weights: Array) -> StreamSums:
         """The sums of a replicate in which bins count ``weights`` (g,) times."""
         return _laid_out(weights @ self.linear, self.whole)
+
+    def nudged(self, step: float) -> Iterator[StreamSums]:
+        """The sums if one bin counts ``step`` more than once, for each bin in turn."""
+        total = self.linear.sum(axis=0)
+        for one in self.linear:
+            yield _laid_out(total + step * one, self.whole)
 
 
 def _by_bin(summarise: Summarise, bins: Bins) -> Callable[[Block], BinSums]:

@@ -7,8 +7,10 @@ import numpy as np
 
 from halfseen.core.arrays import Array
 from halfseen.core.bin_sums import BinSums
-from halfseen.core.rank_test import STEP
 from halfseen.core.stream_sums import StreamSums
+
+STEP = 1e-4
+"""How much bins are reweighted to see how a statistic moves: little, yet far above rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,16 +27,20 @@ class Influence:
     @classmethod
     def on(cls, statistic: Callable[[StreamSums], Array], sums: BinSums) -> "Influence":
         """Differentiate a statistic of the sums of all bins."""
-        ones = np.ones(sums.n_bins)
-        value = np.asarray(statistic(sums.reweighted(ones)))
-        moved = [
-            np.asarray(statistic(sums.reweighted(ones + STEP * bin_)))
-            for bin_ in np.eye(sums.n_bins)
-        ]
-        return cls(value, (np.array(moved) - value) / STEP)
+        value = np.asarray(statistic(sums.reweighted(np.ones(sums.n_bins))))
+        moved = [np.asarray(statistic(replicate)) - value for replicate in sums.nudged(STEP)]
+        return cls(value, np.array(moved) / STEP)
 
     @property
     def error(self) -> Array:
         """The standard error; (...)."""
         error: Array = np.sqrt(np.sum(self.of_bins**2, axis=0))
         return error
+
+    def errors(self, multipliers: Array) -> Array:
+        """Draws from the law of the statistic's error, for ``multipliers`` (b, g); (b, ...).
+
+        The multiplier bootstrap, multipliers being of mean 0 and variance 1.
+        """
+        errors: Array = np.tensordot(multipliers, self.of_bins, axes=1)
+        return errors

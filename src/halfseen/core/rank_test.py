@@ -7,6 +7,7 @@ rank is the number of eigenvalues above the noise. Here the noise is that of the
 which each pair of features has a quality of its own.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +15,13 @@ import numpy as np
 
 from halfseen.core.arrays import Array, Mask
 from halfseen.core.bin_sums import BinSums
+from halfseen.core.influence import Influence
 from halfseen.core.model import Model
 from halfseen.core.stream_sums import StreamSums
 
 N_REPLICATES = 400
 LEVEL = 0.99
 CLEARLY = 1.25
-STEP = 1e-4
-"""How much bins are reweighted to see how the signal moves: little, yet far above rounding."""
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,12 @@ def rank_test(
     by ``multipliers`` (b, g) of mean 0 and variance 1, draw from the law of that error: what the
     model makes of the moments is differentiated, so the model has to say nothing more.
     """
-    here, weights = _weighted_signal(sums, model, complete, n_components, np.ones(sums.n_bins))
-    errors = [
-        _weighted_signal(sums, model, complete, n_components, 1 + STEP * xi, weights)[0] - here
-        for xi in multipliers
-    ]
-    values, vectors = np.linalg.eigh(here)
+    signal = Influence.on(_weighted_signal(sums, model, complete, n_components), sums)
+    values, vectors = np.linalg.eigh(signal.value)
     rank = model.rank(n_components)
     rest = vectors[:, : len(values) - rank]
-    noise = np.linalg.eigvalsh(rest.T @ (np.array(errors) / STEP) @ rest)[:, -1]
+    within = Influence(signal.value, rest.T @ signal.of_bins @ rest)
+    noise = np.linalg.eigvalsh(within.errors(multipliers))[:, -1]
     eigenvalue = float(values[len(values) - rank - 1])
     return RankTest(
         n_components,
@@ -84,17 +81,15 @@ def rank_test(
 
 
 def _weighted_signal(
-    sums: BinSums,
-    model: Model[Any],
-    complete: Mask,
-    n_components: int,
-    bin_weights: Array,
-    weights: Array | None = None,
-) -> tuple[Array, Array]:
-    """The signal scaled by observed fractions, and those; (d, d), (d,)."""
-    replicate: StreamSums = sums.reweighted(bin_weights)
-    moments = replicate.moments(model.centred)
-    signal = model.signal(moments, complete, n_components)
-    if weights is None:
-        weights = moments.observed_fraction / signal.unit
-    return np.asarray(weights[:, None] * signal.matrix * weights), weights
+    sums: BinSums, model: Model[Any], complete: Mask, n_components: int
+) -> Callable[[StreamSums], Array]:
+    """The signal (d, d) of sums, scaled by the fractions observed in all of them."""
+    whole = sums.reweighted(np.ones(sums.n_bins)).moments(model.centred)
+    unit = model.signal(whole, complete, n_components).unit
+    weights = whole.observed_fraction / unit
+
+    def signal(replicate: StreamSums) -> Array:
+        matrix = model.signal(replicate.moments(model.centred), complete, n_components).matrix
+        return np.asarray(weights[:, None] * matrix * weights)
+
+    return signal

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from halfseen import GammaPoisson, GaussianMixture, WeakMomentsWarning, simulate
 from halfseen.core.arrays import Array
 from halfseen.experiments import results_file
+from halfseen.experiments.number_of_components import FIRST_SEED
 
 N_ROWS, N_FEATURES, K = 4_000, 8, 3
 OBSERVED = np.array([1.0, 1, 1, 1, 1, 0.7, 0.5, 0.3])
@@ -181,7 +182,7 @@ def main() -> None:
     worlds = [*SOUND, *(world for some in CAUSES.values() for world in some)]
     found = {
         world.__name__: Parallel(options.jobs)(
-            delayed(raised)(world, seed) for seed in range(options.sets)
+            delayed(raised)(world, FIRST_SEED + seed) for seed in range(options.sets)
         )
         for world in worlds
     }

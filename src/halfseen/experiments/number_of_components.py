@@ -27,7 +27,9 @@ PATTERNS = {
     "high": (0.8, 0.8, 0.8, 0.8),
 }
 NUMBERS = (2, 3, 4)
-MOST = 8
+MOST = 6
+FIRST_SEED = 1000
+"""The seeds below were looked at while the rule was made."""
 
 
 def mixture(k: int, n: int, rng: np.random.Generator) -> Array:
@@ -90,7 +92,8 @@ def main() -> None:
     for world in WORLDS:
         for pattern in PATTERNS:
             found = Parallel(options.jobs)(
-                delayed(choices)(world, pattern, options.rows, seed) for seed in range(options.sets)
+                delayed(choices)(world, pattern, options.rows, FIRST_SEED + seed)
+                for seed in range(options.sets)
             )
             figures[f"{world}, {pattern}"] = summary = _summary(found)
             print(world, pattern, summary, flush=True)
