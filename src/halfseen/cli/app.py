@@ -16,6 +16,7 @@ COMMANDS = {
     "fit": "Learn a model from a table with gaps.",
     "impute": "Fill the gaps of a table.",
     "predict": "Say to which group each row belongs, or how much of each topic it holds.",
+    "weigh": "Compare ways of weighting columns on a table of your own.",
     "report": "Write a page that explains a model.",
     "reproduce": "Run the figures of the paper again, with a verdict on each claim.",
 }

@@ -18,6 +18,23 @@ class Method(StrEnum):
     partial = "partial"
 
 
+class Weights(StrEnum):
+    """How columns may be weighted."""
+
+    auto = "auto"
+    observed = "observed"
+    sqrt = "sqrt"
+    signal = "signal"
+    none = "none"
+
+
+class Moments(StrEnum):
+    """How averages are taken of what has gaps."""
+
+    available = "available"
+    adjusted = "adjusted"
+
+
 class Covariance(StrEnum):
     """How the noise of a Gaussian mixture may differ."""
 

@@ -1,18 +1,15 @@
 """``halfseen fit``: a model from a table."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from halfseen import GammaPoisson, GaussianMixture
-from halfseen.cli.choices import Covariance, Kind, Method
+from halfseen.cli.choices import Covariance, Kind, Method, Moments, Weights
 from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of, far_table
-from halfseen.cli.fitted import with_names
 from halfseen.cli.learned import tell
 from halfseen.cli.options import (
     Columns,
@@ -24,9 +21,10 @@ from halfseen.cli.options import (
     check_writable,
     listed,
 )
-from halfseen.cli.table import Table, check_known, chosen, read_table
+from halfseen.cli.prepared import prepared
 from halfseen.cli.voice import Voice
-from halfseen.estimators.preprocessing import Preprocessing
+from halfseen.concerns import concerns_of
+from halfseen.report.shown import shown
 
 
 def fit(
@@ -78,6 +76,21 @@ def fit(
             help="Noise of gaussian: the same in all groups, one each, or one a column (diag)."
         ),
     ] = Covariance.tied_spherical,
+    weights: Annotated[
+        Weights,
+        typer.Option(
+            help="How columns are weighted: by the model's own rule (auto), by how often they are "
+            "known (observed), by the square root of that (sqrt), by how much they tell (signal), "
+            "or not (none). 'halfseen weigh' compares them."
+        ),
+    ] = Weights.auto,
+    moments: Annotated[
+        Moments,
+        typer.Option(
+            help="Averages over the rows that hold what they need (available), or also using what "
+            "complete columns predict in the others (adjusted)."
+        ),
+    ] = Moments.available,
     refine: Annotated[
         bool | None,
         typer.Option(
@@ -108,15 +121,17 @@ def fit(
     check_writable(out, force)
     voice = Voice(as_json)
     common = {
-        "n_components": _number_of_components(k),
+        "n_components": number_of_components(k),
         "method": method.value,
+        "feature_weights": weights.value,
+        "moments": moments.value,
         "complete_above": complete_above,
         "random_state": seed,
         "verbose": int(voice.shows_progress),
     }
     missing = listed(missing_values)
     names = listed(columns)
-    estimator = _MAKERS[model](common, covariance, refine)
+    estimator = MAKERS[model](common, covariance, refine)
     if check_workers(cluster, workers):
         _check_as_it_is(log, standardise, missing)
         far = far_table(data, names, listed(drop))
@@ -125,26 +140,24 @@ def fit(
             learned = estimator.fit(far.files)
         learned.verbose = 0
         learned.save(out, overwrite=force)
-        tell(voice, learned, None, out, None)
+        tell(voice, learned, None, out, None, [])
         return
-    table = chosen(read_table(data, missing, wanted=names), names, listed(drop))
-    voice.note(_about(table), *table.notes)
-    if model is Kind.gaussian:
-        table = replace(table, values=table.dense())
-    preprocessing = _preprocessing(table, listed(log), standardise, missing, model)
-    given = _given(table, preprocessing)
+    ready = prepared(voice, data, model, names, listed(drop), listed(log), standardise, missing)
     with voice.listening():
-        learned = estimator.fit(given)
+        learned = estimator.fit(ready.given)
     learned.verbose = 0
-    if preprocessing is not None and (preprocessing.changes or preprocessing.missing_values):
-        learned.preprocessing_ = preprocessing
+    if ready.changed:
+        learned.preprocessing_ = ready.preprocessing
     learned.save(out, overwrite=force)
-    bic = learned.bic(given) if hasattr(learned, "bic") else None
-    tell(voice, learned, table.n_rows, out, bic)
+    bic = learned.bic(ready.given) if hasattr(learned, "bic") else None
+    view = shown(learned)
+    concerns = concerns_of(learned, ready.given, names=view.names, called=view.called)
+    tell(voice, learned, ready.table.n_rows, out, bic, concerns)
     voice.say(f"Next:  halfseen report {quote(str(out))} {quote(str(data))} --out report.html")
 
 
-def _number_of_components(k: str) -> int | str:
+def number_of_components(k: str) -> int | str:
+    """What ``-k`` says."""
     if k == "auto":
         return k
     if not k.isdecimal() or int(k) < 1:
@@ -164,44 +177,6 @@ def _check_as_it_is(log: Any, standardise: bool, missing: Sequence[str]) -> None
         )
 
 
-def _about(table: Table) -> str:
-    n_rows, n_columns = table.values.shape
-    if table.sparse:
-        return (
-            f"{table.file}: {n_rows:,} rows and {n_columns:,} columns, {table.values.nnz:,} counts."
-        )
-    gaps = float(np.isnan(table.values).mean())
-    return (
-        f"{table.file}: {n_rows:,} rows, and {n_columns} columns of numbers in which "
-        f"{gaps:.0%} of the cells are empty."
-    )
-
-
-def _preprocessing(
-    table: Table, log: Sequence[str], standardise: bool, missing: Sequence[str], model: Kind
-) -> Preprocessing | None:
-    if (log or standardise) and model is Kind.gamma_poisson:
-        raise ValueError(
-            "--log and --standardise make fractions of counts. Leave them out with --model "
-            "gamma-poisson."
-        )
-    if table.sparse:
-        return None
-    logged = list(table.names) if list(log) == ["*"] else log
-    check_known(logged, table.names, table.file, "--log")
-    return Preprocessing.learn(
-        table.names, table.values, log=logged, standardise=standardise, missing_values=missing
-    )
-
-
-def _given(table: Table, preprocessing: Preprocessing | None) -> Any:
-    if preprocessing is None:
-        return table.values
-    if not table.named and not preprocessing.changes and not preprocessing.missing_values:
-        return table.values
-    return with_names(preprocessing.fitted_names, preprocessing.apply(table.values))
-
-
 def _gaussian(common: dict[str, Any], covariance: Covariance, refine: bool | None) -> Any:
     polish = None if refine is False else "em"
     return GaussianMixture(**common, covariance_type=covariance.value, refine=polish)
@@ -213,4 +188,4 @@ def _gamma_poisson(common: dict[str, Any], covariance: Covariance, refine: bool 
     return GammaPoisson(**common, refine="saem" if refine else None)
 
 
-_MAKERS = {Kind.gaussian: _gaussian, Kind.gamma_poisson: _gamma_poisson}
+MAKERS = {Kind.gaussian: _gaussian, Kind.gamma_poisson: _gamma_poisson}

@@ -1,15 +1,24 @@
 """What a fit learned, told."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from halfseen.cli.voice import Voice
+from halfseen.concerns import Concern
 from halfseen.report.shown import shown
 from halfseen.report.words import told, weights_told
 
 
-def tell(voice: Voice, model: Any, n_rows: int | None, out: Path, bic: float | None) -> None:
+def tell(
+    voice: Voice,
+    model: Any,
+    n_rows: int | None,
+    out: Path,
+    bic: float | None,
+    concerns: Sequence[Concern],
+) -> None:
     """Groups or topics, weights and quality, for people and machines."""
     view, choice = shown(model), model.diagnostics_.choice
     if choice is not None:
@@ -28,6 +37,11 @@ def tell(voice: Voice, model: Any, n_rows: int | None, out: Path, bic: float | N
     if bic is not None:
         voice.say("")
         voice.say(f"BIC {bic:,.0f}. Of fits to the same columns, done alike, the lowest is best.")
+    if concerns:
+        voice.say("")
+        voice.say("What to be careful about:")
+        for concern in concerns:
+            voice.say(f"  - {concern.sentence}")
     voice.say("")
     voice.say(f"Model: {out}")
     voice.finish(
@@ -48,6 +62,7 @@ def tell(voice: Voice, model: Any, n_rows: int | None, out: Path, bic: float | N
         observed_fraction=dict(zip(view.names, model.observed_fraction_, strict=True)),
         bic=bic,
         choice=None if choice is None else asdict(choice),
+        concerns=[concern._asdict() for concern in concerns],
         converged=getattr(model, "converged_", None),
         seconds=model.diagnostics_.seconds,
     )

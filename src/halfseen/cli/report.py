@@ -7,6 +7,7 @@ import typer
 
 from halfseen import load
 from halfseen.cli.fitted import fitting
+from halfseen.cli.group_labels import Groups, labels
 from halfseen.cli.options import (
     Data,
     Force,
@@ -30,6 +31,7 @@ def report(
     include_rows: Annotated[
         bool, typer.Option("--include-rows", help="Show some rows of the table on the page.")
     ] = False,
+    groups: Groups = None,
     missing_values: MissingValues = "",
     force: Force = False,
     as_json: Json = False,
@@ -42,6 +44,7 @@ def report(
     \b
     For example:
       halfseen report patients.halfseen patients.csv --out report.html
+      halfseen report visits.halfseen visits.csv --groups patient --out report.html
     """
     check_writable(out, force)
     voice = Voice(as_json)
@@ -57,6 +60,7 @@ def report(
             notes=_left_out(given.table),
             include_rows=include_rows,
             overwrite=force,
+            groups=labels(given.table, groups),
         )
     voice.say(f"Report: {out.resolve()}")
     voice.finish(report=str(out), n_rows=given.table.n_rows, bytes=out.stat().st_size)

@@ -7,6 +7,8 @@ OPTIONS = {
     "method": "--method",
     "complete_above": "--complete-above",
     "covariance_type": "--covariance",
+    "feature_weights": "--weights",
+    "moments": "--moments",
 }
 PHRASES = {
     "overwrite=True": "--force",

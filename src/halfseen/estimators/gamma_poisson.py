@@ -520,14 +520,24 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         title: str | None = None,
         include_rows: bool = False,
         overwrite: bool = False,
+        groups: Any = None,
     ) -> None:
         """Write one HTML page that explains the model, learned from ``X`` (n, d) or the like.
 
         It opens without a network, and holds no row of X unless ``include_rows`` says so. A file
-        that is there already is not replaced unless ``overwrite`` says so.
+        that is there already is not replaced unless ``overwrite`` says so. ``groups`` (n,) label
+        rows that depend on each other, such as those of one patient.
         """
         check_is_fitted(self)
-        write_page(self, X, path, title=title, include_rows=include_rows, overwrite=overwrite)
+        write_page(
+            self,
+            X,
+            path,
+            title=title,
+            include_rows=include_rows,
+            overwrite=overwrite,
+            groups=groups,
+        )
 
     def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
         """Draw rows of counts without gaps, and the loadings they come from."""

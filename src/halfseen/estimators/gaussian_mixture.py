@@ -498,14 +498,24 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         title: str | None = None,
         include_rows: bool = False,
         overwrite: bool = False,
+        groups: Any = None,
     ) -> None:
         """Write one HTML page that explains the model, learned from ``X`` (n, d) or the like.
 
         It opens without a network, and holds no row of X unless ``include_rows`` says so. A file
-        that is there already is not replaced unless ``overwrite`` says so.
+        that is there already is not replaced unless ``overwrite`` says so. ``groups`` (n,) label
+        rows that depend on each other, such as those of one patient.
         """
         check_is_fitted(self)
-        write_page(self, X, path, title=title, include_rows=include_rows, overwrite=overwrite)
+        write_page(
+            self,
+            X,
+            path,
+            title=title,
+            include_rows=include_rows,
+            overwrite=overwrite,
+            groups=groups,
+        )
 
     def sample(self, n_samples: int = 1) -> tuple[Array, Labels]:
         """Draw rows without gaps, and the components they come from."""
