@@ -7,6 +7,8 @@ from halfseen.core.rank_test import RankTest
 
 CLEARLY = 2.0
 """Standard errors that a likelihood must gain to move the choice."""
+TRIFLE = 0.01
+"""What a row gains by components that stand only for noise that is not quite as assumed."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,11 @@ class HeldOut:
     log_likelihood: float  # mean of the rows
     gain: float  # of that, over what the spectrum chose or, if it was not asked, over one fewer
     error: float  # standard error of the gain
+
+    @property
+    def worth_more(self) -> bool:
+        """Whether a larger number is worth it: clearly better, and by more than a trifle."""
+        return self.clearly_better and self.gain > TRIFLE
 
     @property
     def clearly_better(self) -> bool:

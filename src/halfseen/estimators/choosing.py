@@ -102,7 +102,7 @@ def _climbed(
             why = f": more could not be compared on held-out rows: {error}"
             break
         steps.extend(found if not steps else found[1:])
-        if not found[1].clearly_better:
+        if not found[1].worth_more:
             why = ": held-out rows are not clearly more likely under one more."
             break
         chosen += 1
@@ -114,7 +114,12 @@ def _checked(tests: tuple[RankTest, ...], found: Sequence[HeldOut]) -> Choice:
     # A component can be real and yet be learned too poorly to predict with: held-out rows speak
     # against it only if its eigenvalue is barely above the noise.
     beyond_doubt = spectral if all(test.clearly_more for test in tests[-2:-1]) else 1
-    better = [one for one in found if one.clearly_better and one.n_components >= beyond_doubt]
+    better = [
+        one
+        for one in found
+        if (one.worth_more if one.n_components > spectral else one.clearly_better)
+        and one.n_components >= beyond_doubt
+    ]
     if not better:
         reason = f"{_of_spectrum(tests)} Held-out rows are not clearly more likely under others."
         return Choice(spectral, tests, tuple(found), reason)

@@ -30,7 +30,8 @@ def choose_components(
     Components are added while the largest eigenvalue that they leave of the second moments,
     features weighted by how often they are observed, is above the noise of the table: the 99 %
     quantile of a bootstrap over rows. The number found, one less and one more are then compared by
-    the likelihood of held-out rows, and the choice moves if that is clearly higher. A mixture with
+    the likelihood of held-out rows, and the choice moves if that is clearly higher (for one more,
+    by at least 0.01 a row: noise that is not quite as assumed can give less). A mixture with
     ``covariance_type="diag"`` is chosen by held-out likelihood alone, from one component upwards.
 
     Parameters
