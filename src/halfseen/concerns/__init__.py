@@ -1,7 +1,6 @@
 """What speaks against taking a model at its word, in sentences."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from halfseen.concerns import counts, gaps, mixture, spectrum
 from halfseen.concerns.case import Case, case
@@ -22,13 +21,10 @@ CHECKS: dict[str, tuple[Check, ...]] = {
 """The checks of each estimator."""
 
 
-def concerns_of(model: Any, X: Any, **options: Any) -> list[Concern]:
-    """All concerns about a fitted model and the table ``X`` it was learned from.
-
-    Options are those of :func:`case`.
-    """
-    this = case(model, X, **options)
-    return [concern for check in CHECKS[type(model).__name__] for concern in check(this)]
+def concerns_of(this: Case) -> list[Concern]:
+    """All concerns about a fitted model and the table it was learned from."""
+    checks = CHECKS[type(this.model).__name__]
+    return [concern for check in checks for concern in check(this)]
 
 
 __all__ = ["CHECKS", "Case", "Check", "Concern", "case", "concerns_of"]

@@ -47,6 +47,22 @@ def number_of_components(case: Case) -> Iterator[Concern]:
         )
 
 
+def noise_of_spectrum(case: Case) -> float | None:
+    """What eigenvalues of ``diagnostics_.spectrum`` stay below if they are only noise.
+
+    None if that cannot be told: too many features, or a model that has no such test.
+    """
+    recipe, weights = case.model._recipe(), case.model.feature_weights_[case.features]
+    k = case.model.n_components_
+    everything = np.array_equal(case.features, case.model.kept_features_) and (weights > 0).all()
+    if not (everything and recipe.spectral) or case.unseen_pairs or k >= len(weights):
+        return None
+    multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, case.bins.n))
+    complete = case.seen.complete[case.features]
+    with of_models_not_kept():
+        return rank_test(case.pairs, recipe.model, complete, k, multipliers, weights).noise
+
+
 def unrelated_features(case: Case) -> Iterator[Concern]:
     """Features that go along with no other: they add noise only."""
     if case.unseen_pairs or len(case.names) < 3:

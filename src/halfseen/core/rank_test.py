@@ -56,16 +56,23 @@ def rank_tests(
 
 
 def rank_test(
-    sums: BinSums, model: Model[Any], complete: Mask, n_components: int, multipliers: Array
+    sums: BinSums,
+    model: Model[Any],
+    complete: Mask,
+    n_components: int,
+    multipliers: Array,
+    feature_weights: Array | None = None,
 ) -> RankTest:
     """Compare the first eigenvalue that the components leave with what noise would make of it.
 
     With r dimensions of signal and P the projection on the others, the (r+1)-th eigenvalue of the
     weighted signal is, to first order, ``λ_max(P E P)`` of its error E. Bins of rows, reweighted
     by ``multipliers`` (b, g) of mean 0 and variance 1, draw from the law of that error: what the
-    model makes of the moments is differentiated, so the model has to say nothing more.
+    model makes of the moments is differentiated, so the model has to say nothing more. Features
+    weigh as much as they are observed, unless ``feature_weights`` (d,) say otherwise.
     """
-    signal = Influence.on(_weighted_signal(sums, model, complete, n_components), sums)
+    weighted = _weighted_signal(sums, model, complete, n_components, feature_weights)
+    signal = Influence.on(weighted, sums)
     values, vectors = np.linalg.eigh(signal.value)
     rank = model.rank(n_components)
     rest = vectors[:, : len(values) - rank]
@@ -81,12 +88,17 @@ def rank_test(
 
 
 def _weighted_signal(
-    sums: BinSums, model: Model[Any], complete: Mask, n_components: int
+    sums: BinSums,
+    model: Model[Any],
+    complete: Mask,
+    n_components: int,
+    feature_weights: Array | None,
 ) -> Callable[[StreamSums], Array]:
-    """The signal (d, d) of sums, scaled by the fractions observed in all of them."""
+    """The signal (d, d) of sums, with weights that are the same for all of them."""
     whole = sums.reweighted(np.ones(sums.n_bins)).moments(model.centred)
     unit = model.signal(whole, complete, n_components).unit
-    weights = whole.observed_fraction / unit
+    fraction = whole.observed_fraction if feature_weights is None else feature_weights
+    weights = fraction / unit
 
     def signal(replicate: StreamSums) -> Array:
         matrix = model.signal(replicate.moments(model.centred), complete, n_components).matrix

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from halfseen.concerns import case
+from halfseen.concerns.spectrum import noise_of_spectrum
 from halfseen.estimators.diagnostics import noise_level
 from halfseen.plots.canvas import BLUE, GREY, ORANGE, axes, plain
 
@@ -17,25 +19,31 @@ FAR_APART = 30.0
 """Above so many noise levels a linear axis would hide what is near the noise."""
 
 
-def spectrum(model: Any, *, ax: Axes | None = None) -> Axes:
+def spectrum(model: Any, X: Any = None, *, groups: Any = None, ax: Axes | None = None) -> Axes:
     """Eigenvalues of the weighted signal, largest first, and the level of their noise.
 
-    The noise of the model itself has been taken off, so eigenvalues without signal scatter about
-    zero, to both sides nearly alike: the lowest shows how far. Eigenvalues that were kept should be
-    clearly above that level (if not, use fewer components), and those left out should not be (if
-    some are, far above the others, use more). With few rows for many features pure noise reaches
-    somewhat further up than down.
+    Eigenvalues that were kept should be clearly above that level (if not, use fewer components),
+    and those left out should not be (if some are, far above the others, use more). With the table
+    the level is what 99 % of bootstrap replicates of pure noise stay below. Without it, it is a
+    guess: the noise of the model itself has been taken off, so eigenvalues without signal scatter
+    about zero, to both sides nearly alike, and the lowest shows how far.
 
     Parameters
     ----------
     model : a fitted estimator of this package
         Whose ``diagnostics_.spectrum`` is drawn.
+    X : array or data frame of shape (n, d), path or list of batches, default=None
+        The table that the model was learned from.
+    groups : array of shape (n,) or None, default=None
+        A label for each row of X if rows depend on each other.
     ax : matplotlib Axes or None, default=None
         Where to draw.
     """
     check_is_fitted(model)
     values, n_kept = model.diagnostics_.spectrum, model.diagnostics_.n_kept_eigenvalues
-    noise = noise_level(values)
+    noise = None if X is None else noise_of_spectrum(case(model, X, groups=groups))
+    if noise is None:
+        noise = noise_level(values)
     number = np.arange(1, len(values) + 1)
     n_left = len(values) - n_kept
     ax = axes(ax, 6.0, 4.0)

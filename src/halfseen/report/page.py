@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.concerns import concerns_of
+from halfseen.concerns import case, concerns_of
+from halfseen.concerns.spectrum import noise_of_spectrum
 from halfseen.estimators.columns import in_fitted_order
 from halfseen.estimators.table import read_new_table
 from halfseen.missingness import missingness
@@ -56,16 +57,15 @@ def report_page(
     view = shown(model)
     found = missingness(view.names, table)
     sure = certainty(model, view, ordered, table, groups)
-    speaks_against = concerns_of(
-        model, ordered, groups=groups, names=view.names, called=view.called
-    )
+    this = case(model, ordered, groups=groups, names=view.names, called=view.called)
+    speaks_against = concerns_of(this)
     heading = title or f"{view.k} {view.kind}{'s' * (view.k > 1)} in {len(table):,} rows"
     sections = [
         summary(model, view, found, notes),
         components(view, sure),
         gaps(found),
         weights(model, view),
-        sureness(model, view, sure, groups is not None),
+        sureness(model, view, sure, noise_of_spectrum(this), groups is not None),
         caution(model, view, found, sure, [concern.sentence for concern in speaks_against]),
     ]
     rows = some_rows(model, view, sure, table) if include_rows else None

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.estimators.diagnostics import noise_level
 from halfseen.missingness import Missingness
 from halfseen.report.certainty import SURE, Certainty
 from halfseen.report.charts.bars import Bar, bar_chart
@@ -16,7 +15,9 @@ from halfseen.report.shown import Shown
 from halfseen.report.words import percent
 
 
-def sureness(model: Any, view: Shown, sure: Certainty, grouped: bool) -> Section:
+def sureness(
+    model: Any, view: Shown, sure: Certainty, noise: float | None, grouped: bool
+) -> Section:
     """How sure the model is of rows, of averages and of what it fills in."""
     sentences, figures = _of_rows(view, sure)
     sentences.append(_of_intervals(view, sure, grouped))
@@ -49,9 +50,7 @@ def sureness(model: Any, view: Shown, sure: Certainty, grouped: bool) -> Section
             )
         )
     seen = model.diagnostics_
-    figures.append(
-        spectrum_chart(seen.spectrum, seen.n_kept_eigenvalues, noise_level(seen.spectrum))
-    )
+    figures.append(spectrum_chart(seen.spectrum, seen.n_kept_eigenvalues, noise))
     return Section("sure", "How sure we are", sentences, figures, [], [])
 
 

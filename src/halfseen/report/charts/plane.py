@@ -23,13 +23,17 @@ LEFT, TOP, HEIGHT = 46.0, 8.0, 150.0
 MOST_EIGENVALUES = 40
 
 
-def spectrum_chart(values: Array, n_kept: int, noise: float) -> Figure:
-    """Eigenvalues, those kept filled, beside the level of their noise.
+def spectrum_chart(values: Array, n_kept: int, noise: float | None) -> Figure:
+    """Eigenvalues, those kept filled, beside the level of their noise if that is known.
 
     Drawn to the scale of arsinh, which is linear within the noise and logarithmic beyond.
     """
     shown = values[:MOST_EIGENVALUES]
-    unit = noise if noise > 0 else float(np.abs(shown).max(initial=1.0)) / 100 or 1.0
+    unit = (
+        noise
+        if noise is not None and noise > 0
+        else float(np.abs(shown).max(initial=1.0)) / 100 or 1.0
+    )
     scaled = np.arcsinh(shown / unit)
     low, high = min(float(scaled.min()), -1.0), max(float(scaled.max()), 1.0)
 
@@ -38,8 +42,9 @@ def spectrum_chart(values: Array, n_kept: int, noise: float) -> Figure:
 
     step = (WIDTH - LEFT - 10) / len(shown)
     one = float(np.arcsinh(1.0))
+    band = box(LEFT, place(one), WIDTH - LEFT, place(-one) - place(one), PALE)
     parts = [
-        box(LEFT, place(one), WIDTH - LEFT, place(-one) - place(one), PALE),
+        *([] if noise is None else [band]),
         line(LEFT, place(0.0), WIDTH, place(0.0)),
         text(LEFT - 4, place(0.0) + 4, "0", "end"),
         text(LEFT - 4, TOP + 10, number(float(shown[0])), "end"),
@@ -49,15 +54,17 @@ def spectrum_chart(values: Array, n_kept: int, noise: float) -> Figure:
     for i, value in enumerate(shown):
         kept = i < n_kept
         fate = "kept" if kept else "left out"
-        ratio = f", {value / noise:.1f} times the noise" if noise > 0 else ""
+        ratio = f", {value / noise:.1f} times the noise" if noise else ""
         x = LEFT + (i + 0.5) * step + 5
         fill, stroke = (BLUE, BLUE) if kept else ("#ffffff", ORANGE)
         tip = f"Eigenvalue {i + 1}: {number(float(value))}{ratio}; {fate}"
         parts.append(mark(tip, dot(x, place(scaled[i]), 5, fill, stroke)))
         rows.append((str(i + 1), number(float(value)), fate))
     caption = (
-        "What stands out of the noise. Filled dots were kept and should lie clearly above the grey "
-        "band, which is the level of the noise; open ones should not."
+        "Filled dots were kept, open ones left out."
+        if noise is None
+        else "What stands out of the noise. Filled dots were kept and should lie above the grey "
+        "band, which pure noise would leave in one of 100 such tables; open ones should not."
     )
     title = "Signal and noise"
     drawing = picture(title, TOP + HEIGHT + 22, parts)
