@@ -18,6 +18,7 @@ from halfseen.core.regression import RegressionSums
 from halfseen.core.rows import Block
 from halfseen.core.third_sums import ThirdSums
 from halfseen.engines.cluster import ClusterRows
+from halfseen.engines.computing import computed
 from halfseen.engines.memory import MemoryRows
 from halfseen.engines.partitions import View, partitioned
 from halfseen.engines.tree import FAN_IN, added, tree
@@ -227,6 +228,33 @@ def test_an_error_that_does_not_come_again_is_handed_on_as_it_is():
     rows = ClusterRows(partitioned(contents, [90], len), View(read), NAMES)
     with pytest.raises(RuntimeError, match="a hiccup"):
         rows.accumulate(FeatureSums.of)
+
+
+class KilledWorker(Exception):
+    """What distributed raises, as far as it is looked at."""
+
+    def __init__(self, task):
+        self.task = task
+
+
+def test_the_partition_that_ended_workers_is_known_by_its_task():
+    contents = [(f"Partition {i}", delayed(TABLE[:5], name=f"load-{i}")) for i in range(3)]
+
+    class Failing:
+        def __init__(self, task):
+            self.task = task
+
+        def compute(self, **_):
+            raise KilledWorker(self.task)
+
+    words = "{}, or one that was on the same workers, ended every worker that it was given to, most"
+    for task, label in [
+        ("load-1", "Partition 1"),
+        (f"halfseen-{'0' * 32}-2", "Partition 2"),
+        ("somebody else's", "The task somebody else's"),
+    ]:
+        with pytest.raises(DataError, match=words.format(label)):
+            computed(Failing(task), contents)
 
 
 def test_the_sum_of_one_partition_is_that_of_its_blocks():

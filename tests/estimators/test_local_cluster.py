@@ -103,7 +103,7 @@ def test_a_fit_survives_workers_that_are_killed(world, stages):
 
 @pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning")
 def test_what_reaches_the_client_is_what_the_plan_says():
-    d, k, t = 100, 8, 30
+    d, k, t = 150, 12, 60
     rng = np.random.default_rng(0)
     X, _ = simulate.gaussian_mixture(3000, np.full(k, 1 / k), rng.normal(0, 2, (k, d)), 1.0, rng)
     X = simulate.independent_gaps(X, [1.0] * (d - t) + [0.6] * t, rng)
@@ -119,7 +119,7 @@ def test_what_reaches_the_client_is_what_the_plan_says():
             assert dict(found) == pytest.approx(planned, rel=0.2)
 
 
-def test_a_partition_that_ends_every_worker_is_named():
+def test_a_partition_that_ends_workers_stops_the_fit():
     def load(number):
         if number == 2:
             os._exit(1)
@@ -129,6 +129,6 @@ def test_a_partition_that_ends_every_worker_is_named():
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         local_cluster(2),
-        pytest.raises(DataError, match="Partition 2 ended every worker that tried it, most likely"),
+        pytest.raises(DataError, match=r"Partition \d, or one that was on the same workers, ended"),
     ):
         GaussianMixture(2).fit(da.concatenate(parts))

@@ -74,9 +74,9 @@ def _of_killed_workers(error: Any, partitions: Sequence[Labelled]) -> Exception:
         own = [label for label, content in partitions if key in map(str, _keys(content))]
     label = own[0] if own else f"The task {key}"
     return DataError(
-        f"{label} ended every worker that tried it, most likely because they ran out of memory. "
-        "Make partitions smaller (rechunk, repartition, or smaller row groups), or give workers "
-        "more memory."
+        f"{label}, or one that was on the same workers, ended every worker that it was given to, "
+        "most likely because they ran out of memory. Make partitions smaller (rechunk, "
+        "repartition, or smaller row groups), or give workers more memory."
     )
 
 
