@@ -13,6 +13,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from halfseen import DataError, GammaPoisson, GaussianMixture, plots, simulate
+from halfseen.core.rank_test import RankTest
 from halfseen.estimators.loading import ESTIMATORS
 from halfseen.estimators.stored import dumps, loads
 from halfseen.plots.canvas import LONGEST_NAME, labels
@@ -56,11 +57,15 @@ def topics(counts):
     return GammaPoisson(2).fit(counts)
 
 
+CHOICE = Choice(2, (RankTest(1, 9.0, 1.0, 0.002), RankTest(2, 0.5, 1.0, 0.4)), (), "so it is")
+
+
 def all_plots(model, X):
     return {
         "missingness_map": lambda **to: plots.missingness_map(X, **to),
         "feature_weights": lambda **to: plots.feature_weights(model, **to),
-        "spectrum": lambda **to: plots.spectrum(model, **to),
+        "spectrum": lambda **to: plots.spectrum(model, X, **to),
+        "components_curve": lambda **to: plots.components_curve(CHOICE, **to),
         "components": lambda **to: plots.components(model, **to),
         "posterior_uncertainty": lambda **to: plots.posterior_uncertainty(model, X, **to),
         "imputation_check": lambda **to: plots.imputation_check(model, X, **to),
@@ -93,7 +98,10 @@ def test_axes_that_are_none_are_refused(name, mixture, frame):
         all_plots(mixture, frame)[name](ax=several)
 
 
-@pytest.mark.parametrize("name", sorted(set(plots.__all__) - {"missingness_map"}))
+OF_MODELS = sorted(set(plots.__all__) - {"missingness_map", "components_curve"})
+
+
+@pytest.mark.parametrize("name", OF_MODELS)
 def test_models_must_be_fitted(name, frame):
     with pytest.raises(NotFittedError, match="Call 'fit'"):
         all_plots(GaussianMixture(2), frame)[name]()

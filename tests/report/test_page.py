@@ -12,7 +12,7 @@ import pytest
 from markupsafe import escape
 
 from halfseen import GammaPoisson, GaussianMixture, simulate
-from halfseen.concerns import case, concerns_of
+from halfseen.concerns import case_of, concerns_of
 from halfseen.estimators.preprocessing import Preprocessing
 from halfseen.missingness import missingness
 from halfseen.report.certainty import certainty
@@ -140,7 +140,7 @@ def said(model, X):
     view = shown(model)
     found = missingness(view.names, X.to_numpy())
     sure = certainty(model, view, X, X.to_numpy(), None)
-    found_wrong = concerns_of(case(model, X, names=view.names, called=view.called))
+    found_wrong = concerns_of(case_of(model, X, names=view.names, called=view.called))
     return " ".join(distrust(model, view, found, sure, [str(one) for one in found_wrong]))
 
 

@@ -23,7 +23,7 @@ from halfseen.cli.options import (
 )
 from halfseen.cli.prepared import prepared
 from halfseen.cli.voice import Voice
-from halfseen.concerns import case, concerns_of
+from halfseen.concerns import case_of, concerns_of
 from halfseen.report.shown import shown
 
 
@@ -151,7 +151,7 @@ def fit(
     learned.save(out, overwrite=force)
     bic = learned.bic(ready.given) if hasattr(learned, "bic") else None
     view = shown(learned)
-    concerns = concerns_of(case(learned, ready.given, names=view.names, called=view.called))
+    concerns = concerns_of(case_of(learned, ready.given, names=view.names, called=view.called))
     tell(voice, learned, ready.table.n_rows, out, bic, concerns)
     voice.say(f"Next:  halfseen report {quote(str(out))} {quote(str(data))} --out report.html")
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from halfseen.concerns import counts, gaps, mixture, spectrum
-from halfseen.concerns.case import Case, case
+from halfseen.concerns.case import Case, case_of
 from halfseen.concerns.concern import Concern
 
 Check = Callable[[Case], Iterator[Concern]]
@@ -27,4 +27,4 @@ def concerns_of(this: Case) -> list[Concern]:
     return [concern for check in checks for concern in check(this)]
 
 
-__all__ = ["CHECKS", "Case", "Check", "Concern", "case", "concerns_of"]
+__all__ = ["CHECKS", "Case", "Check", "Concern", "case_of", "concerns_of"]

@@ -65,7 +65,7 @@ class Case:
         return bool(np.any(self.gaps.count == 0))
 
 
-def case(
+def case_of(
     model: Any,
     X: Any,
     *,

@@ -13,6 +13,6 @@ def write_page(model: Any, X: Any, path: str | os.PathLike[str], **options: Any)
 
 def list_concerns(model: Any, X: Any, **options: Any) -> list[Any]:
     """What speaks against taking ``model`` at its word."""
-    from halfseen.concerns import case, concerns_of
+    from halfseen.concerns import case_of, concerns_of
 
-    return list(concerns_of(case(model, X, **options)))
+    return list(concerns_of(case_of(model, X, **options)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from halfseen.concerns import case
+from halfseen.concerns import case_of
 from halfseen.concerns.spectrum import noise_of_spectrum
 from halfseen.estimators.diagnostics import noise_level
 from halfseen.plots.canvas import BLUE, GREY, ORANGE, axes, plain
@@ -41,7 +41,7 @@ def spectrum(model: Any, X: Any = None, *, groups: Any = None, ax: Axes | None =
     """
     check_is_fitted(model)
     values, n_kept = model.diagnostics_.spectrum, model.diagnostics_.n_kept_eigenvalues
-    noise = None if X is None else noise_of_spectrum(case(model, X, groups=groups))
+    noise = None if X is None else noise_of_spectrum(case_of(model, X, groups=groups))
     if noise is None:
         noise = noise_level(values)
     number = np.arange(1, len(values) + 1)

@@ -37,6 +37,9 @@ class TopicRegression:
         topics = np.empty((len(reference.means), len(complete)))
         topics[:, complete] = reference.topics
         topics[:, ~complete] = solution.coefficients.T
+        # Noise can leave a topic with no share of anything: then it is like the others together.
+        lost = ~topics.any(axis=1)
+        topics[lost] = reference.means @ topics
         return TopicParameters(topics, reference.means, reference.variances)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.concerns import case, concerns_of
+from halfseen.concerns import case_of, concerns_of
 from halfseen.concerns.spectrum import noise_of_spectrum
 from halfseen.estimators.columns import in_fitted_order
 from halfseen.estimators.table import read_new_table
@@ -57,7 +57,7 @@ def report_page(
     view = shown(model)
     found = missingness(view.names, table)
     sure = certainty(model, view, ordered, table, groups)
-    this = case(model, ordered, groups=groups, names=view.names, called=view.called)
+    this = case_of(model, ordered, groups=groups, names=view.names, called=view.called)
     speaks_against = concerns_of(this)
     heading = title or f"{view.k} {view.kind}{'s' * (view.k > 1)} in {len(table):,} rows"
     sections = [
