@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from halfseen import DataError, GammaPoisson, GaussianMixture, plots, simulate
+from halfseen import Choice, DataError, GammaPoisson, GaussianMixture, plots, simulate
 from halfseen.core.rank_test import RankTest
 from halfseen.estimators.loading import ESTIMATORS
 from halfseen.estimators.stored import dumps, loads
