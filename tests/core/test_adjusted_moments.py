@@ -279,7 +279,7 @@ REFUSED = {
         {"moments": "both"},
         (np.ones(D), D),
         ValueError,
-        r"The 'moments' parameter of GaussianMixture must be 'adjusted' or 'available'\. Got 'both'",
+        r"The 'moments' parameter of GaussianMixture must be 'adjusted' or 'available'",
     ),
 }
 
