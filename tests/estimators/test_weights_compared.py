@@ -189,3 +189,27 @@ def test_what_cannot_be_compared_is_refused(options, text):
 def test_too_few_rows_are_refused():
     with pytest.raises(DataError, match="n_components=3 needs at least 3 rows"):
         compare_weights(table(0)[:2], n_components=3)
+
+
+@pytest.mark.parametrize("form", ["centred", "raw"])
+def test_signal_aware_weights_of_a_mixture_are_those_of_the_formula(form):
+    rng = np.random.default_rng(0)
+    means, shares = rng.normal(0, 2, (2, 6)), np.array([0.4, 0.6])
+    observed = np.array([1, 1, 1, 1, 0.5, 0.2])
+    X, _ = simulate.gaussian_mixture(40_000, shares, means, 1.5, rng)
+    X = simulate.independent_gaps(X, observed, rng)
+    model = GaussianMixture(2, feature_weights="signal", form=form, refine=None).fit(X)
+    about = shares @ means if form == "centred" else 0.0
+    signal = shares @ (means - about) ** 2
+    expected = np.sqrt(observed / (1.5 + (1 - observed) * signal))
+    np.testing.assert_allclose(model.feature_weights_, expected / expected.max(), rtol=0.03)
+
+
+def test_topics_are_weighted_by_signal_unless_told_otherwise():
+    X = counts([1, 1, 1, 0.6, 0.4])
+    auto, signal, observed = (
+        GammaPoisson(2, feature_weights=weights).fit(X).feature_weights_
+        for weights in ("auto", "signal", "observed")
+    )
+    np.testing.assert_array_equal(auto, signal)
+    assert not np.allclose(auto, observed)
