@@ -8,6 +8,7 @@ import pytest
 
 from halfseen.estimators import paper
 from halfseen.experiments import (
+    alarms,
     cluster_overhead,
     cluster_schedule,
     coverage,
@@ -148,6 +149,24 @@ def test_confidence_intervals_hold_the_truth_as_often_as_they_say():
         for name in {"means_", "weights_", "components_"} & set(held):
             assert 0.92 <= held[name] <= 0.98
         assert held["times a fit"] <= 60
+
+
+def test_concerns_are_raised_where_there_is_cause_and_hardly_ever_elsewhere():
+    figures = kept("alarms")["figures"]
+    assert set(figures) == set(alarms.CAUSES)
+    sound = {world.__name__ for world in alarms.SOUND}
+    for kind, row in figures.items():
+        assert set(row["detected"]) == {world.__name__ for world in alarms.CAUSES[kind]}
+        assert all(rate >= 0.90 for rate in row["detected"].values()), kind
+        assert set(row["false alarms"]) == sound
+        assert all(rate <= 0.05 for rate in row["false alarms"].values()), kind
+
+
+def test_alarms_are_those_of_a_table_of_the_world(monkeypatch):
+    monkeypatch.setattr(alarms, "N_ROWS", 1200)
+    assert alarms.raised(alarms.sound_mixture, 0) == set()
+    assert alarms.raised(alarms.noise_word, 0) == {"noise_only_feature"}
+    assert alarms.raised(alarms.rare_pairs, 0) == {"few_joint_observations"}
 
 
 def test_choices_are_counted_by_their_errors():

@@ -22,4 +22,4 @@ def labels(table: Table, column: str | None) -> Any:
         return None
     names = () if table.frame is None else tuple(table.frame.column_names)
     check_known([column], names, table.file, "--groups")
-    return np.array(table.frame[column].to_pylist(), dtype=object).astype(str)
+    return np.array(table.frame[column].to_pylist(), dtype=object)

@@ -9,6 +9,7 @@ import numpy as np
 
 from halfseen.cli.choices import Kind
 from halfseen.cli.fitted import with_names
+from halfseen.cli.group_labels import labels
 from halfseen.cli.table import Table, check_known, chosen, read_table
 from halfseen.cli.voice import Voice
 from halfseen.estimators.preprocessing import Preprocessing
@@ -21,6 +22,7 @@ class Prepared:
     table: Table
     preprocessing: Preprocessing | None
     given: Any
+    groups: Any = None  # (n,)  labels of rows that depend on each other
 
     @property
     def changed(self) -> bool:
@@ -38,14 +40,17 @@ def prepared(
     log: Sequence[str],
     standardise: bool,
     missing: Sequence[str],
+    groups: str | None = None,
 ) -> Prepared:
-    """The table in a file for a kind of model, told to the user."""
-    table = chosen(read_table(data, missing, wanted=names), list(names), list(drop))
+    """The table in a file for a kind of model, without the column of ``groups``; told."""
+    whole = read_table(data, missing, wanted=names)
+    by_row = labels(whole, groups)
+    table = chosen(whole, list(names), [*drop, *([groups] if groups else [])])
     voice.note(_about(table), *table.notes)
     if model is Kind.gaussian:
         table = replace(table, values=table.dense())
     preprocessing = _learned_preprocessing(table, log, standardise, missing, model)
-    return Prepared(table, preprocessing, _given(table, preprocessing))
+    return Prepared(table, preprocessing, _given(table, preprocessing), by_row)
 
 
 def _about(table: Table) -> str:

@@ -8,7 +8,7 @@ import typer
 from halfseen import compare_weights
 from halfseen.cli.choices import Covariance, Kind
 from halfseen.cli.fit import MAKERS, number_of_components
-from halfseen.cli.group_labels import Groups, labels
+from halfseen.cli.group_labels import Groups
 from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, listed
 from halfseen.cli.prepared import prepared
 from halfseen.cli.voice import Voice
@@ -68,9 +68,9 @@ def weigh(
     """
     voice = Voice(as_json)
     missing = listed(missing_values)
-    left_out = [*listed(drop), *([groups] if groups else [])]
     ready = prepared(
-        voice, data, model, listed(columns), left_out, listed(log), standardise, missing
+        *(voice, data, model, listed(columns), listed(drop), listed(log), standardise, missing),
+        groups,
     )
     estimator = MAKERS[model]({}, Covariance.tied_spherical, None)
     with voice.listening():
@@ -78,7 +78,7 @@ def weigh(
             ready.given,
             estimator,
             n_components=number_of_components(k),
-            groups=labels(ready.table, groups),
+            groups=ready.groups,
         )
     voice.say("")
     voice.table(

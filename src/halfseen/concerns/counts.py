@@ -11,6 +11,7 @@ from halfseen.core.arrays import Array
 from halfseen.core.bins import Bins
 from halfseen.core.influence import Influence
 from halfseen.core.stream_sums import StreamSums
+from halfseen.estimators.bootstrap import learned_from
 from halfseen.estimators.replicates import moment_fits, sums_fit
 from halfseen.recovery import match
 
@@ -53,14 +54,16 @@ def routes(case: Case) -> Iterator[Concern]:
 
     Both follow from gamma loadings: ``c_k = m_k²/s_k`` and ``c_k = 4/λ_k²``.
     """
-    if case.unseen_pairs or not sums_fit(int(np.count_nonzero(case.seen.kept)), N_PARTS):
+    if case.unseen_pairs or not learned_from(case.model, case.seen):
         return
-    parts = Bins(N_PARTS, None if case.bins.labels is None else case.bins.labels % N_PARTS)
-    weights = np.vstack([np.ones(N_PARTS), 1 - np.eye(N_PARTS)])
-    ratios = _log_ratios(case, parts, weights)
+    if not sums_fit(int(np.count_nonzero(case.seen.kept)), N_PARTS):
+        return
+    n = min(N_PARTS, case.bins.n)
+    parts = Bins(n, None if case.bins.labels is None else case.bins.labels % n)
+    ratios = _log_ratios(case, parts, np.vstack([np.ones(n), 1 - np.eye(n)]))
     ratio, others = ratios[0], ratios[1:]
-    error = np.sqrt((N_PARTS - 1) / N_PARTS * np.sum((others - others.mean(axis=0)) ** 2, axis=0))
-    clear = student.isf(CHANCE / (2 * len(ratio)), N_PARTS - 1)
+    error = np.sqrt((n - 1) / n * np.sum((others - others.mean(axis=0)) ** 2, axis=0))
+    clear = student.isf(CHANCE / (2 * len(ratio)), n - 1)
     stands_out = (np.abs(ratio) > clear * error) & (np.abs(ratio) > np.log(FAR_APART))
     if stands_out.any():
         worst = int(np.argmax(np.abs(ratio) * stands_out))
@@ -78,7 +81,8 @@ def _log_ratios(case: Case, parts: Bins, weights: Array) -> Array:
     fits = moment_fits(
         model, case.rows, case.seen, model._recipe(), model.n_components_, parts, weights
     )
-    home = fits[0].parameters.topics
+    used = model.feature_weights_ > 0
+    home = model.components_[:, used]  # the order by which components are called
     ratios = []
     for fit in fits:
         strengths = np.maximum(np.asarray(fit.diagnostics.strengths), np.finfo(float).eps)

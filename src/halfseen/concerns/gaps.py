@@ -67,16 +67,20 @@ def _blocks(correlation: Array) -> list[list[int]]:
 
 
 def few_together(case: Case) -> Iterator[Concern]:
-    """Two features are hardly ever observed in one row."""
+    """A feature is hardly ever observed, or two are hardly ever in one row."""
+    own = case.gaps.own
     i, j, together = case.gaps.rarest()
     if together >= FEW_ROWS:
         return
-    who = (
-        f"{features(case.names, [i])} is observed in only {together:g} rows"
-        if i == j
-        else f"{features(case.names, [i, j])} are observed together in only {together:g} rows"
-    )
-    yield Concern(
-        "few_joint_observations",
-        f"{who}, too few to say how they go along. Drop a feature, or add rows that hold both.",
-    )
+    rare = int(own.argmin())
+    if own[rare] < FEW_ROWS:
+        sentence = (
+            f"{features(case.names, [rare])} is observed in only {own[rare]:g} rows, too few to "
+            "say how it goes along with others. Drop it, or add rows that hold it."
+        )
+    else:
+        sentence = (
+            f"{features(case.names, [i, j])} are observed together in only {together:g} rows, too "
+            "few to say how they go along. Drop one of them, or add rows that hold both."
+        )
+    yield Concern("few_joint_observations", sentence)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import t as student
 
 from halfseen.concerns.case import Case
 from halfseen.concerns.concern import Concern
@@ -97,7 +97,7 @@ def noise(case: Case) -> Iterator[Concern]:
     d = len(names)
     sums = ResidualSums.of(case.model._parameters(), case.features[kept], case.bins)
     excess, error = case.rows.select(kept).accumulate(sums).against(np.eye(d))
-    clear = norm.isf(CHANCE / (d * (d + 1)))  # of so many, two-sided
+    clear = student.isf(CHANCE / (d * (d + 1)), case.bins.n - 1)  # of so many, two-sided
     stands_out = (np.abs(excess) > clear * error) & (np.abs(excess) > UNEVEN)
     uneven = np.flatnonzero(stands_out.diagonal())
     if len(uneven):

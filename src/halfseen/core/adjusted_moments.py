@@ -8,6 +8,9 @@ the first mean taken over all rows, the second over those that hold both feature
 completely at random that is unbiased whatever the prediction, and the better it is the less there
 is left to the few rows: control variates, or augmented inverse-probability weighting (Robins,
 Rotnitzky and Zhao 1994). The same holds of means and of third moments.
+
+Complete features may have a few gaps. They predict nothing there, and the first mean is then over
+the rows that hold those of them that it is a product of: a gap taken for a zero would shrink it.
 """
 
 from collections.abc import Callable
@@ -68,10 +71,10 @@ class Prediction:
 class AdjustedSums:
     """Sums of products over the rows that hold them, those predicted taken off, and over all."""
 
-    n_rows: float
     count: Array
     beyond: Array  # observed products less predicted ones, where observed
-    predicted: Array  # over all rows
+    predictable: Array  # rows that hold the complete features of a product
+    predicted: Array  # products over those rows
 
     @classmethod
     def pairs(cls, prediction: Prediction) -> Callable[[Block], "AdjustedSums"]:
@@ -88,37 +91,40 @@ class AdjustedSums:
         cls, summed: Callable[[Block], PairSums | ThirdSums], prediction: Prediction
     ) -> Callable[[Block], "AdjustedSums"]:
         def summarise(block: Block) -> AdjustedSums:
-            predicted = prediction.of(block)
+            predicted = prediction.of(block) + prediction.mean
             here = summed(block)
-            where_observed = summed(_with_values(block, predicted + prediction.mean))
+            where_observed = summed(_with_values(block, predicted, block.observed))
             everywhere = summed(
-                _with_values(block, predicted + prediction.mean, np.ones_like(block.observed))
+                _with_values(block, predicted, block.observed | ~prediction.complete)
             )
-            n_rows = float(block.weighed(np.ones(len(block))).sum())
-            return cls(n_rows, here.count, here.total - where_observed.total, everywhere.total)
+            return cls(
+                here.count,
+                here.total - where_observed.total,
+                everywhere.count,
+                everywhere.total,
+            )
 
         return summarise
 
     def __add__(self, other: Self) -> Self:
         return type(self)(
-            self.n_rows + other.n_rows,
             self.count + other.count,
             self.beyond + other.beyond,
+            self.predictable + other.predictable,
             self.predicted + other.predicted,
         )
 
     @property
     def estimate(self) -> Array:
         """Means of the products; what is never observed is as predicted."""
-        beyond = np.divide(
-            self.beyond, self.count, out=np.zeros_like(self.beyond), where=self.count > 0
-        )
-        estimate: Array = self.predicted / self.n_rows + beyond
-        return estimate
+        return _mean(self.predicted, self.predictable) + _mean(self.beyond, self.count)
 
 
-def _with_values(block: Block, values: Array, observed: Mask | None = None) -> Block:
-    observed = block.observed if observed is None else observed
+def _mean(total: Array, count: Array) -> Array:
+    return np.divide(total, count, out=np.zeros_like(total), where=count > 0)
+
+
+def _with_values(block: Block, values: Array, observed: Mask) -> Block:
     return Block(np.where(observed, values, 0.0), observed, block.weights, block.start)
 
 

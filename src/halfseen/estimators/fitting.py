@@ -235,7 +235,7 @@ def keep_shared(estimator: Any, fit: Fit[Any]) -> None:
 def _routes(estimator: Any, rows: Rows, plan: _Plan, recipe: Recipe[Any]) -> Routes:
     if estimator.moments == "adjusted":
         complete = plan.kept.complete[plan.used]
-        _check_adjustable(recipe, complete)
+        check_adjustable(recipe, complete)
         part, sums = rows.select(plan.used), plan.kept.sums.select(plan.used)
         prediction = Prediction.learn(part, sums, complete)
         return Routes(AdjustedSecond(prediction), AdjustedThird(prediction))
@@ -243,7 +243,8 @@ def _routes(estimator: Any, rows: Rows, plan: _Plan, recipe: Recipe[Any]) -> Rou
     return Routes(second, THIRD_MOMENTS[estimator.third_moment])
 
 
-def _check_adjustable(recipe: Recipe[Any], complete: Mask) -> None:
+def check_adjustable(recipe: Recipe[Any], complete: Mask) -> None:
+    """There are features to predict others from, and not too many."""
     if not recipe.model.centred:
         raise ValueError("moments='adjusted' are about the mean. Use form='centred'.")
     if not complete.any():

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from halfseen.core.errors import DataError
 from halfseen.core.rows import Rows
 from halfseen.core.stages import Stages
 from halfseen.core.survey import Survey
@@ -11,18 +12,19 @@ from halfseen.estimators.choice import CLEARLY
 from halfseen.estimators.choosing import choose
 from halfseen.estimators.components_choice import unfitted
 from halfseen.estimators.cross_scores import cross_scores
-from halfseen.estimators.fitting import Fit, fit_rows, look_through
+from halfseen.estimators.fitting import Fit, check_adjustable, fit_rows, look_through
 from halfseen.estimators.groups import bins_for
 from halfseen.estimators.observed_blocks import ObservedBlocks
+from halfseen.estimators.recipe import Recipe
 from halfseen.estimators.sources import open_rows
 
 WAYS: dict[str, dict[str, str]] = {
-    "observed": {"feature_weights": "observed"},
-    "sqrt": {"feature_weights": "sqrt"},
-    "signal": {"feature_weights": "signal"},
-    "adjusted": {"moments": "adjusted"},
+    "observed": {"feature_weights": "observed", "moments": "available"},
+    "sqrt": {"feature_weights": "sqrt", "moments": "available"},
+    "signal": {"feature_weights": "signal", "moments": "available"},
+    "adjusted": {"feature_weights": "auto", "moments": "adjusted"},
 }
-"""What is compared, as parameters of the estimators."""
+"""What is compared, as parameters of the estimators: both, whatever the user's own are."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,8 @@ def compare_weights(
     Returns
     -------
     WeightsComparison
-        The ways, best first, with what a row gains over the model's own way.
+        The ways, best first, with what a row gains over the model's own way. Adjusted moments are
+        left out where they cannot be had, such as without complete features.
 
     Examples
     --------
@@ -101,6 +104,11 @@ def compare_weights(
             "covariance_type='diag' is learned by likelihood, in which weights play no part. Use "
             "covariance_type='spherical' to compare them."
         )
+    if estimator.method != "weighted":
+        raise ValueError(
+            f"method='{estimator.method}' takes features as equal, so there are no weights to "
+            "compare. Use method='weighted'."
+        )
     estimator.set_params(refine=None, n_components=n_components)
     estimator._check_parameters()
     recipe = estimator._recipe()
@@ -117,13 +125,23 @@ def compare_weights(
         way = unfitted(estimator).set_params(**parameters)
         return lambda part, survey: fit_rows(way, part, survey, recipe, k, Stages())
 
-    scores = cross_scores(estimator, rows, recipe, bins, [fitting(p) for p in WAYS.values()])
-    usual = list(WAYS).index(recipe.auto_weighting)
+    possible = _possible(recipe, seen)
+    scores = cross_scores(estimator, rows, recipe, bins, [fitting(p) for p in possible.values()])
+    usual = list(possible).index(recipe.auto_weighting)
     ways = [
         Weighed(way, parameters, scores.mean(i), *scores.gain(i, usual))
-        for i, (way, parameters) in enumerate(WAYS.items())
+        for i, (way, parameters) in enumerate(possible.items())
     ]
     return _told(sorted(ways, key=lambda way: -way.log_likelihood), k, recipe.auto_weighting)
+
+
+def _possible(recipe: Recipe[Any], seen: Survey) -> dict[str, dict[str, str]]:
+    """The ways that there are for a table."""
+    try:
+        check_adjustable(recipe, seen.complete[seen.kept])
+    except (DataError, ValueError):
+        return {way: parameters for way, parameters in WAYS.items() if way != "adjusted"}
+    return WAYS
 
 
 def _told(ways: list[Weighed], n_components: int, usual: str) -> WeightsComparison:
