@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import kstat
 
+from halfseen.core import packed, third_moment
 from halfseen.core.feature_sums import FeatureSums
 from halfseen.core.gaps import JointGaps
 from halfseen.core.moments import Moments
 from halfseen.core.pair_sums import PairSums
 from halfseen.core.rows import Block
-from halfseen.core.third_moment import Probe, explicit, third_estimates
+from halfseen.core.third_moment import Probe, explicit, project_estimates, third_estimates
 from halfseen.core.third_sums import ThirdSums
 from halfseen.core.whitening import Whitening
 from halfseen.engines.memory import MemoryRows
@@ -47,8 +48,8 @@ def moments_of(table: np.ndarray, centred: bool) -> Moments:
 def estimates(table: np.ndarray, centred: bool) -> np.ndarray:
     """All (d, d, d) estimates of the third moment, the slabs unpacked."""
     moments, d = moments_of(table, centred), table.shape[1]
-    slab = third_estimates(ThirdSums.about(moments.origin)(Block.from_table(table)), moments)
-    faces = [slab(j) for j in range(d)]
+    found = third_estimates(ThirdSums.about(moments.origin)(Block.from_table(table)), moments)
+    faces = {j: found[place].reshape(j + 1, d - j) for j, place in packed.slabs(d)}
     full = np.empty((d, d, d))
     for triple in np.ndindex(d, d, d):
         i, j, k = sorted(triple)
@@ -109,7 +110,7 @@ def test_a_correction_that_is_rounding_gives_no_third_cumulant():
     moments = Moments(
         np.ones(1), np.ones(1), True, np.ones((1, 1)), JointGaps(np.full((1, 1), n), n)
     )
-    assert third_estimates(ThirdSums(np.array([n]), np.ones(1)), moments)(0) == 0
+    assert third_estimates(ThirdSums(np.array([n]), np.ones(1)), moments)[0] == 0
 
 
 @pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
@@ -149,7 +150,23 @@ def test_an_unseen_triple_of_a_normal_law_gets_its_true_moment():
     moments = Moments(mean, np.zeros(3), False, second, JointGaps(np.full((3, 3), 4.0), 4.0))
     nothing = ThirdSums(np.zeros(10), np.zeros(10))
     truth = mean.prod() + mean @ [covariance[1, 2], covariance[0, 2], covariance[0, 1]]
-    np.testing.assert_allclose(third_estimates(nothing, moments)(1)[0, 1], truth, rtol=1e-14)
+    i, j, k = packed.triples(3)
+    (place,) = np.flatnonzero((i == 0) & (j == 1) & (k == 2))
+    np.testing.assert_allclose(third_estimates(nothing, moments)[place], truth, rtol=1e-14)
+
+
+@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("d", [1, 2, 5, 9])
+def test_all_triples_at_once_give_what_a_slab_at_a_time_gives(d, centred, monkeypatch):
+    rng = np.random.default_rng(d)
+    table = rng.normal(size=(40, d))
+    table[rng.random(table.shape) < 0.4] = np.nan
+    table[:5] = 1.0
+    moments = moments_of(table, centred)
+    sums, basis = ThirdSums.about(moments.origin)(Block.from_table(table)), rng.normal(size=(d, 3))
+    at_once = project_estimates(sums, moments, basis)
+    monkeypatch.setattr(third_moment, "FEW_FEATURES", 0)
+    np.testing.assert_allclose(at_once, project_estimates(sums, moments, basis), atol=1e-12)
 
 
 @pytest.mark.parametrize("centred", [True, False])

@@ -335,3 +335,11 @@ def test_a_missing_sepsis_table_is_told_with_where_to_get_it(monkeypatch, tmp_pa
     monkeypatch.setenv("HALFSEEN_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="Get training set A of the PhysioNet/CinC Chall"):
         sepsis.load()
+
+
+def test_the_sepsis_table_has_telling_gaps_in_blocks_and_patients_that_widen_intervals():
+    figures = kept("sepsis_sureness")["figures"]
+    said = " ".join(figures["the report says"])
+    assert "Gaps are informative" in said
+    assert "these columns are missing together" in said
+    assert all(ratio["median"] > 2 for ratio in figures["interval by patient / by row"].values())

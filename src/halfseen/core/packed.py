@@ -6,10 +6,15 @@ the result of one matrix product, and adding two arrays is adding two vectors.
 """
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import permutations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.core.arrays import Array, Mask
+
+Indices = NDArray[np.intp]
 
 
 def size(d: int) -> int:
@@ -68,6 +73,32 @@ def _groups(d: int, broad: int) -> Iterator[tuple[int, int]]:
             last += 1
         yield first, last
         first = last
+
+
+@lru_cache(maxsize=4)
+def triples(d: int) -> tuple[Indices, Indices, Indices]:
+    """The indices i ≤ j ≤ k of each entry of a packed array."""
+    parts = [np.meshgrid(np.arange(j + 1), j, np.arange(j, d), indexing="ij") for j in range(d)]
+    i, j, k = (np.concatenate([part[axis].ravel() for part in parts]) for axis in range(3))
+    return i, j, k
+
+
+@lru_cache(maxsize=4)
+def _places(d: int) -> Indices:
+    """Where each entry of a whole array is in the packed one; (d, d, d)."""
+    i, j, k = triples(d)
+    places = np.empty((d, d, d), dtype=np.intp)
+    for order in permutations((i, j, k)):
+        places[order] = np.arange(len(i))
+    return places
+
+
+def project_whole(entries: Array, basis: Array) -> Array:
+    """:func:`project` of packed ``entries`` by way of the whole array: faster for few features."""
+    whole = entries[_places(len(basis))]
+    for _ in range(3):
+        whole = np.tensordot(whole, basis, axes=(0, 0))
+    return whole
 
 
 def project(slab: Callable[[int], Array], basis: Array) -> Array:

@@ -26,7 +26,7 @@ from halfseen.core.third_moment import (
     ProjectedThird,
     ThirdMoment,
     alike_along,
-    third_estimates,
+    project_estimates,
 )
 from halfseen.core.third_sums import ThirdSums
 
@@ -119,7 +119,7 @@ def stream_third(sums: StreamSums) -> ThirdMoment:
 
     def route(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
         basis, stream = probe.basis, sums.about_origin
-        tensor = packed.project(third_estimates(sums.thirds, stream), basis)
+        tensor = project_estimates(sums.thirds, stream, basis)
         # From the origin of the stream to the mean, and from there to where it is wanted.
         covariance = basis.T @ stream.covariance @ basis
         tensor = tensor - _moved(covariance, basis.T @ stream.offset)

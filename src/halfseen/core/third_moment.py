@@ -9,10 +9,14 @@ import numpy as np
 from halfseen.core import packed
 from halfseen.core.arrays import Array
 from halfseen.core.moments import Moments
+from halfseen.core.packed import Indices
 from halfseen.core.rows import Rows
 from halfseen.core.tensors import cubes, in_three_places
 from halfseen.core.third_sums import ThirdSums
 from halfseen.core.whitening import Whitening
+
+FEW_FEATURES = 48
+"""Up to so many, all triples are estimated at once; of more, a slab at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +74,37 @@ def explicit(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
 
     def finish(sums: ThirdSums) -> tuple[Array, int]:
         n_unseen = int(np.count_nonzero(sums.count == 0))
-        return packed.project(third_estimates(sums, moments), basis), n_unseen
+        return project_estimates(sums, moments, basis), n_unseen
 
     tensor, n_unseen = rows.condensed(ThirdSums.about(moments.origin), finish)
     return ProjectedThird(tensor, "explicit", alike_along(probe.whitening), n_unseen)
 
 
-def third_estimates(sums: ThirdSums, moments: Moments) -> Callable[[int], Array]:
-    """Slabs of the unbiased third moment about the origin, as a function of the middle index.
+def project_estimates(sums: ThirdSums, moments: Moments, basis: Array) -> Array:
+    """The unbiased third moment about the origin, projected on a basis (d, m); (m, m, m)."""
+    d = len(moments.mean)
+    if d <= FEW_FEATURES:
+        return packed.project_whole(third_estimates(sums, moments), basis)
+    places = dict(packed.slabs(d))
+
+    def slab(j: int) -> Array:
+        shape, place = (j + 1, d - j), places[j]
+        i, k = np.arange(j + 1)[:, None], np.arange(j, d)[None]
+        count, total = sums.count[place].reshape(shape), sums.total[place].reshape(shape)
+        return _estimates(count, total, moments, i, np.array(j), k)
+
+    return packed.project(slab, basis)
+
+
+def third_estimates(sums: ThirdSums, moments: Moments) -> Array:
+    """The same before it is projected, packed."""
+    return _estimates(sums.count, sums.total, moments, *packed.triples(len(moments.mean)))
+
+
+def _estimates(
+    count: Array, total: Array, moments: Moments, i: Indices, j: Indices, k: Indices
+) -> Array:
+    """The third moments of some triples of features, from their counts and sums.
 
     With the marginal means as origin a sum of N_ijk products has expectation N_ijk k_ijk times
     the third cumulant,
@@ -88,27 +115,13 @@ def third_estimates(sums: ThirdSums, moments: Moments) -> Callable[[int], Array]
     also for repeated indices; with no gaps it is (N - 1)(N - 2)/N². A triple that no row holds
     gets the moment that goes with a third cumulant of zero.
     """
-    d = len(moments.mean)
-    places = dict(packed.slabs(d))
     inverse = moments.centred / moments.gaps.own
     offset, second = moments.offset, moments.second
-
-    def slab(j: int) -> Array:
-        shape = (j + 1, d - j)
-        count = sums.count[places[j]].reshape(shape)
-        total = sums.total[places[j]].reshape(shape)
-        a, b, c = inverse[: j + 1, None], inverse[j], inverse[None, j:]
-        bias = 1 - (a + b + c) + (a * b + a * c + b * c) - count * a * b * c
-        u, v, w = offset[: j + 1, None], offset[j], offset[None, j:]
-        no_cumulant = (
-            second[: j + 1, j, None] * w
-            + second[: j + 1, j:] * v
-            + second[None, j, j:] * u
-            - 2 * u * v * w
-        )
-        # Below 1e-12 the correction is rounding: two rows cannot give a third cumulant.
-        weight = count * bias
-        estimate: Array = np.divide(total, weight, out=no_cumulant, where=weight > 1e-12)
-        return estimate
-
-    return slab
+    a, b, c = inverse[i], inverse[j], inverse[k]
+    bias = 1 - (a + b + c) + (a * b + a * c + b * c) - count * a * b * c
+    u, v, w = offset[i], offset[j], offset[k]
+    no_cumulant = second[i, j] * w + second[i, k] * v + second[j, k] * u - 2 * u * v * w
+    # Below 1e-12 the correction is rounding: two rows cannot give a third cumulant.
+    weight = count * bias
+    estimate: Array = np.divide(total, weight, out=no_cumulant, where=weight > 1e-12)
+    return estimate
