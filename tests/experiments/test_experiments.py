@@ -165,7 +165,7 @@ def test_concerns_are_raised_where_there_is_cause_and_hardly_ever_elsewhere():
 def test_alarms_are_those_of_a_table_of_the_world(monkeypatch):
     monkeypatch.setattr(alarms, "N_ROWS", 1200)
     assert alarms.raised(alarms.sound_mixture, 0) == set()
-    assert alarms.raised(alarms.noise_word, 0) == {"noise_only_feature"}
+    assert alarms.raised(alarms.blocks, 0) == {"missing_together"}
     assert alarms.raised(alarms.rare_pairs, 0) == {"few_joint_observations"}
 
 
