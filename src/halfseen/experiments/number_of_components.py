@@ -32,10 +32,15 @@ FIRST_SEED = 1000
 """The seeds below were looked at while the rule was made."""
 
 
-def mixture(k: int, n: int, rng: np.random.Generator) -> Array:
-    """Means ~ N(0, 100), σ² = 100, π ~ Dir(1): a component may be rare."""
-    means = rng.normal(0, 10, (k, N_FEATURES))
-    return simulate.gaussian_mixture(n, rng.dirichlet(np.ones(k)), means, 100.0, rng)[0]
+def mixture(concentration: float) -> Callable[[int, int, np.random.Generator], Array]:
+    """Means ~ N(0, 100), σ² = 100, π ~ Dir(concentration): at 1 a component may be rare."""
+
+    def draw(k: int, n: int, rng: np.random.Generator) -> Array:
+        means = rng.normal(0, 10, (k, N_FEATURES))
+        weights = rng.dirichlet(np.full(k, concentration))
+        return simulate.gaussian_mixture(n, weights, means, 100.0, rng)[0]
+
+    return draw
 
 
 def topics(k: int, n: int, rng: np.random.Generator) -> Array:
@@ -45,7 +50,8 @@ def topics(k: int, n: int, rng: np.random.Generator) -> Array:
 
 
 WORLDS: dict[str, tuple[Callable[..., Array], Callable[[], Any]]] = {
-    "Gaussian mixture": (mixture, GaussianMixture),
+    "Gaussian mixture": (mixture(1.0), GaussianMixture),
+    "Gaussian mixture, none rare": (mixture(5.0), GaussianMixture),
     "gamma-Poisson": (topics, GammaPoisson),
 }
 
@@ -86,10 +92,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--sets", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--world", choices=WORLDS, help="only this one; others stay as they are")
     parser.add_argument("--keep", action="store_true", help="write the results file")
     options = parser.parse_args()
     figures: dict[str, dict[str, Any]] = {}
-    for world in WORLDS:
+    for world in WORLDS if options.world is None else [options.world]:
         for pattern in PATTERNS:
             found = Parallel(options.jobs)(
                 delayed(choices)(world, pattern, options.rows, FIRST_SEED + seed)
@@ -99,7 +106,10 @@ def main() -> None:
             print(world, pattern, summary, flush=True)
     if options.keep:
         command = f"python -m halfseen.experiments.number_of_components --rows {options.rows}"
-        results_file.write("number_of_components", f"{command} --sets {options.sets}", figures)
+        before = results_file.figures("number_of_components") if options.world else {}
+        results_file.write(
+            "number_of_components", f"{command} --sets {options.sets}", before | figures
+        )
 
 
 def _summary(found: list[dict[str, int]]) -> dict[str, Any]:

@@ -9,6 +9,11 @@ from typing import Any
 FOLDER = Path(__file__).parent / "results"
 
 
+def figures(name: str) -> Any:
+    """The figures that are kept."""
+    return json.loads((FOLDER / f"{name}.json").read_text())["figures"]
+
+
 def write(name: str, command: str, figures: Any) -> Path:
     """Keep ``figures`` with the command and the versions that made them."""
     FOLDER.mkdir(exist_ok=True)
