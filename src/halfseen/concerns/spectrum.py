@@ -15,7 +15,7 @@ from halfseen.estimators.cross_scores import of_models_not_kept
 
 N_REPLICATES = 400
 LEVEL = 0.99
-WEAK = 0.15
+WEAK = 0.2
 """A feature may correlate so much with others, at most, to be called unrelated."""
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from halfseen import GaussianMixture
 from halfseen.core.arrays import Array
@@ -20,15 +19,17 @@ from halfseen.experiments import results_file, sepsis
 N_GROUPS = 6
 
 
-def standardised() -> tuple[pd.DataFrame, Array]:
-    """All stays on a common scale, and whose they are."""
+def standardised() -> tuple[Any, Array]:
+    """All stays on a common scale, in columns with names, and whose they are."""
+    import pyarrow as pa
+
     stays = sepsis.load()
     mean, spread = np.nanmean(stays.values, axis=0), np.nanstd(stays.values, axis=0)
     values = np.clip((stays.values - mean) / spread, -sepsis.LIMIT, sepsis.LIMIT)
-    return pd.DataFrame(values, columns=list(stays.names)), np.asarray(stays.patients)
+    return pa.table(list(values.T), names=list(stays.names)), np.asarray(stays.patients)
 
 
-def widths(model: GaussianMixture, X: pd.DataFrame, groups: Any) -> dict[str, Array]:
+def widths(model: GaussianMixture, X: Any, groups: Any) -> dict[str, Array]:
     """How wide the 95 % intervals of each attribute are."""
     found = model.intervals(X, groups=groups)
     return {name: np.asarray(one.high - one.low) for name, one in found.items()}
