@@ -47,7 +47,8 @@ def test_every_picture_is_there():
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS)
-def test_every_snippet_runs(snippet):
+def test_every_snippet_runs(snippet, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     exec(compile(snippet, "README.md", "exec"), {})
 
 
