@@ -137,7 +137,7 @@ def tables_of(experiment):
 def test_the_right_number_of_components_is_chosen_nearly_always():
     figures = kept("number_of_components")["figures"]
     assert set(figures) == tables_of(number_of_components)
-    assert len(figures) == 6
+    assert len(figures) == 9
     for ways in figures.values():
         assert ways["halfseen"]["exact"] >= 0.88
 
