@@ -343,3 +343,9 @@ def test_the_sepsis_table_has_telling_gaps_in_blocks_and_patients_that_widen_int
     assert "Gaps are informative" in said
     assert "these columns are missing together" in said
     assert all(ratio["median"] > 2 for ratio in figures["interval by patient / by row"].values())
+
+
+def test_adjusted_moments_are_at_least_as_good_as_available_ones():
+    for patterns in kept("adjusted")["figures"].values():
+        assert set(patterns) == set(PATTERNS)
+        assert all(ratio <= 1.0 for ratio, _ in patterns.values())
