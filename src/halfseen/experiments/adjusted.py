@@ -5,6 +5,7 @@ Run ``python -m halfseen.experiments.adjusted``: 20 tables of 10,000 rows in eac
 
 import argparse
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from halfseen.experiments import results_file
 from halfseen.experiments.comparison import errors, geometric_ratio
 from halfseen.experiments.synthetic import N_COMPONENTS, gamma_poisson_world, gaussian_world
 
-WORLDS = {
+WORLDS: dict[str, tuple[Any, Any]] = {
     "gamma-Poisson": (gamma_poisson_world(shape=1.0, mean_length=100.0), GammaPoisson),
     "Gaussian mixture": (gaussian_world, partial(GaussianMixture, refine=None)),
 }
