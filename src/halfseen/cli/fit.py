@@ -17,7 +17,9 @@ from halfseen.cli.options import (
     Drop,
     Force,
     Json,
+    Log,
     MissingValues,
+    Standardise,
     check_writable,
     listed,
 )
@@ -47,18 +49,8 @@ def fit(
     ] = Kind.gaussian,
     columns: Columns = None,
     drop: Drop = None,
-    log: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="Put these columns on a log scale; '*' for all."),
-    ] = None,
-    standardise: Annotated[
-        bool,
-        typer.Option(
-            "--standardise",
-            "--standardize",
-            help="Divide each column by its spread. For columns in different units.",
-        ),
-    ] = False,
+    log: Log = None,
+    standardise: Standardise = False,
     missing_values: MissingValues = "",
     method: Annotated[
         Method,

@@ -33,6 +33,18 @@ MissingValues = Annotated[
         "do anyway.",
     ),
 ]
+Log = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAMES", help="Put these columns on a log scale; '*' for all."),
+]
+Standardise = Annotated[
+    bool,
+    typer.Option(
+        "--standardise",
+        "--standardize",
+        help="Divide each column by its spread. For columns in different units.",
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object, for machines, and nothing else.")
 ]

@@ -9,7 +9,16 @@ from halfseen import compare_weights
 from halfseen.cli.choices import Covariance, Kind
 from halfseen.cli.fit import MAKERS, number_of_components
 from halfseen.cli.group_labels import Groups
-from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, listed
+from halfseen.cli.options import (
+    Columns,
+    Data,
+    Drop,
+    Json,
+    Log,
+    MissingValues,
+    Standardise,
+    listed,
+)
 from halfseen.cli.prepared import prepared
 from halfseen.cli.voice import Voice
 
@@ -40,18 +49,8 @@ def weigh(
     ] = Kind.gaussian,
     columns: Columns = None,
     drop: Drop = None,
-    log: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="Put these columns on a log scale; '*' for all."),
-    ] = None,
-    standardise: Annotated[
-        bool,
-        typer.Option(
-            "--standardise",
-            "--standardize",
-            help="Divide each column by its spread. For columns in different units.",
-        ),
-    ] = False,
+    log: Log = None,
+    standardise: Standardise = False,
     groups: Groups = None,
     missing_values: MissingValues = "",
     as_json: Json = False,
