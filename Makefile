@@ -12,8 +12,8 @@ test: .venv/test.stamp lint
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 lint: .venv/test.stamp
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from halfseen import GaussianMixture, recovery
+from halfseen import GaussianMixture
+from halfseen.doubt import recovery
 from halfseen.sample.clinic import GROUP_SHARES, GROUPS, PATH, as_csv, load_clinic, simulate_clinic
 
 

@@ -4,28 +4,45 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from halfseen.core.errors import (
+    from halfseen.doubt import recovery as recovery
+    from halfseen.doubt.choice import Choice
+    from halfseen.estimators.stream import Stream
+    from halfseen.models import simulate as simulate
+    from halfseen.models.gamma_poisson.estimator import GammaPoisson
+    from halfseen.models.gaussian_mixture.estimator import GaussianMixture
+    from halfseen.public.choose_components import choose_components
+    from halfseen.public.compare_weights import WeightsComparison, compare_weights
+    from halfseen.public.load import load
+    from halfseen.rows.errors import (
         DataError,
         DroppedFeatureWarning,
         LikelihoodWarning,
         ModelFileError,
         WeakMomentsWarning,
     )
-    from halfseen.engines.files import Files
-    from halfseen.estimators import (
-        Choice,
-        GammaPoisson,
-        GaussianMixture,
-        ObservedBlocks,
-        Stream,
-        WeightsComparison,
-        choose_components,
-        compare_weights,
-        load,
-    )
+    from halfseen.tables.files import Files
+    from halfseen.tables.observed_blocks import ObservedBlocks
 
 __version__ = "0.1.0"
 
+_HOMES = {
+    "Choice": "doubt.choice",
+    "DataError": "rows.errors",
+    "DroppedFeatureWarning": "rows.errors",
+    "Files": "tables.files",
+    "GammaPoisson": "models.gamma_poisson.estimator",
+    "GaussianMixture": "models.gaussian_mixture.estimator",
+    "LikelihoodWarning": "rows.errors",
+    "ModelFileError": "rows.errors",
+    "ObservedBlocks": "tables.observed_blocks",
+    "Stream": "estimators.stream",
+    "WeakMomentsWarning": "rows.errors",
+    "WeightsComparison": "public.compare_weights",
+    "choose_components": "public.choose_components",
+    "compare_weights": "public.compare_weights",
+    "load": "public.load",
+}
+_MODULES = {"recovery": "doubt.recovery", "simulate": "models.simulate"}
 __all__ = [
     "Choice",
     "DataError",
@@ -44,23 +61,17 @@ __all__ = [
     "load",
 ]
 
-_ERRORS = {name for name in __all__ if name.endswith(("Error", "Warning"))}
-
 
 def __getattr__(name: str) -> Any:
     """Public names are loaded when first asked for, so that ``halfseen --help`` need not wait."""
-    if name not in __all__:
+    if name in _MODULES:
+        return import_module(f"halfseen.{_MODULES[name]}")
+    if name not in _HOMES:
         raise AttributeError(f"module 'halfseen' has no attribute {name!r}")
-    value = getattr(import_module(f"halfseen.{_home(name)}"), name)
+    value = getattr(import_module(f"halfseen.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
-
-
-def _home(name: str) -> str:
-    if name == "Files":
-        return "engines.files"
-    return "core.errors" if name in _ERRORS else "estimators"
+    return sorted({*globals(), *_HOMES})

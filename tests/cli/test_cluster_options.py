@@ -9,9 +9,9 @@ import pytest
 from scipy import io, sparse
 from typer.testing import CliRunner
 
+from benchmarks.dying_workers import local_cluster
 from halfseen import GaussianMixture, load, simulate
 from halfseen.cli.app import app
-from halfseen.experiments.dying_workers import local_cluster
 
 NAMES = ["temperature", "pulse", "pressure", "lactate"]
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from halfseen import GammaPoisson, GaussianMixture, compare_weights, load, simulate
 from halfseen.cli.app import app
 from halfseen.cli.wording import in_options
-from halfseen.report.shown import shown
+from halfseen.explain.shown import shown
 
 NAMES = ["age", "pulse", "lactate", "crp", "sodium"]
 MEANS = np.array([[0.0, 0, 0, 0, 0], [4, 3, -3, 4, 2], [-2, 4, 3, -2, 4]])
@@ -119,7 +119,7 @@ def test_weigh_prepares_columns_as_fit_does(folder):
 
 
 def test_weigh_compares_for_topics(folder, monkeypatch):
-    monkeypatch.setattr("halfseen.estimators.gamma_poisson.MOST_SCORED", 30)
+    monkeypatch.setattr("halfseen.models.gamma_poisson.estimator.MOST_SCORED", 30)
     told = json.loads(
         succeed(
             *("weigh", folder / "counts.csv", "--model", "gamma-poisson", "-k", 2, "--json"),

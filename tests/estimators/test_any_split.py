@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from halfseen import GammaPoisson, GaussianMixture, simulate
-from halfseen.engines import memory
-from halfseen.engines import sparse as sparse_engine
-from halfseen.estimators import fitting
+from halfseen.method import fit as fitting
+from halfseen.rows import memory
+from halfseen.rows.sparse import rows as sparse_engine
 
 N, D, K = 400, 9, 2
 MEANS = np.random.default_rng(1).normal(0, 3, (K, D))

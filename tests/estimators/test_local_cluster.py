@@ -10,16 +10,16 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from halfseen import DataError, Files, GammaPoisson, GaussianMixture, simulate
-from halfseen.experiments import scale_plan, traffic
-from halfseen.experiments.cluster_schedule import blocks as blocks_of
-from halfseen.experiments.dying_workers import (
+from benchmarks import scale_plan, traffic
+from benchmarks.cluster_schedule import blocks as blocks_of
+from benchmarks.dying_workers import (
     RIGHT,
     WORLDS,
     fit_among_killings,
     local_cluster,
     parameters,
 )
+from halfseen import DataError, Files, GammaPoisson, GaussianMixture, simulate
 
 N, D, K = 1500, 20, 3
 NAMES = [f"x{i}" for i in range(D)]

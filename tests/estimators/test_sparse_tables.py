@@ -15,13 +15,13 @@ from halfseen import (
     GammaPoisson,
     GaussianMixture,
     ObservedBlocks,
-    recovery,
     simulate,
 )
-from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
-from halfseen.engines import sparse as engine
-from halfseen.engines.memory import FEWEST_ROWS, MemoryRows
-from halfseen.posteriors.topic_saem import polish
+from halfseen.doubt import recovery
+from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
+from halfseen.models.gamma_poisson.stochastic_em import polish
+from halfseen.rows.memory import FEWEST_ROWS, MemoryRows
+from halfseen.rows.sparse import rows as engine
 
 TOPICS = np.array(
     [

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen import DataError, GammaPoisson, GaussianMixture, Stream, simulate
-from halfseen.core import packed
-from halfseen.core.arrays import Array
-from halfseen.core.stream_sums import StreamSums
-from halfseen.engines.memory import MemoryRows
-from halfseen.recovery import total_angle
+from halfseen.doubt.recovery import total_angle
+from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.thirds import packed
+from halfseen.rows.arrays import Array
+from halfseen.rows.memory import MemoryRows
 
 NAMES = tuple("abcdef")
 MEANS = np.random.default_rng(3).normal(20, 3, (3, 6))

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from halfseen.core.decomposition import Decomposition
-from halfseen.core.gaps import JointGaps
-from halfseen.core.model import Evidence
-from halfseen.core.moments import Moments
-from halfseen.core.third_moment import Probe, ProjectedThird, alike_along
-from halfseen.core.whitening import whiten
-from halfseen.decomposers import joint
+from halfseen.method.decomposers import joint
+from halfseen.method.decomposers.decomposition import Decomposition
+from halfseen.method.model import Evidence
+from halfseen.moments.gaps.gaps import JointGaps
+from halfseen.moments.moments import Moments
+from halfseen.moments.thirds.third import Probe, ProjectedThird, alike_along
+from halfseen.moments.whitening import whiten
 
 
 def third_moment(rows, probabilities):

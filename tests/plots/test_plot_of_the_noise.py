@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from halfseen import GammaPoisson, GaussianMixture, plots, simulate
-from halfseen.concerns import case as cases
-from halfseen.concerns import case_of
-from halfseen.concerns.spectrum import noise_of_spectrum
-from halfseen.core.bin_sums import BinSums
-from halfseen.core.bins import Bins
-from halfseen.core.rank_test import N_REPLICATES, rank_test
-from halfseen.core.rows import Block
-from halfseen.report.charts.plane import spectrum_chart
-from halfseen.report.page import report_page
+from halfseen.doubt.concerns import case as cases
+from halfseen.doubt.concerns import case_of
+from halfseen.doubt.concerns.spectrum import noise_of_spectrum
+from halfseen.doubt.rank_test import N_REPLICATES, rank_test
+from halfseen.explain.charts.plane import spectrum_chart
+from halfseen.explain.page import report_page
+from halfseen.moments.bin_sums import BinSums
+from halfseen.rows.bins import Bins
+from halfseen.rows.rows import Block
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

@@ -13,11 +13,11 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from halfseen import Choice, DataError, GammaPoisson, GaussianMixture, plots, simulate
-from halfseen.core.rank_test import RankTest
-from halfseen.estimators.loading import ESTIMATORS
-from halfseen.estimators.stored import dumps, loads
+from halfseen.doubt.rank_test import RankTest
 from halfseen.plots.canvas import LONGEST_NAME, labels
 from halfseen.plots.missing import MOST_BANDS
+from halfseen.public.load import ESTIMATORS
+from halfseen.store.model_file import dumps, loads
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from halfseen.experiments import data_folder
-from halfseen.reproduce import measures
+from halfseen.reproduce import data_folder, measures
 from halfseen.reproduce.figures import FIGURES
 from halfseen.reproduce.gaps import PartialRows
 from halfseen.reproduce.methods import EVERY, METHODS, signal_weights

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from halfseen.core.arrays import Array
-from halfseen.core.checks import FEW_ROWS
-from halfseen.core.naming import quoted
-from halfseen.missingness import Missingness
-from halfseen.report.words import number
+from halfseen.doubt.missingness import Missingness
+from halfseen.explain.words import number
+from halfseen.moments.checks import FEW_ROWS
+from halfseen.rows.arrays import Array
+from halfseen.rows.naming import quoted
 
 SKEWED = 3.0
 """Columns above zero with a skewness above this are better off on a log scale."""

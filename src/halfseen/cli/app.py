@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from halfseen.cli.wording import in_options
-from halfseen.core.errors import DataError
+from halfseen.rows.errors import DataError
 
 COMMANDS = {
     "demo": "Fit the bundled sample, say what was learned, and write the report.",

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from halfseen.cli.table import check_known
-from halfseen.core.errors import DataError
-from halfseen.engines.files import Files, header_of_files
-from halfseen.estimators.sparse_file import is_sparse_file
+from halfseen.rows.errors import DataError
+from halfseen.tables.files import Files, header_of_files
+from halfseen.tables.sparse_file import is_sparse_file
 
 Cluster = Annotated[
     str | None,

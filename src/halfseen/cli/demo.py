@@ -10,11 +10,11 @@ from halfseen import GaussianMixture
 from halfseen.cli.fitted import with_names
 from halfseen.cli.options import Force, check_writable
 from halfseen.cli.voice import Voice
-from halfseen.estimators.preprocessing import Preprocessing
-from halfseen.report.page import write_report
-from halfseen.report.shown import shown
-from halfseen.report.words import percent, told, weights_told
+from halfseen.explain.page import write_report
+from halfseen.explain.shown import shown
+from halfseen.explain.words import percent, told, weights_told
 from halfseen.sample import Clinic, load_clinic
+from halfseen.tables.preprocessing import Preprocessing
 
 N_GROUPS = 4
 

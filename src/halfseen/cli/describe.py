@@ -6,10 +6,10 @@ from halfseen.cli.advice import advice, what_methods_use
 from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, listed
 from halfseen.cli.table import chosen, read_table
 from halfseen.cli.voice import Voice
-from halfseen.core.arrays import Mask
-from halfseen.missingness import Missingness, missingness
-from halfseen.report.gaps import what_is_missing
-from halfseen.report.words import percent
+from halfseen.doubt.missingness import Missingness, missingness
+from halfseen.explain.gaps import what_is_missing
+from halfseen.explain.words import percent
+from halfseen.rows.arrays import Mask
 
 MOST_COLUMNS = 60
 MOST_PATTERNS = 8

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.core.errors import DataError
-from halfseen.estimators.sparse_file import MARKETS, is_sparse_file, read_sparse_file
+from halfseen.rows.errors import DataError
+from halfseen.tables.sparse_file import MARKETS, is_sparse_file, read_sparse_file
 
 GAPS = ("None", "<NA>", "NAN", "na")
 """What stands for a gap in CSV files beside what PyArrow knows: "", NA, N/A, NaN, NULL, ..."""

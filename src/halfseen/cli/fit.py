@@ -25,8 +25,8 @@ from halfseen.cli.options import (
 )
 from halfseen.cli.prepared import prepared
 from halfseen.cli.voice import Voice
-from halfseen.concerns import case_of, concerns_of
-from halfseen.report.shown import shown
+from halfseen.doubt.concerns import case_of, concerns_of
+from halfseen.explain.shown import shown
 
 
 def fit(

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from halfseen.cli.table import Table, read_table
-from halfseen.core.arrays import Array
-from halfseen.core.errors import DataError
-from halfseen.core.naming import quoted
-from halfseen.estimators.preprocessing import Preprocessing
+from halfseen.rows.arrays import Array
+from halfseen.rows.errors import DataError
+from halfseen.rows.naming import quoted
+from halfseen.tables.preprocessing import Preprocessing
 
 CHUNK = 20_000
 """Rows between two steps of a progress bar."""

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from halfseen.cli.voice import Voice
-from halfseen.concerns import Concern
-from halfseen.report.shown import shown
-from halfseen.report.words import told, weights_told
+from halfseen.doubt.concerns import Concern
+from halfseen.explain.shown import shown
+from halfseen.explain.words import told, weights_told
 
 
 def tell(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.cli.files import GAPS
-from halfseen.core.arrays import Array
+from halfseen.rows.arrays import Array
 
 PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"

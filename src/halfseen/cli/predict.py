@@ -21,8 +21,8 @@ from halfseen.cli.options import (
 from halfseen.cli.progress import over_rows
 from halfseen.cli.results import check_kind, kept_columns, write_table
 from halfseen.cli.voice import Voice
-from halfseen.report.shown import Shown, shown
-from halfseen.report.words import percent
+from halfseen.explain.shown import Shown, shown
+from halfseen.explain.words import percent
 
 
 def predict(

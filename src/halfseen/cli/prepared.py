@@ -12,7 +12,7 @@ from halfseen.cli.fitted import with_names
 from halfseen.cli.group_labels import labels
 from halfseen.cli.table import Table, check_known, chosen, read_table
 from halfseen.cli.voice import Voice
-from halfseen.estimators.preprocessing import Preprocessing
+from halfseen.tables.preprocessing import Preprocessing
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy as np
 
 from halfseen.cli.fitted import CHUNK, Fitting
 from halfseen.cli.voice import Voice
-from halfseen.core.arrays import Array
+from halfseen.rows.arrays import Array
 
 
 def over_rows(voice: Voice, words: str, fitting: Fitting, function: Callable[[Any], Any]) -> Array:

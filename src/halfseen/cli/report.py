@@ -19,8 +19,8 @@ from halfseen.cli.options import (
 )
 from halfseen.cli.table import Table
 from halfseen.cli.voice import Voice
-from halfseen.core.naming import quoted
-from halfseen.report.page import write_report
+from halfseen.explain.page import write_report
+from halfseen.rows.naming import quoted
 
 
 def report(

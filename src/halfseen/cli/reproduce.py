@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from halfseen.experiments import data_folder
-from halfseen.reproduce import page, running, store
+from halfseen.reproduce import data_folder, page, running, store
 from halfseen.reproduce.figures import FIGURES
 
 

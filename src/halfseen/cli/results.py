@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from halfseen.cli.table import Table, check_known
-from halfseen.modelfile.atomic import write_whole
+from halfseen.store.atomic import write_whole
 
 
 def check_kind(out: Path) -> None:

@@ -12,9 +12,9 @@ from scipy.sparse import issparse
 
 from halfseen.cli.files import read_file
 from halfseen.cli.numbers import NotNumbers, read_numbers
-from halfseen.core.arrays import Array
-from halfseen.core.errors import DataError
-from halfseen.core.naming import quoted
+from halfseen.rows.arrays import Array
+from halfseen.rows.errors import DataError
+from halfseen.rows.naming import quoted
 
 LARGEST_DENSE = 50_000_000
 """A sparse table of more cells than this is not written out."""

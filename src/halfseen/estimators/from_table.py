@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from halfseen.estimators.choosing import choose
-from halfseen.estimators.fitting import Fit, fit_rows, look_through
-from halfseen.estimators.observed_blocks import ObservedBlocks
-from halfseen.estimators.recipe import Recipe
-from halfseen.estimators.sources import open_rows
+from halfseen.doubt.number_of_components import choose
+from halfseen.method.fit import Fit, fit_rows, look_through
+from halfseen.method.recipe import Recipe
+from halfseen.tables.door import open_rows
+from halfseen.tables.observed_blocks import ObservedBlocks
 
 P = TypeVar("P")
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.core.arrays import Array, Mask
-from halfseen.estimators.columns import in_order_of
-from halfseen.estimators.containers import filled_like, table_like
+from halfseen.rows.arrays import Array, Mask
+from halfseen.tables.columns import in_order_of
+from halfseen.tables.containers import filled_like, table_like
 
 
 @dataclass(frozen=True, eq=False)

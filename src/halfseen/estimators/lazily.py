@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfseen.estimators.containers import with_fractions
-from halfseen.estimators.dask_tables import Parts, is_dask, parts_of
-from halfseen.estimators.observed_blocks import check_no_blocks_on_dask
+from halfseen.tables.containers import with_fractions
+from halfseen.tables.dask_collections import Parts, is_dask, parts_of
+from halfseen.tables.observed_blocks import check_no_blocks_on_dask
 
 E = TypeVar("E", bound=type)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.core.arrays import Array
+from halfseen.rows.arrays import Array
 
 
 def _refuse(estimator: object, name: str, rule: str) -> None:

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.core.arrays import Array, Mask
-from halfseen.core.gamma_poisson_parameters import GammaPoissonParameters
-from halfseen.core.rows import Block
 from halfseen.estimators.imputation import Predictive, spread_out
-from halfseen.estimators.table import in_memory, row_by_row
-from halfseen.posteriors.importance import importance_sample
+from halfseen.models.gamma_poisson.importance import importance_sample
+from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.rows import Block
+from halfseen.tables.arrays_and_frames import in_memory, row_by_row
 
 
 def of_mixture(shares: Array, means: Array, variances: Array, random: Any) -> Predictive:

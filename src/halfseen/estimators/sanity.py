@@ -4,10 +4,10 @@ import warnings
 
 import numpy as np
 
-from halfseen.core.arrays import Array
-from halfseen.core.errors import WeakMomentsWarning
-from halfseen.core.naming import quoted
-from halfseen.core.survey import Survey
+from halfseen.moments.survey import Survey
+from halfseen.rows.arrays import Array
+from halfseen.rows.errors import WeakMomentsWarning
+from halfseen.rows.naming import quoted
 
 FAR_APART = 1000.0
 """Ranges of features further apart than this have no noise in common."""

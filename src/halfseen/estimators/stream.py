@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from halfseen.core.errors import DataError
-from halfseen.core.feature_sums import FeatureSums
-from halfseen.core.pair_sums import PairSums
-from halfseen.core.stream_sums import StreamSums
-from halfseen.core.third_sums import ThirdSums
+from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.pair_sums import PairSums
+from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.rows.errors import DataError
+from halfseen.rows.feature_sums import FeatureSums
 
 VERSION = 1
 _PARTS = {"features": FeatureSums, "pairs": PairSums, "thirds": ThirdSums}

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.core import packed
-from halfseen.core.errors import DataError
-from halfseen.core.feature_sums import FeatureSums
-from halfseen.core.stream_sums import StreamSums
-from halfseen.core.survey import Survey, survey
-from halfseen.engines.memory import MemoryRows
-from halfseen.estimators.row_weights import read_row_weights
 from halfseen.estimators.stream import Stream
-from halfseen.estimators.table import feature_names, read_more
+from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.survey import Survey, survey
+from halfseen.moments.thirds import packed
+from halfseen.rows.errors import DataError
+from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.memory import MemoryRows
+from halfseen.tables.arrays_and_frames import feature_names, read_more
+from halfseen.tables.row_weights import read_row_weights
 
 MOST_BYTES = 2e9
 

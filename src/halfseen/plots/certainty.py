@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from halfseen.core.arrays import Array
 from halfseen.plots.canvas import BLUE, ORANGE, axes, plain
+from halfseen.rows.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from halfseen.concerns import case_of
-from halfseen.concerns.spectrum import noise_of_spectrum
-from halfseen.estimators.diagnostics import noise_level
+from halfseen.doubt.concerns import case_of
+from halfseen.doubt.concerns.spectrum import noise_of_spectrum
+from halfseen.method.diagnostics import noise_level
 from halfseen.plots.canvas import BLUE, GREY, ORANGE, axes, plain
 
 if TYPE_CHECKING:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from halfseen.core.arrays import Array
-from halfseen.estimators.table import feature_names
 from halfseen.plots.canvas import (
     LINE,
     SMALLEST_TEXT,
@@ -18,6 +16,8 @@ from halfseen.plots.canvas import (
     name_rows,
     shortened,
 )
+from halfseen.rows.arrays import Array
+from halfseen.tables.arrays_and_frames import feature_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from halfseen.estimators.columns import in_fitted_order
-from halfseen.estimators.hidden_values import HiddenValues, hide_and_fill
+from halfseen.doubt.hidden_values import HiddenValues, hide_and_fill
 from halfseen.plots.canvas import BLUE, ORANGE, axes, plain
 from halfseen.plots.tables import as_numbers
+from halfseen.tables.columns import in_fitted_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from halfseen.plots.canvas import BLUE, GREY, ORANGE, axes, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from halfseen.estimators.choice import Choice
+    from halfseen.doubt.choice import Choice
 
 
 def components_curve(choice: Choice, *, ax: Axes | None = None) -> Axes:

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from halfseen.core.arrays import Array
-from halfseen.core.errors import DataError
-from halfseen.core.naming import quoted
-from halfseen.estimators.columns import column_names as named
-from halfseen.estimators.table import not_numbers
+from halfseen.rows.arrays import Array
+from halfseen.rows.errors import DataError
+from halfseen.rows.naming import quoted
+from halfseen.tables.arrays_and_frames import not_numbers
+from halfseen.tables.columns import column_names as named
 
 
 def as_numbers(X: Any) -> Array:

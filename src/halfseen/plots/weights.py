@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from halfseen.estimators.table import feature_names
 from halfseen.plots.canvas import BLUE, ORANGE, axes, height_for, labels, name_rows, plain
+from halfseen.tables.arrays_and_frames import feature_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from halfseen.core.arrays import Array, Labels
-from halfseen.experiments import sepsis
-from halfseen.experiments.comparison import learned_components
-from halfseen.recovery import total_angle
+from benchmarks import sepsis
+from benchmarks.comparison import learned_components
+from halfseen.doubt.recovery import total_angle
 from halfseen.reproduce.description import Point
 from halfseen.reproduce.methods import METHODS
 from halfseen.reproduce.quiet import quiet
 from halfseen.reproduce.sources import SOURCES
+from halfseen.rows.arrays import Array, Labels
 
 ICU_COMPONENTS = 6
 TEST_SHARE = 0.2

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from halfseen import GammaPoisson, GaussianMixture
-from halfseen.core.arrays import Array
-from halfseen.core.second_moment import AllPairs
-from halfseen.core.survey import survey
-from halfseen.core.weights import signal_aware
-from halfseen.engines.memory import MemoryRows
-from halfseen.estimators import paper
-from halfseen.models.gaussian_form import FORMS
-from halfseen.models.gaussian_mixture import GaussianMixtureModel
-from halfseen.models.gaussian_noise import NOISES
-from halfseen.models.noise_floor import NOISE_EIGENVALUES
+from halfseen.method.weights import signal_aware
+from halfseen.models.gaussian_mixture.cumulants import GaussianMixtureModel
+from halfseen.models.gaussian_mixture.form import FORMS
+from halfseen.models.gaussian_mixture.noise import NOISES
+from halfseen.models.gaussian_mixture.noise_floor import NOISE_EIGENVALUES
+from halfseen.moments.second import AllPairs
+from halfseen.moments.survey import survey
+from halfseen.reproduce import paper
+from halfseen.rows.arrays import Array
+from halfseen.rows.memory import MemoryRows
 
 SWEEPS = 200
 """Of stochastic EM: a fifth of our default, to keep the whole run within an hour."""

@@ -19,7 +19,7 @@ INTRODUCTION = """\
 # The paper, measured again
 
 O. Gottesman, W. Pan, F. Doshi-Velez (2018), *Weighted Tensor Decomposition for Learning Latent
-Variables with Partial Data*: its figures, measured with its settings (`halfseen.estimators.paper`)
+Variables with Partial Data*: its figures, measured with its settings (`halfseen.reproduce.paper`)
 on the same tables as ours, and a verdict on each of its claims. `halfseen reproduce` makes all of
 it, `halfseen reproduce gaussian` one figure of it, and `--quick` a small version in minutes.
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
-from halfseen.experiments import data_folder
+from halfseen.reproduce import data_folder
 from halfseen.reproduce.description import Measure, Point
 from halfseen.reproduce.sources import FILES
 from halfseen.reproduce.store import Results, check_versions

@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from halfseen import simulate
-from halfseen.core.arrays import Array, Labels
-from halfseen.estimators import paper
-from halfseen.experiments import data_folder, sepsis
-from halfseen.experiments.synthetic import (
+from benchmarks import sepsis
+from halfseen.models import simulate
+from halfseen.reproduce import data_folder, paper
+from halfseen.reproduce.quiet import quiet
+from halfseen.reproduce.synthetic import (
     N_COMPLETE,
     N_COMPONENTS,
     N_FEATURES,
@@ -19,7 +19,7 @@ from halfseen.experiments.synthetic import (
     gamma_poisson_world,
     gaussian_world,
 )
-from halfseen.reproduce.quiet import quiet
+from halfseen.rows.arrays import Array, Labels
 
 SHAPE, LENGTH = 0.5, 40.0
 """Of the topics' loadings, all alike, and of rows: the paper prints neither."""

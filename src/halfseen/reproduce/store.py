@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.core.arrays import Array
 from halfseen.reproduce.description import Figure, Point
+from halfseen.rows.arrays import Array
 
 FOLDER = "reproduction"
 PACKAGES = ("halfseen", "numpy", "scipy", "scikit-learn")

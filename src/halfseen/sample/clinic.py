@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfseen import simulate
-from halfseen.core.arrays import Array, Labels
+from halfseen.models import simulate
+from halfseen.rows.arrays import Array, Labels
 
 PATH = Path(__file__).parent / "clinic.csv"
 

@@ -1,6 +1,5 @@
 """Section 5.1 and appendix D: synthetic tables. Figs. 4, 5a and 8."""
 
-from halfseen.experiments.synthetic import PATTERNS
 from halfseen.reproduce.description import Figure, Plan, Point
 from halfseen.reproduce.figures.scale import (
     ANGLE,
@@ -13,6 +12,7 @@ from halfseen.reproduce.figures.scale import (
 )
 from halfseen.reproduce.gaps import Gaps, Independent, Together
 from halfseen.reproduce.measures import angle
+from halfseen.reproduce.synthetic import PATTERNS
 
 GAPS: dict[str, Gaps] = {
     f"p = ({', '.join(map(str, observed))})": Independent(observed)

@@ -1,0 +1,204 @@
+"""How often each concern is raised where there is cause, and where there is none.
+
+Run ``python -m benchmarks.alarms``: 100 tables of each kind.
+"""
+
+import argparse
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks import results_file
+from benchmarks.number_of_components import FIRST_SEED
+from halfseen import GammaPoisson, GaussianMixture, WeakMomentsWarning, simulate
+from halfseen.rows.arrays import Array
+
+N_ROWS, N_FEATURES, K = 4_000, 8, 3
+OBSERVED = np.array([1.0, 1, 1, 1, 1, 0.7, 0.5, 0.3])
+Table = tuple[Array, Any]
+"""A table with gaps, and a model to fit to it."""
+
+
+def _gappy(X: Array, rng: np.random.Generator) -> Array:
+    return simulate.independent_gaps(X, OBSERVED[: X.shape[1]], rng)
+
+
+def _mixture(rng: np.random.Generator, apart: float = 3.0, noise: Any = 1.0) -> Array:
+    """Components of a share of at least .15, ``apart`` standard deviations in each feature."""
+    means = rng.normal(0, apart, (K, N_FEATURES))
+    weights = 0.15 + 0.55 * rng.dirichlet(np.ones(K))
+    labels = rng.choice(K, N_ROWS, p=weights)
+    table: Array = means[labels] + np.sqrt(noise) * rng.normal(size=(N_ROWS, N_FEATURES))
+    return table
+
+
+def _topics(rng: np.random.Generator) -> Array:
+    return rng.dirichlet(np.ones(N_FEATURES), K)
+
+
+def _counts(rng: np.random.Generator) -> Array:
+    return simulate.gamma_poisson(N_ROWS, _topics(rng), np.ones(K), K / 100, rng)[0]
+
+
+def sound_mixture(rng: np.random.Generator) -> Table:
+    """Nothing is wrong."""
+    return _gappy(_mixture(rng), rng), GaussianMixture(K)
+
+
+def sound_topics(rng: np.random.Generator) -> Table:
+    """Nothing is wrong."""
+    return _gappy(_counts(rng), rng), GammaPoisson(K)
+
+
+def telling_gaps(rng: np.random.Generator) -> Table:
+    """High values of the first feature make others known."""
+    X = simulate.value_gaps(_mixture(rng), [5, 6, 7], 0.5, rng, driver=0, strength=0.5)
+    return X, GaussianMixture(K)
+
+
+def telling_gaps_of_counts(rng: np.random.Generator) -> Table:
+    """The same of counts."""
+    X = simulate.value_gaps(_counts(rng), [5, 6, 7], 0.5, rng, driver=0, strength=0.5)
+    return X, GammaPoisson(K)
+
+
+def blocks(rng: np.random.Generator) -> Table:
+    """Three features are missing together."""
+    X = simulate.block_gaps(_mixture(rng), [0, 0, 0, 0, 0, 1, 1, 1], [1.0, 0.4], rng)
+    return X, GaussianMixture(K)
+
+
+def rare_pairs(rng: np.random.Generator) -> Table:
+    """Two features are together in about 10 rows."""
+    observed = np.array([1.0, 1, 1, 1, 1, 1, 0.05, 0.05])
+    return simulate.independent_gaps(_mixture(rng), observed, rng), GaussianMixture(K)
+
+
+def noise_feature(rng: np.random.Generator) -> Table:
+    """One feature has the same mean in all components."""
+    X = _mixture(rng)
+    X[:, 6] = rng.normal(size=len(X))
+    return _gappy(X, rng), GaussianMixture(K)
+
+
+def noise_word(rng: np.random.Generator) -> Table:
+    """One feature is Poisson whatever the topics."""
+    X = _counts(rng)
+    X[:, 6] = rng.poisson(10.0, len(X))
+    return _gappy(X, rng), GammaPoisson(K)
+
+
+def one_too_many(rng: np.random.Generator) -> Table:
+    """A component too many is asked for."""
+    return _gappy(_mixture(rng), rng), GaussianMixture(K + 1)
+
+
+def one_topic_too_many(rng: np.random.Generator) -> Table:
+    """The same of topics."""
+    return _gappy(_counts(rng), rng), GammaPoisson(K + 1)
+
+
+def one_too_few(rng: np.random.Generator) -> Table:
+    """A component too few is asked for."""
+    return _gappy(_mixture(rng), rng), GaussianMixture(K - 1)
+
+
+def overlapping(rng: np.random.Generator) -> Table:
+    """Components are about 1.2 standard deviations apart."""
+    return _gappy(_mixture(rng, apart=0.3), rng), GaussianMixture(K)
+
+
+def uneven_noise(rng: np.random.Generator) -> Table:
+    """One feature has 1.6 times the noise of the others."""
+    noise = np.ones(N_FEATURES)
+    noise[2] = 1.6
+    return _gappy(_mixture(rng, noise=noise), rng), GaussianMixture(K)
+
+
+def shared_noise(rng: np.random.Generator) -> Table:
+    """The noise of two features has a correlation of 0.5."""
+    X = _mixture(rng, noise=np.r_[0.5, 0.5, np.ones(N_FEATURES - 2)])
+    X[:, :2] += np.sqrt(0.5) * rng.normal(size=(len(X), 1))
+    return _gappy(X, rng), GaussianMixture(K)
+
+
+def fixed_lengths(rng: np.random.Generator) -> Table:
+    """Rows of 100 items each."""
+    shares = rng.dirichlet(np.ones(K), N_ROWS) @ _topics(rng)
+    return _gappy(rng.multinomial(100, shares).astype(float), rng), GammaPoisson(K)
+
+
+def poisson_lengths(rng: np.random.Generator) -> Table:
+    """Rows of a Poisson number of items."""
+    shares = rng.dirichlet(np.ones(K), N_ROWS) @ _topics(rng)
+    return _gappy(rng.poisson(100 * shares).astype(float), rng), GammaPoisson(K)
+
+
+def heavy_loadings(rng: np.random.Generator) -> Table:
+    """Loadings that are log-normal and not gamma."""
+    loadings = 100 / K * rng.lognormal(-0.5, 1.0, (N_ROWS, K))
+    return _gappy(rng.poisson(loadings @ _topics(rng)).astype(float), rng), GammaPoisson(K)
+
+
+SOUND = (sound_mixture, sound_topics)
+CAUSES: dict[str, tuple[Callable[[np.random.Generator], Table], ...]] = {
+    "missing_not_at_random": (telling_gaps, telling_gaps_of_counts),
+    "missing_together": (blocks,),
+    "few_joint_observations": (rare_pairs,),
+    "noise_only_feature": (noise_feature, noise_word),
+    "too_many_components": (one_too_many, one_topic_too_many),
+    "too_few_components": (one_too_few,),
+    "overlapping_components": (overlapping,),
+    "not_spherical": (uneven_noise, shared_noise),
+    "not_over_dispersed": (fixed_lengths, poisson_lengths),
+    "routes_disagree": (heavy_loadings,),
+}
+
+
+def raised(world: Callable[[np.random.Generator], Table], seed: int) -> set[str]:
+    """The kinds of concerns about a table of a world."""
+    X, model = world(np.random.default_rng(seed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakMomentsWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return {concern.kind for concern in model.fit(X).concerns(X)}
+
+
+def main() -> None:
+    """Measure, print and keep."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=100)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", action="store_true", help="write the results file")
+    options = parser.parse_args()
+
+    def rate(world: Callable[[np.random.Generator], Table], kind: str) -> float:
+        return float(np.mean([kind in one for one in found[world.__name__]]))
+
+    worlds = [*SOUND, *(world for some in CAUSES.values() for world in some)]
+    found = {
+        world.__name__: Parallel(options.jobs)(
+            delayed(raised)(world, FIRST_SEED + seed) for seed in range(options.sets)
+        )
+        for world in worlds
+    }
+    figures = {
+        kind: {
+            "detected": {world.__name__: rate(world, kind) for world in some},
+            "false alarms": {world.__name__: rate(world, kind) for world in SOUND},
+        }
+        for kind, some in CAUSES.items()
+    }
+    for kind, row in figures.items():
+        print(kind, row)
+    if options.keep:
+        command = f"python -m benchmarks.alarms --sets {options.sets}"
+        results_file.write("alarms", command, figures)
+
+
+if __name__ == "__main__":
+    main()

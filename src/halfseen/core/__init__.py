@@ -1,1 +1,0 @@
-"""The method itself: pure NumPy and SciPy on sums over blocks of rows."""

@@ -1,0 +1,79 @@
+"""A fitted model and the table it was learned from, as the checks see them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from halfseen.doubt.clusters import bins_for
+from halfseen.doubt.learned_rows import open_again
+from halfseen.doubt.number_of_components import telling_features
+from halfseen.moments.bin_sums import BinSums
+from halfseen.moments.gaps.gaps import JointGaps
+from halfseen.moments.gaps.joint_counts import pair_counts
+from halfseen.moments.survey import Survey
+from halfseen.rows.arrays import Mask
+from halfseen.rows.bins import Bins
+from halfseen.rows.rows import Rows
+
+MOST_FEATURES = 128
+"""Checks of pairs of features look at no more, those that say most."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What there is to check. Sums over the rows are made once, when first asked for."""
+
+    model: Any
+    rows: Rows
+    seen: Survey
+    bins: Bins
+    all_names: tuple[str, ...]  # of the features, as people know them
+    called: Callable[[int], str]  # what a component, by number, is called
+
+    @cached_property
+    def features(self) -> Mask:
+        """Which features the checks of pairs look at; (d,)."""
+        kept = self.seen.kept & self.model.kept_features_
+        return telling_features(self.rows, self.seen, kept, MOST_FEATURES)
+
+    @cached_property
+    def part(self) -> Rows:
+        """The rows with those features."""
+        return self.rows.select(self.features)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of those features."""
+        return tuple(np.array(self.all_names, dtype=object)[self.features])
+
+    @cached_property
+    def pairs(self) -> BinSums:
+        """Sums of pairs of those features, bin by bin."""
+        return self.part.accumulate(BinSums.pairs(self.seen.sums.mean[self.features], self.bins))
+
+    @cached_property
+    def gaps(self) -> JointGaps:
+        """Where the gaps of those features are."""
+        return JointGaps(self.part.accumulate(pair_counts), self.seen.sums.n_rows)
+
+    @property
+    def unseen_pairs(self) -> bool:
+        """Whether some pair of features is in no row, so that moments cannot be had."""
+        return bool(np.any(self.gaps.count == 0))
+
+
+def case_of(
+    model: Any,
+    X: Any,
+    *,
+    groups: Any = None,
+    observed: Any = None,
+    names: tuple[str, ...] | None = None,
+    called: Callable[[int], str] = "component {}".format,
+) -> Case:
+    """The case of a fitted model and its table ``X``; ``names`` if the columns have better ones."""
+    rows, seen = open_again(model, X, observed=observed)
+    return Case(model, rows, seen, bins_for(groups, rows), names or rows.names, called)

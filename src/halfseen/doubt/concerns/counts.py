@@ -1,0 +1,105 @@
+"""Concerns about gamma-Poisson topics."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.stats import t as student
+
+from halfseen.doubt.bootstrap import learned_from
+from halfseen.doubt.concerns.case import Case
+from halfseen.doubt.concerns.concern import Concern
+from halfseen.doubt.recovery import match
+from halfseen.doubt.replicates import moment_fits, sums_fit
+from halfseen.moments.influence import Influence
+from halfseen.moments.origin_sums import StreamSums
+from halfseen.rows.arrays import Array
+from halfseen.rows.bins import Bins
+
+N_PARTS = 20
+CHANCE = 0.01
+FAR_APART = 1.5
+"""Shapes by two routes that differ by less than this factor agree well enough."""
+LEAST_DISPERSION = 0.01
+ALIKE = 0.95
+
+
+def dispersion(case: Case) -> Iterator[Concern]:
+    """Row totals that vary no more than Poisson ones say nothing about loadings.
+
+    With loadings ``α_k ~ Gamma(c_k, b)`` the total l has ``var(l)/E(l)² - 1/E(l) = 1/Σ c_k``.
+    """
+    if case.unseen_pairs:
+        return
+    found = Influence.on(_dispersion, case.pairs)
+    value, error = float(found.value), float(found.error)
+    if value - 2 * error < LEAST_DISPERSION:
+        yield Concern(
+            "not_over_dispersed",
+            "Row totals hardly vary more than Poisson counts do: their excess variance is "
+            f"{value:.2g} ± {error:.1g} of the squared mean, and gamma-Poisson topics are read "
+            "off just that. They are not to be trusted here. If rows were cut to a length, or "
+            "hold a fixed number of items, this is the wrong model.",
+        )
+
+
+def _dispersion(sums: StreamSums) -> Array:
+    """Of the total of all features, though hardly a row may have them all."""
+    moments = sums.moments(centred=True)
+    mean = moments.mean.sum()
+    return np.asarray((moments.covariance.sum() - mean) / mean**2)
+
+
+def routes(case: Case) -> Iterator[Concern]:
+    """Shapes from second moments and from third moments that contradict each other.
+
+    Both follow from gamma loadings: ``c_k = m_k²/s_k`` and ``c_k = 4/λ_k²``.
+    """
+    if case.unseen_pairs or not learned_from(case.model, case.seen):
+        return
+    if not sums_fit(int(np.count_nonzero(case.seen.kept)), N_PARTS):
+        return
+    n = min(N_PARTS, case.bins.n)
+    parts = Bins(n, None if case.bins.labels is None else case.bins.labels % n)
+    ratios = _log_ratios(case, parts, np.vstack([np.ones(n), 1 - np.eye(n)]))
+    ratio, others = ratios[0], ratios[1:]
+    error = np.sqrt((n - 1) / n * np.sum((others - others.mean(axis=0)) ** 2, axis=0))
+    clear = student.isf(CHANCE / (2 * len(ratio)), n - 1)
+    stands_out = (np.abs(ratio) > clear * error) & (np.abs(ratio) > np.log(FAR_APART))
+    if stands_out.any():
+        worst = int(np.argmax(np.abs(ratio) * stands_out))
+        yield Concern(
+            "routes_disagree",
+            f"Two routes to the shape of {case.called(worst)} disagree: third moments give "
+            f"{np.exp(ratio[worst]):.2g} times what second moments give. Loadings are then not "
+            "gamma-distributed, or there are more topics; take shapes and likelihoods with care.",
+        )
+
+
+def _log_ratios(case: Case, parts: Bins, weights: Array) -> Array:
+    """Logarithms of third-order over second-order shapes, for each of ``weights``; (b, k)."""
+    model = case.model
+    fits = moment_fits(
+        model, case.rows, case.seen, model._recipe(), model.n_components_, parts, weights
+    )
+    used = model.feature_weights_ > 0
+    home = model.components_[:, used]  # the order by which components are called
+    ratios = []
+    for fit in fits:
+        strengths = np.maximum(np.asarray(fit.diagnostics.strengths), np.finfo(float).eps)
+        ratio = np.log(4 / strengths**2) - np.log(fit.parameters.shapes)
+        ratios.append(ratio[match(fit.parameters.topics, home)])
+    return np.array(ratios)
+
+
+def alike(case: Case) -> Iterator[Concern]:
+    """Topics that are nearly the same."""
+    topics = case.model.components_
+    unit = topics / np.linalg.norm(topics, axis=1, keepdims=True)
+    cosines = np.triu(unit @ unit.T, 1)
+    i, j = map(int, np.unravel_index(cosines.argmax(), cosines.shape))
+    if cosines[i, j] > ALIKE:
+        yield Concern(
+            "overlapping_components",
+            f"{case.called(i).capitalize()} and {case.called(j)} are nearly the same (cosine "
+            f"{cosines[i, j]:.2f}), so loadings are traded between them. Use fewer topics.",
+        )

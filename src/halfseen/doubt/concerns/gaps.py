@@ -1,0 +1,86 @@
+"""Concerns about where the gaps are."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from halfseen.doubt.concerns.case import Case
+from halfseen.doubt.concerns.concern import Concern
+from halfseen.moments.checks import FEW_ROWS
+from halfseen.moments.gaps.dependence import INDEPENDENT_BELOW, joint_excess
+from halfseen.moments.gaps.informative import GapValueSums
+from halfseen.rows.arrays import Array
+from halfseen.rows.naming import features, quoted
+
+TOGETHER = 0.8
+"""Correlation of gaps above which features are missing as a block."""
+
+
+def depend_on_values(case: Case) -> Iterator[Concern]:
+    """Values of one feature differ where another is missing."""
+    mean = case.seen.sums.mean[case.features]
+    shift = case.part.accumulate(GapValueSums.about(mean)).clearest_shift()
+    if shift is None:
+        return
+    more = "higher" if shift.difference > 0 else "lower"
+    yield Concern(
+        "missing_not_at_random",
+        f"Gaps are informative: where {quoted(case.names, [shift.where_missing])} is missing, "
+        f"{quoted(case.names, [shift.feature])} is {more} by {abs(shift.difference):.2g} standard "
+        f"deviations ({abs(shift.deviation):.0f} standard errors). Averages of columns with gaps "
+        "may be off; trust what rests on complete columns, and keep the polish by likelihood, "
+        "which allows for gaps that depend on what is observed.",
+    )
+
+
+def in_blocks(case: Case) -> Iterator[Concern]:
+    """Features are missing together rather than one by one."""
+    gaps = case.gaps
+    excess = joint_excess(gaps.count, gaps.n_rows)
+    if np.abs(excess).max(initial=0.0) < INDEPENDENT_BELOW:
+        return
+    blocks = _blocks(excess / np.sqrt(gaps.n_rows))
+    fewer = "Fewer rows hold what is needed than the percentages alone suggest."
+    if not blocks:
+        i, j = map(int, np.unravel_index(np.abs(excess).argmax(), excess.shape))
+        yield Concern(
+            "missing_together",
+            f"Columns are not missing independently of each other, {quoted(case.names, [i, j])} "
+            f"least of all. That is allowed for. {fewer}",
+        )
+        return
+    listed = "; ".join(quoted(case.names, block) for block in blocks[:5])
+    more = f"; and {len(blocks) - 5} more" if len(blocks) > 5 else ""
+    yield Concern(
+        "missing_together",
+        f"Gaps come in groups: these columns are missing together: {listed}{more}. That is "
+        f"allowed for. {fewer}",
+    )
+
+
+def _blocks(correlation: Array) -> list[list[int]]:
+    """Features whose gaps go together, by the correlation of their gaps (d, d)."""
+    n, labels = connected_components(correlation > TOGETHER, directed=False)
+    members = [list(map(int, np.flatnonzero(labels == block))) for block in range(n)]
+    return sorted((block for block in members if len(block) > 1), key=len, reverse=True)
+
+
+def few_together(case: Case) -> Iterator[Concern]:
+    """A feature is hardly ever observed, or two are hardly ever in one row."""
+    own = case.gaps.own
+    i, j, together = case.gaps.rarest()
+    if together >= FEW_ROWS:
+        return
+    rare = int(own.argmin())
+    if own[rare] < FEW_ROWS:
+        sentence = (
+            f"{features(case.names, [rare])} is observed in only {own[rare]:g} rows, too few to "
+            "say how it goes along with others. Drop it, or add rows that hold it."
+        )
+    else:
+        sentence = (
+            f"{features(case.names, [i, j])} are observed together in only {together:g} rows, too "
+            "few to say how they go along. Drop one of them, or add rows that hold both."
+        )
+    yield Concern("few_joint_observations", sentence)

@@ -1,0 +1,96 @@
+"""Concerns about the second moments: how many components they support, and which features."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from halfseen.doubt.concerns.case import Case
+from halfseen.doubt.concerns.concern import Concern
+from halfseen.doubt.cross_scores import of_models_not_kept
+from halfseen.doubt.rank_test import rank_test
+from halfseen.moments.influence import Influence
+from halfseen.moments.origin_sums import StreamSums
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.naming import quoted
+
+N_REPLICATES = 400
+LEVEL = 0.99
+WEAK = 0.2
+"""A feature may correlate so much with others, at most, to be called unrelated."""
+
+
+def number_of_components(case: Case) -> Iterator[Concern]:
+    """More components than the spectrum supports, or fewer."""
+    k = case.model.n_components_
+    recipe = case.model._recipe()
+    if not recipe.spectral or case.unseen_pairs:
+        return
+    multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, case.bins.n))
+    complete = case.seen.complete[case.features]
+    most = int(np.count_nonzero(case.features)) - 1
+    with of_models_not_kept():
+        fewer = rank_test(case.pairs, recipe.model, complete, k - 1, multipliers) if k > 1 else None
+        here = rank_test(case.pairs, recipe.model, complete, k, multipliers) if k <= most else None
+    if fewer is not None and not fewer.more:
+        yield Concern(
+            "too_many_components",
+            f"{k} components are more than the second moments support: with {k - 1} the largest "
+            f"eigenvalue left, {fewer.eigenvalue:.3g}, is already within the noise, "
+            f"{fewer.noise:.3g}. Use fewer, or have the number chosen ('auto').",
+        )
+    elif here is not None and here.clearly_more:
+        yield Concern(
+            "too_few_components",
+            f"{k} components leave an eigenvalue of {here.eigenvalue:.3g} in the second moments, "
+            f"above the noise, {here.noise:.3g}. There may be more of them, or columns go along "
+            "with each other within components, which the model does not allow for.",
+        )
+
+
+def noise_of_spectrum(case: Case) -> float | None:
+    """What eigenvalues of ``diagnostics_.spectrum`` stay below if they are only noise.
+
+    None if that cannot be told: too many features, or a model that has no such test.
+    """
+    recipe, weights = case.model._recipe(), case.model.feature_weights_[case.features]
+    k = case.model.n_components_
+    everything = np.array_equal(case.features, case.model.kept_features_) and (weights > 0).all()
+    if not (everything and recipe.spectral) or case.unseen_pairs or k >= len(weights):
+        return None
+    multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, case.bins.n))
+    complete = case.seen.complete[case.features]
+    with of_models_not_kept():
+        return rank_test(case.pairs, recipe.model, complete, k, multipliers, weights).noise
+
+
+def unrelated_features(case: Case) -> Iterator[Concern]:
+    """Features that go along with no other: they add noise only."""
+    if case.unseen_pairs or len(case.names) < 3:
+        return
+    flagged = np.flatnonzero(_unrelated(Influence.on(_covariance, case.pairs)))
+    if not len(flagged):
+        return
+    is_, adds, it = ("is", "adds", "it") if len(flagged) == 1 else ("are", "add", "them")
+    yield Concern(
+        "noise_only_feature",
+        f"{quoted(case.names, flagged)} {is_} not related to any other column, as far as these "
+        f"rows can tell, and {adds} only noise. Leave {it} out.",
+    )
+
+
+def _covariance(sums: StreamSums) -> Array:
+    return sums.moments(centred=True).covariance
+
+
+def _unrelated(covariance: Influence) -> Mask:
+    """Features whose covariances are all within their noise, and known to be small; (d,)."""
+    off = ~np.eye(len(covariance.value), dtype=bool)
+    error = np.maximum(covariance.error, np.finfo(float).tiny)
+    multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, len(covariance.of_bins)))
+    noise = np.abs(covariance.errors(multipliers)) / error  # (b, d, d)
+    usual = np.quantile((noise * off).max(axis=2), LEVEL, axis=0)  # (d,)
+    largest = (np.abs(covariance.value) / error * off).max(axis=1)
+    spread = np.sqrt(np.maximum(covariance.value.diagonal(), np.finfo(float).tiny))
+    at_most = (np.abs(covariance.value) + 2 * covariance.error) / np.outer(spread, spread)
+    unrelated: Mask = (largest < usual) & ((at_most * off).max(axis=1) < WEAK)
+    return unrelated

@@ -1,0 +1,146 @@
+"""What is missing in a table, and in what pattern: before any model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from halfseen.moments.gaps.bitmasks import pair_counts
+from halfseen.moments.gaps.dependence import INDEPENDENT_BELOW, joint_excess
+from halfseen.moments.gaps.informative import GapValueSums
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.rows import Block
+
+COMPLETE_ABOVE = 0.95
+
+
+class Pattern(NamedTuple):
+    """A set of features that some rows hold, and no others."""
+
+    observed: Mask  # (d,)
+    n_rows: int
+
+
+class Pair(NamedTuple):
+    """Two features, and how many rows hold both."""
+
+    first: str
+    second: str
+    n_rows: int
+
+
+class Shift(NamedTuple):
+    """How the values of one feature differ where another is missing."""
+
+    feature: str
+    where_missing: str
+    difference: float  # in standard deviations of the feature
+    deviation: float  # the difference over its standard error
+
+
+@dataclass(frozen=True, eq=False)
+class Missingness:
+    """Where the gaps of a table are."""
+
+    names: tuple[str, ...]
+    n_rows: int
+    n_empty_rows: int
+    n_whole_rows: int  # without gaps
+    observed: Array  # (d,)  fractions of the rows
+    patterns: tuple[Pattern, ...]  # most common first
+    never_together: tuple[Pair, ...]
+    rarest: Pair | None  # of those that are together at all
+    dependence: float  # largest deviation from features missing independently, in standard ones
+    most_dependent: tuple[str, str] | None
+    together: bool  # whether those two are missing together, or rather not
+    shift: Shift | None  # the clearest sign that gaps depend on values
+
+    @property
+    def complete(self) -> Mask:
+        """Features that count as complete; (d,)."""
+        return self.observed >= COMPLETE_ABOVE
+
+    @property
+    def independent(self) -> bool:
+        """Whether features look to be missing independently of each other."""
+        return self.dependence < INDEPENDENT_BELOW
+
+    @property
+    def at_random(self) -> bool:
+        """Whether values look to be missing whatever the other values are."""
+        return self.shift is None
+
+
+def missingness(names: Sequence[str], table: Array) -> Missingness:
+    """Look through a table (n, d) in which NaN marks the gaps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.array([[1.0, 2.0], [1.5, np.nan], [2.0, np.nan]])
+    >>> found = missingness(["age", "crp"], table)
+    >>> found.n_whole_rows, found.observed.round(2)
+    (1, array([1.  , 0.33]))
+    >>> [(pattern.observed.tolist(), pattern.n_rows) for pattern in found.patterns]
+    [([True, False], 2), ([True, True], 1)]
+    """
+    mask: Mask = ~np.isnan(table)
+    filled = mask.any(axis=1)
+    count = pair_counts(mask)
+    n_filled = int(np.count_nonzero(filled))
+    excess = joint_excess(count, max(n_filled, 1))
+    i, j = _worst(np.abs(excess))
+    some = float(np.abs(excess[i, j])) > 0 if len(names) else False
+    return Missingness(
+        names=tuple(names),
+        n_rows=len(mask),
+        n_empty_rows=len(mask) - n_filled,
+        n_whole_rows=int(np.count_nonzero(mask.all(axis=1))),
+        observed=mask.mean(axis=0) if len(mask) else np.zeros(len(names)),
+        patterns=_patterns(mask),
+        never_together=_never_together(names, count),
+        rarest=_rarest(names, count),
+        dependence=float(np.abs(excess).max(initial=0.0)),
+        most_dependent=(names[i], names[j]) if some else None,
+        together=bool(some and excess[i, j] > 0),
+        shift=_shift(names, table, mask),
+    )
+
+
+def _patterns(mask: Mask) -> tuple[Pattern, ...]:
+    packed = np.packbits(mask, axis=1)
+    whole = np.ascontiguousarray(packed).view(f"V{max(packed.shape[1], 1)}").reshape(-1)
+    _, first, count = np.unique(whole, return_index=True, return_counts=True)
+    order = np.lexsort((first, -count))
+    return tuple(Pattern(mask[first[i]], int(count[i])) for i in order)
+
+
+def _never_together(names: Sequence[str], count: Array) -> tuple[Pair, ...]:
+    own = count.diagonal() > 0
+    apart = np.argwhere(np.triu((count == 0) & np.outer(own, own), 1))
+    return tuple(Pair(names[i], names[j], 0) for i, j in apart)
+
+
+def _rarest(names: Sequence[str], count: Array) -> Pair | None:
+    pairs = np.triu(count > 0, 1)
+    if not pairs.any():
+        return None
+    i, j = map(int, np.unravel_index(np.argmin(np.where(pairs, count, np.inf)), count.shape))
+    return Pair(names[i], names[j], int(count[i, j]))
+
+
+def _shift(names: Sequence[str], table: Array, mask: Mask) -> Shift | None:
+    """The clearest sign that gaps depend on values, if there is one."""
+    seen = mask.any(axis=0)
+    origin = np.zeros(len(names))
+    origin[seen] = np.nanmean(table[:, seen], axis=0)
+    found = GapValueSums.about(origin)(Block.from_table(table)).clearest_shift()
+    if found is None:
+        return None
+    return Shift(names[found.feature], names[found.where_missing], *found[2:])
+
+
+def _worst(values: Array) -> tuple[int, int]:
+    i, j = np.unravel_index(np.argmax(values), values.shape) if values.size else (0, 0)
+    return int(i), int(j)

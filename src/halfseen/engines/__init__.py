@@ -1,1 +1,0 @@
-"""Where rows live, and how sums over them are run."""

@@ -1,0 +1,128 @@
+"""The chapters on what was found, and from what."""
+
+from typing import Any
+
+import numpy as np
+
+from halfseen.doubt.missingness import Missingness
+from halfseen.explain.certainty import Certainty
+from halfseen.explain.charts.bars import Bar, bar_chart
+from halfseen.explain.charts.heat_map import groups_chart, topics_chart
+from halfseen.explain.charts.patterns import patterns_chart
+from halfseen.explain.gaps import what_is_missing
+from halfseen.explain.section import Section
+from halfseen.explain.shown import Shown
+from halfseen.explain.words import percent, told, weights_told
+
+
+def summary(model: Any, view: Shown, found: Missingness, notes: tuple[str, ...]) -> Section:
+    """The model in short."""
+    gaps = 1 - float(found.observed.mean())
+    sentences = [
+        f"The table has {found.n_rows:,} rows and {len(found.names)} columns; {percent(gaps)} of "
+        "its cells are empty. Rows and columns with gaps were used as they are, and no value was "
+        "made up to fill a gap.",
+        f"The model describes them by {view.k} {view.kind}{'s' * (view.k > 1)}, numbered from the "
+        "most common.",
+        *_preprocessing(model),
+        *notes,
+    ]
+    return Section("summary", "In short", sentences, [], [], [])
+
+
+def _preprocessing(model: Any) -> list[str]:
+    done = model.preprocessing_
+    if done is None or not done.changes:
+        return []
+    logged = [name for name, log in zip(done.columns, done.logged, strict=True) if log]
+    said = []
+    if logged:
+        said.append(
+            f"{', '.join(logged)} {'was' if len(logged) == 1 else 'were'} put on a log scale"
+        )
+    if (done.scale != 1).any():
+        said.append("columns were divided by how much they vary")
+    return [f"Before the fit {' and '.join(said)}; on this page all are in their own units."]
+
+
+def components(view: Shown, sure: Certainty) -> Section:
+    """What the groups or topics are, and how common."""
+    heat = (
+        topics_chart(view, sure.low, sure.high)
+        if view.kind == "topic"
+        else groups_chart(view, sure.low, sure.high)
+    )
+    whole = "of rows" if view.kind == "group" else "of all that is counted"
+    shares = bar_chart(
+        f"How common the {view.kind}s are",
+        f"Share {whole}.",
+        [
+            Bar(
+                f"{view.kind} {i + 1}",
+                float(share),
+                percent(share),
+                f"{view.kind} {i + 1}: {100 * share:.1f}% {whole}{_between(sure, i)}",
+            )
+            for i, share in enumerate(view.shares)
+        ],
+        (view.kind, "share"),
+    )
+    return Section("components", f"The {view.kind}s", [], [shares, heat], [], told(view))
+
+
+def _between(sure: Certainty, i: int) -> str:
+    if sure.share_low is None or sure.share_high is None:
+        return ""
+    return f" (between {100 * sure.share_low[i]:.1f}% and {100 * sure.share_high[i]:.1f}%)"
+
+
+def gaps(found: Missingness) -> Section:
+    """What was missing."""
+    order = np.argsort(-found.observed, kind="stable")
+    known = bar_chart(
+        "How often each column is known",
+        "Share of rows in which the column has a value.",
+        [
+            Bar(
+                found.names[i],
+                float(found.observed[i]),
+                percent(found.observed[i]),
+                f"{found.names[i]}: known in {100 * found.observed[i]:.1f}% of rows",
+            )
+            for i in order
+        ],
+        ("column", "known"),
+    )
+    figures = [known, patterns_chart(found)] if len(found.patterns) > 1 else [known]
+    return Section("gaps", "What was missing", list(what_is_missing(found)), figures, [], [])
+
+
+def weights(model: Any, view: Shown) -> Section:
+    """What counted how much, and why."""
+    weights, observed = model.feature_weights_, model.observed_fraction_
+    top = float(weights.max(initial=0.0)) or 1.0
+    chart = bar_chart(
+        "How much each column counted",
+        "Bars are weights, the largest being 1; the mark is the share of rows in which the column "
+        "is known.",
+        [
+            Bar(
+                view.names[i],
+                weights[i] / top,
+                f"{weights[i] / top:.2f}",
+                f"{view.names[i]}: weight {weights[i] / top:.2f}, known in "
+                f"{100 * observed[i]:.1f}% of rows",
+                float(observed[i]),
+            )
+            for i in np.lexsort((-observed, -weights))
+        ],
+        ("column", "weight"),
+    )
+    sentences = [
+        "Columns with many gaps are known less well: what is measured of them, and of how they go "
+        "along with others, is less certain. So they counted less when the "
+        f"{view.kind}s were sought. Once these were found, every known value was used to describe "
+        "them.",
+    ]
+    points = weights_told(view.names, weights, observed)
+    return Section("weights", "What was weighted, and why", sentences, [chart], points, [])

@@ -1,0 +1,50 @@
+"""What is missing, in sentences."""
+
+from collections.abc import Iterator
+
+from halfseen.doubt.missingness import Missingness
+from halfseen.explain.words import percent
+
+
+def what_is_missing(found: Missingness) -> Iterator[str]:
+    """The gaps in sentences."""
+    gaps = 1 - float(found.observed.mean())
+    if gaps == 0:
+        yield "Nothing is missing."
+        return
+    yield (
+        f"{percent(gaps)} of the cells are empty. {found.n_whole_rows:,} of {found.n_rows:,} rows "
+        f"({percent(found.n_whole_rows / max(found.n_rows, 1))}) have no gaps."
+    )
+    if found.n_empty_rows:
+        yield f"{found.n_empty_rows:,} rows hold nothing at all, and would be ignored."
+    if found.never_together:
+        pairs = found.never_together
+        others = f", nor are {len(pairs) - 1} other pairs" if len(pairs) > 1 else ""
+        yield f"'{pairs[0].first}' and '{pairs[0].second}' are never known in the same row{others}."
+    yield from _dependence(found)
+
+
+def _dependence(found: Missingness) -> Iterator[str]:
+    if found.most_dependent is None:
+        return
+    first, second = found.most_dependent
+    if found.independent:
+        yield (
+            "Columns look to be missing independently of each other (the largest deviation is "
+            f"{found.dependence:.1f} standard ones; chance gives up to 5)."
+        )
+    else:
+        how = "together" if found.together else "one instead of the other"
+        yield (
+            f"Columns are not missing independently of each other: '{first}' and '{second}' are "
+            f"known {how} more often than chance would have it ({found.dependence:,.0f} standard "
+            "deviations)."
+        )
+    if found.shift is not None:
+        more = "higher" if found.shift.difference > 0 else "lower"
+        yield (
+            f"Gaps depend on values: where '{found.shift.where_missing}' is missing, "
+            f"'{found.shift.feature}' is {more} by {abs(found.shift.difference):.1f} of its "
+            "standard deviations."
+        )

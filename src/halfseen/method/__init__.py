@@ -1,0 +1,1 @@
+"""The method: weights, whitening, decomposition, regression, likelihood."""

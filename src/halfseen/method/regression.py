@@ -1,0 +1,191 @@
+"""Parameters of incomplete features, by regression on what the complete ones say.
+
+For every model here ``E[x_d | x_c] = Σ_k a_dk E[h_k | x_c]`` exactly, x_c being the complete
+features and h the latent variables. So a_d is the coefficient of a regression of x_d on the
+expected latent variables over the rows in which d is observed, which also holds when the gaps
+depend on x_c. Division by a small weight amplifies noise instead.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.bins import Bins
+from halfseen.rows.entries import Entries
+from halfseen.rows.rows import Block, Rows
+
+P = TypeVar("P")
+Expectation = Callable[[Block], Array]
+"""Expected latent variables (n, k) of a block of the complete features."""
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionSums:
+    """Normal equations of one regression a target feature, on shared regressors."""
+
+    count: Array  # (t,)      rows in which target t is observed
+    square: Array  # (t,)     sum of (x - origin)_t² over those rows
+    gram: Array  # (t, k, k)  sum of h ⊗ h
+    cross: Array  # (t, k)    sum of h (x - origin)_t
+
+    @classmethod
+    def on(
+        cls, expectation: Expectation, complete: Mask, targets: Mask, origin: Array
+    ) -> Callable[[Block], "RegressionSums"]:
+        """The function that sums a block, targets being measured from ``origin`` (t,)."""
+
+        def summarise(block: Block) -> RegressionSums:
+            latent = expectation(block.select(complete))  # (n, k)
+            wanted = block.select(targets)
+            ones = block.weighed(np.ones(len(block)))
+            return cls._of(latent, wanted.deviations(origin), wanted.presence(), ones)
+
+        return summarise
+
+    @classmethod
+    def _of(
+        cls, latent: Array, deviations: Entries, presence: Entries, weights: Array
+    ) -> "RegressionSums":
+        """The sums of rows with latent variables (n, k), each counting ``weights`` (n,) times."""
+        k, column = latent.shape[1], weights[:, None]
+        weighed = latent * column
+        i, j = _pairs(k)
+        products = presence.back(weighed[:, i] * latent[:, j])  # (t, k (k+1) / 2)
+        gram = np.empty((len(products), k, k))
+        gram[:, i, j] = gram[:, j, i] = products
+        return cls(
+            count=presence.back(column)[:, 0],
+            square=deviations.squares(column, np.ones(len(products), dtype=bool))[:, 0],
+            gram=gram,
+            cross=deviations.back(weighed),
+        )
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.count + other.count,
+            self.square + other.square,
+            self.gram + other.gram,
+            self.cross + other.cross,
+        )
+
+    def __iadd__(self, other: Self) -> Self:
+        for mine, more in zip(vars(self).values(), vars(other).values(), strict=True):
+            np.add(mine, more, out=mine)
+        return self
+
+    def least_squares(self) -> Array:
+        """Coefficients (t, k); of those that fit equally well, the shortest."""
+        inverse = np.linalg.pinv(self.gram, hermitian=True)
+        coefficients: Array = np.einsum("tij,tj->ti", inverse, self.cross)
+        return coefficients
+
+    def residual_variance(self, coefficients: Array) -> Array:
+        """What the regression with least-squares ``coefficients`` (t, k) leaves over; (t,)."""
+        explained = np.einsum("tk,tk->t", coefficients, self.cross)
+        variance: Array = (self.square - explained) / self.count
+        return variance
+
+
+@dataclass(frozen=True, eq=False)
+class ManyRegressions:
+    """The sums of several regressions of the same targets, on regressors of their own."""
+
+    each: tuple[RegressionSums, ...]
+
+    @classmethod
+    def on(
+        cls,
+        expectations: Sequence[Expectation],
+        complete: Mask,
+        origin: Array,
+        bins: Bins,
+        weights: Array,
+    ) -> Callable[[Block], "ManyRegressions"]:
+        """The function that sums a block; regression b counts bin g ``weights[b, g]`` times."""
+
+        def summarise(block: Block) -> ManyRegressions:
+            known, wanted = block.select(complete), block.select(~complete)
+            deviations, presence = wanted.deviations(origin), wanted.presence()
+            labels = bins.of(block)
+            return cls(
+                tuple(
+                    RegressionSums._of(
+                        expectation(known), deviations, presence, block.weighed(one[labels])
+                    )
+                    for expectation, one in zip(expectations, weights, strict=True)
+                )
+            )
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(tuple(a + b for a, b in zip(self.each, other.each, strict=True)))
+
+
+_pairs = cache(np.triu_indices)
+
+
+class Solution(NamedTuple):
+    """Regressions, solved: all that need be known of them where the parameters are."""
+
+    coefficients: Array  # (t, k)
+    left_over: Array  # (t,)  variances
+
+
+class Regression(Protocol[P]):
+    """How a model's incomplete features are found from its complete ones."""
+
+    @property
+    def origin(self) -> Array:
+        """What features are measured from; (d,)."""
+
+    def reference(self, parameters: P, features: Mask) -> P:
+        """The parameters of only some of the features."""
+
+    def expectation(self, block: Block, reference: P) -> Array:
+        """Expected latent variables (n, k) given the complete features of a block."""
+
+    def solved(self, sums: RegressionSums) -> Solution:
+        """What the sums say of the targets."""
+
+    def completed(self, reference: P, complete: Mask, solution: Solution) -> P:
+        """The parameters of all features, from those of the complete ones."""
+
+
+def recovered(rows: Rows, regression: Regression[P], reference: P, complete: Mask) -> P:
+    """The parameters of all features, from the ``reference`` ones of the complete features."""
+    solution = rows.condensed(
+        RegressionSums.on(
+            lambda block: regression.expectation(block, reference),
+            complete,
+            ~complete,
+            regression.origin[~complete],
+        ),
+        regression.solved,
+    )
+    return regression.completed(reference, complete, solution)
+
+
+def recovered_each(
+    rows: Rows,
+    regression: Regression[P],
+    references: Sequence[P],
+    complete: Mask,
+    bins: Bins,
+    weights: Array,
+) -> list[P]:
+    """:func:`recovered` of replicates, in which bin g counts ``weights[b, g]`` times, in one go."""
+    expectations = [
+        lambda block, reference=reference: regression.expectation(block, reference)
+        for reference in references
+    ]
+    origin = regression.origin[~complete]
+    sums = rows.accumulate(ManyRegressions.on(expectations, complete, origin, bins, weights))
+    return [
+        regression.completed(reference, complete, regression.solved(one))
+        for reference, one in zip(references, sums.each, strict=True)
+    ]

@@ -1,1 +1,0 @@
-"""Models as files: the bytes, the values in them, and how they are put on disk."""

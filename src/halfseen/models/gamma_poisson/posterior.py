@@ -1,0 +1,133 @@
+"""Gamma-Poisson loadings given the observed counts, in closed form or nearly so."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy.special import digamma, gammaln
+
+from halfseen.models.gamma_poisson import special
+from halfseen.models.gamma_poisson.loading_moments import TopicParameters
+from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
+from halfseen.rows.arrays import Array
+from halfseen.rows.nonzeros import Indices
+from halfseen.rows.rows import Block
+
+
+def best_linear_loadings(block: Block, parameters: TopicParameters) -> Array:
+    """The best linear prediction of the loadings from the observed counts; (n, k).
+
+    ``α̂ = m + (diag(1/s) + A_o' Ψ_o⁻¹ A_o)⁻¹ A_o' Ψ_o⁻¹ (x_o - A_o m)`` over the observed features
+    o, Ψ being the Poisson variances ``A m``. Exact for every pattern of gaps.
+    """
+    topics, k = parameters.topics, len(parameters.means)
+    rates = parameters.means @ topics  # (d,)
+    scaled = topics / np.maximum(rates, np.finfo(float).tiny)  # (k, d)
+    prior = np.diag(1 / parameters.variances)
+    deviations = block.deviations(rates)
+    # Rows without gaps, often nearly all, share their precision.
+    coefficients = np.linalg.solve(topics @ scaled.T + prior, scaled)  # (k, d)
+    loadings = deviations.onto(coefficients.T.astype(float, copy=False))
+    gappy = block.presence().onto(np.ones((topics.shape[1], 1)))[:, 0] < topics.shape[1]
+    if gappy.any():
+        outer = (topics[:, None, :] * scaled[None, :, :]).reshape(k * k, -1)
+        precision = block.presence().onto(outer.T)[gappy].reshape(-1, k, k) + prior
+        surprise = deviations.onto(scaled.T)[gappy]
+        loadings[gappy] = np.linalg.solve(precision, surprise[..., None])[..., 0]
+    return parameters.means + loadings
+
+
+class FactorisedPosterior(NamedTuple):
+    """Independent gammas, ``q(α_k) = Gamma(shape, rate)``, as close to the posterior as can be."""
+
+    shapes: Array  # (n, k)
+    rates: Array  # (n, k)
+    evidence: Array  # (n,)  Σ_d x_d log Σ_k a_dk exp E[log α_k]
+
+    @property
+    def mean(self) -> Array:
+        """Expected loadings; (n, k)."""
+        return self.shapes / self.rates
+
+
+def factorised_posterior(
+    block: Block,
+    parameters: GammaPoissonParameters,
+    tolerance: float = 1e-8,
+    max_iterations: int = 1000,
+) -> FactorisedPosterior:
+    """Mean-field posterior of the loadings given the observed counts.
+
+    ``shape = c_k + Σ_d x_d φ_dk`` and ``rate = b + Σ_d a_dk`` over observed d, with
+    ``φ_dk ∝ a_dk exp E[log α_k]``. Its means are biased as regressors, but as predictions they are
+    within a few tenths of a percent of exact ones.
+    """
+    rates = parameters.rate + block.presence().onto(parameters.topics.T)
+    shapes, evidence = _factorised(
+        *block.nonzeros(),
+        np.ascontiguousarray(parameters.topics.T),
+        parameters.shapes,
+        rates,
+        tolerance,
+        max_iterations,
+    )
+    return FactorisedPosterior(shapes, rates, evidence)
+
+
+def likelihood_bound(block: Block, parameters: GammaPoissonParameters) -> Array:
+    """A lower bound of the log-likelihood of the observed counts in each row; (n,)."""
+    q = factorised_posterior(block, parameters)
+    c, b = parameters.shapes, parameters.rate
+    divergence = (
+        (q.shapes - c) * digamma(q.shapes)
+        - gammaln(q.shapes)
+        + gammaln(c)
+        + c * np.log(q.rates / b)
+        + q.shapes * (b - q.rates) / q.rates
+    )
+    expected = (q.rates - b) * q.mean  # observed features' rates
+    constants = block.nonzeros().log_factorials()
+    bound: Array = q.evidence - constants - (expected + divergence).sum(axis=1)
+    return bound
+
+
+@njit(cache=True, nogil=True)
+def _factorised(
+    starts: Indices,
+    features: Indices,
+    counts: Array,
+    topics: Array,  # (d, k)
+    prior: Array,  # (k,)
+    rates: Array,  # (n, k)
+    tolerance: float,
+    max_iterations: int,
+) -> tuple[Array, Array]:  # pragma: no cover - compiled
+    n_rows, k = rates.shape
+    shapes = np.empty((n_rows, k))
+    evidence = np.zeros(n_rows)
+    factor, new = np.empty(k), np.empty(k)
+    for row in range(n_rows):
+        entries = range(starts[row], starts[row + 1])
+        total = 0.0
+        for entry in entries:
+            total += counts[entry]
+        shape = shapes[row]
+        shape[:] = prior + total / k
+        for _ in range(max_iterations):
+            for c in range(k):
+                factor[c] = np.exp(special.digamma(shape[c])) / rates[row, c]
+            new[:] = prior
+            evidence[row] = 0.0
+            for entry in entries:
+                mixed = 0.0
+                for c in range(k):
+                    mixed += topics[features[entry], c] * factor[c]
+                mixed = max(mixed, 1e-300)
+                evidence[row] += counts[entry] * np.log(mixed)
+                for c in range(k):
+                    new[c] += counts[entry] * topics[features[entry], c] * factor[c] / mixed
+            change = np.abs(new - shape).max()
+            shape[:] = new
+            if change <= tolerance * new.sum():
+                break
+    return shapes, evidence

@@ -1,0 +1,248 @@
+"""Stochastic approximation EM for gamma-Poisson topics.
+
+Mean-field EM climbs a bound whose maximum is not the likelihood's and moves away from the truth.
+Drawing the latent variables instead of approximating them does not: each sweep draws how counts
+split among topics and then the loadings, and the statistics of the M-step, with what can be
+integrated out integrated out (Rao-Blackwell), are averaged over sweeps.
+
+References
+----------
+B. Delyon, M. Lavielle, E. Moulines (1999), Convergence of a stochastic approximation version of the
+EM algorithm.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numba import njit
+from scipy.special import digamma, polygamma
+
+from halfseen.method.refinement import Climb, Refined
+from halfseen.models.gamma_poisson import row_random, special
+from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
+from halfseen.rows.arrays import Array
+from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.nonzeros import Indices
+from halfseen.rows.rows import Block, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class SplitSums:
+    """What the M-step needs of one sweep, by weight of the rows."""
+
+    n_rows: float
+    split: Array  # (d, k)    Σ E[count of d that came from k]
+    exposure: Array  # (d, k)  Σ E[α_k] over the rows in which d is observed
+    mean: Array  # (k,)       Σ E[α_k]
+    log_mean: Array  # (k,)   Σ E[log α_k]
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.n_rows + other.n_rows,
+            self.split + other.split,
+            self.exposure + other.exposure,
+            self.mean + other.mean,
+            self.log_mean + other.log_mean,
+        )
+
+    def towards(self, other: Self, step: float) -> Self:
+        """A step of stochastic approximation from these sums to other ones of the same rows."""
+
+        def between(a: Array, b: Array) -> Array:
+            return a + step * (b - a)
+
+        return type(self)(
+            self.n_rows,
+            between(self.split, other.split),
+            between(self.exposure, other.exposure),
+            between(self.mean, other.mean),
+            between(self.log_mean, other.log_mean),
+        )
+
+    def maximise(self) -> GammaPoissonParameters:
+        """The M-step: shares are counts over exposures, loadings a gamma fit."""
+        topics = self.split / np.maximum(self.exposure, np.finfo(float).tiny)  # (d, k)
+        # A topic that no count comes from any more has the average for its shares.
+        dead = self.split.sum(axis=0) <= 1e-9 * self.split.sum()
+        average = self.split.sum(axis=1) / np.maximum(self.exposure.sum(axis=1), 1e-300)
+        topics[:, dead] = average[:, None]
+        lengths = topics.sum(axis=0)
+        # Topics of sum one: their loadings grow by what the topics shrink.
+        mean = np.maximum(self.mean, 1e-9 * self.mean.sum()) / self.n_rows
+        shapes, rate = fit_gammas(mean * lengths, self.log_mean / self.n_rows + np.log(lengths))
+        return GammaPoissonParameters((topics / lengths).T, np.maximum(shapes, 1e-6), rate)
+
+
+def fit_gammas(mean: Array, log_mean: Array) -> tuple[Array, float]:
+    """Shapes (k,) and the common rate of most likely gammas, from means of α and of log α (k,).
+
+    ``ψ(c_k) = log b + E[log α_k]`` and ``b = Σ c_k / Σ E[α_k]``. With the shapes as functions of
+    log b the second is one equation, whose slope is between -1 and 0: Newton's method is safe.
+    """
+    target = float(np.log(mean.sum()))
+    log_rate = float(np.log(len(mean))) - target
+    for _ in range(100):
+        shapes = _inverse_digamma(log_rate + log_mean)
+        excess = float(np.log(shapes.sum())) - log_rate - target
+        slope = float((1 / polygamma(1, shapes)).sum() / shapes.sum()) - 1
+        if abs(excess) < 1e-12 or slope > -1e-8:  # loadings that do not vary have no finite shape
+            break
+        log_rate -= excess / slope
+    return _inverse_digamma(log_rate + log_mean), float(np.exp(log_rate))
+
+
+def _inverse_digamma(y: Array) -> Array:
+    """The x with ψ(x) = y, by Newton from Minka's start."""
+    x = np.where(y >= -2.22, np.exp(y) + 0.5, -1 / (y - digamma(1.0)))
+    for _ in range(5):
+        x = x - (digamma(x) - y) / polygamma(1, x)
+    return np.asarray(x)
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """A Gibbs sampler on every row, whose loadings are kept with the rows between sweeps."""
+
+    seed: int
+
+    def begin(self, parameters: GammaPoissonParameters) -> Callable[[Block], Array]:
+        """The function that gives a block's loadings (n, k) to start from."""
+
+        def begin(block: Block) -> Array:
+            return _first_loadings(block, parameters)
+
+        return begin
+
+    def sweep(
+        self, parameters: GammaPoissonParameters, number: int
+    ) -> Callable[[Block, Array], tuple[SplitSums, Array]]:
+        """The function that moves a block's chains once, and sums what they say.
+
+        Random streams belong to a sweep and a row's number, so that blocks, threads and workers,
+        and their order, do not matter.
+        """
+        seed = np.random.SeedSequence([self.seed, number]).generate_state(1, np.uint64)[0]
+
+        def step(block: Block, loadings: Array) -> tuple[SplitSums, Array]:
+            exposure = parameters.rate + block.presence().onto(parameters.topics.T)
+            weights = np.ones(len(loadings)) if block.weights is None else block.weights
+            split, mean, log_mean, moved = _sweep(
+                *block.nonzeros(),
+                weights,
+                np.ascontiguousarray(parameters.topics.T),
+                parameters.shapes,
+                exposure,
+                loadings,
+                seed,
+                block.start,
+            )
+            expected = mean * weights[:, None]
+            sums = SplitSums(
+                float(weights.sum()),
+                split,
+                block.presence().back(expected),
+                expected.sum(axis=0),
+                (log_mean * weights[:, None]).sum(axis=0),
+            )
+            return sums, moved
+
+        return step
+
+
+def _first_loadings(block: Block, parameters: GammaPoissonParameters) -> Array:
+    """Loadings to start from: shapes and counts spread evenly."""
+    even = block.nonzeros().totals()[:, None] / len(parameters.shapes)
+    rates = parameters.rate + block.presence().onto(parameters.topics.T)
+    return np.ascontiguousarray((parameters.shapes + even) / rates)
+
+
+def polish(
+    rows: Rows, start: GammaPoissonParameters, *, seed: int, n_sweeps: int
+) -> Refined[GammaPoissonParameters]:
+    """Improve ``start`` by ``n_sweeps`` sweeps: half to get there, half to average.
+
+    The average gives later sweeps more weight, in proportion to their number, so that what is left
+    of the way there is forgotten.
+    """
+    n_burn_in = n_sweeps // 2
+    chains = Chains(seed)
+    parameters = _without_zeros(start, rows.accumulate(FeatureSums.of).mean)
+    carried = rows.carrying(chains.begin(parameters))
+    averaged: SplitSums | None = None
+    for number in range(n_sweeps):
+        sums = carried.accumulate(chains.sweep(parameters, number))
+        step = 1.0 if number <= n_burn_in else 2 / (number - n_burn_in + 2)
+        averaged = sums if averaged is None else averaged.towards(sums, step)
+        parameters = averaged.maximise()
+    return Refined(parameters, Climb(float("nan"), n_sweeps, True))
+
+
+def _without_zeros(parameters: GammaPoissonParameters, mean: Array) -> GammaPoissonParameters:
+    """A share of exactly zero could never grow: give every topic one percent of the means (d,)."""
+    topics = 0.99 * parameters.topics + 0.01 * mean / mean.sum()
+    return GammaPoissonParameters(topics, parameters.shapes, parameters.rate)
+
+
+@njit(cache=True, nogil=True)
+def _split(
+    count: int, share: Array, totals: Array, state: row_random.State
+) -> None:  # pragma: no cover - compiled
+    """Add a multinomial draw of ``count`` items to ``totals`` (k,)."""
+    k = len(share)
+    if count <= 8 * k:  # one by one is faster than binomials
+        for _ in range(count):
+            left, c = row_random.uniform(state), 0
+            while c < k - 1 and left >= share[c]:
+                left -= share[c]
+                c += 1
+            totals[c] += 1
+        return
+    chance = 1.0
+    for c in range(k - 1):
+        drawn = row_random.binomial(count, min(max(share[c] / chance, 0.0), 1.0), state)
+        totals[c] += drawn
+        count -= drawn
+        chance = max(chance - share[c], 1e-300)
+    totals[k - 1] += count
+
+
+@njit(cache=True, nogil=True)
+def _sweep(
+    starts: Indices,
+    features: Indices,
+    counts: Array,
+    weights: Array,  # (n,)
+    topics: Array,  # (d, k)
+    prior: Array,  # (k,)
+    rates: Array,  # (n, k)
+    loadings: Array,  # (n, k)
+    seed: np.uint64,
+    first: int,  # the number of the first row
+) -> tuple[Array, Array, Array, Array]:  # pragma: no cover - compiled
+    n_rows, k = loadings.shape
+    state, moved = np.empty(1, dtype=np.uint64), np.empty((n_rows, k))
+    split = np.zeros((len(topics), k))
+    mean, log_mean = np.empty((n_rows, k)), np.empty((n_rows, k))
+    share, shape = np.empty(k), np.empty(k)
+    for row in range(n_rows):
+        row_random.start(state, seed, first + row)
+        shape[:] = prior
+        for entry in range(starts[row], starts[row + 1]):
+            feature, count = features[entry], counts[entry]
+            total = 1e-300
+            for c in range(k):
+                share[c] = topics[feature, c] * loadings[row, c]
+                total += share[c]
+            for c in range(k):
+                share[c] /= total
+                split[feature, c] += weights[row] * count * share[c]
+            _split(int(count), share, shape, state)
+        for c in range(k):
+            mean[row, c] = shape[c] / rates[row, c]
+            log_mean[row, c] = special.digamma(shape[c]) - np.log(rates[row, c])
+            drawn = math.exp(row_random.log_gamma(shape[c], state)) / rates[row, c]
+            moved[row, c] = max(drawn, 1e-300)
+    return split, mean, log_mean, moved

@@ -1,0 +1,1 @@
+"""Moments of a table with gaps: survey, pairs, triples."""

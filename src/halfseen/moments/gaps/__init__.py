@@ -1,0 +1,1 @@
+"""Where the gaps are: how often features are observed, alone and together."""

@@ -1,0 +1,73 @@
+"""First and second moments of a table with gaps, from whatever is observed."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import diags_array
+
+from halfseen.moments.gaps.gaps import Gaps, JointGaps
+from halfseen.moments.pair_sums import PairSums
+from halfseen.rows.arrays import Array
+from halfseen.rows.feature_sums import FeatureSums, fraction_of
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Available-case moments about an origin: each entry from the rows that hold it.
+
+    Central moments have the marginal means as their origin, which biases them; dividing by
+
+        k_ij = 1 - 1/N_i - 1/N_j + N_ij/(N_i N_j)
+
+    makes them unbiased under values missing completely at random, for every pattern of gaps
+    (with no gaps it is (N - 1)/N). Raw moments have the origin zero and need no correction.
+    """
+
+    mean: Array  # (d,)
+    origin: Array  # (d,)    the mean, or zero
+    centred: bool  # whether the origin is the mean
+    second: Any  # (d, d)    estimates of E[(x - origin)_i (x - origin)_j]: an array or, if that
+    #                        would be too large, what multiplies and has a diagonal like one
+    gaps: Gaps
+
+    @classmethod
+    def central(cls, features: FeatureSums, pairs: PairSums) -> Self:
+        """Central moments, from pair sums about the means."""
+        inverse = 1 / features.count
+        bias = 1 - np.add.outer(inverse, inverse) + pairs.count * np.outer(inverse, inverse)
+        second = pairs.total / (pairs.count * bias)
+        mean = features.mean
+        return cls(mean, mean, True, second, JointGaps(pairs.count, features.n_rows))
+
+    @classmethod
+    def raw(cls, features: FeatureSums, pairs: PairSums) -> Self:
+        """Raw moments, from pair sums about zero."""
+        mean, second = features.mean, pairs.total / pairs.count
+        gaps = JointGaps(pairs.count, features.n_rows)
+        return cls(mean, np.zeros_like(mean), False, second, gaps)
+
+    @property
+    def n_rows(self) -> float:
+        """Rows in which something is observed, by weight."""
+        return self.gaps.n_rows
+
+    @property
+    def offset(self) -> Array:
+        """The mean as seen from the origin: zero for central moments; (d,)."""
+        return self.mean - self.origin
+
+    def diagonal(self, values: Array) -> Any:
+        """A diagonal matrix (d, d) of the kind that the second moment is."""
+        return np.diag(values) if self.gaps.all_pairs else diags_array(values)
+
+    @property
+    def covariance(self) -> Array:
+        """Second moments about the mean, whatever the origin; (d, d)."""
+        covariance: Array = self.second - np.outer(self.offset, self.offset)
+        return covariance
+
+    @property
+    def observed_fraction(self) -> Array:
+        """``p_i``, the fraction of rows in which a feature is observed; (d,)."""
+        return fraction_of(self.gaps.own, self.n_rows)

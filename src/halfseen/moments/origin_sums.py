@@ -1,0 +1,140 @@
+"""Everything that is kept of rows which are seen only once.
+
+The moments of a stream are taken about an origin that was fixed before its mean was known. Near the
+mean, which the mean of the first batch is, that costs next to nothing; far from it available-case
+moments are poor.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from halfseen.moments.checks import check_pairs
+from halfseen.moments.gaps.gaps import Gaps, JointGaps
+from halfseen.moments.moments import Moments
+from halfseen.moments.pair_sums import PairSums
+from halfseen.moments.second import AllPairs
+from halfseen.moments.tensors import matrix_and_vector
+from halfseen.moments.thirds import packed
+from halfseen.moments.thirds.third import (
+    Probe,
+    ProjectedThird,
+    ThirdMoment,
+    alike_along,
+    project_estimates,
+)
+from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.rows import Block, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class StreamSums:
+    """Sums over all features, pairs and triples of them; sums about the same origin add."""
+
+    origin: Array  # (d,)
+    features: FeatureSums
+    pairs: PairSums
+    thirds: ThirdSums
+
+    @classmethod
+    def about(cls, origin: Array) -> Callable[[Block], "StreamSums"]:
+        """The function that sums a block about ``origin`` (d,)."""
+        pairs, thirds = PairSums.about(origin), ThirdSums.about(origin)
+
+        def summarise(block: Block) -> StreamSums:
+            return cls(origin, FeatureSums.of(block), pairs(block), thirds(block))
+
+        return summarise
+
+    @classmethod
+    def none(cls, origin: Array) -> "StreamSums":
+        """The sums of no rows."""
+        return cls.about(origin)(Block.from_table(np.empty((0, len(origin)))))
+
+    def __add__(self, other: Self) -> Self:
+        return replace(
+            self,
+            features=self.features + other.features,
+            pairs=self.pairs + other.pairs,
+            thirds=self.thirds + other.thirds,
+        )
+
+    def select(self, features: Mask) -> Self:
+        """The sums of only some of the features."""
+        chosen = np.ix_(features, features)
+        return replace(
+            self,
+            origin=self.origin[features],
+            features=self.features.select(features),
+            pairs=PairSums(self.pairs.count[chosen], self.pairs.total[chosen]),
+            thirds=ThirdSums(
+                packed.select(self.thirds.count, features),
+                packed.select(self.thirds.total, features),
+            ),
+        )
+
+    @property
+    def gaps(self) -> JointGaps:
+        """Where the gaps are."""
+        return JointGaps(self.pairs.count, self.features.n_rows)
+
+    @property
+    def about_origin(self) -> Moments:
+        """Moments about the origin of the stream."""
+        second = self.pairs.total / self.pairs.count
+        return Moments(self.features.mean, self.origin, False, second, self.gaps)
+
+    def moments(self, centred: bool) -> Moments:
+        """Moments about the mean, or about zero."""
+        mean, covariance = self.features.mean, self.about_origin.covariance
+        if centred:
+            return Moments(mean, mean, True, covariance, self.gaps)
+        return Moments(
+            mean, np.zeros_like(mean), False, covariance + np.outer(mean, mean), self.gaps
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class StreamSecond(AllPairs):
+    """The route to second moments of rows that are gone."""
+
+    sums: StreamSums
+
+    def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
+        """Where the gaps were."""
+        return self.sums.gaps
+
+    def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
+        """Moments about the means, or about zero."""
+        check_pairs(self.sums.pairs.count, rows.names)
+        return self.sums.moments(centred)
+
+
+def stream_third(sums: StreamSums) -> ThirdMoment:
+    """The route to third moments of rows that are gone."""
+
+    def route(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
+        basis, stream = probe.basis, sums.about_origin
+        tensor = project_estimates(sums.thirds, stream, basis)
+        # From the origin of the stream to the mean, and from there to where it is wanted.
+        covariance = basis.T @ stream.covariance @ basis
+        tensor = tensor - _moved(covariance, basis.T @ stream.offset)
+        tensor = tensor + _moved(covariance, basis.T @ moments.offset)
+        return ProjectedThird(
+            tensor,
+            "explicit",
+            alike_along(probe.whitening),
+            int(np.count_nonzero(sums.thirds.count == 0)),
+            "rows of a stream are seen only once",
+        )
+
+    return route
+
+
+def _moved(covariance: Array, by: Array) -> Array:
+    """What a third moment gains when the origin moves away from the mean ``by`` (m,)."""
+    return matrix_and_vector(covariance, by) + by[:, None, None] * by[:, None] * by

@@ -1,0 +1,50 @@
+"""What a table holds, before any model: which features vary, and how complete they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from halfseen.rows.arrays import Mask
+from halfseen.rows.errors import DataError
+from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.naming import quoted
+from halfseen.rows.rows import Rows
+
+NEVER_OBSERVED = "never observed"
+CONSTANT = "constant"
+RARE = "observed in less than two rows, by weight,"
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """The features of a table: those that can be used, and those that cannot, with the reason."""
+
+    names: tuple[str, ...]
+    sums: FeatureSums
+    kept: Mask  # (d,)      features that vary
+    complete: Mask  # (d,)  kept features observed in at least the required fraction of rows
+
+    @property
+    def dropped(self) -> dict[str, str]:
+        """Why each unusable feature is left out."""
+        reasons = np.where(self.sums.count < 2, RARE, CONSTANT)
+        reasons = np.where(self.sums.count == 0, NEVER_OBSERVED, reasons)
+        return {self.names[i]: str(reasons[i]) for i in np.flatnonzero(~self.kept)}
+
+
+def survey(rows: Rows, complete_above: float) -> Survey:
+    """Look through the rows once."""
+    return survey_of(rows.names, rows.accumulate(FeatureSums.of), complete_above)
+
+
+def survey_of(names: tuple[str, ...], sums: FeatureSums, complete_above: float) -> Survey:
+    """The survey that the sums of all rows give."""
+    infinite = (np.isinf(sums.minimum) | np.isinf(sums.maximum)) & (sums.count > 0)
+    if infinite.any():
+        raise DataError(
+            f"Infinite values in {quoted(names, np.flatnonzero(infinite))}. "
+            "Replace them by numbers, or by NaN if they stand for missing values."
+        )
+    kept = (sums.count >= 2) & (sums.minimum < sums.maximum)
+    complete = kept & (sums.observed_fraction >= complete_above)
+    return Survey(names, sums, kept, complete)

@@ -1,1 +1,0 @@
-"""What the observed part of a row says about its latent variables."""

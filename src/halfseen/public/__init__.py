@@ -1,0 +1,1 @@
+"""Functions of the public surface that take any model."""

@@ -1,0 +1,83 @@
+"""The public way to choose a number of components without fitting."""
+
+from typing import Any
+
+from sklearn.base import clone
+
+from halfseen.doubt.choice import Choice
+from halfseen.doubt.clusters import bins_for
+from halfseen.doubt.number_of_components import MOST_COMPONENTS, choose
+from halfseen.estimators.parameters import check_count
+from halfseen.method.fit import look_through
+from halfseen.models.gamma_poisson.estimator import GammaPoisson
+from halfseen.models.gaussian_mixture.estimator import GaussianMixture
+from halfseen.tables.door import open_rows
+from halfseen.tables.observed_blocks import ObservedBlocks
+
+KINDS: dict[str, Any] = {"gaussian": GaussianMixture, "gamma-poisson": GammaPoisson}
+
+
+def choose_components(
+    X: Any,
+    model: Any = "gaussian",
+    *,
+    max_components: int = MOST_COMPONENTS,
+    groups: Any = None,
+    observed: ObservedBlocks | None = None,
+) -> Choice:
+    """How many components the rows of ``X`` support.
+
+    Components are added while the largest eigenvalue that they leave of the second moments,
+    features weighted by how often they are observed, is above the noise of the table: the 99 %
+    quantile of a bootstrap over rows. The number found, one less and one more are then compared by
+    the likelihood of held-out rows, and the choice moves if that is clearly higher (for one more,
+    by at least 0.01 a row: noise that is not quite as assumed can give less). A mixture with
+    ``covariance_type="diag"`` is chosen by held-out likelihood alone, from one component upwards.
+
+    Parameters
+    ----------
+    X : array, data frame, sparse matrix, path or list of batches
+        As for the model's ``fit``.
+    model : estimator or {"gaussian", "gamma-poisson"}, default="gaussian"
+        What to choose for. An estimator's own ``n_components`` does not matter.
+    max_components : int, default=20
+        The most to try.
+    groups : array of shape (n,) or None, default=None
+        A label for each row if rows depend on each other, such as the patient it is of.
+    observed : ObservedBlocks or None, default=None
+        Which blocks of columns the rows of a sparse matrix have.
+
+    Returns
+    -------
+    Choice
+        The number, the evidence for it, a sentence, and a plot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from halfseen import choose_components
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(3000, 6)) + 4 * np.eye(6)[rng.integers(3, size=3000)]
+    >>> X[rng.random(X.shape) < 0.3] = np.nan
+    >>> choose_components(X, "gaussian").n_components
+    3
+    """
+    check_count("max_components", max_components, 1)
+    estimator = unfitted(model).set_params(n_components="auto")
+    estimator._check_parameters()
+    recipe = estimator._recipe()
+    rows, stages = open_rows(estimator, X, None, observed)
+    seen = look_through(estimator, rows, recipe, stages)
+    bins = bins_for(groups, rows)
+    with stages("number of components"):
+        return choose(estimator, rows, seen, recipe, most=max_components, bins=bins)
+
+
+def unfitted(model: Any) -> Any:
+    """A new estimator like ``model``, or of the kind that it names."""
+    if isinstance(model, str):
+        if model not in KINDS:
+            known = " or ".join(repr(kind) for kind in KINDS)
+            raise ValueError(f"model must be {known}, or an estimator. Got {model!r} instead.")
+        model = KINDS[model]()
+    return clone(model)

@@ -1,0 +1,1 @@
+"""Rows with gaps wherever they live, and sums over blocks of them."""

@@ -1,0 +1,60 @@
+"""Rows sorted into bins that are independent of each other: what a bootstrap draws from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.rows.rows import Block
+
+MOST_BINS = 200
+"""Enough that a standard deviation over bins is known to 5 %."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The bin of each row, by its number in the table.
+
+    Rows are scattered over the bins, so that bins are alike however the table is sorted, and
+    whatever repeats in it. Rows that depend on each other, such as those of one patient, are given
+    as groups, and a group is never divided.
+    """
+
+    n: int
+    labels: NDArray[np.intp] | None = None  # (n_rows,)  None scatters rows
+
+    @classmethod
+    def of_rows(cls, n_rows: int) -> Self:
+        """Bins of rows that are independent of each other: one each, if they are few."""
+        return cls(MOST_BINS) if n_rows > MOST_BINS else cls(max(n_rows, 1), np.arange(n_rows))
+
+    @classmethod
+    def of_groups(cls, groups: Any) -> Self:
+        """Bins of whole groups, from a label for each row."""
+        _, labels = np.unique(np.asarray(groups), return_inverse=True)
+        n = min(MOST_BINS, int(labels.max(initial=0)) + 1)
+        return cls(n, labels.reshape(-1) % n)
+
+    def of(self, block: Block) -> NDArray[np.intp]:
+        """The bins of a block's rows; (n,)."""
+        numbers = block.start + np.arange(len(block))
+        return _scattered(numbers, self.n) if self.labels is None else self.labels[numbers]
+
+    def parts(self, block: Block) -> Iterator[tuple[int, Block]]:
+        """A block's rows, bin by bin."""
+        labels = self.of(block)
+        order = np.argsort(labels, kind="stable")
+        present, first = np.unique(labels[order], return_index=True)
+        ends = np.append(first, len(order))[1:]
+        for bin_, start, end in zip(present, first, ends, strict=True):
+            yield int(bin_), block.rows(order[start:end])
+
+
+def _scattered(numbers: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+    """The mixing of SplitMix64 (Steele, Lea and Flood 2014), which no step in the numbers shows."""
+    mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((mixed ^ (mixed >> np.uint64(31))) % np.uint64(n)).astype(np.intp)

@@ -1,0 +1,99 @@
+"""The entries of a block as a matrix with gaps, seen only through thin products.
+
+What never forms a table of all pairs of features asks a block for no more than products of its
+entries with a few vectors. Dense and sparse blocks answer the same questions.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.rows.arrays import Array, Mask
+
+
+class Parts(NamedTuple):
+    """Features sorted into ``n`` parts, each feature in one."""
+
+    labels: NDArray[np.intp]  # (d,)
+    n: int
+
+    @property
+    def members(self) -> list[NDArray[np.intp]]:
+        """The features of each part."""
+        return [np.flatnonzero(self.labels == part) for part in range(self.n)]
+
+
+class Entries(Protocol):
+    """A matrix E (n, d), zero in the gaps of a block."""
+
+    def onto(self, basis: Array) -> Array:
+        """``E B`` for a basis (d, m); (n, m)."""
+
+    def onto_parts(self, basis: Array, parts: Parts) -> Array:
+        """``E B`` of each part of the features by itself; (p, n, m)."""
+
+    def back(self, per_row: Array) -> Array:
+        """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
+
+    def there_and_back(self, basis: Array, parts: Parts, mix: Array, weights: Array) -> Array:
+        """``Σ_h R_gh E_g' Ω E_h B_h`` for each part g; (d, m).
+
+        ``mix`` R (p, p) says how much products of two parts count, ``weights`` Ω (n,) how often
+        rows do.
+        """
+
+    def squares(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni² Y_n`` for some of the features, zero for the others; (d, m)."""
+
+    def cubes(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni³ y_n`` for some of the features, zero for the others; (d,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseEntries:
+    """Entries that are all there."""
+
+    array: Array  # (n, d)
+
+    def onto(self, basis: Array) -> Array:
+        """``E B`` for a basis (d, m); (n, m)."""
+        return self.array @ basis
+
+    def onto_parts(self, basis: Array, parts: Parts) -> Array:
+        """``E B`` of each part of the features by itself; (p, n, m)."""
+        if parts.n == 1:
+            return self.onto(basis)[None]
+        projected = np.empty((parts.n, len(self.array), basis.shape[1]))
+        for part, features in enumerate(parts.members):
+            projected[part] = self.array[:, features] @ basis[features]
+        return projected
+
+    def back(self, per_row: Array) -> Array:
+        """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
+        return self.array.T @ per_row
+
+    def there_and_back(self, basis: Array, parts: Parts, mix: Array, weights: Array) -> Array:
+        """``Σ_h R_gh E_g' Ω E_h B_h`` for each part g; (d, m)."""
+        mixed = np.tensordot(mix, self.onto_parts(basis, parts), axes=1) * weights[:, None]
+        gathered = np.empty(basis.shape)
+        for part, features in enumerate(parts.members):
+            gathered[features] = self.array[:, features].T @ mixed[part]
+        return gathered
+
+    def squares(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni² Y_n`` for some of the features, zero for the others; (d, m)."""
+        total = np.zeros((self.array.shape[1], per_row.shape[1]))
+        total[features] = (self._some(features) ** 2).T @ per_row
+        return total
+
+    def cubes(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni³ y_n`` for some of the features, zero for the others; (d,)."""
+        total = np.zeros(self.array.shape[1])
+        chosen = self._some(features)
+        total[features] = np.einsum("nd,nd->d", chosen * chosen, chosen * per_row[:, None])
+        return total
+
+    def _some(self, features: Mask) -> Array:
+        return self.array if features.all() else self.array[:, features]

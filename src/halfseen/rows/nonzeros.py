@@ -1,0 +1,44 @@
+"""The counts above zero of a block: all that kernels for topics have to visit.
+
+An observed zero matters only through the rates of the features that were observed, which add up to
+one number a row and topic, the exposure.
+"""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from halfseen.rows.arrays import Array
+
+Indices = NDArray[np.int64]
+
+
+class Nonzeros(NamedTuple):
+    """Compressed rows: those of row n are at ``starts[n]`` to ``starts[n + 1]``."""
+
+    starts: Indices  # (n + 1,)
+    features: Indices  # (nnz,)
+    counts: Array  # (nnz,)
+
+    @classmethod
+    def of(cls, values: Array) -> Self:
+        """The values (n, d) above zero."""
+        present = values > 0
+        starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
+        return cls(starts, np.nonzero(present)[1], values[present])
+
+    def log_factorials(self) -> Array:
+        """``Σ log x!`` of each row; (n,)."""
+        return self._row_sums(gammaln(self.counts + 1))
+
+    def totals(self) -> Array:
+        """``Σ x`` of each row; (n,)."""
+        return self._row_sums(self.counts)
+
+    def _row_sums(self, values: Array) -> Array:
+        n_rows = len(self.starts) - 1
+        rows = np.repeat(np.arange(n_rows), np.diff(self.starts))
+        sums: Array = np.bincount(rows, weights=values, minlength=n_rows).astype(float)
+        return sums

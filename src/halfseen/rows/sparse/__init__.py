@@ -1,0 +1,1 @@
+"""Rows of sparse counts, of which only what is stored is visited."""

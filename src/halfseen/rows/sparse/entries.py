@@ -1,0 +1,111 @@
+"""Entries of sparse rows measured from an origin, without ever filling in the zeros.
+
+A zero that was observed deviates from the origin like any other value. What all observed entries
+share is summed in closed form, block of columns by block of columns; what is stored differs from
+that, and what is missing is taken back.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.entries import Parts
+from halfseen.rows.sparse import kernels
+from halfseen.rows.sparse.compressed import Compressed
+
+
+@dataclass(frozen=True, eq=False)
+class SparseEntries:
+    """``E_ni = u_i + v_ni`` where observed, v being sparse, and 0 in the gaps."""
+
+    level: Array  # (d,)             u, what an observed zero holds
+    stored: Compressed  # (n, d)     v
+    gaps: Compressed  # (n, d)       one where an entry of an observed block is missing
+    column_block: NDArray[np.intp]  # (d,)  the block of each feature
+    row_observed: Mask  # (n, b)     which blocks each row has
+
+    def onto(self, basis: Array) -> Array:
+        """``E B`` for a basis (d, m); (n, m)."""
+        whole: Array = self.onto_parts(basis, _one_part(len(self.level)))[0]
+        return whole
+
+    def onto_parts(self, basis: Array, parts: Parts) -> Array:
+        """``E B`` of each part of the features by itself; (p, n, m)."""
+        basis = np.ascontiguousarray(basis)
+        levels = self.level[:, None] * basis
+        shared = self._shared(levels, parts)
+        out: Array = np.matmul(self.row_observed.astype(float), shared)
+        kernels.onto(*self.stored, basis, parts.labels, out)
+        kernels.onto(*self.gaps, -levels, parts.labels, out)
+        return out
+
+    def back(self, per_row: Array) -> Array:
+        """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
+        per_row = np.ascontiguousarray(per_row)
+        out = self._level_times(self.level, per_row)
+        kernels.back(*self.stored, per_row, out)
+        return out
+
+    def there_and_back(self, basis: Array, parts: Parts, mix: Array, weights: Array) -> Array:
+        """``Σ_h R_gh E_g' Ω E_h B_h`` for each part g; (d, m)."""
+        basis = np.ascontiguousarray(basis)
+        shared = self._shared(self.level[:, None] * basis, parts)
+        out, sums = np.zeros(basis.shape), np.zeros_like(shared)
+        kernels.there_and_back(
+            *self.stored,
+            *self.gaps[:2],
+            self.level,
+            basis,
+            parts.labels,
+            mix,
+            weights,
+            self.row_observed,
+            shared,
+            sums,
+            out,
+        )
+        out += self.level[:, None] * sums[parts.labels, self.column_block]
+        return out
+
+    def squares(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni² Y_n`` for some of the features, zero for the others; (d, m)."""
+        return self._powers(2, per_row, features)
+
+    def cubes(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni³ y_n`` for some of the features, zero for the others; (d,)."""
+        return self._powers(3, per_row[:, None], features)[:, 0]
+
+    def _shared(self, levels: Array, parts: Parts) -> Array:
+        """Sums of levels (d, m) over the features of each part and block; (p, b, m)."""
+        d, m = levels.shape
+        n_blocks = self.row_observed.shape[1]
+        place = parts.labels * n_blocks + self.column_block
+        members = csr_array((np.ones(d), (place, np.arange(d))), shape=(parts.n * n_blocks, d))
+        return np.asarray(members @ levels).reshape(parts.n, n_blocks, m)
+
+    def _powers(self, power: int, per_row: Array, features: Mask) -> Array:
+        out = np.zeros((len(self.level), per_row.shape[1]))
+        if not features.any():
+            return out
+        per_row = np.ascontiguousarray(per_row)
+        out += self._level_times(self.level**power, per_row)
+        level = self.level[self.stored.features]
+        more = (level + self.stored.values) ** power - level**power
+        kernels.back(*self.stored._replace(values=more), per_row, out)
+        out[~features] = 0.0
+        return out
+
+    def _level_times(self, level: Array, per_row: Array) -> Array:
+        """``Σ_n u_i Y_n`` over the rows in which each feature is observed; (d, m)."""
+        sums = self.row_observed.T.astype(float) @ per_row  # (b, m)
+        out: Array = level[:, None] * sums[self.column_block]
+        taken = -level[self.gaps.features]
+        kernels.back(*self.gaps._replace(values=taken), per_row, out)
+        return out
+
+
+def _one_part(n_features: int) -> Parts:
+    return Parts(np.zeros(n_features, dtype=np.intp), 1)

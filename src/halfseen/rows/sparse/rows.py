@@ -1,0 +1,245 @@
+"""Rows of a sparse matrix of counts in memory. A zero is observed; a gap is not."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.carried import CarriedHere
+from halfseen.rows.entries import Entries
+from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.memory import BLOCK_ENTRIES, FEWEST_ROWS, PreparedRows
+from halfseen.rows.nonzeros import Nonzeros
+from halfseen.rows.rows import Block, S, T
+from halfseen.rows.sparse import kernels
+from halfseen.rows.sparse.compressed import Compressed
+from halfseen.rows.sparse.entries import SparseEntries
+from halfseen.rows.summing import Told, nobody, sum_over
+
+MOST_ROWS = 8192
+"""In a block of many features: enough that its sums (d, m) are small beside it."""
+
+NARROW = 512
+"""Up to so many features, blocks are small enough to be filled in."""
+
+
+class SparseBlock(Block):
+    """Some rows of a sparse table. Dense arrays are made only if asked for."""
+
+    def __init__(
+        self,
+        stored: Compressed,
+        gaps: Compressed,
+        column_block: NDArray[np.intp],
+        row_observed: Mask,
+        weights: Array | None = None,
+        start: int = 0,
+    ):
+        parts = {
+            "stored": stored,  # (n, d)          what was counted
+            "gaps": gaps,  # (n, d)              one where a count of an observed block is missing
+            "column_block": column_block,  # (d,)
+            "row_observed": row_observed,  # (n, b)
+            "weights": weights,
+            "start": start,
+        }
+        self.__dict__.update(parts)
+
+    stored: Compressed
+    gaps: Compressed
+    column_block: NDArray[np.intp]
+    row_observed: Mask
+
+    def __len__(self) -> int:
+        return len(self.row_observed)
+
+    @cached_property
+    def values(self) -> Array:
+        """The counts, zero where not observed; (n, d)."""
+        return self.stored.dense(len(self.column_block))
+
+    @cached_property
+    def observed(self) -> Mask:
+        """Whether each entry is observed; (n, d)."""
+        observed: Mask = self.row_observed[:, self.column_block]
+        observed[self.gaps.row_numbers, self.gaps.features] = False
+        return observed
+
+    def deviations(self, origin: Array) -> Entries:
+        """Deviations from ``origin`` (d,), as a matrix to multiply with."""
+        return self._entries(-origin, self.stored)
+
+    def presence(self) -> Entries:
+        """One where an entry is observed, as a matrix to multiply with."""
+        return self._entries(np.ones(len(self.column_block)), self.stored.nothing())
+
+    def _entries(self, level: Array, stored: Compressed) -> SparseEntries:
+        return SparseEntries(level, stored, self.gaps, self.column_block, self.row_observed)
+
+    def present(self, features: NDArray[np.intp]) -> Mask:
+        """Whether entries of ``features``, given by number, are observed; (n, len(features))."""
+        observed: Mask = self.row_observed[:, self.column_block[features]]
+        place = np.full(len(self.column_block), -1)
+        place[features] = np.arange(len(features))
+        column = place[self.gaps.features]
+        asked = column >= 0
+        observed[self.gaps.row_numbers[asked], column[asked]] = False
+        return observed
+
+    def nonzeros(self) -> Nonzeros:
+        """The counts above zero."""
+        starts, features, counts = self.stored.where(self.stored.values > 0)
+        return Nonzeros(starts.astype(np.int64), features.astype(np.int64), counts.astype(float))
+
+    def feature_sums(self) -> FeatureSums:
+        """Counts, sums and ranges of the observed entries of each feature."""
+        d = len(self.column_block)
+        _, features, values = self.stored
+        seen = self.row_observed @ np.bincount(self.column_block, minlength=self._n_blocks)
+        filled = seen > np.diff(self.gaps.starts)
+        ones = np.ones((len(self), 1))
+        n_observed = self.presence().back(ones)[:, 0]
+        minimum, maximum = np.full(d, np.inf), np.full(d, -np.inf)
+        np.minimum.at(minimum, features, values)
+        np.maximum.at(maximum, features, values)
+        has_zero = n_observed > np.bincount(features, minlength=d)
+        whole = np.ones(d, dtype=bool)
+        whole[features[values != np.floor(values)]] = False
+        return FeatureSums(
+            n_rows=float(self.weighed(filled.astype(float)).sum()),
+            n_empty=int(np.count_nonzero(~filled)),
+            count=self.presence().back(self.weighed(ones))[:, 0],
+            total=self.deviations(np.zeros(d)).back(self.weighed(ones))[:, 0],
+            minimum=np.where(has_zero, np.minimum(minimum, 0), minimum),
+            maximum=np.where(has_zero, np.maximum(maximum, 0), maximum),
+            whole=whole,
+        )
+
+    @property
+    def _n_blocks(self) -> int:
+        return int(self.row_observed.shape[1])
+
+    def select(self, features: Mask) -> "SparseBlock":
+        """The same rows with only some of the features."""
+        return SparseBlock(
+            _select(self.stored, features),
+            _select(self.gaps, features),
+            self.column_block[features],
+            self.row_observed,
+            self.weights,
+            self.start,
+        )
+
+    def rows(self, chosen: NDArray[np.intp]) -> "SparseBlock":
+        """Only some of the rows, by their place in the block."""
+        return SparseBlock(
+            self.stored.taken(chosen),
+            self.gaps.taken(chosen),
+            self.column_block,
+            self.row_observed[chosen],
+            None if self.weights is None else self.weights[chosen],
+            self.start,
+        )
+
+    def with_weights(self, weights: Array) -> "SparseBlock":
+        """The same rows, counting ``weights`` (n,) times."""
+        return SparseBlock(
+            self.stored, self.gaps, self.column_block, self.row_observed, weights, self.start
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows:
+    """A compressed table, cut into blocks of rows, threads over blocks."""
+
+    sparse: ClassVar[bool] = True
+    stored: Compressed
+    gaps: Compressed
+    column_block: NDArray[np.intp]  # (d,)
+    row_observed: Mask  # (n, b)
+    names: tuple[str, ...]
+    weights: Array | None = None
+    n_threads: int = 1
+    advance: Told = field(default=nobody)
+    first: int = 0  # which row of a larger table is the first
+
+    @classmethod
+    def of(
+        cls,
+        matrix: Any,
+        names: tuple[str, ...],
+        column_block: NDArray[np.intp] | None = None,
+        row_observed: Mask | None = None,
+        **more: Any,
+    ) -> Self:
+        """The rows of a SciPy CSR matrix in which stored NaNs are gaps; what is not copied is kept.
+
+        ``column_block`` (d,) and ``row_observed`` (n, b) say which blocks of columns a row has.
+        """
+        n, d = matrix.shape
+        if column_block is None or row_observed is None:
+            column_block, row_observed = np.zeros(d, dtype=np.intp), np.ones((n, 1), dtype=bool)
+        stored = Compressed.of(matrix)
+        missing = np.isnan(stored.values)
+        if missing.any():
+            gaps, stored = stored.where(missing), stored.where(~missing)
+        else:
+            gaps = stored.nothing()
+        gaps = gaps._replace(values=np.ones(len(gaps.features)))
+        return cls(stored, gaps, column_block, row_observed, names, **more)
+
+    def select(self, features: Mask) -> Self:
+        """The same rows with only some of the features; copies, unless that is all of them."""
+        if features.all():
+            return self
+        return replace(
+            self,
+            stored=_select(self.stored, features),
+            gaps=_select(self.gaps, features),
+            column_block=self.column_block[features],
+            names=tuple(name for name, keep in zip(self.names, features, strict=True) if keep),
+        )
+
+    def recentred(self, origin: Array) -> PreparedRows:
+        """The same rows measured from ``origin`` (d,), filled in."""
+        blocks = [
+            Block(block.about(origin), block.observed, block.weights, block.start)
+            for block in self.blocks()
+        ]
+        return PreparedRows(tuple(blocks), self.names, self.n_threads, self.advance)
+
+    def accumulate(self, summarise: Callable[[Block], S]) -> S:
+        """The sum of ``summarise(block)`` over all blocks of rows."""
+        return sum_over(self.blocks(), summarise, self.n_threads, self.advance)
+
+    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
+        """``finish`` of that sum."""
+        return finish(self.accumulate(summarise))
+
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)
+
+    def blocks(self) -> Iterator[SparseBlock]:
+        """The rows in order, a block at a time; one empty block if there are none."""
+        n, d = len(self.row_observed), max(len(self.names), 1)
+        step = max(BLOCK_ENTRIES // d, FEWEST_ROWS) if d <= NARROW else MOST_ROWS
+        for start in range(0, max(n, 1), step):
+            stop = min(start + step, n)
+            yield SparseBlock(
+                self.stored.rows(start, stop),
+                self.gaps.rows(start, stop),
+                self.column_block,
+                self.row_observed[start:stop],
+                None if self.weights is None else self.weights[start:stop],
+                self.first + start,
+            )
+
+
+def _select(rows: Compressed, features: Mask) -> Compressed:
+    place = np.where(features, np.cumsum(features) - 1, -1)
+    return Compressed(*kernels.select(*rows, place))

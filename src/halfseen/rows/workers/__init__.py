@@ -1,0 +1,1 @@
+"""Rows in partitions, summed by Dask's workers."""

@@ -1,0 +1,1 @@
+"""The door: whatever a user has becomes rows here."""

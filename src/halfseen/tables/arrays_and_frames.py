@@ -1,0 +1,104 @@
+"""From what users hand over to a table of floats in which NaN marks the gaps."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from halfseen.moments.survey import Survey, survey
+from halfseen.rows.arrays import Array
+from halfseen.rows.errors import DataError
+from halfseen.rows.memory import MemoryRows
+from halfseen.rows.naming import quoted
+from halfseen.rows.rows import Block
+from halfseen.rows.sparse.rows import SparseRows
+from halfseen.tables.batches import Batch
+from halfseen.tables.columns import column_names, in_fitted_order
+
+
+def read_table(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
+    """The float table (n, d) to learn from, of an array or a data frame; float32 stays as it is."""
+    return _floats(estimator, X, reset=True)
+
+
+def read_more(estimator: Any, X: Any, *, first: bool) -> np.ndarray[Any, Any]:
+    """A batch of rows to learn from; all but the first must have the first's columns."""
+    return _floats(estimator, X, reset=first)
+
+
+def read_new_table(
+    estimator: Any, X: Any, check: Callable[[Survey], None] = lambda seen: None
+) -> np.ndarray[Any, Any]:
+    """A float table (n, d) for a fitted estimator, with the values that its fit would take."""
+    check_is_fitted(estimator)
+    table = _floats(estimator, in_fitted_order(estimator, X), reset=False)
+    check(survey(MemoryRows(table, feature_names(estimator)), 1.0))
+    return table
+
+
+class AnyColumns(BaseEstimator):
+    """Hears what the columns of one batch are called."""
+
+
+def read_batch(X: Any) -> Batch:
+    """Some rows of a table, of an array, a data frame or an Arrow batch; there may be none."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow and isinstance(X, arrow.RecordBatch):
+        X = arrow.Table.from_batches([X])  # which scikit-learn knows to have names
+    columns = AnyColumns()
+    table = _floats(columns, X, reset=True, fewest_rows=0)
+    names = getattr(columns, "feature_names_in_", None)
+    return Batch(table, None if names is None else tuple(names))
+
+
+def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.ndarray[Any, Any]:
+    try:
+        table: np.ndarray[Any, Any] = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=fewest_rows,
+        )
+    except (TypeError, ValueError) as error:
+        names = not_numbers(X)
+        if not names:
+            raise
+        raise DataError(
+            f"{quoted(names, range(len(names)))} cannot be read as numbers. Leave out columns of "
+            "text and dates, or code them as numbers."
+        ) from error
+    return table
+
+
+def not_numbers(X: Any) -> list[str]:
+    """The columns of a data frame that do not hold numbers."""
+    return [str(name) for name in column_names(X) if not _is_numeric(X[name])]
+
+
+def _is_numeric(column: Any) -> bool:
+    try:
+        np.asarray(column, dtype=float)
+    except (TypeError, ValueError):
+        return False
+    return np.asarray(column).dtype.kind not in "mM"  # dates are numbers only to computers
+
+
+def feature_names(estimator: Any) -> tuple[str, ...]:
+    """The columns' names, or their numbers where they have none."""
+    names = getattr(estimator, "feature_names_in_", range(estimator.n_features_in_))
+    return tuple(str(name) for name in names)
+
+
+def in_memory(table: np.ndarray[Any, Any]) -> MemoryRows:
+    """The rows of a table (n, d)."""
+    return MemoryRows(table, tuple(map(str, range(table.shape[1]))))
+
+
+def row_by_row(rows: MemoryRows | SparseRows, function: Callable[[Block], Array]) -> Array:
+    """``function`` of all rows, a block at a time, so that what it needs stays small."""
+    return np.concatenate([function(block) for block in rows.blocks()])

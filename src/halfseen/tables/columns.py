@@ -1,0 +1,57 @@
+"""Columns of data frames, matched to a model's features by name."""
+
+from collections import Counter
+from typing import Any
+
+from halfseen.rows.errors import DataError
+from halfseen.rows.naming import quoted
+
+
+def in_fitted_order(estimator: Any, X: Any) -> Any:
+    """A data frame with the columns in the order of the fit, if the model goes by name.
+
+    Models from files do: the tables they meet come from elsewhere. Models just fitted leave names
+    to scikit-learn, whose contract is that another order is refused.
+    """
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if fitted is None or not getattr(estimator, "columns_by_name_", False):
+        return X
+    names = column_names(X) or list(fitted)
+    if names == list(fitted) or not all(isinstance(name, str) for name in names):
+        return X
+    check_names(names, list(fitted), estimator.preprocessing_ is not None)
+    return _taken(X, list(fitted))
+
+
+def in_order_of(X: Any, frame: Any) -> Any:
+    """``frame`` with its columns in the order of those of ``X``, which are the same."""
+    names = column_names(X)
+    return frame if names == column_names(frame) else _taken(frame, names)
+
+
+def column_names(X: Any) -> list[Any]:
+    """The names of a data frame's columns; none if it is no data frame."""
+    return list(getattr(X, "column_names", getattr(X, "columns", ())))  # Arrow's own word first
+
+
+def _taken(X: Any, names: list[Any]) -> Any:
+    return X.select(names) if hasattr(X, "column_names") else X[names]
+
+
+def check_names(names: list[str], fitted: list[str], preprocessed: bool = False) -> None:
+    """Refuse columns that are not the fitted ones, whatever their order."""
+    given, wanted = Counter(names), Counter(fitted)
+    faults = {
+        "lack": list(wanted - given),
+        "have": [name for name in given if name not in wanted],
+        "repeat": [name for name in given - wanted if name in wanted],
+    }
+    told = [f"{verb} {quoted(who, range(len(who)))}" for verb, who in faults.items() if who]
+    if told:
+        raise DataError(
+            "The table's columns do not fit the model. Compared with the columns it was fitted to, "
+            f"they {' and '.join(told)}. Give the {len(fitted)} columns of feature_names_in_, in "
+            "any order, and no others."
+            + preprocessed
+            * " They are preprocessed: preprocessing_.apply makes them of numbers."
+        )

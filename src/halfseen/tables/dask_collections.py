@@ -1,0 +1,116 @@
+"""Dask's arrays and data frames, as partitions of which each is a table."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from halfseen.rows.arrays import Array
+from halfseen.rows.batched import StreamedRows, all_columns
+from halfseen.rows.errors import DataError
+from halfseen.rows.memory import MemoryRows
+from halfseen.rows.sparse.rows import SparseRows
+from halfseen.rows.workers.cluster import ClusterRows
+from halfseen.rows.workers.partitions import View, partitioned
+from halfseen.tables.arrays_and_frames import AnyColumns, read_batch
+from halfseen.tables.files import FileSource
+from halfseen.tables.sparse_matrix import read_sparse
+
+
+class Parts(NamedTuple):
+    """A collection taken apart."""
+
+    example: Any  # a row or two of the right kind, type and columns
+    delayed: list[Any]  # a table each
+    lengths: list[int | None]  # their rows, None where only computing tells
+
+    @property
+    def labelled(self) -> list[tuple[str, Any]]:
+        """Partitions with what an error calls them: their numbers, as Dask counts."""
+        return [(f"Partition {number}", part) for number, part in enumerate(self.delayed)]
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is one of Dask's collections. Dask is not loaded to find out."""
+    return type(X).__module__.partition(".")[0] == "dask"
+
+
+def parts_of(X: Any) -> Parts:
+    """The partitions of a ``dask.array`` or a ``dask.dataframe``."""
+    kind = type(X).__module__
+    if kind.startswith("dask.array"):
+        return _parts_of_array(X)
+    if kind.startswith("dask.dataframe"):
+        frames = X.to_delayed()
+        return Parts(X._meta_nonempty, frames, [None] * len(frames))
+    raise DataError(
+        f"A {type(X).__name__} of Dask is not a table. Give a dask.array with two dimensions or a "
+        "dask.dataframe."
+    )
+
+
+def _parts_of_array(X: Any) -> Parts:
+    if X.ndim != 2:
+        return Parts(np.zeros((1,) * X.ndim), [], [])  # which is refused as arrays in memory are
+    if np.isnan(X.shape[1]):
+        raise DataError(
+            "The dask.array does not know how many columns it has. Call its compute_chunk_sizes() "
+            "first."
+        )
+    if X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    row = np.zeros((1, X.shape[1]), X.dtype)
+    example = csr_array(row) if issparse(X._meta) else row
+    lengths = [None if np.isnan(n) else int(n) for n in X.chunks[0]]
+    return Parts(example, X.to_delayed().ravel().tolist(), lengths)
+
+
+def rows_of_collection(parts: Parts, names: tuple[str, ...], weights: Array | None) -> ClusterRows:
+    """The rows of a collection with columns of these names; ``weights`` (n,)."""
+    sparse = bool(issparse(parts.example))
+    partitions = partitioned(parts.labelled, parts.lengths, _n_rows)
+    weighed = tuple(
+        p._replace(content=(p.content, None if weights is None else weights[p.rows]))
+        for p in partitions
+    )
+    view = View(partial(_read_sparse if sparse else _read, names))
+    return ClusterRows(weighed, view, names, sparse)
+
+
+def rows_of_files(source: FileSource, memory: float) -> ClusterRows:
+    """The rows of files that the workers read themselves."""
+    from dask import delayed
+
+    parts = source.parts()
+    contents = [
+        (f"Partition {number} ({part.name})", delayed(part.source, traverse=False))
+        for number, part in enumerate(parts)
+    ]
+    partitions = partitioned(contents, [part.n_rows for part in parts], _n_rows_of_file)
+    return ClusterRows(partitions, View(partial(_read_file, memory)), source.names)
+
+
+def _n_rows(table: Any) -> int:
+    return int(table.shape[0])
+
+
+def _n_rows_of_file(source: FileSource) -> int:
+    return sum(piece.n_rows for piece in source.pieces((0,), 1 << 20))
+
+
+def _read(names: tuple[str, ...], content: Any, first: int) -> MemoryRows:
+    table, weights = content
+    batch = read_batch(table)
+    if batch.values.shape[1] != len(names):
+        raise DataError(f"It has {batch.values.shape[1]} columns, but the table has {len(names)}.")
+    return MemoryRows(batch.values, names, weights, first=first)
+
+
+def _read_sparse(names: tuple[str, ...], content: Any, first: int) -> SparseRows:
+    matrix, weights = content
+    return read_sparse(AnyColumns(), matrix, reset=True, weights=weights, first=first)
+
+
+def _read_file(memory: float, source: FileSource, first: int) -> StreamedRows:
+    return all_columns(source, memory=memory, first=first)

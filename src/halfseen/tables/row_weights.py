@@ -1,0 +1,26 @@
+"""How often each row counts."""
+
+from typing import Any
+
+import numpy as np
+
+from halfseen.rows.arrays import Array
+
+
+def read_row_weights(estimator: Any, sample_weight: Any, n_rows: int) -> Array | None:
+    """Checked weights (n,), or None if every row counts once."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=float)
+    name = type(estimator).__name__
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"The 'sample_weight' of {name}.fit must hold one number a row, {n_rows} in all. "
+            f"Got an array of shape {weights.shape} instead."
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError(
+            f"The 'sample_weight' of {name}.fit must hold finite numbers of at least zero, not all "
+            "zero. Repeat a row by giving it a weight of 2; leave it out with 0."
+        )
+    return weights

@@ -1,0 +1,271 @@
+"""Each kind of concern, raised where there is cause and told with the numbers that it rests on."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from benchmarks import alarms
+from halfseen import choose_components
+from halfseen.doubt.concerns import case_of, concerns_of
+from halfseen.doubt.concerns.mixture import OVERLAP
+from halfseen.moments.influence import Influence
+
+N_ROWS = 1500
+NOISE = (alarms.noise_feature, alarms.noise_word)
+FEWER_GAPS = np.array([1.0, 1, 1, 1, 1, 0.9, 0.8, 0.8])
+"""With these so few rows can tell that a feature is hardly related to others."""
+WORLDS = [(kind, world) for kind, some in alarms.CAUSES.items() for world in some]
+pytestmark = pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning")
+
+
+@cache
+def told(world, seed=0):
+    """A table of a world, the model that was fitted to it, and the concerns by kind."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alarms, "N_ROWS", N_ROWS)
+        if world in NOISE:
+            patch.setattr(alarms, "OBSERVED", FEWER_GAPS)
+        X, model = world(np.random.default_rng(seed))
+    model.fit(X)
+    return X, model, [(concern.kind, str(concern)) for concern in model.concerns(X)]
+
+
+def sentence(world, kind, seed=0):
+    return next(sentence for this, sentence in told(world, seed)[2] if this == kind)
+
+
+@pytest.mark.parametrize("world", alarms.SOUND)
+def test_a_sound_model_gives_no_concern(world):
+    assert told(world)[2] == []
+
+
+@pytest.mark.parametrize(("kind", "world"), WORLDS)
+def test_a_cause_raises_its_concern(kind, world):
+    assert kind in dict(told(world)[2])
+
+
+# What a cause may raise beside its own kind: one cause can have several signs.
+ALSO = {
+    "one_too_many": {"overlapping_components"},
+    "one_topic_too_many": {"overlapping_components"},
+    "one_too_few": {"not_spherical"},
+    "overlapping": {"noise_only_feature", "too_many_components"},
+    "uneven_noise": {"too_few_components"},
+    "shared_noise": {"too_few_components"},
+    "fixed_lengths": {"too_many_components"},
+    "poisson_lengths": {"too_many_components"},
+}
+
+
+@pytest.mark.parametrize(("kind", "world"), WORLDS)
+def test_a_cause_raises_no_concern_that_it_has_nothing_to_do_with(kind, world):
+    assert {this for this, _ in told(world)[2]} <= {kind} | ALSO.get(world.__name__, set())
+
+
+def test_informative_gaps_are_told_with_the_shift_of_means():
+    X, _, _ = told(alarms.telling_gaps)
+    missing, first = np.isnan(X[:, 5]), X[:, 0]
+    apart = first[missing].mean() - first[~missing].mean()
+    error = np.sqrt(first[missing].var() / missing.sum() + first[~missing].var() / (~missing).sum())
+    assert sentence(alarms.telling_gaps, "missing_not_at_random").startswith(
+        "Gaps are informative: where '5' is missing, '0' is lower by "
+        f"{-apart / first.std():.2g} standard deviations ({-apart / error:.0f} standard errors). "
+        "Averages of columns with gaps may be off; trust what rests on complete columns, and keep "
+        "the polish by likelihood"
+    )
+
+
+def test_blocks_are_told_with_their_columns():
+    assert sentence(alarms.blocks, "missing_together") == (
+        "Gaps come in groups: these columns are missing together: '5', '6' and '7'. That is "
+        "allowed for. Fewer rows hold what is needed than the percentages alone suggest."
+    )
+
+
+def test_rare_pairs_are_told_with_their_rows():
+    X, _, _ = told(alarms.rare_pairs)
+    together = (~np.isnan(X[:, 6]) & ~np.isnan(X[:, 7])).sum()
+    assert 0 < together < 30
+    assert sentence(alarms.rare_pairs, "few_joint_observations") == (
+        f"Features '6' and '7' are observed together in only {together} rows, too few to say how "
+        "they go along. Drop one of them, or add rows that hold both."
+    )
+
+
+@pytest.mark.parametrize("rare", [0, 3])
+def test_a_rare_feature_is_told_by_itself_wherever_it_stands(rare):
+    X, model, _ = told(alarms.sound_mixture)
+    X = X[:, :5].copy()
+    X[20:, rare] = np.nan
+    model = type(model)(3).fit(X)
+    (found,) = (c for c in model.concerns(X) if c.kind == "few_joint_observations")
+    assert found.sentence == (
+        f"Feature '{rare}' is observed in only 20 rows, too few to say how it goes along with "
+        "others. Drop it, or add rows that hold it."
+    )
+
+
+@pytest.mark.parametrize("world", NOISE)
+def test_unrelated_features_are_named(world):
+    assert sentence(world, "noise_only_feature") == (
+        "'6' is not related to any other column, as far as these rows can tell, and adds only "
+        "noise. Leave it out."
+    )
+
+
+def test_several_unrelated_features_are_told_together():
+    X, model, _ = told(alarms.noise_feature)
+    X = np.column_stack([X, np.random.default_rng(1).normal(size=len(X))])
+    found = dict(type(model)(3).fit(X).concerns(X))["noise_only_feature"]
+    assert found.startswith("'6' and '8' are not related to any other column")
+    assert found.endswith("and add only noise. Leave them out.")
+
+
+def test_too_many_components_are_told_with_the_test_of_one_fewer():
+    X, _, _ = told(alarms.one_too_many)
+    test = choose_components(X).tests[2]
+    assert test.n_components == 3
+    assert sentence(alarms.one_too_many, "too_many_components") == (
+        "4 components are more than the second moments support: with 3 the largest eigenvalue "
+        f"left, {test.eigenvalue:.3g}, is already within the noise, {test.noise:.3g}. Use fewer, "
+        "or have the number chosen ('auto')."
+    )
+
+
+def test_too_few_components_are_told_with_their_own_test():
+    X, _, _ = told(alarms.one_too_few)
+    test = choose_components(X).tests[1]
+    assert test.n_components == 2
+    assert sentence(alarms.one_too_few, "too_few_components") == (
+        f"2 components leave an eigenvalue of {test.eigenvalue:.3g} in the second moments, above "
+        f"the noise, {test.noise:.3g}. There may be more of them, or columns go along with each "
+        "other within components, which the model does not allow for."
+    )
+
+
+def test_overlap_is_told_with_the_shares_that_rows_have_of_two_components():
+    X, model, _ = told(alarms.one_too_many)
+    shares = model.predict_proba(X)
+    overlap = np.zeros((4, 4))
+    for i in range(4):
+        for j in range(i):
+            both = np.sum(shares[:, i] * shares[:, j])
+            overlap[j, i] = both / shares[:, i].sum() + both / shares[:, j].sum()
+    i, j = np.unravel_index(overlap.argmax(), overlap.shape)
+    assert overlap[i, j] > OVERLAP
+    assert sentence(alarms.one_too_many, "overlapping_components").startswith(
+        f"Component {i} and component {j} overlap: what is observed in a row often cannot tell "
+        f"which it is from (overlap {overlap[i, j]:.2f}; 0 is apart, 1 the same)."
+    )
+
+
+def test_topics_that_are_alike_are_told_with_their_cosine():
+    _, model, _ = told(alarms.one_topic_too_many, 1)
+    a, b = model.components_[[1, 3]]
+    cosine = a @ b / np.sqrt(a @ a * (b @ b))
+    assert sentence(alarms.one_topic_too_many, "overlapping_components", 1) == (
+        f"Component 1 and component 3 are nearly the same (cosine {cosine:.2f}), so loadings are "
+        "traded between them. Use fewer topics."
+    )
+
+
+def residuals(X, model, i, j):
+    """Mean products of what components leave of two features, in units of the noise."""
+    both = ~np.isnan(X[:, i]) & ~np.isnan(X[:, j])
+    shares = model.predict_proba(X)[both]
+    left = (X[both][:, None, [i, j]] - model.means_[None, :, [i, j]]) / np.sqrt(model.covariances_)
+    return float(np.sum(shares * left.prod(axis=2)) / both.sum())
+
+
+def test_uneven_noise_is_told_as_a_multiple():
+    X, model, _ = told(alarms.uneven_noise)
+    multiple = np.sum(model.predict_proba(X) * (X[:, 2, None] - model.means_[:, 2]) ** 2) / (
+        len(X) * model.covariances_
+    )
+    assert sentence(alarms.uneven_noise, "not_spherical") == (
+        "The noise is not alike in all columns, as the model assumes: within components the "
+        f"variance is, as a multiple of what is assumed, {multiple:.2g} for '2'. Let each column "
+        "have its own (covariance 'diag'), or divide columns by their spread."
+    )
+
+
+def test_noise_that_goes_along_is_told_with_its_covariance():
+    X, model, _ = told(alarms.shared_noise)
+    assert sentence(alarms.shared_noise, "not_spherical") == (
+        "'0' and '1' go along with each other within components (covariance "
+        f"{residuals(X, model, 0, 1):.2g} times the noise), which the model does not allow for. "
+        "Some components may stand for that. Leave one of them out, or combine them."
+    )
+
+
+def test_row_totals_are_told_with_their_excess_variance():
+    X, _, _ = told(alarms.poisson_lengths)
+    full = np.where(np.isnan(X), np.random.default_rng(0).poisson(12.0, X.shape), X)
+    model = told(alarms.poisson_lengths)[1]
+    total = full.sum(axis=1)
+    excess = total.var(ddof=1) / total.mean() ** 2 - 1 / total.mean()
+    case = case_of(type(model)(1).fit(full), full)
+    (found,) = (c for c in concerns_of(case) if c.kind == "not_over_dispersed")
+    assert f"their excess variance is {excess:.2g} ± " in found.sentence
+    assert found.sentence.startswith("Row totals hardly vary more than Poisson counts do: ")
+    assert found.sentence.endswith(
+        "gamma-Poisson topics are read off just that. They are not to be trusted here. If rows "
+        "were cut to a length, or hold a fixed number of items, this is the wrong model."
+    )
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_routes_that_disagree_are_told_with_their_ratio(seed):
+    _, model, _ = told(alarms.heavy_loadings, seed)
+    ratio = 4 / np.asarray(model.diagnostics_.strengths) ** 2 / model.shapes_
+    worst = int(np.argmax(np.abs(np.log(ratio))))
+    assert sentence(alarms.heavy_loadings, "routes_disagree", seed) == (
+        f"Two routes to the shape of component {worst} disagree: third moments give "
+        f"{ratio[worst]:.2g} times what second moments give. Loadings are then not "
+        "gamma-distributed, or there are more topics; take shapes and likelihoods with care."
+    )
+
+
+def test_the_topic_of_a_disagreement_is_the_models_own_whatever_the_order():
+    X, model, _ = told(alarms.heavy_loadings)
+    before = sentence(alarms.heavy_loadings, "routes_disagree")
+    model = type(model)(3).fit(X)
+    model.components_, model.shapes_ = model.components_[::-1], model.shapes_[::-1]
+    after = dict(model.concerns(X))["routes_disagree"]
+    number = int(before.split("component ")[1][0])
+    assert after == before.replace(f"component {number}", f"component {2 - number}")
+
+
+def test_names_and_what_components_are_called_are_the_callers():
+    X, model, _ = told(alarms.one_too_many)
+    names = tuple(f"column {letter}" for letter in "abcdefgh")
+    told_so = dict(concerns_of(case_of(model, X, names=names, called="group {:+d}".format)))
+    plain = sentence(alarms.one_too_many, "overlapping_components")
+    i, j = (int(part[0]) for part in plain.lower().split("component ")[1:3])
+    assert told_so["overlapping_components"].startswith(f"Group +{i} and group +{j} overlap")
+    X, model, _ = told(alarms.noise_feature)
+    (found,) = concerns_of(case_of(model, X, names=names))
+    assert found.sentence.startswith("'column g' is not related to any other column")
+
+
+def test_groups_of_rows_that_depend_on_each_other_have_larger_errors():
+    X, model, _ = told(alarms.sound_topics)
+    X = np.repeat(X[:300], 5, axis=0)
+    by_row, by_group = (
+        Influence.on(lambda sums: sums.moments(True).covariance, case_of(model, X, groups=g).pairs)
+        for g in (None, np.repeat(np.arange(300), 5))
+    )
+    np.testing.assert_allclose(by_row.value, by_group.value)
+    ratio = np.median(by_group.error / by_row.error)
+    assert 1.9 < ratio < 2.6  # √5 = 2.24
+
+
+def test_groups_keep_a_chance_finding_from_being_a_concern():
+    # What few groups of rows share looks like a component if rows are taken for independent.
+    X, model, _ = told(alarms.sound_mixture)
+    groups = np.arange(N_ROWS) % 20
+    X = X + 0.7 * np.random.default_rng(0).normal(size=(20, X.shape[1]))[groups]
+    model = type(model)(3).fit(X)
+    assert "too_few_components" in dict(model.concerns(X))
+    assert model.concerns(X, groups=groups) == []

@@ -1,0 +1,82 @@
+"""What is missing, against plain counting."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from halfseen import simulate
+from halfseen.doubt.missingness import missingness
+
+NAMES = ["a", "b", "c", "d"]
+MASKS = arrays.arrays(bool, st.tuples(st.integers(1, 40), st.just(4)))
+
+
+@given(MASKS)
+def test_patterns_and_pairs_are_those_of_plain_counting(mask):
+    table = np.where(mask, 1.0, np.nan)
+    found = missingness(NAMES, table)
+    counted = {}
+    for row in mask:
+        counted[tuple(row)] = counted.get(tuple(row), 0) + 1
+    assert {tuple(p.observed): p.n_rows for p in found.patterns} == counted
+    sizes = [pattern.n_rows for pattern in found.patterns]
+    assert sizes == sorted(sizes, reverse=True)
+    assert found.n_whole_rows == counted.get((True,) * 4, 0)
+    assert found.n_empty_rows == counted.get((False,) * 4, 0)
+    np.testing.assert_allclose(found.observed, mask.mean(axis=0))
+    apart = {
+        (NAMES[i], NAMES[j])
+        for i in range(4)
+        for j in range(i + 1, 4)
+        if mask[:, i].any() and mask[:, j].any() and not (mask[:, i] & mask[:, j]).any()
+    }
+    assert {(pair.first, pair.second) for pair in found.never_together} == apart
+
+
+def table_of(n_rows, seed=0):
+    return np.random.default_rng(seed).normal(size=(n_rows, 4))
+
+
+def test_independent_gaps_are_taken_as_such():
+    rng = np.random.default_rng(1)
+    found = missingness(NAMES, simulate.independent_gaps(table_of(5000), [1, 0.8, 0.5, 0.2], rng))
+    assert found.independent
+    assert found.at_random
+    assert found.n_rows == 5000
+
+
+def test_features_that_are_missing_together_are_named():
+    table = table_of(2000)
+    gone = np.random.default_rng(1).random(2000) < 0.5
+    table[gone, 1] = np.nan
+    table[gone, 3] = np.nan
+    found = missingness(NAMES, table)
+    assert not found.independent
+    assert found.most_dependent == ("b", "d")
+    assert found.together
+
+
+def test_gaps_that_depend_on_values_are_found_with_their_size():
+    table = table_of(4000)
+    table[table[:, 0] > 0.5, 2] = np.nan
+    shift = missingness(NAMES, table).shift
+    assert (shift.feature, shift.where_missing) == ("a", "c")
+    high = table[:, 0] > 0.5
+    expected = (table[high, 0].mean() - table[~high, 0].mean()) / table[:, 0].std()
+    assert shift.difference == pytest.approx(expected)
+
+
+def test_the_rarest_pair_is_told():
+    table = table_of(100)
+    table[5:, 1] = np.nan
+    table[:2, 2] = np.nan
+    assert missingness(NAMES, table).rarest == ("b", "c", 3)
+
+
+def test_tables_without_rows_or_with_one_column_have_nothing_to_say():
+    assert missingness(["a"], np.empty((0, 1))).patterns == ()
+    alone = missingness(["a"], np.array([[1.0], [np.nan]]))
+    assert alone.most_dependent is None
+    assert alone.rarest is None

@@ -1,0 +1,445 @@
+"""How many components: the choice, what it is told from, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+
+from halfseen import (
+    Choice,
+    DataError,
+    GammaPoisson,
+    GaussianMixture,
+    ObservedBlocks,
+    choose_components,
+    load,
+    simulate,
+)
+from halfseen.doubt import number_of_components as choosing
+from halfseen.doubt.choice import HeldOut
+from halfseen.doubt.cross_scores import CrossScores, cross_scores
+from halfseen.doubt.rank_test import RankTest
+from halfseen.models.gaussian_mixture.posterior import posterior
+from halfseen.moments.survey import survey
+from halfseen.rows.bins import Bins
+from halfseen.rows.memory import MemoryRows
+from halfseen.rows.reweighted import ReweightedRows
+from halfseen.rows.rows import Block
+
+D = 6
+GAPS = [1.0, 1.0, 1.0, 1.0, 0.7, 0.4]
+
+
+def mixture(k=3, n=1000, observed=GAPS, seed=0, d=D):
+    rng = np.random.default_rng(seed)
+    X, _ = simulate.gaussian_mixture(n, np.full(k, 1 / k), 5 * np.eye(d)[:k], 1.0, rng)
+    return simulate.independent_gaps(X, observed, rng)
+
+
+def topics(k=2, n=1000, observed=GAPS, seed=0, d=D):
+    rng = np.random.default_rng(seed)
+    shares = np.full((k, d), 0.02) + np.eye(k)[np.arange(d) % k].T
+    shares /= shares.sum(axis=1, keepdims=True)
+    X, _ = simulate.gamma_poisson(n, shares, np.ones(k), 0.05, rng)
+    return simulate.independent_gaps(X, observed, rng)
+
+
+@pytest.fixture(autouse=True)
+def _few_rows_are_scored(monkeypatch):
+    monkeypatch.setattr("halfseen.models.gamma_poisson.estimator.MOST_SCORED", 90)
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    return choose_components(mixture())
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_clear_groups_are_counted(k):
+    choice = choose_components(mixture(k), "gaussian")
+    assert choice.n_components == k
+    assert [test.more for test in choice.tests] == [True] * (k - 1) + [False]
+    assert [one.n_components for one in choice.held_out] == [i for i in (k - 1, k, k + 1) if i]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_clear_topics_are_counted(k):
+    assert choose_components(topics(k), "gamma-poisson").n_components == k
+
+
+def test_the_choice_says_why(chosen):
+    assert isinstance(chosen, Choice)
+    last = chosen.tests[-1]
+    assert chosen.reason == (
+        f"The second moments support 3 components: the next eigenvalue, {last.eigenvalue:.3g}, is "
+        f"within the noise, {last.noise:.3g}. Held-out rows are not clearly more likely under "
+        "others."
+    )
+
+
+def test_the_same_table_gives_the_same_choice(chosen):
+    assert choose_components(mixture()) == chosen
+
+
+def test_a_name_stands_for_the_estimator_with_its_defaults(chosen):
+    assert choose_components(mixture(), GaussianMixture(7)) == chosen
+
+
+def test_the_users_estimator_is_not_altered():
+    estimator = GaussianMixture(2, method="partial")
+    before = pickle.dumps(estimator)
+    choose_components(mixture(), estimator)
+    assert pickle.dumps(estimator) == before
+    fitted = GaussianMixture(2).fit(mixture())
+    before = pickle.dumps(fitted)
+    assert choose_components(mixture(), fitted).n_components == 3
+    assert pickle.dumps(fitted) == before
+
+
+@pytest.mark.parametrize("model", ["lda", "Gaussian", ""])
+def test_an_unknown_name_is_refused(model):
+    message = (
+        rf"^model must be 'gaussian' or 'gamma-poisson', or an estimator\. Got '{model}' instead\.$"
+    )
+    with pytest.raises(ValueError, match=message):
+        choose_components(mixture(), model)
+
+
+@pytest.mark.parametrize("most", [0, -1, 2.5, "3", True, None])
+def test_a_most_that_is_none_is_refused(most):
+    message = r"^max_components must be an int of at least 1\. Got .* instead\.$"
+    with pytest.raises(ValueError, match=message):
+        choose_components(mixture(), max_components=most)
+
+
+def test_no_more_than_the_most_are_tried():
+    choice = choose_components(mixture(4), max_components=2)
+    assert choice.n_components == 2
+    assert [one.n_components for one in choice.held_out] == [1, 2]
+    assert choice.reason.startswith("The second moments support 2 components, the most tried. ")
+
+
+def test_settings_that_do_not_go_together_are_refused():
+    with pytest.raises(ValueError, match="covariance_type='diag' is learned by likelihood"):
+        choose_components(mixture(), GaussianMixture(covariance_type="diag", refine=None))
+
+
+def test_the_order_of_features_does_not_matter(chosen):
+    other = choose_components(mixture()[:, ::-1])
+    assert other.n_components == chosen.n_components
+    for ours, theirs in zip(other.tests, chosen.tests, strict=True):
+        assert ours.eigenvalue == pytest.approx(theirs.eigenvalue, rel=1e-9)
+        assert ours.noise == pytest.approx(theirs.noise, rel=1e-6)
+
+
+# Tables of every kind.
+
+
+def test_a_frame_a_file_and_batches_give_the_choice_of_their_rows(chosen, tmp_path):
+    X = mixture()
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame.to_parquet(tmp_path / "rows.parquet")
+    for given in (frame, tmp_path / "rows.parquet", [X[:700], X[700:]]):
+        found = choose_components(given)
+        assert found.n_components == chosen.n_components
+        assert found.tests[-1].noise == pytest.approx(chosen.tests[-1].noise, rel=1e-6)
+
+
+def test_a_sparse_table_gives_the_choice_of_the_filled_one():
+    X = topics()
+    ours, theirs = (choose_components(x, "gamma-poisson") for x in (csr_array(X), X))
+    assert ours.n_components == theirs.n_components == 2
+    for one, other in zip(ours.tests, theirs.tests, strict=True):
+        assert one.eigenvalue == pytest.approx(other.eigenvalue, rel=1e-9)
+
+
+def test_blocks_not_observed_are_gaps():
+    X, blocks = topics(observed=[1.0] * D), np.array([0, 0, 0, 0, 1, 1])
+    has = np.column_stack([np.ones(1000, bool), np.arange(1000) % 3 > 0])
+    counts = csr_array(np.where(has[:, blocks], X, 0.0))
+    ours = choose_components(counts, "gamma-poisson", observed=ObservedBlocks(blocks, has))
+    theirs = choose_components(np.where(has[:, blocks], X, np.nan), "gamma-poisson")
+    assert ours.n_components == theirs.n_components == 2
+    assert ours.tests[-1].eigenvalue == pytest.approx(theirs.tests[-1].eigenvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize("as_table", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_wide_tables_are_chosen_for_by_the_features_that_say_most(as_table, monkeypatch):
+    assert choosing.MOST_FEATURES == 128
+    widths = []
+    tests = choosing.rank_tests
+    monkeypatch.setattr(
+        choosing,
+        "rank_tests",
+        lambda sums, model, complete, *rest: (
+            widths.append(len(complete)) or tests(sums, model, complete, *rest)
+        ),
+    )
+    monkeypatch.setattr(choosing, "MOST_FEATURES", 20)
+    X = topics(2, 800, [1.0] * 30, d=30)
+    choice = choose_components(as_table(X), "gamma-poisson", max_components=4)
+    assert widths == [20]
+    assert choice.n_components == 2
+
+
+def test_features_that_say_most_are_often_observed_and_vary_much():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4)) * [1.0, 3.0, 3.0, 9.0]
+    X[rng.random(400) < 0.8, 2] = np.nan
+    rows = MemoryRows(X, tuple("abcd"))
+    seen = survey(rows, 0.95)
+    features = np.array([True, True, True, False])
+    for most, expected in [(1, [0, 1, 0, 0]), (2, [0, 1, 1, 0]), (3, [1, 1, 1, 0])]:
+        found = choosing.telling_features(rows, seen, features, most)
+        np.testing.assert_array_equal(found, np.array(expected, bool))
+
+
+def test_a_really_wide_table(monkeypatch):
+    monkeypatch.setattr("halfseen.doubt.rank_test.N_REPLICATES", 50)
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 140)) + 3 * rng.integers(2, size=(200, 1))
+    assert choose_components(X, GaussianMixture(refine=None), max_components=3).n_components == 2
+
+
+def test_two_features_can_tell_two_groups_apart():
+    X = mixture(2, observed=[1.0, 1.0], d=2)
+    assert choose_components(X).n_components == 2
+
+
+@pytest.mark.parametrize(
+    "estimator", [GaussianMixture(form="raw"), GammaPoisson()], ids=["raw", "topics"]
+)
+def test_one_feature_cannot_tell_topics_apart(estimator):
+    counts = np.random.default_rng(2).poisson(5.0, (100, 1)).astype(float)
+    choice = choose_components(counts, estimator)
+    assert choice.n_components == 1
+    assert choice.reason == "1 component: a single feature cannot tell more of them apart."
+
+
+@pytest.mark.parametrize("n", [3, 5, 11])
+def test_few_rows_are_one_component(n):
+    choice = choose_components(mixture(2, n, [1.0] * D))
+    assert choice.n_components == 1
+    assert "support 1 component" in choice.reason
+
+
+def test_complete_features_alone_are_used_by_the_partial_method():
+    X = mixture(3)
+    X[:, 5] = np.where(np.isnan(X[:, 5]), np.nan, 50 * np.sign(X[:, 5]))  # groups of its own
+    ours = choose_components(X, GaussianMixture(method="partial"))
+    alone = choose_components(X[:, :4], GaussianMixture(method="partial"))
+    assert ours.tests == alone.tests
+    assert ours.tests != choose_components(X, GaussianMixture()).tests
+
+
+def test_partial_without_complete_features_is_refused():
+    X = mixture(observed=[0.5] * D)
+    with pytest.raises(DataError, match="uses complete features only, but none is observed in at"):
+        choose_components(X, GaussianMixture(method="partial"))
+
+
+def test_features_never_seen_together_are_refused():
+    X = mixture(observed=[1.0] * D)
+    X[:700, 0] = np.nan
+    X[700:, 1] = np.nan
+    with pytest.raises(DataError, match="Features '0' and '1' are never observed in the same row"):
+        choose_components(X)
+
+
+def seen_together_in_one_fold_alone():
+    """A table whose features 4 and 5 are both known in rows of the first fold only."""
+    X = mixture(2, 600, [1.0] * D)
+    fold = Bins.of_rows(600).of(Block.from_table(X)) % 3
+    X[fold == 1, 4] = np.nan
+    X[fold == 2, 5] = np.nan
+    return X
+
+
+def test_folds_that_cannot_be_fitted_are_said_to_be_so():
+    choice = choose_components(seen_together_in_one_fold_alone())
+    assert choice.held_out == ()
+    assert choice.reason.endswith(
+        "It could not be checked on held-out rows: Features '4' and '5' are never observed in the "
+        "same row, so their covariance cannot be estimated. Drop one of them, add rows that hold "
+        "both, or use method='partial', which uses the complete features only."
+    )
+    assert choice.n_components == choice.tests[-1].n_components == 2
+
+
+def test_a_free_covariance_climbs_by_likelihood():
+    X = mixture(3)
+    choice = choose_components(X * [1, 10, 100, 1, 1, 1], GaussianMixture(covariance_type="diag"))
+    assert choice.n_components == 3
+    assert choice.tests == ()
+    assert [one.n_components for one in choice.held_out] == [1, 2, 3, 4]
+    better = [one.clearly_better for one in choice.held_out]
+    assert better == [False, True, True, False]
+    assert choice.reason == (
+        "3 components: held-out rows are not clearly more likely under one more."
+    )
+    few = choose_components(X, GaussianMixture(covariance_type="diag"), max_components=2)
+    assert few.reason == "2 components, the most that were tried."
+
+
+def test_a_climb_ends_where_folds_cannot_be_fitted():
+    X = seen_together_in_one_fold_alone()
+    choice = choose_components(X, GaussianMixture(covariance_type="diag"))
+    assert choice.n_components == 1
+    assert choice.reason.startswith(
+        "1 component: more could not be compared on held-out rows: Features '4' and '5' are never "
+    )
+
+
+# Rows that depend on each other.
+
+
+def test_groups_keep_dependent_rows_from_looking_like_components():
+    rng = np.random.default_rng(3)
+    patients = rng.normal(size=(60, 8))
+    X = np.repeat(patients, 25, axis=0)  # 25 copies of 60 rows of pure noise
+    groups = np.repeat(np.arange(60), 25)
+    assert choose_components(X, max_components=3).n_components > 1
+    assert choose_components(X, max_components=3, groups=groups).n_components == 1
+
+
+def test_few_groups_of_one_row_each_are_rows():
+    X = mixture(2, 200)
+    X[:, 4:] = mixture(2, 200, [1.0] * D)[:, 4:]
+    assert choose_components(X, groups=np.arange(200)) == choose_components(X)
+
+
+def test_groups_are_checked():
+    with pytest.raises(ValueError, match="groups must hold one label a row, 1000 in all"):
+        choose_components(mixture(), groups=[1, 2])
+
+
+# n_components="auto"
+
+
+AUTO = {"mixture": (GaussianMixture("auto"), mixture), "topics": (GammaPoisson("auto"), topics)}
+every_auto = pytest.mark.parametrize(("estimator", "draw"), AUTO.values(), ids=AUTO)
+
+
+@every_auto
+def test_auto_is_a_fit_with_the_chosen_number(estimator, draw):
+    X = draw()
+    model = clone(estimator).fit(X)
+    choice = model.diagnostics_.choice
+    assert choice == choose_components(X, estimator)
+    assert model.n_components == "auto"
+    assert model.n_components_ == choice.n_components == (3 if draw is mixture else 2)
+    assert "number of components" in model.diagnostics_.seconds
+    plain = clone(estimator).set_params(n_components=choice.n_components).fit(X)
+    assert plain.diagnostics_.choice is None
+    learned = "means_" if draw is mixture else "components_"
+    np.testing.assert_array_equal(getattr(model, learned), getattr(plain, learned))
+
+
+@every_auto
+def test_auto_models_are_cloned_pickled_and_kept_in_files(estimator, draw, tmp_path):
+    X = draw(n=600)
+    model = clone(estimator).fit(X)
+    assert clone(model).get_params() == estimator.get_params()
+    again = pickle.loads(pickle.dumps(model))
+    model.save(tmp_path / "model.halfseen")
+    loaded = load(tmp_path / "model.halfseen")
+    for other in (again, loaded):
+        assert other.n_components == "auto"
+        assert other.n_components_ == model.n_components_
+        assert other.diagnostics_.choice == model.diagnostics_.choice
+        assert isinstance(other.diagnostics_.choice.tests[0], RankTest)
+        assert isinstance(other.diagnostics_.choice.held_out[0], HeldOut)
+    assert set(model.intervals(X, n_replicates=50)) == set(loaded.intervals(X, n_replicates=50))
+
+
+@every_auto
+def test_auto_takes_weights_as_repeated_rows(estimator, draw):
+    X = draw(n=600)
+    weights = np.arange(600) % 3.0
+    ours = clone(estimator).fit(X, sample_weight=weights).diagnostics_.choice
+    there = weights > 0
+    theirs = clone(estimator).fit(X[there], sample_weight=weights[there]).diagnostics_.choice
+    assert ours == theirs
+
+
+@every_auto
+def test_a_stream_has_to_know_its_number(estimator, draw):
+    message = (
+        r"n_components='auto' goes over the rows again, and those of a stream are gone\. Choose "
+        r"with halfseen\.choose_components\(\) on some rows, or use fit\(\)\."
+    )
+    with pytest.raises(ValueError, match=message):
+        clone(estimator).partial_fit(draw(n=100))
+
+
+@pytest.mark.parametrize("value", ["Auto", 0, 1.5, None, True])
+def test_anything_else_that_is_no_number_is_refused(value):
+    message = r"'n_components' parameter of GaussianMixture must be an int of at least 1, or 'auto'"
+    with pytest.raises(ValueError, match=message):
+        GaussianMixture(value).fit(mixture(n=50))
+
+
+# How fits are compared.
+
+
+def test_the_gain_and_its_error_are_those_of_a_ratio_of_means_over_bins():
+    rng = np.random.default_rng(4)
+    n_rows, total = rng.integers(1, 9, 50).astype(float), rng.normal(size=(50, 2))
+    scores = CrossScores(n_rows, total)
+    gains = total[:, 1] - total[:, 0]
+    gain, error = scores.gain(1, 0)
+    assert gain == pytest.approx(gains.sum() / n_rows.sum())
+    draws = rng.multinomial(50, np.full(50, 0.02), size=20_000)
+    drawn = (draws @ gains) / (draws @ n_rows)
+    assert error == pytest.approx(drawn.std(), rel=0.06)
+    assert scores.mean(0) == pytest.approx(total[:, 0].sum() / n_rows.sum())
+    assert scores.gain(0, 0) == (0.0, 0.0)
+
+
+def test_bins_without_rows_say_nothing():
+    n_rows, total = np.array([3.0, 2.0, 4.0]), np.array([[1.0, 2.0], [0.5, 0.0], [2.0, 2.5]])
+    padded = CrossScores(np.r_[n_rows, 0, 0], np.vstack([total, np.zeros((2, 2))]))
+    assert padded.gain(1, 0) == pytest.approx(CrossScores(n_rows, total).gain(1, 0))
+
+
+def test_held_out_rows_are_scored_by_models_that_never_saw_their_bin():
+    X, bins, estimator = mixture(2, 300, [1.0] * D), Bins(30), GaussianMixture(2)
+    rows, learned_from = MemoryRows(X, tuple("abcdef")), []
+
+    def fitting(part, seen):
+        assert isinstance(part, ReweightedRows)
+        learned_from.append(part.accumulate(lambda block: block.values.sum(axis=0)))
+        return choosing.fit_rows(estimator, part, seen, estimator._recipe(), 2, choosing.Stages())
+
+    found = cross_scores(estimator, rows, estimator._recipe(), bins, [fitting])
+    label = bins.of(Block.from_table(X))
+    fold = label % 3
+    expected = np.zeros(30)
+    for number in range(3):
+        train, test = X[fold != number], X[fold == number]
+        assert any(np.allclose(train.sum(axis=0), sums) for sums in learned_from)
+        model = GaussianMixture(2).fit(train)._parameters()
+        scores = posterior(Block.from_table(test), model).log_likelihood
+        np.add.at(expected, label[fold == number], scores)
+    np.testing.assert_array_equal(found.n_rows, np.bincount(label, minlength=30))
+    np.testing.assert_allclose(found.total[:, 0], expected, rtol=1e-9)
+
+
+def test_only_a_clear_gain_moves_the_choice():
+    tests = (RankTest(1, 5.0, 1.0, 0.0025), RankTest(2, 0.5, 1.0, 0.3))
+    held = (HeldOut(1, -3.0, -1.0, 0.1), HeldOut(2, -2.0, 0.0, 0.0), HeldOut(3, -1.9, 0.19, 0.1))
+    stays = choosing._checked(tests, held)
+    assert stays.n_components == 2
+    moved = choosing._checked(tests, [*held[:2], HeldOut(3, -1.8, 0.21, 0.1)])
+    assert moved.n_components == 3
+    assert moved.reason.endswith("But held-out rows are more likely under 3, by 0.21 ± 0.1 a row.")
+
+
+@pytest.mark.parametrize(("eigenvalue", "expected"), [(1.24, 1), (1.26, 2)])
+def test_held_out_rows_do_not_overrule_an_eigenvalue_far_above_the_noise(eigenvalue, expected):
+    tests = (RankTest(1, eigenvalue, 1.0, 0.0025), RankTest(2, 0.5, 1.0, 0.3))
+    held = (HeldOut(1, -1.0, 1.0, 0.1), HeldOut(2, -2.0, 0.0, 0.0), HeldOut(3, -2.5, -0.5, 0.1))
+    assert choosing._checked(tests, held).n_components == expected

@@ -1,0 +1,61 @@
+"""Random numbers of rows have the laws that they are drawn from."""
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy import stats
+
+from halfseen.models.gamma_poisson import row_random
+
+
+@njit
+def binomials(number, count, chance):
+    state = np.zeros(1, dtype=np.uint64)
+    drawn = np.empty(number, dtype=np.int64)
+    for i in range(number):
+        drawn[i] = row_random.binomial(count, chance, state)
+    return drawn
+
+
+@njit
+def first_uniforms(seed, rows):
+    state, drawn = np.zeros(1, dtype=np.uint64), np.empty(len(rows))
+    for i, row in enumerate(rows):
+        row_random.start(state, np.uint64(seed), row)
+        drawn[i] = row_random.uniform(state)
+    return drawn
+
+
+@pytest.mark.parametrize("count", [0, 1, 24, 25, 1000, 1_000_000])
+@pytest.mark.parametrize("chance", [0.0, 0.003, 0.4, 0.97, 1.0])
+def test_binomials_have_their_law(count, chance):
+    drawn = binomials(4000, count, chance)
+    assert drawn.min() >= 0
+    assert drawn.max() <= count
+    law = stats.binom(count, chance)
+    if law.var() == 0:
+        assert (drawn == law.mean()).all()
+        return
+    # At the quantiles of the law, as many draws as there should be: within 4.5 deviations.
+    for level in (0.05, 0.5, 0.95):
+        at = law.ppf(level)
+        expected = law.cdf(at)
+        spread = np.sqrt(expected * (1 - expected) / len(drawn))
+        assert abs((drawn <= at).mean() - expected) <= 4.5 * spread + 1e-12
+
+
+def test_neighbouring_rows_and_seeds_have_unrelated_streams():
+    rows = np.arange(20_000)
+    one, other = first_uniforms(1, rows), first_uniforms(2, rows)
+    for drawn in (one, other):
+        assert stats.kstest(drawn, "uniform").pvalue > 1e-3
+        assert abs(np.corrcoef(drawn[1:], drawn[:-1])[0, 1]) < 0.03
+    assert abs(np.corrcoef(one, other)[0, 1]) < 0.03
+    assert len(np.unique(one)) == len(rows)
+
+
+def test_a_row_has_the_same_stream_wherever_it_stands():
+    np.testing.assert_array_equal(
+        first_uniforms(5, np.array([7, 3, 10**12])),
+        first_uniforms(5, np.array([10**12, 7, 3]))[[1, 2, 0]],
+    )

@@ -1,0 +1,56 @@
+"""Parameters seen through some features, or in other units."""
+
+import numpy as np
+import pytest
+
+from halfseen.models.gamma_poisson.loading_moments import TopicParameters
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+
+FEATURES = np.array([True, False, True])
+
+
+@pytest.fixture
+def topics():
+    generator = np.random.default_rng(0)
+    return TopicParameters(generator.random((2, 3)), np.array([3.0, 5.0]), np.array([0.5, 2.0]))
+
+
+def test_a_mixture_seen_through_some_features_keeps_its_weights():
+    means, variances = np.arange(6.0).reshape(2, 3), np.arange(1.0, 7.0).reshape(2, 3)
+    part = MixtureParameters(np.array([0.3, 0.7]), means, variances).select(FEATURES)
+    np.testing.assert_array_equal(part.weights, [0.3, 0.7])
+    np.testing.assert_array_equal(part.means, [[0, 2], [3, 5]])
+    np.testing.assert_array_equal(part.variances, [[1, 3], [4, 6]])
+
+
+def test_topics_seen_through_some_features_keep_their_loadings(topics):
+    part = topics.select(FEATURES)
+    np.testing.assert_array_equal(part.topics, topics.topics[:, FEATURES])
+    np.testing.assert_array_equal(part.means, topics.means)
+    np.testing.assert_array_equal(part.variances, topics.variances)
+
+
+def test_normalised_topics_sum_to_one(topics):
+    np.testing.assert_allclose(topics.normalised().topics.sum(axis=1), 1, rtol=1e-14)
+
+
+def test_normalising_leaves_the_law_of_the_rates_alone(topics):
+    """The mean and the covariance of Σ_k α_k a_k stay the same."""
+    scaled = topics.normalised()
+    for moment in ("mean", "covariance"):
+        ours, before = (
+            p.means @ p.topics if moment == "mean" else p.topics.T @ np.diag(p.variances) @ p.topics
+            for p in (scaled, topics)
+        )
+        np.testing.assert_allclose(ours, before, rtol=1e-13)
+
+
+def test_normalising_leaves_the_shapes_alone(topics):
+    np.testing.assert_allclose(topics.normalised().shapes, topics.shapes, rtol=1e-13)
+
+
+def test_shapes_and_rate_are_those_of_the_gamma_law():
+    shapes, rate = np.array([0.5, 3.0]), 4.0
+    parameters = TopicParameters(np.eye(2), shapes / rate, shapes / rate**2)
+    np.testing.assert_allclose(parameters.shapes, shapes, rtol=1e-14)
+    assert parameters.rate == pytest.approx(rate, rel=1e-14)
