@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.doubt.recovery import total_angle
+from halfseen.doubt.matching import total_angle
 from halfseen.reproduce.synthetic import N_COMPLETE, PATTERNS, World, table
 from halfseen.rows.arrays import Array
 from halfseen.rows.errors import WeakMomentsWarning

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from benchmarks import results_file
 from benchmarks.comparison import geometric_ratio
 from halfseen import GammaPoisson, simulate
-from halfseen.doubt.recovery import total_angle
+from halfseen.doubt.matching import total_angle
 from halfseen.method import fit as fitting
 from halfseen.moments import thin_second
 from halfseen.moments.gaps.panels import MaskGroups

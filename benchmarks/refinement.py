@@ -17,7 +17,7 @@ from benchmarks import results_file
 from benchmarks.baselines import em_from, em_from_random_starts
 from benchmarks.comparison import geometric_ratio
 from halfseen import GaussianMixture
-from halfseen.doubt.recovery import match, total_angle
+from halfseen.doubt.matching import match, total_angle
 from halfseen.reproduce import paper
 from halfseen.reproduce.synthetic import (
     N_COMPLETE,

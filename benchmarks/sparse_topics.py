@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from benchmarks import memory, results_file
 from halfseen import GammaPoisson, ObservedBlocks, simulate
-from halfseen.doubt.recovery import angles
+from halfseen.doubt.matching import angles
 from halfseen.rows.arrays import Array
 from halfseen.rows.errors import DroppedFeatureWarning, WeakMomentsWarning
 

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks import results_file
 from benchmarks.comparison import geometric_ratio
 from halfseen import GammaPoisson
-from halfseen.doubt.recovery import match, total_angle
+from halfseen.doubt.matching import match, total_angle
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import polish
 from halfseen.reproduce.synthetic import (

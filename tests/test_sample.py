@@ -3,7 +3,7 @@
 import numpy as np
 
 from halfseen import GaussianMixture
-from halfseen.doubt import recovery
+from halfseen import recovery
 from halfseen.sample.clinic import GROUP_SHARES, GROUPS, PATH, as_csv, load_clinic, simulate_clinic
 
 

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from halfseen.doubt import recovery as recovery
+    from halfseen.doubt import matching as recovery
     from halfseen.doubt.choice import Choice
     from halfseen.estimators.stream import Stream
     from halfseen.models import simulate as simulate
@@ -42,7 +42,7 @@ _HOMES = {
     "compare_weights": "public.compare_weights",
     "load": "public.load",
 }
-_MODULES = {"recovery": "doubt.recovery", "simulate": "models.simulate"}
+_MODULES = {"recovery": "doubt.matching", "simulate": "models.simulate"}
 __all__ = [
     "Choice",
     "DataError",

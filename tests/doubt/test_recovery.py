@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen.doubt import recovery
+from halfseen import recovery
 
 
 @settings(max_examples=50, deadline=None, derandomize=True)

@@ -17,7 +17,7 @@ from halfseen import (
     ObservedBlocks,
     simulate,
 )
-from halfseen.doubt import recovery
+from halfseen import recovery
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import polish
 from halfseen.rows.memory import FEWEST_ROWS, MemoryRows

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen import DataError, GammaPoisson, GaussianMixture, Stream, simulate
-from halfseen.doubt.recovery import total_angle
+from halfseen.doubt.matching import total_angle
 from halfseen.moments.origin_sums import StreamSums
 from halfseen.moments.thirds import packed
 from halfseen.rows.arrays import Array

@@ -4,12 +4,12 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 
 from halfseen.method.fit import Fit
-from halfseen.method.recipe import Recipe
+from halfseen.method.model import Model
 from halfseen.moments.survey import Survey, survey
 from halfseen.rows.arrays import Array
 from halfseen.rows.bins import Bins
@@ -46,39 +46,40 @@ class CrossScores:
 
 
 def cross_scores(
-    estimator: Any, rows: Rows, recipe: Recipe[P], bins: Bins, fittings: Sequence[Fitting[P]]
+    complete_above: float, rows: Rows, model: Model[P], bins: Bins, fittings: Sequence[Fitting[P]]
 ) -> CrossScores:
     """Each third of the rows under models learned from the other two; bins are not divided."""
     folds = np.arange(bins.n) % N_FOLDS
     return sum(
         (
-            _scores_of_fold(estimator, rows, recipe, bins, fittings, folds == fold)
+            _scores_of_fold(complete_above, rows, model, bins, fittings, folds == fold)
             for fold in range(1, N_FOLDS)
         ),
-        start=_scores_of_fold(estimator, rows, recipe, bins, fittings, folds == 0),
+        start=_scores_of_fold(complete_above, rows, model, bins, fittings, folds == 0),
     )
 
 
 def _scores_of_fold(
-    estimator: Any,
+    complete_above: float,
     rows: Rows,
-    recipe: Recipe[P],
+    model: Model[P],
     bins: Bins,
     fittings: Sequence[Fitting[P]],
     apart: Array,
 ) -> CrossScores:
     part = ReweightedRows(rows, bins, 1.0 - apart)
-    seen = survey(part, estimator.complete_above)
+    seen = survey(part, complete_above)
     with of_models_not_kept():
-        models = [fitting(part, seen).parameters for fitting in fittings]
-        return rows.accumulate(_scored(recipe, bins, apart, models, seen))
+        fits = [fitting(part, seen).parameters for fitting in fittings]
+        return rows.accumulate(_scored(model, bins, apart, fits, seen))
 
 
 def _scored(
-    recipe: Recipe[P], bins: Bins, apart: Array, models: Sequence[P], seen: Survey
+    model: Model[P], bins: Bins, apart: Array, fits: Sequence[P], seen: Survey
 ) -> Callable[[Block], CrossScores]:
     # One row in so many, and so in every bin, if likelihoods are slow.
-    wanted = seen.sums.n_rows if recipe.most_scored is None else recipe.most_scored
+    most = model.abilities.scored_rows
+    wanted = seen.sums.n_rows if most is None else most
     stride = max(1, int(seen.sums.n_rows // (N_FOLDS - 1) // max(wanted // N_FOLDS, 1)))
 
     def summarise(block: Block) -> CrossScores:
@@ -87,7 +88,7 @@ def _scored(
         chosen = np.flatnonzero(apart[labels] & (turn % stride == 0))
         part = block.rows(chosen).select(seen.kept)
         weights = part.weighed(np.ones(len(part)))
-        scores = [part.weighed(recipe.log_likelihood(part, model)) for model in models]
+        scores = [part.weighed(model.log_likelihood(part, one)) for one in fits]
         label = labels[chosen]
         return CrossScores(
             np.bincount(label, weights, minlength=bins.n).astype(float),

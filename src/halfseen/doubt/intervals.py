@@ -1,45 +1,28 @@
 """How sure the learned parameters are: confidence intervals by bootstrap."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.special import expit, logit
 from scipy.stats import t as student
 
+from halfseen.doubt.learned_rows import check_learned_from
+from halfseen.doubt.matching import nearest
+from halfseen.doubt.replicates import replicated_parameters
+from halfseen.method.fitted import Fitted
+from halfseen.method.learned import reordered, scales
+from halfseen.method.scale import Scale
+from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array
+from halfseen.rows.bins import Bins
+from halfseen.rows.rows import Rows
 
 P = TypeVar("P")
 Public = Mapping[str, Array]
 """Learned parameters by the names of the attributes that hold them."""
-
-
-class Scale(NamedTuple):
-    """Where estimates are nearly normal, and the way back."""
-
-    to: Callable[[Array], Array]
-    back: Callable[[Array], Array]
-
-
-def _same(values: Array) -> Array:
-    return values
-
-
-def _log(values: Array) -> Array:
-    return np.log(np.maximum(values, np.finfo(float).tiny))
-
-
-def _logit(values: Array) -> Array:
-    tiny = np.finfo(float).eps
-    odds: Array = logit(np.clip(values, tiny, 1 - tiny))
-    return odds
-
-
-ANY = Scale(_same, _same)
-POSITIVE = Scale(_log, np.exp)
-SHARE = Scale(_logit, expit)
-FRACTION = Scale(_same, lambda values: np.clip(values, 0.0, 1.0))  # may well be zero
+N_REPLICATES = 200
+FEWEST_REPLICATES = 50
 
 
 class Interval(NamedTuple):
@@ -48,6 +31,31 @@ class Interval(NamedTuple):
     low: Array
     high: Array
     std: Array  # standard error
+
+
+def bootstrapped(
+    fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, level: float, n_replicates: int
+) -> dict[str, Interval]:
+    """Confidence intervals of all that was learned from ``rows``."""
+    check_level(level)
+    check_learned_from(fitted, seen)
+    # The Bayesian bootstrap: every bin counts for something, so no feature is ever lost.
+    weights = np.random.default_rng(0).exponential(size=(n_replicates, bins.n))
+    values = [fitted.attributes(one) for one in _replicates(fitted, rows, seen, bins, weights)]
+    estimate = fitted.attributes(fitted.parameters)
+    return intervals_from(estimate, values, scales(fitted.parameters), level, bins.n)
+
+
+def _replicates(fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, weights: Array) -> list[P]:
+    """Parameters of the kept features, components in the order of the fit."""
+    model, home = fitted.model, fitted.parameters
+    if fitted.settings.refine is not None:
+        return model.replicated(rows.select(seen.kept), home, bins, weights)
+    places = model.places(home, home)
+    return [
+        reordered(one, nearest(places, model.places(one, home)))
+        for one in replicated_parameters(fitted, rows, seen, bins, weights)
+    ]
 
 
 def intervals_from(

@@ -1,30 +1,38 @@
-"""The rows of a table for an estimator that is fitted already."""
+"""Whether rows are those that a model was learned from, and not some others."""
 
-from typing import Any
+import numpy as np
 
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from halfseen.method.fitted import Fitted
+from halfseen.moments.survey import Survey
+from halfseen.rows.naming import quoted
 
-from halfseen.moments.survey import Survey, survey
-from halfseen.rows.rows import Rows
-from halfseen.tables.arrays_and_frames import feature_names
-from halfseen.tables.columns import in_fitted_order
-from halfseen.tables.door import open_rows
-from halfseen.tables.observed_blocks import ObservedBlocks
+SAME = 1e-9
 
 
-def open_again(
-    estimator: Any, X: Any, sample_weight: Any = None, observed: ObservedBlocks | None = None
-) -> tuple[Rows, Survey]:
-    """The rows of ``X``, whatever the estimator could be fitted to, and a look at its features."""
-    check_is_fitted(estimator)
-    reader = clone(estimator)  # reading a table sets names, and the estimator has its own
-    rows, _ = open_rows(reader, in_fitted_order(estimator, X), sample_weight, observed)
-    fitted, given = feature_names(estimator), feature_names(reader)
-    unnamed = not hasattr(reader, "feature_names_in_")
-    if len(given) != len(fitted) or (given != fitted and not unnamed):
+def learned_from(fitted: Fitted[object], seen: Survey) -> bool:
+    """Whether a table looks to be the one that the model was fitted to."""
+    apart = np.abs(fitted.observed_fraction - seen.sums.observed_fraction)
+    return bool((apart < SAME).all()) and np.array_equal(seen.kept, fitted.kept)
+
+
+def check_learned_from(fitted: Fitted[object], seen: Survey) -> None:
+    """Refuse another table."""
+    if not learned_from(fitted, seen):
         raise ValueError(
-            f"X has other columns than the model was learned from ({len(given)}, not "
-            f"{len(fitted)}, or other names). Give the same X."
+            "Intervals are those of the table that a model was learned from, and X is another: "
+            f"{_difference(fitted, seen)}. Give the same X (and sample_weight), or fit to this "
+            "one."
         )
-    return rows, survey(rows, estimator.complete_above)
+
+
+def _difference(fitted: Fitted[object], seen: Survey) -> str:
+    """What tells a table from the one that the model was fitted to, by its first feature."""
+    before, now = fitted.observed_fraction, seen.sums.observed_fraction
+    differs = np.abs(before - now) >= SAME
+    if differs.any():
+        first = int(np.argmax(differs))
+        how = f"is observed in {now[first]:.4g} of its rows and was in {before[first]:.4g}"
+    else:
+        first = int(np.argmax(seen.kept != fitted.kept))
+        how = "varies and did not" if seen.kept[first] else "is constant and was not"
+    return f"{quoted(seen.names, [first])} {how}"

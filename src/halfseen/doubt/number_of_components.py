@@ -1,6 +1,7 @@
 """Choosing the number of components: by the spectrum, then by held-out likelihood around it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -9,8 +10,10 @@ from halfseen.doubt.choice import Choice, HeldOut
 from halfseen.doubt.clusters import bins_for
 from halfseen.doubt.cross_scores import N_FOLDS, cross_scores, of_models_not_kept
 from halfseen.doubt.rank_test import RankTest, rank_tests
-from halfseen.method.fit import Fit, check_used, fit_rows
-from halfseen.method.recipe import Recipe
+from halfseen.method.fit import Fit, fit_rows
+from halfseen.method.model import Model
+from halfseen.method.plan import check_used
+from halfseen.method.settings import Settings
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.checks import check_pairs
 from halfseen.moments.spread import Spread
@@ -28,44 +31,45 @@ MOST_FEATURES = 128
 
 
 def choose(
-    estimator: Any,
+    settings: Settings,
+    model: Model[P],
     rows: Rows,
     seen: Survey,
-    recipe: Recipe[P],
     *,
     most: int = MOST_COMPONENTS,
     bins: Bins | None = None,
 ) -> Choice:
     """The number of components for rows that were looked through."""
-    recipe = recipe.for_candidates()
+    if not model.abilities.polish_candidates:
+        settings = replace(settings, refine=None)
     bins = bins_for(None, rows) if bins is None else bins
-    features = seen.complete if estimator.method == "partial" else seen.kept
-    check_used(estimator, features)
+    features = seen.complete if settings.method == "partial" else seen.kept
+    check_used(settings, features)
     n_features = int(np.count_nonzero(features))
-    most = _most_possible(recipe, n_features, seen.sums.n_rows, most)
-    if recipe.model.rank(1) >= n_features:
+    most = _most_possible(model, n_features, seen.sums.n_rows, most)
+    if model.cumulants.rank(1) >= n_features:
         return Choice(1, (), (), "1 component: a single feature cannot tell more of them apart.")
-    if not recipe.spectral:
-        return _climbed(estimator, rows, seen, recipe, bins, most)
-    tests = spectrum(rows, seen, recipe, features, bins, most)
+    if not model.abilities.rank_tests:
+        return _climbed(settings, model, rows, bins, most)
+    tests = spectrum(rows, seen, model, features, bins, most)
     chosen = tests[-1].n_components
     around = [k for k in (chosen - 1, chosen, chosen + 1) if 1 <= k <= most]
     try:
-        found = held_out(estimator, rows, recipe, bins, around, chosen)
+        found = held_out(settings, model, rows, bins, around, chosen)
     except DataError as error:
         reason = f"{_of_spectrum(tests)} It could not be checked on held-out rows: {error}"
         return Choice(chosen, tests, (), reason)
     return _checked(tests, found)
 
 
-def _most_possible(recipe: Recipe[Any], n_features: int, n_rows: float, most: int) -> int:
+def _most_possible(model: Model[Any], n_features: int, n_rows: float, most: int) -> int:
     """Components need features to span, and rows."""
-    by_features = recipe.model.most_components(n_features)
+    by_features = model.cumulants.most_components(n_features)
     return max(1, min(most, by_features, int(n_rows) // (2 * N_FOLDS)))
 
 
 def spectrum(
-    rows: Rows, seen: Survey, recipe: Recipe[Any], features: Mask, bins: Bins, most: int
+    rows: Rows, seen: Survey, model: Model[Any], features: Mask, bins: Bins, most: int
 ) -> tuple[RankTest, ...]:
     """The tests of the second moments, on those of the ``features`` (d,) that say most."""
     features = telling_features(rows, seen, features, MOST_FEATURES)
@@ -74,7 +78,7 @@ def spectrum(
     check_pairs(sums.whole.pairs.count, part.names)
     with of_models_not_kept():
         return rank_tests(
-            sums, recipe.model, seen.complete[features], most, np.random.default_rng(0)
+            sums, model.cumulants, seen.complete[features], most, np.random.default_rng(0)
         )
 
 
@@ -89,15 +93,13 @@ def telling_features(rows: Rows, seen: Survey, features: Mask, most: int) -> Mas
     return telling
 
 
-def _climbed(
-    estimator: Any, rows: Rows, seen: Survey, recipe: Recipe[Any], bins: Bins, most: int
-) -> Choice:
+def _climbed(settings: Settings, model: Model[Any], rows: Rows, bins: Bins, most: int) -> Choice:
     """For models whose spectrum says nothing: while another component clearly helps."""
     steps: list[HeldOut] = []
     chosen, why = 1, ", the most that were tried."
     while chosen < most:
         try:
-            found = held_out(estimator, rows, recipe, bins, [chosen, chosen + 1], chosen)
+            found = held_out(settings, model, rows, bins, [chosen, chosen + 1], chosen)
         except DataError as error:
             why = f": more could not be compared on held-out rows: {error}"
             break
@@ -146,9 +148,9 @@ def _counted(n: int) -> str:
 
 
 def held_out(
-    estimator: Any,
+    settings: Settings,
+    model: Model[P],
     rows: Rows,
-    recipe: Recipe[P],
     bins: Bins,
     candidates: Sequence[int],
     reference: int,
@@ -156,9 +158,11 @@ def held_out(
     """How well the candidates predict rows they were not learned from, beside the reference."""
 
     def fitting(k: int) -> Callable[[Rows, Survey], Fit[P]]:
-        return lambda part, seen: fit_rows(estimator, part, seen, recipe, k, Stages())
+        return lambda part, seen: fit_rows(settings, model, part, seen, k, Stages())
 
-    scores = cross_scores(estimator, rows, recipe, bins, [fitting(k) for k in candidates])
+    scores = cross_scores(
+        settings.complete_above, rows, model, bins, [fitting(k) for k in candidates]
+    )
     against = list(candidates).index(reference)
     return tuple(
         HeldOut(k, scores.mean(i), *scores.gain(i, against)) for i, k in enumerate(candidates)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.method.model import Model
+from halfseen.method.model import Cumulants
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.influence import Influence
 from halfseen.moments.origin_sums import StreamSums
@@ -45,19 +45,23 @@ class RankTest:
 
 
 def rank_tests(
-    sums: BinSums, model: Model[Any], complete: Mask, most: int, generator: np.random.Generator
+    sums: BinSums,
+    cumulants: Cumulants[Any],
+    complete: Mask,
+    most: int,
+    generator: np.random.Generator,
 ) -> tuple[RankTest, ...]:
     """Tests from one component upwards, to the first that finds only noise or to ``most``."""
     multipliers = generator.standard_normal((N_REPLICATES, sums.n_bins))
     tests: list[RankTest] = []
     while len(tests) < most and all(test.more for test in tests[-1:]):
-        tests.append(rank_test(sums, model, complete, len(tests) + 1, multipliers))
+        tests.append(rank_test(sums, cumulants, complete, len(tests) + 1, multipliers))
     return tuple(tests)
 
 
 def rank_test(
     sums: BinSums,
-    model: Model[Any],
+    cumulants: Cumulants[Any],
     complete: Mask,
     n_components: int,
     multipliers: Array,
@@ -71,10 +75,10 @@ def rank_test(
     model makes of the moments is differentiated, so the model has to say nothing more. Features
     weigh as much as they are observed, unless ``feature_weights`` (d,) say otherwise.
     """
-    weighted = _weighted_signal(sums, model, complete, n_components, feature_weights)
+    weighted = _weighted_signal(sums, cumulants, complete, n_components, feature_weights)
     signal = Influence.on(weighted, sums)
     values, vectors = np.linalg.eigh(signal.value)
-    rank = model.rank(n_components)
+    rank = cumulants.rank(n_components)
     rest = vectors[:, : len(values) - rank]
     within = Influence(signal.value, rest.T @ signal.of_bins @ rest)
     noise = np.linalg.eigvalsh(within.errors(multipliers))[:, -1]
@@ -89,19 +93,21 @@ def rank_test(
 
 def _weighted_signal(
     sums: BinSums,
-    model: Model[Any],
+    cumulants: Cumulants[Any],
     complete: Mask,
     n_components: int,
     feature_weights: Array | None,
 ) -> Callable[[StreamSums], Array]:
     """The signal (d, d) of sums, with weights that are the same for all of them."""
-    whole = sums.reweighted(np.ones(sums.n_bins)).moments(model.centred)
-    unit = model.signal(whole, complete, n_components).unit
+    whole = sums.reweighted(np.ones(sums.n_bins)).moments(cumulants.centred)
+    unit = cumulants.signal(whole, complete, n_components).unit
     fraction = whole.observed_fraction if feature_weights is None else feature_weights
     weights = fraction / unit
 
     def signal(replicate: StreamSums) -> Array:
-        matrix = model.signal(replicate.moments(model.centred), complete, n_components).matrix
+        matrix = cumulants.signal(
+            replicate.moments(cumulants.centred), complete, n_components
+        ).matrix
         return np.asarray(weights[:, None] * matrix * weights)
 
     return signal

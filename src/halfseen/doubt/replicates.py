@@ -7,15 +7,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from halfseen.doubt.cross_scores import of_models_not_kept
-from halfseen.method.fit import (
-    Fit,
-    Routes,
-    fit_rows,
-    recovery_of_incomplete,
-    restricted,
-    used_features,
-)
-from halfseen.method.recipe import Recipe
+from halfseen.method.fitted import Fitted
+from halfseen.method.learn import Learned, learn
+from halfseen.method.plan import Plan, Routes, planned, routes
 from halfseen.method.regression import recovered_each
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.origin_sums import StreamSecond, stream_third
@@ -32,14 +26,8 @@ P = TypeVar("P")
 MOST_BYTES = 1e9
 
 
-def moment_replicates(
-    estimator: Any,
-    rows: Rows,
-    seen: Survey,
-    recipe: Recipe[P],
-    n_components: int,
-    bins: Bins,
-    weights: Array,
+def replicated_parameters(
+    fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, weights: Array
 ) -> list[P]:
     """Parameters of the kept features for each of ``weights`` (b, g), bin g counting so often.
 
@@ -48,32 +36,25 @@ def moment_replicates(
     """
     if not rows.sparse:  # what is sparse must not be filled in
         rows = rows.recentred(np.zeros(len(rows.names)))  # ready for many passes
-    fits = moment_fits(estimator, rows, seen, recipe, n_components, bins, weights)
-    found = [fit.parameters for fit in fits]
-    return _with_incomplete(estimator, rows, seen, recipe, n_components, bins, weights, found)
+    found = [one.found for one in moment_replicates(fitted, rows, seen, bins, weights)]
+    plan = _planned(fitted, seen)
+    if plan.recovery == "regress":
+        complete, regression = plan.kept.complete, fitted.model.regression(plan.kept)
+        references = [regression.reference(one, complete[plan.used]) for one in found]
+        part = rows.select(seen.kept)
+        found = recovered_each(part, regression, references, complete, bins, weights)
+    return [fitted.model.finished(one) for one in found]
 
 
-def moment_fits(
-    estimator: Any,
-    rows: Rows,
-    seen: Survey,
-    recipe: Recipe[P],
-    n_components: int,
-    bins: Bins,
-    weights: Array,
-) -> list[Fit[P]]:
+def moment_replicates(
+    fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, weights: Array
+) -> list[Learned[P]]:
     """Replicates by moments alone, of the features that these are taken of."""
-    by_moments = replace(recipe, regression=None, refinement=None)
     sums = None
-    if estimator.moments == "available":
+    if fitted.settings.moments == "available":
         sums = _sums(rows.select(seen.kept), seen.sums.mean[seen.kept], bins)
     with of_models_not_kept():
-        return [
-            _replicate(
-                estimator, ReweightedRows(rows, bins, one), seen, by_moments, n_components, sums
-            )
-            for one in weights
-        ]
+        return [_replicate(fitted, ReweightedRows(rows, bins, one), seen, sums) for one in weights]
 
 
 def sums_fit(n_features: int, n_bins: int) -> bool:
@@ -88,50 +69,30 @@ def _sums(rows: Rows, origin: Array, bins: Bins) -> BinSums | None:
     return rows.accumulate(BinSums.triples(origin, bins))
 
 
+def _planned(fitted: Fitted[Any], seen: Survey) -> Plan:
+    return planned(fitted.settings, fitted.model, seen, fitted.n_components)
+
+
 def _replicate(
-    estimator: Any,
-    part: ReweightedRows,
-    seen: Survey,
-    recipe: Recipe[P],
-    n_components: int,
-    sums: BinSums | None,
-) -> Fit[P]:
-    if sums is not None:
-        routes = _from_sums(sums, part.weights)
-        return fit_rows(estimator, part, seen, recipe, n_components, Stages(), routes)
-    # Means move too; which features are complete does not.
-    seen = replace(seen, sums=part.accumulate(FeatureSums.of))
-    return fit_rows(estimator, part, seen, recipe, n_components, Stages())
-
-
-def _with_incomplete(
-    estimator: Any,
-    rows: Rows,
-    seen: Survey,
-    recipe: Recipe[P],
-    n_components: int,
-    bins: Bins,
-    weights: Array,
-    found: list[P],
-) -> list[P]:
-    """Replicates of the used features, with the incomplete ones as the estimator finds them."""
-    kept = restricted(seen)
-    if recipe.regression is None:
-        return found
-    if recovery_of_incomplete(estimator, kept, n_components) != "regress":
-        return found
-    regression = recipe.regression(kept)
-    known = kept.complete[used_features(estimator, kept)]
-    references = [regression.reference(one, known) for one in found]
-    part = rows.select(seen.kept)
-    return recovered_each(part, regression, references, kept.complete, bins, weights)
+    fitted: Fitted[P], part: ReweightedRows, seen: Survey, sums: BinSums | None
+) -> Learned[P]:
+    if sums is None:  # means move too; which features are complete does not
+        seen = replace(seen, sums=part.accumulate(FeatureSums.of))
+    plan, kept = _planned(fitted, seen), part.select(seen.kept)
+    ways = (
+        routes(plan, fitted.model, kept)
+        if sums is None
+        else _from_sums(sums, part.weights)(plan.used)
+    )
+    plan = replace(plan, recovery="none", polish=False)
+    return learn(kept, fitted.model, plan, ways, Stages())
 
 
 def _from_sums(sums: BinSums, weights: Array) -> Callable[[Mask], Routes]:
     replicate = sums.reweighted(weights)
 
-    def routes(used: Mask) -> Routes:
+    def ways(used: Mask) -> Routes:
         moments = replicate if used.all() else replicate.select(used)
         return Routes(StreamSecond(moments), stream_third(moments))
 
-    return routes
+    return ways

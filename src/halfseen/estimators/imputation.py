@@ -1,57 +1,80 @@
 """Filling gaps: expectations, how sure they are, or draws."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
+from halfseen.estimators.opened import new_rows, row_by_row
+from halfseen.method.fitted import Fitted
 from halfseen.rows.arrays import Array, Mask
-from halfseen.tables.columns import in_order_of
-from halfseen.tables.containers import filled_like, table_like
+from halfseen.rows.rows import Block, Rows
+from halfseen.tables.arrays_and_frames import read_new_table
+from halfseen.tables.batches import is_batches
+from halfseen.tables.columns import in_fitted_order, in_order_of
+from halfseen.tables.containers import arrow_table, filled_like, table_like
+from halfseen.tables.door import is_elsewhere
 
 
-@dataclass(frozen=True, eq=False)
-class Predictive:
-    """What a model expects in every cell of a table given what is observed in the row.
+def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any) -> Any:
+    """``X`` with its gaps filled, in the container it came in."""
+    _check_draws(draws, return_std)
+    if is_elsewhere(X):
+        fill = partial(filled, estimator, return_std=return_std, draws=draws)
+        return [fill(batch) for batch in X] if is_batches(X) else fill(_in_memory(estimator, X))
+    fitted, rows, ordered = estimator.fitted, new_rows(estimator, X), in_fitted_order(estimator, X)
+    table = read_new_table(estimator, X)
 
-    Functions, because each costs its own pass over the table.
-    """
-
-    moments: Callable[[], tuple[Array, Array]]  # means and variances, (n, d) each
-    draws: Callable[[int], list[Array]]  # as many tables (n, d) as asked for
-
-
-def impute(
-    X: Any,
-    ordered: Any,
-    table: np.ndarray[Any, Any],
-    predictive: Predictive,
-    *,
-    return_std: bool,
-    draws: Any,
-) -> Any:
-    """Fill ``X`` as :meth:`GaussianMixture.impute` and :meth:`GammaPoisson.impute` say.
-
-    ``ordered`` is X, and ``table`` X as numbers, with the columns in the order of the fit.
-    """
-
-    def fill(values: Array) -> Any:
+    def give(values: Array) -> Any:
         return in_order_of(X, filled_like(ordered, table, values))
 
     if draws is not None:
-        if return_std or isinstance(draws, bool) or not isinstance(draws, Integral) or draws < 1:
-            raise ValueError(
-                "draws must be an int of at least 1, without return_std: how far apart the draws "
-                f"are tells how sure they are. Got draws={draws!r}, return_std={return_std!r}."
-            )
-        return [fill(values) for values in predictive.draws(int(draws))]
-    mean, variance = predictive.moments()
+        random = check_random_state(estimator.random_state)
+        return [give(values) for values in _drawn(fitted, rows, int(draws), random)]
+    mean, variance = _expected(fitted, rows)
     if not return_std:
-        return fill(mean)
+        return give(mean)
     spread = np.where(np.isnan(table), np.sqrt(variance), 0.0)
-    return fill(mean), in_order_of(X, table_like(ordered, spread))
+    return give(mean), in_order_of(X, table_like(ordered, spread))
+
+
+def _check_draws(draws: Any, return_std: bool) -> None:
+    wrong = isinstance(draws, bool) or not isinstance(draws, Integral) or draws < 1
+    if draws is not None and (return_std or wrong):
+        raise ValueError(
+            "draws must be an int of at least 1, without return_std: how far apart the draws "
+            f"are tells how sure they are. Got draws={draws!r}, return_std={return_std!r}."
+        )
+
+
+def _in_memory(estimator: Any, X: Any) -> Any:
+    """What is in files, as an Arrow table if the model's columns have names."""
+    rows = new_rows(estimator, X)
+    table = row_by_row(rows, lambda block: np.where(block.observed, block.values, np.nan))
+    named = hasattr(estimator, "feature_names_in_")
+    return arrow_table(rows.names, table) if named else table
+
+
+def _expected(fitted: Fitted[Any], rows: Rows) -> tuple[Array, Array]:
+    """Means and variances of all cells given what is observed in the row; (n, d) each."""
+
+    def both(block: Block) -> Array:
+        return np.hstack(fitted.model.cells(block, fitted.parameters))
+
+    mean, variance = np.hsplit(row_by_row(rows.select(fitted.kept), both), 2)
+    no_spread = np.where(np.isnan(fitted.constants), np.nan, 0.0)
+    return (
+        spread_out(mean, fitted.kept, fitted.constants),
+        spread_out(variance, fitted.kept, no_spread),
+    )
+
+
+def _drawn(fitted: Fitted[Any], rows: Rows, number: int, random: Any) -> list[Array]:
+    each = partial(row_by_row, rows.select(fitted.kept))
+    tables = fitted.model.fill(each, fitted.parameters, number, random)
+    return [spread_out(table, fitted.kept, fitted.constants) for table in tables]
 
 
 def spread_out(kept_values: Array, kept: Mask, others: Array) -> Array:

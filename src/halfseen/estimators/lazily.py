@@ -18,25 +18,13 @@ from halfseen.tables.observed_blocks import check_no_blocks_on_dask
 E = TypeVar("E", bound=type)
 
 
-def lazy_on_dask(*methods: str) -> Callable[[E], E]:
-    """Class decorator: what these methods give of a Dask collection is one of Dask's too.
+def lazily(method: Callable[..., Any]) -> Callable[..., Any]:
+    """What a method gives of a Dask collection is one of Dask's too.
 
     Each partition goes through the method itself, on a worker, so that it gives what it gives in
     memory: arrays become a ``dask.array``, data frames a ``dask.dataframe``.
     """
 
-    def decorate(estimator: E) -> E:
-        wrappers = dict.fromkeys(methods, _lazy)
-        if "transform" in methods:
-            wrappers["fit_transform"] = _in_two_steps
-        for name, wrapper in wrappers.items():
-            setattr(estimator, name, wrapper(getattr(estimator, name)))
-        return estimator
-
-    return decorate
-
-
-def _lazy(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def either(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if not is_dask(X):
@@ -55,8 +43,17 @@ def _lazy(method: Callable[..., Any]) -> Callable[..., Any]:
     return either
 
 
+def lazy_transformer(estimator: E) -> E:
+    """Class decorator: the same of ``transform``, which scikit-learn wraps when a class is made.
+
+    Its set_output would make a frame in memory of what it is handed.
+    """
+    for name, wrapper in (("transform", lazily), ("fit_transform", _in_two_steps)):
+        setattr(estimator, name, wrapper(getattr(estimator, name)))
+    return estimator
+
+
 def _in_two_steps(method: Callable[..., Any]) -> Callable[..., Any]:
-    """scikit-learn's set_output would make a frame in memory of what it is handed."""
 
     @wraps(method)
     def either(self: Any, X: Any, *args: Any, **options: Any) -> Any:

@@ -30,6 +30,9 @@ def streams(estimator: Any) -> bool:
             "moments='adjusted' goes over rows again, and those of a stream are gone. Use "
             "moments='available'."
         )
+    reason = estimator._model().abilities.not_streamed
+    if reason:
+        raise AttributeError(reason)
     return True
 
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from halfseen.doubt.choice import Choice
 from halfseen.method.learn import Learned
 from halfseen.moments.gaps.dependence import INDEPENDENT_BELOW
 from halfseen.moments.gaps.gaps import Gaps
@@ -59,7 +58,7 @@ class Diagnostics:
     incomplete_features: str
     seconds: dict[str, float]
     strengths: Array | None = None
-    choice: Choice | None = None
+    choice: Any = None  # a Choice, which knows more than fits do
 
     @property
     def gaps_independent(self) -> bool:

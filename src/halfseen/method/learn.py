@@ -7,27 +7,19 @@ variables with partial data. A. Anandkumar, R. Ge, D. Hsu, S. Kakade, M. Telgars
 decompositions for learning latent variable models.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-import numpy as np
-
-from halfseen.method.decomposers.decomposition import Decomposer, Decomposition
-from halfseen.method.model import Evidence, Model
-from halfseen.method.refinement import Climb, Refined, Refinement
-from halfseen.method.weights import Weighting
-from halfseen.moments.checks import warn_of_weak_moments
-from halfseen.moments.second import SecondMoment
-from halfseen.moments.survey import Survey
-from halfseen.moments.thirds.third import Probe, ThirdMoment
-from halfseen.rows.arrays import Mask
+from halfseen.method.decomposers.decomposition import Decomposition
+from halfseen.method.model import Climb, Evidence, Model
+from halfseen.method.plan import Plan, Routes
+from halfseen.method.regression import recovered
+from halfseen.method.weak_moments import warn_of_weak_moments
+from halfseen.moments.thirds.third import Probe
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
 
 P = TypeVar("P")
-Recovery = Callable[[Rows, P], P]
-"""From the parameters of the features used to those of all features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,46 +27,35 @@ class Learned(Generic[P]):
     """What the method learned, and the evidence for it."""
 
     parameters: P
+    found: Any  # as read off the moments, with incomplete features
     evidence: Evidence
     decomposition: Decomposition
     climb: Climb | None
 
 
-def learn(
-    rows: Rows,
-    survey: Survey,
-    used: Mask,
-    *,
-    model: Model[P],
-    n_components: int,
-    weighting: Weighting,
-    second_moment: SecondMoment,
-    third_moment: ThirdMoment,
-    decomposer: Decomposer,
-    recovery: Recovery[P],
-    refinement: Refinement[P] | None,
-    generator: np.random.Generator,
-    stages: Stages,
-) -> Learned[P]:
-    """Learn ``model`` from the ``used`` features (d,) of ``rows``, recover the others, polish."""
-    part = rows.select(used)
-    rank = model.rank(n_components)
+def learn(rows: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages) -> Learned[P]:
+    """Learn ``model`` from the used features of ``rows``, recover the others, polish."""
+    cumulants, part = model.cumulants, rows.select(plan.used)
+    k, rank = plan.n_components, cumulants.rank(plan.n_components)
     with stages("pairs of features"):
-        moments = second_moment.moments(part, survey.sums.select(used), model.centred)
-        second_moment.check(moments, part, rank, n_components)
-        signal = model.signal(moments, survey.complete[used], n_components)
-        weights = weighting(moments.observed_fraction, signal)
-        whitening = second_moment.whiten(signal, weights / signal.unit, rank)
+        moments = routes.second.moments(part, plan.kept.sums.select(plan.used), cumulants.centred)
+        routes.second.check(moments, part, rank, k)
+        signal = cumulants.signal(moments, plan.kept.complete[plan.used], k)
+        weights = plan.weighting(moments.observed_fraction, signal)
+        whitening = routes.second.whiten(signal, weights / signal.unit, rank)
     with stages("triples of features"):
-        third = third_moment(part, moments, Probe(whitening, model.beyond(signal)))
-    evidence = Evidence(n_components, moments, signal, weights, whitening, third)
+        third = routes.third(part, moments, Probe(whitening, cumulants.beyond(signal)))
+    evidence = Evidence(k, moments, signal, weights, whitening, third)
     warn_of_weak_moments(evidence, part.names)
     with stages("decomposition"):
-        decomposition = decomposer(model.tensor(evidence), generator)
-        parameters = model.parameters(evidence, decomposition)
+        found, decomposition = cumulants.read(evidence, plan.decompose)
     with stages("incomplete features"):
-        refined = Refined(recovery(rows, parameters))
-    if refinement is not None:
+        if plan.recovery == "regress":
+            complete, regression = plan.kept.complete, model.regression(plan.kept)
+            reference = regression.reference(found, complete[plan.used])
+            found = recovered(rows, regression, reference, complete)
+    parameters, climb = model.finished(found), None
+    if plan.polish:
         with stages("polishing"):
-            refined = refinement(rows, refined.parameters)
-    return Learned(refined.parameters, evidence, decomposition, refined.climb)
+            parameters, climb = model.polish(rows, parameters, plan.kept, plan.settings.seed)
+    return Learned(parameters, found, evidence, decomposition, climb)

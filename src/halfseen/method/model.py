@@ -1,16 +1,57 @@
-"""The contract of a model that can be read off its second and third moments."""
+"""The one seam: what a model says of itself, and all that anybody may ask of it.
 
+A model says what is hidden (one component a row, loadings, ...) and how columns arise from it. The
+method, the estimators' verbs, the doubts, the page and the command line know models only by what
+is written here.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
 
 from halfseen.method.decomposers.decomposition import Decomposition
+from halfseen.method.regression import Regression
 from halfseen.moments.moments import Moments
 from halfseen.moments.signal import Signal
+from halfseen.moments.survey import Survey
 from halfseen.moments.thirds.third import ProjectedThird
 from halfseen.moments.whitening import Whitening
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.bins import Bins
+from halfseen.rows.rows import Block, Rows
 
-P_co = TypeVar("P_co", covariant=True)
+P = TypeVar("P")
+Q_co = TypeVar("Q_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class About:
+    """A model in words."""
+
+    name: str  # by which the command line calls it
+    noun: str  # what a component is to people: "group", "topic", "state"
+    gives: str  # what it makes of a table, for help
+    assumes: str  # a sentence for the page
+    weighting: str  # what feature_weights="auto" stands for
+    labels: bool  # whether what is hidden is one component a row
+    counts: bool  # whether columns hold counts, which have no other scale than their own
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What can be asked of a model.
+
+    Nothing has a default: what is not thought of would be a yes, and silently wrong.
+    """
+
+    thin_products: bool  # moments can do without an array of all pairs of features
+    rank_tests: bool  # all that components leave of the second moments is noise
+    not_streamed: str  # why rows that are seen only once are not enough; empty if they are
+    no_intervals: str  # why there are no confidence intervals; empty if there are
+    polish_candidates: bool  # fits that are only compared are worth polishing
+    scored_rows: int | None  # rows that are enough to compare likelihoods, if those are slow
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +66,14 @@ class Evidence:
     third: ProjectedThird
 
 
-class Model(Protocol[P_co]):
-    """A latent-variable model as the method of moments sees it.
+Decompose = Callable[[Array], Decomposition]
+"""From a symmetric tensor (k, k, k) to its decomposition."""
 
-    The tensor that :meth:`tensor` makes of the evidence is, for the true moments, orthogonally
-    decomposable: ``Σ_k λ_k v_k ⊗ v_k ⊗ v_k``, one orthonormal v_k a component.
+
+class Cumulants(Protocol[Q_co]):
+    """A model as the method of moments sees it.
+
+    What is read off the moments may say more than the model's own parameters.
     """
 
     @property
@@ -48,8 +92,102 @@ class Model(Protocol[P_co]):
     def beyond(self, signal: Signal) -> Array:
         """Directions (d, m), beyond the whitening, in which the third moment is needed."""
 
-    def tensor(self, evidence: Evidence) -> Array:
-        """The tensor (k, k, k) to decompose."""
+    def read(self, evidence: Evidence, decompose: Decompose) -> tuple[Q_co, Decomposition]:
+        """Parameters for the features in the evidence, and the decomposition they are read off.
 
-    def parameters(self, evidence: Evidence, decomposition: Decomposition) -> P_co:
-        """The model's parameters for the features in the evidence."""
+        The tensor to decompose is, for the true moments, ``Σ_k λ_k v_k ⊗ v_k ⊗ v_k`` with one
+        orthonormal v_k a component. A model with a number to search for may decompose many.
+        """
+
+
+class Climb(NamedTuple):
+    """How a likelihood was climbed."""
+
+    log_likelihood: float | None  # mean of the rows, of what is observed in them; if known
+    n_iterations: int  # passes over the rows
+    converged: bool
+
+
+class Polished(NamedTuple):
+    """Parameters of higher likelihood, and how they were reached."""
+
+    parameters: Any
+    climb: Climb
+
+
+class Cells(NamedTuple):
+    """What is expected in every cell of some rows given what is observed in each, (n, d) each."""
+
+    mean: Array
+    variance: Array
+
+
+Each = Callable[[Callable[[Block], Array]], Array]
+"""Applies a function to all rows, a block at a time."""
+
+
+class Model(Protocol[P]):
+    """A latent-variable model: one file, or one folder, and one line in the registry."""
+
+    @property
+    def about(self) -> About:
+        """In words."""
+
+    @property
+    def abilities(self) -> Abilities:
+        """What can be asked of it."""
+
+    @property
+    def axes(self) -> Mapping[str, str]:
+        """Of fields that may be shared: the axes that they have."""
+
+    @property
+    def cumulants(self) -> Cumulants[Any]:
+        """How it shows in moments."""
+
+    @property
+    def checks(self) -> Sequence[Callable[[Any], Iterator[Any]]]:
+        """What else may speak against it: functions from a case to concerns."""
+
+    @property
+    def portrait(self) -> Callable[[Any], Any]:
+        """How it is shown to people: from what was fitted to a portrait."""
+
+    def check(self, seen: Survey) -> None:
+        """Refuse values that it cannot have."""
+
+    def caution(self, seen: Survey) -> None:
+        """Warn of a table that it does not suit."""
+
+    def regression(self, kept: Survey) -> Regression[Any]:
+        """How incomplete features are found from complete ones, in what moments are read as."""
+
+    def finished(self, read: Any) -> P:
+        """Its own parameters, from what was read off the moments."""
+
+    def polish(self, rows: Rows, start: P, kept: Survey, seed: Callable[[], int]) -> Polished:
+        """Climb from ``start`` to higher likelihood; ``seed`` gives one if chance is needed."""
+
+    def log_likelihood(self, block: Block, parameters: P) -> Array:
+        """Of what is observed in each row; (n,)."""
+
+    def hidden(self, block: Block, parameters: P) -> Array:
+        """What is expected to be hidden behind each row: probabilities or loadings; (n, k)."""
+
+    def cells(self, block: Block, parameters: P) -> Cells:
+        """What is expected in every cell."""
+
+    def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
+        """As many tables (n, d) as asked for, drawn given what is observed in each row."""
+
+    def draw(self, parameters: P, n_rows: int, random: Any) -> tuple[Array, np.ndarray[Any, Any]]:
+        """Rows without gaps (n, d), and what is hidden behind them."""
+
+    def shares(self, parameters: P) -> Array:
+        """How common the components are; (k,)."""
+
+    def places(self, parameters: P, home: P) -> Array:
+        """Where components are, in units of ``home``, to tell which is which; (k, d)."""
+
+    def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
+        """What polished parameters would be with bins counting ``weights`` (b, g) times."""

@@ -5,6 +5,7 @@ keeps a sum of K rank-one terms a sum of K rank-one terms: the same as rescaling
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -60,3 +61,18 @@ WEIGHTINGS: dict[str, Weighting] = {
     "none": equal,
     "signal": signal_aware,
 }
+
+
+def given_weights(estimator: str, value: Any, n_features: int) -> Array:
+    """The user's own weights, one a feature, if that is what they are."""
+    try:
+        weights = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    if weights.shape != (n_features,) or not (np.isfinite(weights) & (weights > 0)).all():
+        words = ", ".join(repr(word) for word in sorted(("auto", *WEIGHTINGS))[:-1])
+        raise ValueError(
+            f"The 'feature_weights' parameter of {estimator} must be {words} or 'sqrt', or "
+            f"{n_features} positive numbers, one a feature. Got {value!r} instead."
+        )
+    return weights

@@ -31,6 +31,12 @@ class Survey:
         reasons = np.where(self.sums.count == 0, NEVER_OBSERVED, reasons)
         return {self.names[i]: str(reasons[i]) for i in np.flatnonzero(~self.kept)}
 
+    def of_kept(self) -> "Survey":
+        """The survey of the features that are kept."""
+        names = tuple(name for name, keep in zip(self.names, self.kept, strict=True) if keep)
+        kept = self.kept
+        return Survey(names, self.sums.select(kept), kept[kept], self.complete[kept])
+
 
 def survey(rows: Rows, complete_above: float) -> Survey:
     """Look through the rows once."""

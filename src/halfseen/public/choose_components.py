@@ -7,14 +7,11 @@ from sklearn.base import clone
 from halfseen.doubt.choice import Choice
 from halfseen.doubt.clusters import bins_for
 from halfseen.doubt.number_of_components import MOST_COMPONENTS, choose
-from halfseen.estimators.parameters import check_count
+from halfseen.estimators.checks import check_count
 from halfseen.method.fit import look_through
-from halfseen.models.gamma_poisson.estimator import GammaPoisson
-from halfseen.models.gaussian_mixture.estimator import GaussianMixture
+from halfseen.models import MODELS
 from halfseen.tables.door import open_rows
 from halfseen.tables.observed_blocks import ObservedBlocks
-
-KINDS: dict[str, Any] = {"gaussian": GaussianMixture, "gamma-poisson": GammaPoisson}
 
 
 def choose_components(
@@ -31,15 +28,16 @@ def choose_components(
     features weighted by how often they are observed, is above the noise of the table: the 99 %
     quantile of a bootstrap over rows. The number found, one less and one more are then compared by
     the likelihood of held-out rows, and the choice moves if that is clearly higher (for one more,
-    by at least 0.01 a row: noise that is not quite as assumed can give less). A mixture with
-    ``covariance_type="diag"`` is chosen by held-out likelihood alone, from one component upwards.
+    by at least 0.01 a row: noise that is not quite as assumed can give less). Models
+    whose second moments hold more than components and noise are chosen by held-out likelihood
+    alone, from one component upwards.
 
     Parameters
     ----------
     X : array, data frame, sparse matrix, path or list of batches
         As for the model's ``fit``.
-    model : estimator or {"gaussian", "gamma-poisson"}, default="gaussian"
-        What to choose for. An estimator's own ``n_components`` does not matter.
+    model : estimator or str, default="gaussian"
+        What to choose for: an estimator, or the name of a model. An estimator's own ``n_components`` does not matter.
     max_components : int, default=20
         The most to try.
     groups : array of shape (n,) or None, default=None
@@ -64,20 +62,19 @@ def choose_components(
     """
     check_count("max_components", max_components, 1)
     estimator = unfitted(model).set_params(n_components="auto")
-    estimator._check_parameters()
-    recipe = estimator._recipe()
+    settings, kind = estimator.checked()
     rows, stages = open_rows(estimator, X, None, observed)
-    seen = look_through(estimator, rows, recipe, stages)
+    seen = look_through(settings, kind, rows, stages)
     bins = bins_for(groups, rows)
     with stages("number of components"):
-        return choose(estimator, rows, seen, recipe, most=max_components, bins=bins)
+        return choose(settings, kind, rows, seen, most=max_components, bins=bins)
 
 
 def unfitted(model: Any) -> Any:
     """A new estimator like ``model``, or of the kind that it names."""
     if isinstance(model, str):
-        if model not in KINDS:
-            known = " or ".join(repr(kind) for kind in KINDS)
+        if model not in MODELS:
+            known = " or ".join(repr(name) for name in MODELS)
             raise ValueError(f"model must be {known}, or an estimator. Got {model!r} instead.")
-        model = KINDS[model]()
+        model = MODELS[model]()
     return clone(model)

@@ -1,15 +1,17 @@
 """Ways of weighting features, judged on the user's own data."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from halfseen.doubt.choice import CLEARLY
 from halfseen.doubt.clusters import bins_for
 from halfseen.doubt.cross_scores import cross_scores
 from halfseen.doubt.number_of_components import choose
-from halfseen.method.fit import Fit, check_adjustable, fit_rows, look_through
-from halfseen.method.recipe import Recipe
+from halfseen.method.fit import Fit, fit_rows, look_through
+from halfseen.method.model import Model
+from halfseen.method.plan import check_adjustable
+from halfseen.method.settings import Settings
 from halfseen.moments.survey import Survey
 from halfseen.public.choose_components import unfitted
 from halfseen.rows.errors import DataError
@@ -72,8 +74,8 @@ def compare_weights(
     ----------
     X : array, data frame, sparse matrix, path or list of batches
         As for the model's ``fit``.
-    model : estimator or {"gaussian", "gamma-poisson"}, default="gaussian"
-        What to compare for, with its other parameters.
+    model : estimator or str, default="gaussian"
+        What to compare for: an estimator, or the name of a model, with its other parameters.
     n_components : int or "auto", default="auto"
         How many components to learn.
     groups : array of shape (n,) or None, default=None
@@ -99,46 +101,45 @@ def compare_weights(
     ['adjusted', 'observed', 'signal', 'sqrt']
     """
     estimator = unfitted(model)
-    if getattr(estimator, "covariance_type", None) == "diag":
+    if not estimator._model().abilities.rank_tests:
         raise ValueError(
-            "covariance_type='diag' is learned by likelihood, in which weights play no part. Use "
-            "covariance_type='spherical' to compare them."
+            f"{estimator!r} is learned by likelihood, in which weights play no part. Compare them "
+            "for a model that is read off moments."
         )
     if estimator.method != "weighted":
         raise ValueError(
             f"method='{estimator.method}' takes features as equal, so there are no weights to "
             "compare. Use method='weighted'."
         )
-    estimator.set_params(refine=None, n_components=n_components)
-    estimator._check_parameters()
-    recipe = estimator._recipe()
+    settings, kind = estimator.set_params(refine=None, n_components=n_components).checked()
     rows, stages = open_rows(estimator, X, None, observed)
-    seen = look_through(estimator, rows, recipe, stages)
+    seen = look_through(settings, kind, rows, stages)
     bins = bins_for(groups, rows)
     k = (
-        choose(estimator, rows, seen, recipe, bins=bins).n_components
+        choose(settings, kind, rows, seen, bins=bins).n_components
         if n_components == "auto"
         else int(n_components)
     )
 
     def fitting(parameters: dict[str, str]) -> Callable[[Rows, Survey], Fit[Any]]:
-        way = unfitted(estimator).set_params(**parameters)
-        return lambda part, survey: fit_rows(way, part, survey, recipe, k, Stages())
+        way: Settings = replace(settings, **parameters)
+        return lambda part, survey: fit_rows(way, kind, part, survey, k, Stages())
 
-    possible = _possible(recipe, seen)
-    scores = cross_scores(estimator, rows, recipe, bins, [fitting(p) for p in possible.values()])
-    usual = list(possible).index(recipe.auto_weighting)
+    possible = _possible(kind, seen)
+    fittings = [fitting(parameters) for parameters in possible.values()]
+    scores = cross_scores(settings.complete_above, rows, kind, bins, fittings)
+    usual = list(possible).index(kind.about.weighting)
     ways = [
         Weighed(way, parameters, scores.mean(i), *scores.gain(i, usual))
         for i, (way, parameters) in enumerate(possible.items())
     ]
-    return _told(sorted(ways, key=lambda way: -way.log_likelihood), k, recipe.auto_weighting)
+    return _told(sorted(ways, key=lambda way: -way.log_likelihood), k, kind.about.weighting)
 
 
-def _possible(recipe: Recipe[Any], seen: Survey) -> dict[str, dict[str, str]]:
+def _possible(model: Model[Any], seen: Survey) -> dict[str, dict[str, str]]:
     """The ways that there are for a table."""
     try:
-        check_adjustable(recipe, seen.complete[seen.kept])
+        check_adjustable(model.cumulants, seen.complete[seen.kept])
     except (DataError, ValueError):
         return {way: parameters for way, parameters in WAYS.items() if way != "adjusted"}
     return WAYS

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import sepsis
 from benchmarks.comparison import learned_components
-from halfseen.doubt.recovery import total_angle
+from halfseen.doubt.matching import total_angle
 from halfseen.reproduce.description import Point
 from halfseen.reproduce.methods import METHODS
 from halfseen.reproduce.quiet import quiet

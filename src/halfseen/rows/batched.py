@@ -76,6 +76,10 @@ class StreamedRows:
         """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
         return CarriedHere(self, begin)
 
+    def blocks(self) -> Iterator[Block]:
+        """The rows in order, a batch at a time."""
+        return map(self._block, self._numbered())
+
     def _numbered(self) -> Iterator[tuple[int, Piece]]:
         """Pieces with the number of their first row; an empty one if there are no rows."""
         start = self.first

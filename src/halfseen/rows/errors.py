@@ -3,6 +3,10 @@
 Every message says what is wrong, with names and values, and then what to do about it.
 """
 
+import sys
+import warnings
+from pathlib import Path
+
 
 class DataError(ValueError):
     """The data cannot give what was asked for."""
@@ -22,3 +26,16 @@ class DroppedFeatureWarning(UserWarning):
 
 class LikelihoodWarning(UserWarning):
     """Likelihoods were estimated with too large an error to compare models by."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user's that called, however deep in the library this is."""
+    inside = tuple(_folder(name) for name in ("halfseen", "sklearn") if name in sys.modules)
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _folder(package: str) -> str:
+    return str(Path(str(sys.modules[package].__file__)).parent)

@@ -2,7 +2,7 @@
 
 import copy
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,13 @@ def table_like(X: Any, values: Array) -> Any:
     """``values`` (n, d) with the rows' and columns' names of ``X``, if it has any."""
     library = type(X).__module__.partition(".")[0]
     return _WRAP[library](X, values) if library in _WRAP else values
+
+
+def arrow_table(names: Sequence[str], values: Array) -> Any:
+    """``values`` (n, d) under names, as an Arrow table."""
+    import pyarrow as pa
+
+    return pa.table([np.ascontiguousarray(column) for column in values.T], names=list(names))
 
 
 def rows_of(X: Any, chosen: np.ndarray[Any, Any]) -> Any:

@@ -64,6 +64,11 @@ def open_rows(
     return MemoryRows(table, feature_names(estimator), weights, threads, stages.advance), stages
 
 
+def is_elsewhere(X: Any) -> bool:
+    """Whether rows are in files or come in batches, rather than lying in memory."""
+    return isinstance(X, str | Path | Files) or is_batches(X)
+
+
 def _sparse(
     estimator: Any, X: Any, sample_weight: Any, observed: ObservedBlocks | None, threads: int
 ) -> tuple[SparseRows, Stages]:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen import GammaPoisson, simulate
-from halfseen.doubt import recovery
+from halfseen import recovery
 
 TOPICS = np.array(
     [

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
 
 from halfseen import GammaPoisson, simulate
-from halfseen.doubt import recovery
+from halfseen import recovery
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import (
     Chains,

@@ -8,7 +8,7 @@ from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 
 from halfseen import GaussianMixture, simulate
-from halfseen.doubt import recovery
+from halfseen import recovery
 
 WEIGHTS = np.array([0.5, 0.3, 0.2])
 MEANS = np.array(

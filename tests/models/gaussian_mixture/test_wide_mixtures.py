@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfseen import GaussianMixture, simulate
-from halfseen.doubt.recovery import total_angle
+from halfseen.doubt.matching import total_angle
 from halfseen.method import fit as fitting
 
 D, K = 60, 3

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from halfseen.doubt.concerns import counts, gaps, mixture, spectrum
-from halfseen.doubt.concerns.case import Case, case_of
+from halfseen.doubt.concerns import gaps, spectrum
+from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
 
 Check = Callable[[Case], Iterator[Concern]]
@@ -14,17 +14,13 @@ SHARED: tuple[Check, ...] = (
     spectrum.unrelated_features,
     spectrum.number_of_components,
 )
-CHECKS: dict[str, tuple[Check, ...]] = {
-    "GaussianMixture": (*SHARED, mixture.overlap, mixture.noise),
-    "GammaPoisson": (*SHARED, counts.alike, counts.dispersion, counts.routes),
-}
-"""The checks of each estimator."""
+"""The checks of every model; each may have more of its own."""
 
 
-def concerns_of(this: Case) -> list[Concern]:
+def concerns_of(case: Case) -> list[Concern]:
     """All concerns about a fitted model and the table it was learned from."""
-    checks = CHECKS[type(this.model).__name__]
-    return [concern for check in checks for concern in check(this)]
+    checks = (*SHARED, *case.fitted.model.checks)
+    return [concern for check in checks for concern in check(case)]
 
 
-__all__ = ["CHECKS", "Case", "Check", "Concern", "case_of", "concerns_of"]
+__all__ = ["SHARED", "Case", "Check", "Concern", "concerns_of"]

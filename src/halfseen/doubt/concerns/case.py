@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.doubt.clusters import bins_for
-from halfseen.doubt.learned_rows import open_again
 from halfseen.doubt.number_of_components import telling_features
+from halfseen.method.fitted import Fitted
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.gaps.gaps import JointGaps
 from halfseen.moments.gaps.joint_counts import pair_counts
@@ -26,17 +25,16 @@ MOST_FEATURES = 128
 class Case:
     """What there is to check. Sums over the rows are made once, when first asked for."""
 
-    model: Any
+    fitted: Fitted[Any]
     rows: Rows
     seen: Survey
     bins: Bins
-    all_names: tuple[str, ...]  # of the features, as people know them
-    called: Callable[[int], str]  # what a component, by number, is called
+    called: Callable[[int], str] = "component {}".format  # what a component, by number, is called
 
     @cached_property
     def features(self) -> Mask:
         """Which features the checks of pairs look at; (d,)."""
-        kept = self.seen.kept & self.model.kept_features_
+        kept = self.seen.kept & self.fitted.kept
         return telling_features(self.rows, self.seen, kept, MOST_FEATURES)
 
     @cached_property
@@ -47,7 +45,7 @@ class Case:
     @property
     def names(self) -> tuple[str, ...]:
         """Of those features."""
-        return tuple(np.array(self.all_names, dtype=object)[self.features])
+        return tuple(np.array(self.fitted.own_names, dtype=object)[self.features])
 
     @cached_property
     def pairs(self) -> BinSums:
@@ -63,17 +61,3 @@ class Case:
     def unseen_pairs(self) -> bool:
         """Whether some pair of features is in no row, so that moments cannot be had."""
         return bool(np.any(self.gaps.count == 0))
-
-
-def case_of(
-    model: Any,
-    X: Any,
-    *,
-    groups: Any = None,
-    observed: Any = None,
-    names: tuple[str, ...] | None = None,
-    called: Callable[[int], str] = "component {}".format,
-) -> Case:
-    """The case of a fitted model and its table ``X``; ``names`` if the columns have better ones."""
-    rows, seen = open_again(model, X, observed=observed)
-    return Case(model, rows, seen, bins_for(groups, rows), names or rows.names, called)

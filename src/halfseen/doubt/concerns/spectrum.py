@@ -21,16 +21,20 @@ WEAK = 0.2
 
 def number_of_components(case: Case) -> Iterator[Concern]:
     """More components than the spectrum supports, or fewer."""
-    k = case.model.n_components_
-    recipe = case.model._recipe()
-    if not recipe.spectral or case.unseen_pairs:
+    k = case.fitted.n_components
+    model = case.fitted.model
+    if not model.abilities.rank_tests or case.unseen_pairs:
         return
     multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, case.bins.n))
     complete = case.seen.complete[case.features]
     most = int(np.count_nonzero(case.features)) - 1
     with of_models_not_kept():
-        fewer = rank_test(case.pairs, recipe.model, complete, k - 1, multipliers) if k > 1 else None
-        here = rank_test(case.pairs, recipe.model, complete, k, multipliers) if k <= most else None
+        fewer = (
+            rank_test(case.pairs, model.cumulants, complete, k - 1, multipliers) if k > 1 else None
+        )
+        here = (
+            rank_test(case.pairs, model.cumulants, complete, k, multipliers) if k <= most else None
+        )
     if fewer is not None and not fewer.more:
         yield Concern(
             "too_many_components",
@@ -52,15 +56,15 @@ def noise_of_spectrum(case: Case) -> float | None:
 
     None if that cannot be told: too many features, or a model that has no such test.
     """
-    recipe, weights = case.model._recipe(), case.model.feature_weights_[case.features]
-    k = case.model.n_components_
-    everything = np.array_equal(case.features, case.model.kept_features_) and (weights > 0).all()
-    if not (everything and recipe.spectral) or case.unseen_pairs or k >= len(weights):
+    model, weights = case.fitted.model, case.fitted.feature_weights[case.features]
+    k = case.fitted.n_components
+    everything = np.array_equal(case.features, case.fitted.kept) and (weights > 0).all()
+    if not (everything and model.abilities.rank_tests) or case.unseen_pairs or k >= len(weights):
         return None
     multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, case.bins.n))
     complete = case.seen.complete[case.features]
     with of_models_not_kept():
-        return rank_test(case.pairs, recipe.model, complete, k, multipliers, weights).noise
+        return rank_test(case.pairs, model.cumulants, complete, k, multipliers, weights).noise
 
 
 def unrelated_features(case: Case) -> Iterator[Concern]:

@@ -4,14 +4,14 @@ import numpy as np
 from scipy.optimize import nnls
 
 from halfseen.method.decomposers.decomposition import Decomposition
-from halfseen.method.model import Evidence
+from halfseen.method.model import Decompose, Evidence
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
 from halfseen.moments.moments import Moments
 from halfseen.moments.signal import Signal
 from halfseen.rows.arrays import Array, Mask
 
 
-class GammaPoissonModel:
+class GammaPoissonCumulants:
     """``x_d ~ Poisson(Σ_k a_dk α_k)``, ``α_k ~ Gamma(shape c_k, rate b)`` (discrete ICA).
 
     Poisson noise adds to the diagonals of the cumulants only in ways that they tell themselves:
@@ -47,6 +47,13 @@ class GammaPoissonModel:
     def beyond(self, signal: Signal) -> Array:
         """None."""
         return signal.null
+
+    def read(
+        self, evidence: Evidence, decompose: Decompose
+    ) -> tuple[TopicParameters, Decomposition]:
+        """One decomposition, of the whitened third cumulant."""
+        decomposition = decompose(self.tensor(evidence))
+        return self.parameters(evidence, decomposition), decomposition
 
     def tensor(self, evidence: Evidence) -> Array:
         """The whitened third cumulant without the Poisson terms."""

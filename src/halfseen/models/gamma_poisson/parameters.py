@@ -1,19 +1,21 @@
 """Parameters of the gamma-Poisson model."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
+from halfseen.method.learned import learned
+from halfseen.method.scale import FRACTION, POSITIVE
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
-from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
 class GammaPoissonParameters:
     """``x_d ~ Poisson(Σ_k α_k a_kd)`` with ``α_k ~ Gamma(shape c_k, rate b)``."""
 
-    topics: Array  # (k, d)  a_k in rows
-    shapes: Array  # (k,)    c
-    rate: float  # b
+    topics: Array = learned("components_", "kd", FRACTION, 0.0)  # a_k in rows
+    shapes: Array = learned("shapes_", "k", POSITIVE)  # c
+    rate: float = learned("rate_", "", POSITIVE)  # b
 
     @classmethod
     def matching(cls, topics: TopicParameters) -> Self:
@@ -24,7 +26,3 @@ class GammaPoissonParameters:
     def loading_moments(self) -> TopicParameters:
         """The same topics with the means and variances of their loadings."""
         return TopicParameters(self.topics, self.shapes / self.rate, self.shapes / self.rate**2)
-
-    def select(self, features: Mask) -> Self:
-        """The same model seen through only some of the features."""
-        return replace(self, topics=self.topics[:, features])

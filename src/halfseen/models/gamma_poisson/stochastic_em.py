@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from scipy.special import digamma, polygamma
 
-from halfseen.method.refinement import Climb, Refined
+from halfseen.method.model import Climb, Polished
 from halfseen.models.gamma_poisson import row_random, special
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.rows.arrays import Array
@@ -159,9 +159,7 @@ def _first_loadings(block: Block, parameters: GammaPoissonParameters) -> Array:
     return np.ascontiguousarray((parameters.shapes + even) / rates)
 
 
-def polish(
-    rows: Rows, start: GammaPoissonParameters, *, seed: int, n_sweeps: int
-) -> Refined[GammaPoissonParameters]:
+def polish(rows: Rows, start: GammaPoissonParameters, *, seed: int, n_sweeps: int) -> Polished:
     """Improve ``start`` by ``n_sweeps`` sweeps: half to get there, half to average.
 
     The average gives later sweeps more weight, in proportion to their number, so that what is left
@@ -177,7 +175,7 @@ def polish(
         step = 1.0 if number <= n_burn_in else 2 / (number - n_burn_in + 2)
         averaged = sums if averaged is None else averaged.towards(sums, step)
         parameters = averaged.maximise()
-    return Refined(parameters, Climb(float("nan"), n_sweeps, True))
+    return Polished(parameters, Climb(None, n_sweeps, True))
 
 
 def _without_zeros(parameters: GammaPoissonParameters, mean: Array) -> GammaPoissonParameters:

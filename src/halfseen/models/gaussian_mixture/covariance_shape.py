@@ -15,6 +15,10 @@ from halfseen.rows.arrays import Array
 class CovarianceShape(Protocol):
     """How squares are summed, and variances had from them."""
 
+    @property
+    def axes(self) -> str:
+        """What variances differ by: components (k), features (d)."""
+
     def squares(self, x: Array) -> Array:
         """Squares of deviations ``x`` (n, d), summed as far as the shape allows; (n, s)."""
 
@@ -36,6 +40,8 @@ class CovarianceShape(Protocol):
 
 class Diagonal:
     """Each feature of each component has its own."""
+
+    axes = "kd"
 
     def squares(self, x: Array) -> Array:
         """All of them."""
@@ -64,6 +70,8 @@ class Diagonal:
 
 class Spherical:
     """Each component has one for all features."""
+
+    axes = "k"
 
     def squares(self, x: Array) -> Array:
         """Summed over features."""
@@ -94,6 +102,8 @@ class Spherical:
 
 class TiedSpherical(Spherical):
     """All components have the same one."""
+
+    axes = ""
 
     def variances(self, residual: Array, count: Array) -> Array:
         """Over all features and components together."""

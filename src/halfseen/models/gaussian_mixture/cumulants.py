@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from halfseen.method.decomposers.decomposition import Decomposition
-from halfseen.method.model import Evidence
-from halfseen.models.gaussian_mixture.form import Form
+from halfseen.method.model import Decompose, Evidence
 from halfseen.models.gaussian_mixture.noise import Noise
 from halfseen.models.gaussian_mixture.noise_floor import (
     NoiseFloor,
@@ -20,10 +19,11 @@ from halfseen.moments.moments import Moments
 from halfseen.moments.outer import Outer
 from halfseen.moments.signal import Signal
 from halfseen.rows.arrays import Array, Mask
+from halfseen.structures.one_class.form import Form
 
 
 @dataclass(frozen=True)
-class GaussianMixtureModel:
+class GaussianCumulants:
     """``x ~ Σ_k π_k N(a_k, σ²_k I)``.
 
     About an origin o, with σ̄² = Σ π_k σ²_k and s = Σ π_k σ²_k (a_k - o):
@@ -77,6 +77,13 @@ class GaussianMixtureModel:
     def beyond(self, signal: Signal) -> Array:
         """What the noise needs."""
         return self.noise.probe(signal)
+
+    def read(
+        self, evidence: Evidence, decompose: Decompose
+    ) -> tuple[MixtureParameters, Decomposition]:
+        """One decomposition, of the whitened third moment without the noise."""
+        decomposition = decompose(self.tensor(evidence))
+        return self.parameters(evidence, decomposition), decomposition
 
     def tensor(self, evidence: Evidence) -> Array:
         """The whitened third moment without the noise, in the chosen form."""

@@ -6,11 +6,11 @@ import numpy as np
 from scipy.optimize import nnls
 
 from halfseen.method.model import Evidence
-from halfseen.models.gaussian_mixture.form import Located
 from halfseen.models.gaussian_mixture.noise_floor import MOST_NULL
 from halfseen.moments.moments import Moments
 from halfseen.moments.signal import Signal
 from halfseen.rows.arrays import Array
+from halfseen.structures.one_class.form import Located
 
 
 class Noise(Protocol):

@@ -1,7 +1,6 @@
 """The variance that spherical components share, from the smallest eigenvalues."""
 
 import itertools
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from halfseen.moments.eigen import leading_eigenpairs
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.errors import DataError, WeakMomentsWarning
+from halfseen.rows.errors import DataError, WeakMomentsWarning, warn
 
 MOST_NULL = 32
 """Null directions that are averaged over: the cost grows with their cube, the gain levels off."""
@@ -99,11 +98,10 @@ def well_observed(
             "Use fewer components, or add features that are observed in most rows."
         )
     features: Mask = fraction >= np.sort(fraction)[-needed] / 2
-    warnings.warn(
+    warn(
         f"Only {n_complete} features are complete, fewer than the {needed} from which to tell "
         f"{n_components} components from noise; the {np.count_nonzero(features)} best observed "
         "are used instead. Lower complete_above to choose them, or use fewer components.",
         WeakMomentsWarning,
-        stacklevel=9,
     )
     return features

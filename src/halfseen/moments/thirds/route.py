@@ -1,6 +1,5 @@
 """Which way to the third moment, by what it costs and by what it assumes."""
 
-import warnings
 from dataclasses import replace
 
 from halfseen.moments.gaps.dependence import INDEPENDENT_BELOW
@@ -8,7 +7,7 @@ from halfseen.moments.moments import Moments
 from halfseen.moments.thirds.implicit import implicit
 from halfseen.moments.thirds.least_squares import least_squares
 from halfseen.moments.thirds.third import Probe, ProjectedThird, ThirdMoment, explicit
-from halfseen.rows.errors import WeakMomentsWarning
+from halfseen.rows.errors import WeakMomentsWarning, warn
 from halfseen.rows.rows import Rows
 
 CHEAP = 1e9
@@ -34,12 +33,11 @@ def asked_implicit(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird
         return implicit(rows, moments, probe)
     if _solvable(moments, probe):
         return replace(least_squares(rows, moments, probe), reason=_depend(dependence))
-    warnings.warn(
+    warn(
         "third_moment='implicit' takes features to be missing independently of each other here, "
         f"but they are not (largest deviation {dependence:.1f} of {INDEPENDENT_BELOW:g}). "
         + _remedy(moments),
         WeakMomentsWarning,
-        stacklevel=6,
     )
     return implicit(rows, moments, probe)
 

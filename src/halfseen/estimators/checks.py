@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
-from halfseen.rows.arrays import Array
+from halfseen.method.decomposers import DECOMPOSERS
+from halfseen.method.plan import THIRD_MOMENTS
 
 
 def _refuse(estimator: object, name: str, rule: str) -> None:
@@ -61,11 +60,6 @@ def check_count(name: str, value: Any, fewest: int, why: str = "") -> None:
         raise ValueError(f"{name} must be an int of at least {fewest}{why}. Got {value!r} instead.")
 
 
-def check_sample_size(n_samples: Any) -> None:
-    """How many rows to draw."""
-    check_count("n_samples", n_samples, 1)
-
-
 def check_fraction(estimator: object, name: str) -> None:
     """A parameter in (0, 1]."""
     value: Any = getattr(estimator, name)
@@ -73,13 +67,22 @@ def check_fraction(estimator: object, name: str) -> None:
         _refuse(estimator, name, "a number above 0 and at most 1")
 
 
-def weights_array(estimator: object, name: str, value: Any, n_features: int) -> Array:
-    """A parameter that gives every feature its weight."""
-    try:
-        weights = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        weights = np.empty(0)
-    if weights.shape != (n_features,) or not (np.isfinite(weights) & (weights > 0)).all():
-        words = "'auto', 'none', 'observed', 'signal' or 'sqrt'"
-        _refuse(estimator, name, f"{words}, or {n_features} positive numbers, one a feature")
-    return weights
+METHODS = ("weighted", "full", "partial")
+MOMENTS = ("available", "adjusted")
+INCOMPLETE = ("regress", "divide")
+
+
+def check_parameters(estimator: Any) -> None:
+    """The parameters that all estimators have."""
+    check_integer_or_auto(estimator, "n_components")
+    check_fraction(estimator, "complete_above")
+    check_choice(estimator, "method", METHODS)
+    check_choice(estimator, "decomposer", DECOMPOSERS)
+    check_choice(estimator, "third_moment", THIRD_MOMENTS)
+    check_choice(estimator, "moments", MOMENTS)
+    check_choice(estimator, "incomplete_features", INCOMPLETE)
+    check_choice_or_none(estimator, "refine", estimator.refinements)
+    if estimator.method == "partial" and estimator.incomplete_features == "divide":
+        raise ValueError(
+            "method='partial' has no weights to divide by. Use incomplete_features='regress'."
+        )

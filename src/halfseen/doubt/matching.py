@@ -1,6 +1,6 @@
-"""How close learned components are to true ones, whatever their order.
+"""Which component is which, and how close they are, whatever their order.
 
->>> from halfseen.doubt import recovery
+>>> from halfseen import recovery
 >>> float(recovery.total_angle([[0.0, 2.0], [3.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]))
 0.0
 """
@@ -19,6 +19,12 @@ def match(learned: ArrayLike, true: ArrayLike) -> Labels:
     """
     _, order = linear_sum_assignment(_all_angles(np.asarray(true), np.asarray(learned)))
     return np.asarray(order, dtype=np.int64)
+
+
+def nearest(ours: Array, theirs: Array) -> Labels:
+    """Which of their components goes with each of ours, so that squared distances are least."""
+    apart = ((ours[:, None] - theirs[None]) ** 2).sum(axis=2)
+    return np.asarray(linear_sum_assignment(apart)[1], dtype=np.int64)
 
 
 def angles(learned: ArrayLike, true: ArrayLike, features: ArrayLike | None = None) -> Array:

@@ -1,15 +1,15 @@
-"""Concerns about gamma-Poisson topics."""
+"""What may speak against gamma-Poisson topics."""
 
 from collections.abc import Iterator
 
 import numpy as np
 from scipy.stats import t as student
 
-from halfseen.doubt.bootstrap import learned_from
 from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
+from halfseen.doubt.learned_rows import learned_from
 from halfseen.doubt.recovery import match
-from halfseen.doubt.replicates import moment_fits, sums_fit
+from halfseen.doubt.replicates import moment_replicates, sums_fit
 from halfseen.moments.influence import Influence
 from halfseen.moments.origin_sums import StreamSums
 from halfseen.rows.arrays import Array
@@ -54,7 +54,7 @@ def routes(case: Case) -> Iterator[Concern]:
 
     Both follow from gamma loadings: ``c_k = m_k²/s_k`` and ``c_k = 4/λ_k²``.
     """
-    if case.unseen_pairs or not learned_from(case.model, case.seen):
+    if case.unseen_pairs or not learned_from(case.fitted, case.seen):
         return
     if not sums_fit(int(np.count_nonzero(case.seen.kept)), N_PARTS):
         return
@@ -77,23 +77,21 @@ def routes(case: Case) -> Iterator[Concern]:
 
 def _log_ratios(case: Case, parts: Bins, weights: Array) -> Array:
     """Logarithms of third-order over second-order shapes, for each of ``weights``; (b, k)."""
-    model = case.model
-    fits = moment_fits(
-        model, case.rows, case.seen, model._recipe(), model.n_components_, parts, weights
-    )
-    used = model.feature_weights_ > 0
-    home = model.components_[:, used]  # the order by which components are called
+    fitted = case.fitted
+    found = moment_replicates(fitted, case.rows, case.seen, parts, weights)
+    used = fitted.feature_weights[fitted.kept] > 0
+    home = fitted.parameters.topics[:, used]  # the order by which components are called
     ratios = []
-    for fit in fits:
-        strengths = np.maximum(np.asarray(fit.diagnostics.strengths), np.finfo(float).eps)
-        ratio = np.log(4 / strengths**2) - np.log(fit.parameters.shapes)
-        ratios.append(ratio[match(fit.parameters.topics, home)])
+    for one in found:
+        strengths = np.maximum(one.decomposition.values, np.finfo(float).eps)
+        ratio = np.log(4 / strengths**2) - np.log(one.found.shapes)
+        ratios.append(ratio[match(one.found.topics, home)])
     return np.array(ratios)
 
 
 def alike(case: Case) -> Iterator[Concern]:
     """Topics that are nearly the same."""
-    topics = case.model.components_
+    topics = case.fitted.parameters.topics
     unit = topics / np.linalg.norm(topics, axis=1, keepdims=True)
     cosines = np.triu(unit @ unit.T, 1)
     i, j = map(int, np.unravel_index(cosines.argmax(), cosines.shape))

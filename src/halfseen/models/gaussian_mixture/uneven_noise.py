@@ -1,4 +1,4 @@
-"""Concerns about mixtures: components that overlap, and noise that is not as assumed."""
+"""A concern about spherical mixtures: noise that is not as assumed."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,44 +9,17 @@ from scipy.stats import t as student
 
 from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
+from halfseen.method.fitted import Fitted
+from halfseen.method.learned import select
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.models.gaussian_mixture.posterior import posterior
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Block
 
-OVERLAP = 0.3
-"""From 0, apart, to 1, the same: two equal normals 2.4 standard deviations apart have 0.3."""
 UNEVEN = 0.2
 """Departures from the assumed noise below this are too small to matter."""
 CHANCE = 0.01
-
-
-def overlap(case: Case) -> Iterator[Concern]:
-    """Two components of which rows do not tell which they are from."""
-    parameters = case.model._parameters()
-    if len(parameters.weights) < 2:
-        return
-
-    def products(block: Block) -> Array:
-        shares = posterior(block, parameters).responsibilities
-        both: Array = shares.T @ block.weighed(shares)
-        return both
-
-    shared = case.rows.select(case.model.kept_features_).accumulate(products)
-    own = shared.sum(axis=1)
-    between = shared * np.add.outer(own, own) / np.maximum(np.outer(own, own), 1e-300)
-    np.fill_diagonal(between, 0.0)
-    i, j = map(int, np.unravel_index(between.argmax(), between.shape))
-    if between[i, j] > OVERLAP:
-        yield Concern(
-            "overlapping_components",
-            f"{case.called(i).capitalize()} and {case.called(j)} overlap: what is observed in a "
-            f"row often cannot tell which it is from (overlap {between[i, j]:.2f}; 0 is apart, 1 "
-            "the same). Do not read much into the label of a row; use probabilities, or fewer "
-            "components.",
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,16 +31,16 @@ class ResidualSums:
 
     @classmethod
     def of(
-        cls, parameters: MixtureParameters, features: Mask, bins: Bins
+        cls, fitted: Fitted[MixtureParameters], features: Mask, bins: Bins
     ) -> Callable[[Block], "ResidualSums"]:
         """The function that sums some of the ``features`` (d,) of a block."""
-        some = parameters.select(features)
+        some = select(fitted.parameters, features)
 
         def summarise(block: Block) -> ResidualSums:
             d = some.means.shape[1]
             count, product = np.zeros((2, bins.n, d, d))
             for bin_, rows in bins.parts(block):
-                shares = rows.weighed(posterior(rows, parameters).responsibilities)
+                shares = rows.weighed(fitted.model.hidden(rows, fitted.parameters))
                 part = rows.select(features)
                 mask = part.observed.astype(float)
                 count[bin_] = mask.T @ part.weighed(mask)
@@ -89,13 +62,11 @@ class ResidualSums:
         return mean - expected, error
 
 
-def noise(case: Case) -> Iterator[Concern]:
+def uneven_noise(case: Case) -> Iterator[Concern]:
     """Noise that is not alike in all features, or goes along between some."""
-    if case.model.covariance_type == "diag":
-        return
-    kept, names = case.model.kept_features_, case.names
+    kept, names = case.fitted.kept, case.names
     d = len(names)
-    sums = ResidualSums.of(case.model._parameters(), case.features[kept], case.bins)
+    sums = ResidualSums.of(case.fitted, case.features[kept], case.bins)
     excess, error = case.rows.select(kept).accumulate(sums).against(np.eye(d))
     clear = student.isf(CHANCE / (d * (d + 1)), case.bins.n - 1)  # of so many, two-sided
     stands_out = (np.abs(excess) > clear * error) & (np.abs(excess) > UNEVEN)

@@ -1,0 +1,460 @@
+"""The one class that holds the estimators' verbs: a model's own file says only what is its own."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from halfseen.doubt.clusters import bins_for
+from halfseen.doubt.concerns import Case, Concern, concerns_of
+from halfseen.doubt.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, bootstrapped
+from halfseen.doubt.number_of_components import choose
+from halfseen.estimators.checks import check_count, check_parameters
+from halfseen.estimators.imputation import filled, spread_out
+from halfseen.estimators.lazily import lazily
+from halfseen.estimators.opened import new_rows, row_by_row, same_rows
+from halfseen.estimators.stored import save
+from halfseen.estimators.streaming import streams, with_batch
+from halfseen.explain.page import write_report
+from halfseen.method.fit import Fit, fit_rows, fit_stream, look_through
+from halfseen.method.fitted import Fitted
+from halfseen.method.learned import n_free, parameters_of
+from halfseen.method.model import About, Model
+from halfseen.method.settings import Settings
+from halfseen.moments.survey import survey
+from halfseen.rows.arrays import Array, Labels
+from halfseen.rows.errors import WeakMomentsWarning, warn
+from halfseen.rows.naming import quoted
+from halfseen.tables.arrays_and_frames import feature_names
+from halfseen.tables.door import open_rows
+from halfseen.tables.observed_blocks import ObservedBlocks
+
+
+def labelled(estimator: Any) -> bool:
+    """Whether what is hidden is one component a row."""
+    return bool(estimator.about.labels)
+
+
+class Estimator(BaseEstimator):  # type: ignore[misc]
+    """A model as scikit-learn knows models.
+
+    A subclass says with :meth:`_model` which model its parameters make and, if it has parameters
+    of its own, has an ``__init__`` that names all of them.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=1
+        How many components there are. ``"auto"`` chooses: see :func:`halfseen.choose_components`.
+    method : {"weighted", "full", "partial"}, default="weighted"
+        In the moments, weight the features, take all as equal, or use complete features only.
+    feature_weights : {"auto", "observed", "sqrt", "none", "signal"} or array, default="auto"
+        The weights of ``method="weighted"``. ``"auto"`` is the model's own rule.
+    complete_above : float, default=0.95
+        A feature observed in at least this fraction of rows counts as complete.
+    incomplete_features : {"regress", "divide"}, default="regress"
+        Find incomplete features' parameters by regression on what the complete ones say of the
+        components, or divide by their weights as in the paper.
+    decomposer : {"joint", "power", "jennrich"}, default="joint"
+        Joint diagonalisation, the tensor power method, or one random contraction.
+    third_moment : {"auto", "explicit", "implicit"}, default="auto"
+        Form the third moment of all triples of features, or never form it, which takes time linear
+        in the table but assumes that features (or groups of features) are missing independently of
+        each other. ``"auto"`` chooses by cost and by a test; ``diagnostics_`` says what and why.
+    moments : {"available", "adjusted"}, default="available"
+        Take each moment from the rows that hold what it needs, or also use what the complete
+        features predict in the others (control variates), which takes about three times as long
+        and often makes moments of rarely observed features more certain.
+    refine : {"em"} or None, default="em"
+        Polish by expectation-maximisation, or stay with what the moments say.
+    tol : float, default=1e-7
+        EM stops when a step gains less than this in mean log-likelihood.
+    max_iter : int, default=500
+        EM stops after this many passes over the rows.
+    random_state : int, RandomState or None, default=None
+        Seeds the decomposer (``"joint"`` uses no randomness), refining and drawing.
+    n_jobs : int or None, default=None
+        Threads over blocks of rows.
+    verbose : int, default=0
+        Show progress.
+    """
+
+    about: ClassVar[About]
+    Parameters: ClassVar[type[Any]]
+    """What the model learns."""
+    refinements: ClassVar[tuple[str, ...]] = ("em",)
+    """What ``refine`` may be, besides None."""
+    later: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+    """Learned attributes that older model files do not have, from those that they do."""
+
+    def __init__(
+        self,
+        n_components: int | str = 1,
+        *,
+        method: str = "weighted",
+        feature_weights: Any = "auto",
+        complete_above: float = 0.95,
+        incomplete_features: str = "regress",
+        decomposer: str = "joint",
+        third_moment: str = "auto",
+        moments: str = "available",
+        refine: str | None = "em",
+        tol: float = 1e-7,
+        max_iter: int = 500,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.method = method
+        self.feature_weights = feature_weights
+        self.complete_above = complete_above
+        self.incomplete_features = incomplete_features
+        self.decomposer = decomposer
+        self.third_moment = third_moment
+        self.moments = moments
+        self.refine = refine
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _model(self) -> Model[Any]:
+        """The model that the parameters make."""
+        raise NotImplementedError
+
+    def _check(self) -> None:
+        """Refuse parameters of its own that cannot be right."""
+
+    def checked(self) -> tuple[Settings, Model[Any]]:
+        """What the parameters say, if they can be right."""
+        check_parameters(self)
+        self._check()
+        return Settings.of(self), self._model()
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the model from ``X`` (n, d), in which NaN marks the gaps.
+
+        X is an array or a data frame; the path of a Parquet, Arrow, Feather, CSV, TSV or NumPy file
+        or of a folder of them (:class:`halfseen.Files` to choose columns); or a list of batches of
+        rows, or any other object that gives the same batches each time it is gone through. A
+        ``dask.array`` or ``dask.dataframe`` is summed by Dask's workers.
+        A row with a ``sample_weight`` of 2 counts as if it were there twice.
+        """
+        return self._learn(X, sample_weight, None)
+
+    def _learn(self, X: Any, sample_weight: Any, observed: ObservedBlocks | None) -> Self:
+        settings, model = self.checked()
+        vars(self).pop("stream_", None)  # a fit starts anew
+        rows, stages = open_rows(self, X, sample_weight, observed)
+        seen = look_through(settings, model, rows, stages)
+        if settings.n_components != "auto":
+            return self._keep(fit_rows(settings, model, rows, seen, settings.n_components, stages))
+        with stages("number of components"):
+            choice = choose(settings, model, rows, seen)
+        fit = fit_rows(settings, model, rows, seen, choice.n_components, stages)
+        return self._keep(replace(fit, diagnostics=replace(fit.diagnostics, choice=choice)))
+
+    @available_if(streams)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, refit: bool = True
+    ) -> Self:
+        """Learn from another batch of rows, which need not be kept.
+
+        The sums of all batches so far are in ``stream_``, to be saved and taken up again; X may
+        also be such a :class:`Stream`, which is added. The model is read off the moments alone:
+        ``refine`` needs rows that can be gone over again. The first batch should be typical, as
+        moments are taken about its means. With ``refit=False`` rows are added and nothing is
+        learned, which is faster, and right while there are too few.
+        """
+        settings, model = self.checked()
+        self.stream_ = with_batch(self, X, sample_weight, model.check)
+        if not refit:
+            return self
+        return self._keep(fit_stream(settings, model, self.stream_.names, self.stream_.sums))
+
+    def _keep(self, fit: Fit[Any]) -> Self:
+        seen, climb, model = fit.survey, fit.climb, self._model()
+        self.feature_weights_ = fit.feature_weights
+        self.observed_fraction_ = seen.sums.observed_fraction
+        self.complete_features_ = seen.complete
+        self.kept_features_ = seen.kept
+        self.constants_ = np.where(seen.kept, np.nan, seen.sums.mean)
+        self.n_components_ = fit.n_components
+        self.diagnostics_ = fit.diagnostics
+        self.preprocessing_ = None
+        self.columns_by_name_ = False  # as scikit-learn wants it; models from files do
+        self.n_iter_ = 0 if climb is None else climb.n_iterations
+        self.converged_ = climb is None or climb.converged
+        self.lower_bound_ = None if climb is None else climb.log_likelihood
+        fitted = self._fitted_with(model, fit.parameters)
+        for name, value in fitted.attributes(fit.parameters).items():
+            setattr(self, name, value)
+        self._warn_of_empty(model.shares(fit.parameters), seen.sums.n_rows)
+        if not self.converged_:
+            warn(
+                f"The likelihood was still rising after max_iter={self.max_iter} passes. Raise "
+                "max_iter, or raise tol to be content with less.",
+                ConvergenceWarning,
+            )
+        return self
+
+    def _warn_of_empty(self, shares: Array, n_rows: float) -> None:
+        """A component that less than one row belongs to is one too many."""
+        empty = np.flatnonzero(shares < 1 / n_rows)
+        if len(empty):
+            kind = "Component" if self.about.labels else self.about.noun.capitalize()
+            warn(
+                f"{kind} {quoted([str(k) for k in range(len(shares))], empty)} ended with less "
+                "than one row's weight: the data support fewer. Use at most "
+                f"{len(shares) - len(empty)} components.",
+                WeakMomentsWarning,
+            )
+
+    @property
+    def fitted(self) -> Fitted[Any]:
+        """What was learned, free of scikit-learn: for what explains, doubts and draws models."""
+        check_is_fitted(self)
+        model = self._model()
+        parameters = parameters_of(
+            self.Parameters, vars(self), self.kept_features_, self.n_components_, model.axes
+        )
+        return self._fitted_with(model, parameters)
+
+    def _fitted_with(self, model: Model[Any], parameters: Any) -> Fitted[Any]:
+        return Fitted(
+            model,
+            Settings.of(self),
+            parameters,
+            feature_names(self),
+            self.kept_features_,
+            self.complete_features_,
+            self.observed_fraction_,
+            self.feature_weights_,
+            self.constants_,
+            self.n_components_,
+            self.converged_,
+            self.diagnostics_,
+            self.preprocessing_,
+        )
+
+    def _each(self, X: Any, observed: ObservedBlocks | None) -> Callable[..., Array]:
+        """What applies a function to all rows of X, those of the kept features, a block at a time."""
+        return partial(row_by_row, new_rows(self, X, observed).select(self.kept_features_))
+
+    @available_if(labelled)  # type: ignore[untyped-decorator]
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
+        """Learn the model and return the most probable component of each row."""
+        labels: Labels = self.fit(X, sample_weight=sample_weight).predict(X)
+        return labels
+
+    @available_if(labelled)  # type: ignore[untyped-decorator]
+    @lazily
+    def predict(self, X: Any) -> Labels:
+        """The most probable component of each row given what is observed in it; (n,)."""
+        labels: Labels = self.predict_proba(X).argmax(axis=1)
+        return labels
+
+    @available_if(labelled)  # type: ignore[untyped-decorator]
+    @lazily
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each component given what is observed in a row; (n, k)."""
+        fitted, each = self.fitted, self._each(X, None)
+        return each(lambda block: fitted.model.hidden(block, fitted.parameters))
+
+    @lazily
+    def score_samples(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
+        """Log-likelihood of what is observed in each row; (n,)."""
+        fitted, each = self.fitted, self._each(X, observed)
+        return each(lambda block: fitted.model.log_likelihood(block, fitted.parameters))
+
+    def score(self, X: Any, y: Any = None, observed: ObservedBlocks | None = None) -> float:
+        """Mean log-likelihood of the rows."""
+        return float(self.score_samples(X, observed).mean())
+
+    @available_if(labelled)  # type: ignore[untyped-decorator]
+    def aic(self, X: Any) -> float:
+        """Akaike's information criterion: lower is better."""
+        return float(-2 * self.score_samples(X).sum() + 2 * self._n_free())
+
+    @available_if(labelled)  # type: ignore[untyped-decorator]
+    def bic(self, X: Any) -> float:
+        """Bayesian information criterion: lower is better."""
+        log_likelihood = self.score_samples(X)
+        n_rows = float(np.isfinite(log_likelihood).sum())  # which Dask may have to count
+        return float(-2 * log_likelihood.sum() + self._n_free() * np.log(n_rows))
+
+    def _n_free(self) -> int:
+        model, n_kept = self._model(), int(np.count_nonzero(self.kept_features_))
+        return n_free(self.Parameters, self.n_components_, n_kept, model.axes)
+
+    @lazily
+    def impute(self, X: Any, *, return_std: bool = False, draws: int | None = None) -> Any:
+        """``X`` with each gap filled by its expectation given what is observed in the row.
+
+        Arrays come back as arrays and data frames as data frames, with observed cells, names and
+        index as they were; those of Dask come back lazily, batches as a list of batches, files as
+        an Arrow table. A constant feature is filled with its constant; one that was never observed
+        in the fit stays as it is.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), path or list of batches
+            The table to fill.
+        return_std : bool, default=False
+            Return also each cell's predictive standard deviation, zero where it was observed.
+        draws : int or None, default=None
+            Return this many tables with gaps filled by random draws from their distribution given
+            what is observed, for multiple imputation.
+        """
+        return filled(self, X, return_std=return_std, draws=draws)
+
+    def sample(self, n_samples: int = 1) -> tuple[Array, Any]:
+        """Draw rows without gaps, and what is hidden behind them."""
+        fitted = self.fitted
+        check_count("n_samples", n_samples, 1)
+        random = check_random_state(self.random_state)
+        rows, hidden = fitted.model.draw(fitted.parameters, n_samples, random)
+        return spread_out(rows, fitted.kept, fitted.constants), hidden
+
+    def intervals(
+        self,
+        X: Any,
+        level: float = 0.95,
+        *,
+        groups: Any = None,
+        n_replicates: int = N_REPLICATES,
+        sample_weight: Any = None,
+        observed: ObservedBlocks | None = None,
+    ) -> dict[str, Interval]:
+        """Confidence intervals for everything that was learned, by bootstrap.
+
+        How far the maximum of a likelihood moves, to first order, when rows (in bins) count more or
+        less: one pass over the rows, which allows for a model that is not quite right. Without
+        ``refine`` the moments themselves are bootstrapped, and components matched to those of the
+        fit. Each entry has an interval of its own.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), path or list of batches
+            The table that the model was learned from.
+        level : float, default=0.95
+            The probability that an interval holds the truth.
+        groups : array of shape (n,) or None, default=None
+            A label for each row if rows depend on each other, such as the patient it is of.
+        n_replicates : int, default=200
+            How many replicates there are.
+        sample_weight : array of shape (n,) or None, default=None
+            As given to :meth:`fit`.
+        observed : ObservedBlocks or None, default=None
+            As given to :meth:`fit`.
+
+        Returns
+        -------
+        dict of str to Interval
+            For each attribute the arrays ``low``, ``high`` and ``std`` (standard errors), shaped
+            like the attribute.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from halfseen import GaussianMixture
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(2000, 3)) + 5 * rng.integers(2, size=(2000, 1))
+        >>> mixture = GaussianMixture(2).fit(X)
+        >>> share = mixture.intervals(X)["weights_"]
+        >>> (share.low < 0.5) & (0.5 < share.high)
+        array([ True,  True])
+        """
+        fitted = self.fitted
+        if fitted.model.abilities.no_intervals:
+            raise ValueError(fitted.model.abilities.no_intervals)
+        check_count("n_replicates", n_replicates, FEWEST_REPLICATES, ", or the ends are chance")
+        if hasattr(self, "stream_"):
+            raise ValueError(
+                "A model learned by partial_fit() has no rows to bootstrap from. Use fit() for "
+                "intervals."
+            )
+        rows = same_rows(self, X, sample_weight, observed)
+        seen = survey(rows, self.complete_above)
+        bins = bins_for(groups, rows, sample_weight)
+        return bootstrapped(fitted, rows, seen, bins, level, n_replicates)
+
+    def concerns(
+        self, X: Any, *, groups: Any = None, observed: ObservedBlocks | None = None
+    ) -> list[Concern]:
+        """What speaks against taking the model at its word, in sentences.
+
+        Checks whether gaps depend on values or come in blocks, whether pairs of features are seen
+        together often enough, whether features are related at all, how many components the second
+        moments support, and what the model assumes. Each is a test that rarely fires without cause.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), path or list of batches
+            The table that the model was learned from.
+        groups : array of shape (n,) or None, default=None
+            A label for each row if rows depend on each other, such as the patient it is of.
+        observed : ObservedBlocks or None, default=None
+            As given to :meth:`fit`.
+
+        Returns
+        -------
+        list of Concern
+            Each with a ``kind`` and a ``sentence`` that says what to do.
+        """
+        return concerns_of(self._case(X, groups, observed))
+
+    def _case(self, X: Any, groups: Any = None, observed: ObservedBlocks | None = None) -> Case:
+        fitted, rows = self.fitted, same_rows(self, X, None, observed)
+        return Case(fitted, rows, survey(rows, self.complete_above), bins_for(groups, rows))
+
+    def report(
+        self,
+        X: Any,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        include_rows: bool = False,
+        overwrite: bool = False,
+        groups: Any = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        """Write one HTML page that explains the model, learned from ``X`` (n, d) or the like.
+
+        It opens without a network, and holds no row of X unless ``include_rows`` says so. A file
+        that is there already is not replaced unless ``overwrite`` says so. ``groups`` (n,) label
+        rows that depend on each other, such as those of one patient; ``notes`` are sentences for
+        the summary.
+        """
+        write_report(
+            self._case(X, groups),
+            path,
+            title=title,
+            include_rows=include_rows,
+            overwrite=overwrite,
+            grouped=groups is not None,
+            notes=notes,
+        )
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted model to one file, for :func:`halfseen.load`.
+
+        A file that is there already is not replaced unless ``overwrite`` says so. Until the new one
+        is whole the old one stays, even if the process is killed.
+        """
+        check_is_fitted(self)
+        save(self, path, overwrite=overwrite)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

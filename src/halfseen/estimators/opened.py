@@ -1,0 +1,58 @@
+"""The rows of a table for an estimator that is fitted already."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from halfseen.moments.survey import survey
+from halfseen.rows.arrays import Array
+from halfseen.rows.memory import MemoryRows
+from halfseen.rows.rows import Block, Rows
+from halfseen.tables.arrays_and_frames import feature_names, read_new_table
+from halfseen.tables.columns import in_fitted_order
+from halfseen.tables.door import is_elsewhere, open_rows
+from halfseen.tables.files import Files
+from halfseen.tables.observed_blocks import ObservedBlocks, check_no_blocks
+from halfseen.tables.sparse_matrix import read_sparse
+
+
+def same_rows(
+    estimator: Any, X: Any, sample_weight: Any = None, observed: ObservedBlocks | None = None
+) -> Rows:
+    """The rows of ``X``, whatever the estimator could be fitted to, with the fitted features."""
+    check_is_fitted(estimator)
+    reader = clone(estimator)  # reading a table sets names, and the estimator has its own
+    rows, _ = open_rows(reader, in_fitted_order(estimator, X), sample_weight, observed)
+    fitted, given = feature_names(estimator), feature_names(reader)
+    unnamed = not hasattr(reader, "feature_names_in_")
+    if len(given) != len(fitted) or (given != fitted and not unnamed):
+        raise ValueError(
+            f"X has other columns than the model was learned from ({len(given)}, not "
+            f"{len(fitted)}, or other names). Give the same X."
+        )
+    return rows
+
+
+def new_rows(estimator: Any, X: Any, observed: ObservedBlocks | None = None) -> Rows:
+    """The rows of ``X`` to say something of, with values that the model can have."""
+    check_is_fitted(estimator)
+    if is_elsewhere(X):
+        rows = same_rows(estimator, replace(X, dask=False) if isinstance(X, Files) else X)
+    elif issparse(X) and get_tags(estimator).input_tags.sparse:
+        rows = read_sparse(estimator, X, reset=False, observed=observed)
+    else:
+        check_no_blocks(observed)
+        rows = MemoryRows(read_new_table(estimator, X), feature_names(estimator))
+    estimator._model().check(survey(rows, 1.0))
+    return rows
+
+
+def row_by_row(rows: Any, function: Callable[[Block], Array]) -> Array:
+    """``function`` of all rows, a block at a time, so that what it needs stays small."""
+    return np.concatenate([function(block) for block in rows.blocks()])

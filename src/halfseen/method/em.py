@@ -1,0 +1,135 @@
+"""One expectation-maximisation for every model: accelerated, and the likelihood never falls.
+
+References
+----------
+A. Dempster, N. Laird, D. Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm.
+R. Varadhan, C. Roland (2008), Simple and globally convergent methods for accelerating the
+convergence of any EM algorithm.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from halfseen.method.learned import declared
+from halfseen.method.model import Climb, Polished
+from halfseen.method.scale import ANY, SHARE
+from halfseen.rows.arrays import Array
+from halfseen.rows.rows import Block, Rows
+
+P = TypeVar("P")
+LEAST_SHARE = 1e-10
+"""A component that no row belongs to keeps a trace of weight, so that it can come back."""
+
+
+class Expected(Protocol):
+    """What one E-step adds up over blocks of rows; the M-step needs the rest of it."""
+
+    @property
+    def n_rows(self) -> float:
+        """Rows, by weight."""
+
+    @property
+    def log_likelihood(self) -> float:
+        """Of all rows."""
+
+    def __add__(self, other: Any) -> Any: ...
+
+
+class Steps(Protocol[P]):
+    """The two steps of a model's EM, and where a leap beyond them may land."""
+
+    def expect(self, parameters: P) -> Callable[[Block], Expected]:
+        """The function that runs the E-step on a block."""
+
+    def maximise(self, sums: Any, before: P) -> P:
+        """The M-step. What no row says anything about stays as it was."""
+
+    def units(self, parameters: P) -> Mapping[str, Array]:
+        """For fields that may be any number: how far is far."""
+
+    def within(self, parameters: P) -> P:
+        """The same, if it was leaped to: where no density overflows."""
+
+
+def climb(
+    rows: Rows, start: P, steps: Steps[P], *, tolerance: float, max_iterations: int
+) -> Polished:
+    """Climb from ``start`` to a maximum of the likelihood of what is observed in ``rows``.
+
+    Two EM steps and a squared extrapolation from them (SQUAREM), which is taken only if it does
+    not lower the likelihood. Stops when an EM step gains less than ``tolerance`` a row.
+    """
+
+    def step(parameters: P) -> tuple[float, P]:
+        sums = rows.accumulate(steps.expect(parameters))
+        return sums.log_likelihood / sums.n_rows, steps.maximise(sums, parameters)
+
+    here = start
+    height, once = step(here)
+    n_iterations, converged = 1, False
+    while n_iterations < max_iterations:
+        higher, twice = step(once)
+        n_iterations += 1
+        converged = higher - height < tolerance
+        if converged or n_iterations == max_iterations:
+            here, height = once, higher
+            break
+        leap = steps.within(_leaped(here, once, twice, steps.units(here)))
+        leap_height, after = step(leap)
+        n_iterations += 1
+        if leap_height >= higher:
+            here, height, once = leap, leap_height, after
+        elif n_iterations < max_iterations:
+            here = twice
+            height, once = step(here)
+            n_iterations += 1
+        else:
+            here, height = once, higher
+    return Polished(here, Climb(height, n_iterations, converged))
+
+
+def normalised(weights: Array) -> Array:
+    """Shares that sum to one, none of them gone for good."""
+    weights = np.maximum(weights, LEAST_SHARE)
+    shares: Array = weights / weights.sum()
+    return shares
+
+
+def _leaped(start: P, once: P, twice: P, units: Mapping[str, Array]) -> P:
+    """Where the last two steps point to, at the squared step length of SQUAREM's third scheme."""
+    points = list(zip(*(_coordinates(p, units) for p in (start, once, twice)), strict=True))
+    steps = [b - a for a, b, _ in points]
+    bends = [c - 2 * b + a for a, b, c in points]
+    length = np.sqrt(sum(float(np.sum(s**2)) for s in steps))
+    bend = np.sqrt(sum(float(np.sum(b**2)) for b in bends))
+    ratio = max(length / bend, 1.0) if bend > 0 else 1.0
+    leap = (
+        point[0] + 2 * ratio * s + ratio**2 * b
+        for point, s, b in zip(points, steps, bends, strict=True)
+    )
+    return _placed(start, leap, units)
+
+
+def _coordinates(parameters: Any, units: Mapping[str, Array]) -> list[Array]:
+    return [
+        value / units[one.field] if one.scale is ANY else np.log(value)
+        for one in declared(parameters)
+        for value in [getattr(parameters, one.field)]
+    ]
+
+
+def _placed(like: P, coordinates: Any, units: Mapping[str, Array]) -> P:
+    found = {}
+    for one, value in zip(declared(like), coordinates, strict=True):
+        if one.scale is ANY:
+            found[one.field] = value * units[one.field]
+        elif one.scale is SHARE:
+            shares = np.exp(value - value.max())
+            found[one.field] = normalised(shares / shares.sum())
+        else:
+            with np.errstate(over="ignore"):  # a leap may be wild; it is bounded next
+                found[one.field] = np.exp(value)
+    return replace(like, **found)  # type: ignore[type-var]

@@ -1,0 +1,130 @@
+"""What models learn: parameters that say their public name, axes and scale, once.
+
+From the declarations follow the learned attributes of an estimator, their forms in a model file,
+their intervals, and the same model with fewer features or with its components in another order.
+"""
+
+from collections.abc import Mapping
+from dataclasses import field, fields, replace
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from halfseen.method.scale import SHARE, Scale
+from halfseen.rows.arrays import Array, Mask
+
+P = TypeVar("P")
+CONSTANT = None
+"""Features that are left out have their own constant."""
+
+
+class Declared(NamedTuple):
+    """One field of a model's parameters.
+
+    Parameters hold an array with the last of the axes; what is shared is public with fewer.
+    """
+
+    field: str
+    name: str  # of the public attribute
+    axes: tuple[str, ...]  # k for components, d for features
+    scale: Scale
+    otherwise: float | None  # what is said of features that were left out
+
+
+def learned(
+    name: str, axes: str | tuple[str, ...], scale: Scale, otherwise: float | None = CONSTANT
+) -> Any:
+    """A field of a data class that holds learned numbers under a public name."""
+    every = (axes,) if isinstance(axes, str) else axes
+    return field(metadata={"learned": (name, every, scale, otherwise)})
+
+
+def declared(parameters: Any) -> tuple[Declared, ...]:
+    """What a class of parameters, or one of them, declares."""
+    return tuple(Declared(one.name, *one.metadata["learned"]) for one in fields(parameters))
+
+
+def select(parameters: P, features: Mask) -> P:
+    """The same model seen through only some of the features."""
+    return _along(parameters, "d", features)
+
+
+def reordered(parameters: P, order: Any) -> P:
+    """The same model with its components in another order."""
+    return _along(parameters, "k", order)
+
+
+def _along(parameters: P, axis: str, chosen: Any) -> P:
+    changed = {
+        one.field: getattr(parameters, one.field)[
+            (slice(None),) * one.axes[-1].index(axis) + (chosen,)
+        ]
+        for one in declared(parameters)
+        if axis in one.axes[-1]
+    }
+    return replace(parameters, **changed)  # type: ignore[type-var]
+
+
+def attributes(
+    parameters: Any, kept: Mask, constants: Array, axes: Mapping[str, str]
+) -> dict[str, Any]:
+    """The learned attributes, for all features, by their names.
+
+    ``constants`` (d,) are the values of features that are not ``kept``; ``axes`` says which of the
+    axes that a field may have it has.
+    """
+    found = {}
+    for one in declared(parameters):
+        value, public = getattr(parameters, one.field), axes.get(one.field, one.axes[-1])
+        value = _shared(value, one.axes[-1], public)
+        if "d" in public:
+            rest = constants if one.otherwise is CONSTANT else one.otherwise
+            whole = np.empty((*np.shape(value)[:-1], len(kept)))
+            whole[..., :] = rest
+            whole[..., kept] = value
+            value = whole
+        found[one.name] = value if public else float(value)
+    return found
+
+
+def _shared(value: Any, axes: str, public: str) -> Any:
+    """What all components or features have alike, once."""
+    return value[tuple(slice(None) if axis in public else 0 for axis in axes)] if axes else value
+
+
+def parameters_of(
+    kind: type[P], values: Mapping[str, Any], kept: Mask, k: int, axes: Mapping[str, str]
+) -> P:
+    """The parameters of the kept features, from learned attributes; the reverse of those."""
+    found = {}
+    sides = {"k": k, "d": int(np.count_nonzero(kept))}
+    for one in declared(kind):
+        value, public = np.asarray(values[one.name]), axes.get(one.field, one.axes[-1])
+        value = value[..., kept] if "d" in public else value
+        apart = tuple(slice(None) if axis in public else None for axis in one.axes[-1])
+        whole = np.broadcast_to(value[apart], [sides[axis] for axis in one.axes[-1]])
+        found[one.field] = whole if one.axes[-1] else float(value)
+    return kind(**found)
+
+
+def forms(kind: Any) -> dict[str, tuple[str, ...]]:
+    """How the learned attributes are stored: what may be shared has several forms."""
+    return {
+        one.name: tuple(f"float64[{','.join(axes)}]" if axes else "float" for axes in one.axes)
+        for one in declared(kind)
+    }
+
+
+def scales(kind: Any) -> dict[str, Scale]:
+    """The scale of each learned attribute."""
+    return {one.name: one.scale for one in declared(kind)}
+
+
+def n_free(kind: Any, k: int, n_features: int, axes: Mapping[str, str]) -> int:
+    """How many numbers are learned: shares sum to one, so the last of them is not."""
+    sides = {"k": k, "d": n_features}
+    return sum(
+        int(np.prod([sides[axis] for axis in axes.get(one.field, one.axes[-1])], dtype=int))
+        - (one.scale is SHARE)
+        for one in declared(kind)
+    )

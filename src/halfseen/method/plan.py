@@ -1,0 +1,145 @@
+"""What is decided after a look at the features: which are used, how they count, how moments are had."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfseen.method.decomposers import DECOMPOSERS
+from halfseen.method.decomposers.decomposition import Decomposition
+from halfseen.method.model import Cumulants, Model
+from halfseen.method.settings import Settings
+from halfseen.method.weights import WEIGHTINGS, Weighting, equal, given, given_weights
+from halfseen.moments.adjusted import AdjustedSecond, AdjustedThird, Prediction
+from halfseen.moments.second import AllPairs, SecondMoment
+from halfseen.moments.survey import Survey
+from halfseen.moments.thin_second import ThinProducts
+from halfseen.moments.thirds.route import MOST_EXPLICIT, asked_implicit, automatic
+from halfseen.moments.thirds.third import ThirdMoment, explicit
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.errors import DataError
+from halfseen.rows.rows import Rows
+
+THIRD_MOMENTS: dict[str, ThirdMoment] = {
+    "auto": automatic,
+    "explicit": explicit,
+    "implicit": asked_implicit,
+}
+WIDE = 4096
+"""More features than this have no array of all pairs: it and its eigenvectors take minutes."""
+SPARSE_WIDE = 512
+"""The same for sparse tables, whose products cost what is not zero."""
+
+
+class Routes(NamedTuple):
+    """How the moments are had: which pairs and triples of columns meet, and how they are summed."""
+
+    second: SecondMoment
+    third: ThirdMoment
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What was decided."""
+
+    settings: Settings
+    n_components: int
+    seen: Survey
+    kept: Survey  # of the features that vary
+    used: Mask  # (kept,)  those that the moments are taken of
+    weighting: Weighting
+    recovery: str  # of incomplete features: "none", "regress" or "divide"
+    polish: bool
+
+    def decompose(self, tensor: Array) -> Decomposition:
+        """Decompose a tensor (k, k, k) in the way that was asked for."""
+        return DECOMPOSERS[self.settings.decomposer](tensor, self.settings.generator())
+
+
+def planned(settings: Settings, model: Model[Any], seen: Survey, n_components: int) -> Plan:
+    """The plan for a table that was looked through."""
+    kept = seen.of_kept()
+    used = used_features(settings, kept)
+    check_used(settings, used)
+    weighting = _weighting(settings, model.about.weighting, seen)
+    recovery = recovery_of_incomplete(settings, kept, n_components)
+    polish = settings.refine is not None
+    return Plan(settings, n_components, seen, kept, used, weighting, recovery, polish)
+
+
+def routes(plan: Plan, model: Model[Any], rows: Rows) -> Routes:
+    """How the moments of the kept features of ``rows`` are had."""
+    settings = plan.settings
+    if settings.moments == "adjusted":
+        complete = plan.kept.complete[plan.used]
+        check_adjustable(model.cumulants, complete)
+        part, sums = rows.select(plan.used), plan.kept.sums.select(plan.used)
+        prediction = Prediction.learn(part, sums, complete)
+        return Routes(AdjustedSecond(prediction), AdjustedThird(prediction))
+    n_features, thin = len(plan.kept.names), model.abilities.thin_products
+    second = _second_moment(settings.third_moment, rows.sparse, n_features, thin)
+    return Routes(second, THIRD_MOMENTS[settings.third_moment])
+
+
+def _second_moment(third_moment: str, sparse: bool, n_features: int, thin: bool) -> SecondMoment:
+    """Pairs of features in an array or, where that is too large, products with it."""
+    many = n_features > (SPARSE_WIDE if sparse else WIDE)
+    if not (thin and many):
+        return AllPairs()
+    if third_moment == "explicit" and n_features > WIDE:
+        raise DataError(
+            f"third_moment='explicit' would hold {n_features**3 / 3:.1g} numbers for the triples "
+            f"of {n_features} features. Use third_moment='auto', which never forms them."
+        )
+    return AllPairs() if third_moment == "explicit" else ThinProducts()
+
+
+def check_adjustable(cumulants: Cumulants[Any], complete: Mask) -> None:
+    """There are features to predict others from, and not too many."""
+    if not cumulants.centred:
+        raise ValueError("moments='adjusted' are about the mean. Use form='centred'.")
+    if not complete.any():
+        raise DataError(
+            "moments='adjusted' predicts incomplete features from complete ones, but none is "
+            "complete. Lower complete_above, or use moments='available'."
+        )
+    if len(complete) > MOST_EXPLICIT:
+        raise DataError(
+            f"moments='adjusted' holds all triples of features, and {len(complete)} are too many "
+            f"(at most {MOST_EXPLICIT}). Use moments='available'."
+        )
+
+
+def _weighting(settings: Settings, auto: str, seen: Survey) -> Weighting:
+    """The rule that gives features their weights."""
+    choice = settings.feature_weights
+    if isinstance(choice, str) and choice in ("auto", *WEIGHTINGS):
+        rule = WEIGHTINGS[auto if choice == "auto" else choice]
+    else:
+        rule = given(given_weights(settings.estimator, choice, len(seen.names))[seen.kept])
+    return rule if settings.method == "weighted" else equal
+
+
+def used_features(settings: Settings, kept: Survey) -> Mask:
+    """The kept features that the moments are taken of."""
+    return kept.complete if settings.method == "partial" else np.ones_like(kept.complete)
+
+
+def check_used(settings: Settings, used: Mask) -> None:
+    """There are features to take moments of."""
+    if not used.any():
+        raise DataError(
+            "method='partial' uses complete features only, but none is observed in at least "
+            f"{settings.complete_above:.0%} of the rows. Lower complete_above, or use "
+            "method='weighted'."
+        )
+
+
+def recovery_of_incomplete(settings: Settings, kept: Survey, n_components: int) -> str:
+    """Regression needs complete features that can tell the components apart."""
+    n_complete = int(np.count_nonzero(kept.complete))
+    if n_complete == len(kept.names):
+        return "none"
+    if n_complete < n_components:
+        return "divide"
+    return settings.incomplete_features

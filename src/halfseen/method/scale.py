@@ -1,0 +1,36 @@
+"""Scales on which learned numbers are nearly normal, and move freely."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit
+
+from halfseen.rows.arrays import Array
+
+
+class Scale(NamedTuple):
+    """Where estimates are nearly normal, and the way back."""
+
+    to: Callable[[Array], Array]
+    back: Callable[[Array], Array]
+
+
+def _same(values: Array) -> Array:
+    return values
+
+
+def _log(values: Array) -> Array:
+    return np.log(np.maximum(values, np.finfo(float).tiny))
+
+
+def _logit(values: Array) -> Array:
+    tiny = np.finfo(float).eps
+    odds: Array = logit(np.clip(values, tiny, 1 - tiny))
+    return odds
+
+
+ANY = Scale(_same, _same)
+POSITIVE = Scale(_log, np.exp)
+SHARE = Scale(_logit, expit)
+FRACTION = Scale(_same, lambda values: np.clip(values, 0.0, 1.0))  # may well be zero

@@ -1,0 +1,138 @@
+"""Gamma-Poisson topics: gamma loadings behind each row, Poisson counts in its columns."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from halfseen.explain.topics import Topics
+from halfseen.method.model import Abilities, About, Cells, Each, Polished
+from halfseen.models.counts import check_counts
+from halfseen.models.gamma_poisson.concerns import alike, dispersion, routes
+from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
+from halfseen.models.gamma_poisson.importance import importance_sample
+from halfseen.models.gamma_poisson.loading_moments import TopicParameters
+from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
+from halfseen.models.gamma_poisson.posterior import factorised_posterior
+from halfseen.models.gamma_poisson.regression import TopicRegression
+from halfseen.models.gamma_poisson.stochastic_em import polish
+from halfseen.moments.survey import Survey
+from halfseen.rows.arrays import Array
+from halfseen.rows.bins import Bins
+from halfseen.rows.rows import Block, Rows
+
+LIKELIHOOD_SEED = 0
+"""Of the likelihood's importance draws: scores are the same whenever they are asked for."""
+MOST_SCORED = 600
+"""Rows by which numbers of topics are compared: likelihoods take a millisecond each."""
+ABOUT = About(
+    name="gamma-poisson",
+    noun="topic",
+    gives="topics, of counts",
+    assumes="Counts vary as Poisson counts do once the topics of a row are known.",
+    weighting="signal",
+    labels=False,
+    counts=True,
+)
+NO_INTERVALS = (
+    "There are no intervals for topics polished with refine='saem'. Fit with refine=None for "
+    "intervals."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class GammaPoissonModel:
+    """``x_d ~ Poisson(Σ_k α_k a_kd)`` with ``α_k ~ Gamma(shape c_k, rate b)``."""
+
+    n_sweeps: int
+    polished: bool
+    about: About = ABOUT
+    axes: Mapping[str, str] = field(default_factory=dict)
+    cumulants: GammaPoissonCumulants = field(default_factory=GammaPoissonCumulants)
+    checks: tuple[Callable[[Any], Iterator[Any]], ...] = (alike, dispersion, routes)
+    portrait: Callable[[Any], Any] = Topics
+
+    @property
+    def abilities(self) -> Abilities:
+        """Likelihoods are slow, and stochastic polish leaves no curvature to learn errors from."""
+        return Abilities(
+            thin_products=True,
+            rank_tests=True,
+            not_streamed="",
+            no_intervals=self.polished * NO_INTERVALS,
+            polish_candidates=False,
+            scored_rows=MOST_SCORED,
+        )
+
+    def check(self, seen: Survey) -> None:
+        """Columns hold counts."""
+        check_counts(seen)
+
+    def caution(self, seen: Survey) -> None:
+        """Whether totals vary enough is a concern, not seen beforehand."""
+
+    def regression(self, kept: Survey) -> TopicRegression:
+        """Incomplete features are found by regression on predicted loadings."""
+        return TopicRegression(np.zeros(len(kept.names)))
+
+    def finished(self, read: TopicParameters) -> GammaPoissonParameters:
+        """With gamma loadings of the means and variances that were read."""
+        return GammaPoissonParameters.matching(read)
+
+    def polish(
+        self,
+        rows: Rows,
+        start: GammaPoissonParameters,
+        kept: Survey,
+        seed: Callable[[], int],
+    ) -> Polished:
+        """By stochastic approximation EM."""
+        return polish(rows, start, seed=seed(), n_sweeps=self.n_sweeps)
+
+    def log_likelihood(self, block: Block, parameters: GammaPoissonParameters) -> Array:
+        """By importance sampling; (n,)."""
+        return importance_sample(block, parameters, LIKELIHOOD_SEED).log_likelihood
+
+    def hidden(self, block: Block, parameters: GammaPoissonParameters) -> Array:
+        """Posterior mean loadings, by mean-field variational inference; (n, k)."""
+        return factorised_posterior(block, parameters).mean
+
+    def cells(self, block: Block, parameters: GammaPoissonParameters) -> Cells:
+        """Poisson counts of uncertain loadings."""
+        sample, topics = importance_sample(block, parameters, LIKELIHOOD_SEED), parameters.topics
+        rates = sample.mean @ topics
+        of_rates = np.einsum("nkl,kd,ld->nd", sample.covariance, topics, topics, optimize=True)
+        return Cells(rates, rates + of_rates)
+
+    def fill(
+        self, each: Each, parameters: GammaPoissonParameters, number: int, random: Any
+    ) -> list[Array]:
+        """Draw loadings given the observed counts, and then counts."""
+        fresh = random.randint(2**31)
+        loadings = each(lambda block: importance_sample(block, parameters, fresh, number).draws)
+        rates = np.einsum("nmk,kd->mnd", loadings, parameters.topics)
+        return [random.poisson(rate).astype(float) for rate in rates]
+
+    def draw(
+        self, parameters: GammaPoissonParameters, n_rows: int, random: Any
+    ) -> tuple[Array, Array]:
+        """Rows of counts without gaps, and the loadings they come from."""
+        size = (n_rows, len(parameters.shapes))
+        loadings = random.gamma(parameters.shapes, 1 / parameters.rate, size=size)
+        return random.poisson(loadings @ parameters.topics).astype(float), loadings
+
+    def shares(self, parameters: GammaPoissonParameters) -> Array:
+        """Of all that is counted; (k,)."""
+        shares: Array = parameters.shapes / parameters.shapes.sum()
+        return shares
+
+    def places(self, parameters: GammaPoissonParameters, home: GammaPoissonParameters) -> Array:
+        """The topics; (k, d)."""
+        return parameters.topics
+
+    def replicated(
+        self, rows: Rows, parameters: GammaPoissonParameters, bins: Bins, weights: Array
+    ) -> list[GammaPoissonParameters]:
+        """Refused, as :attr:`abilities` says."""
+        raise ValueError(NO_INTERVALS)

@@ -1,0 +1,158 @@
+"""Independent normal columns, given the component."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from halfseen.models.gaussian_mixture.covariance_shape import CovarianceShape
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.moments.survey import Survey
+from halfseen.rows.arrays import Array, Labels, Mask
+from halfseen.rows.rows import Block
+from halfseen.structures.one_class.emission import Pull
+
+SMALLEST_SPREAD = 1e-6
+"""Of a feature's range: a component with less has shrunk onto a point."""
+
+
+@dataclass(frozen=True, eq=False)
+class Normal:
+    """``log N(x; a_k, σ²_k) = x·a_k/σ²_k + m·(-½ log 2πσ²_k - ½ a_k²/σ²_k) + x²·(-½/σ²_k)``.
+
+    With x measured from one origin for all components, squares need not be kept apart by feature
+    where a component has one variance.
+    """
+
+    shape: CovarianceShape
+    floor: Array | float = 0.0  # (d,)  of the variances
+    ceiling: Array | float = np.inf  # (d,)
+
+    def for_table(self, kept: Survey) -> Self:
+        """Variances from a millionth of a feature's range, squared, up to its range."""
+        ceiling = self.shape.shared((kept.sums.maximum - kept.sums.minimum) ** 2)
+        return replace(self, floor=SMALLEST_SPREAD**2 * ceiling, ceiling=ceiling)
+
+    def origin(self, parameters: MixtureParameters) -> Array:
+        """The mean of the mixture: squares expand without losing digits."""
+        middle: Array = parameters.weights @ parameters.means
+        return middle
+
+    def moved(self, parameters: MixtureParameters, by: Array) -> MixtureParameters:
+        """Means move, spreads do not."""
+        return replace(parameters, means=parameters.means + by)
+
+    def statistics(self, values: Array, mask: Array) -> tuple[Array, ...]:
+        """Values, mask and squares, the last summed as the covariance's shape allows."""
+        return values, mask, self.shape.squares(values)
+
+    def natural(self, parameters: MixtureParameters) -> tuple[Array, ...]:
+        """What they are multiplied with."""
+        means, variances = parameters.means, parameters.variances
+        precision = 1 / variances
+        constant = np.log(2 * np.pi * variances) + means**2 * precision
+        return means * precision, -0.5 * constant, -0.5 * self.shape.precisions(variances)
+
+    def constant(self, block: Block) -> float:
+        """Nothing is the same for all components."""
+        return 0.0
+
+    def maximise(
+        self, weights: Array, sums: tuple[Array, ...], before: MixtureParameters
+    ) -> MixtureParameters:
+        """Means and variances of what belongs to each component."""
+        first, count, second = sums
+        means = np.divide(first, count, out=before.means.copy(), where=count > 1e-10)
+        # Σ r (x - a)² = Σ r x² - 2a Σ r x + a² Σ r m, summed over features if the squares are.
+        cross = means * (means * count - 2 * first)
+        if second.shape != cross.shape:
+            cross = cross.sum(axis=1, keepdims=True)
+        variances = np.maximum(self.shape.variances(second + cross, count), self.floor)
+        return MixtureParameters(weights, means, variances)
+
+    def units(self, parameters: MixtureParameters) -> Mapping[str, Array]:
+        """Means move by spreads."""
+        return {"means": np.sqrt(parameters.variances)}
+
+    def within(self, parameters: MixtureParameters) -> MixtureParameters:
+        """Variances between what a point and what the whole range would have."""
+        variances = np.clip(parameters.variances, self.floor, self.ceiling)
+        return replace(parameters, variances=variances)
+
+    def means(self, parameters: MixtureParameters) -> Array:
+        """As learned."""
+        return parameters.means
+
+    def variances(self, parameters: MixtureParameters) -> Array:
+        """As learned."""
+        return parameters.variances
+
+    def completed(
+        self, reference: MixtureParameters, complete: Mask, means: Array, left_over: Array
+    ) -> MixtureParameters:
+        """Variances of the others are shared with, or are what regression leaves over."""
+        shape = (len(reference.weights), len(complete))
+        every, variances = np.empty(shape), np.empty(shape)
+        every[:, complete], every[:, ~complete] = reference.means, means
+        variances[:, complete] = reference.variances
+        variances[:, ~complete] = self.shape.completed(reference.variances, left_over)
+        return MixtureParameters(reference.weights, every, variances)
+
+    def draw(self, parameters: MixtureParameters, labels: Labels, random: Any) -> Array:
+        """Means and noise."""
+        noise = random.standard_normal((len(labels), parameters.means.shape[1]))
+        rows: Array = parameters.means[labels] + noise * np.sqrt(parameters.variances[labels])
+        return rows
+
+    def free(self, parameters: MixtureParameters) -> "FreeNormal":
+        """Means, and logarithms of the variances that differ."""
+        return FreeNormal(parameters, self.shape.labels(parameters.means.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class FreeNormal:
+    """The free numbers of a mixture in one vector: log π, then means, then log variances.
+
+    Shares are a softmax, so that moving all their logarithms alike moves nothing.
+    """
+
+    start: MixtureParameters
+    labels: NDArray[np.intp]  # (k, d)  which log variance each one is
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        k, d = self.labels.shape
+        return int(k + k * d + self.labels.max() + 1)
+
+    def moved(self, step: Array) -> MixtureParameters:
+        """The mixture a ``step`` (size,) away from the start."""
+        k, d = self.labels.shape
+        means = self.start.means + step[k : k + k * d].reshape(k, d)
+        factor = np.exp(step[k + k * d :])[self.labels]
+        weights = softmax(np.log(self.start.weights) + step[:k])
+        return MixtureParameters(weights, means, self.start.variances * factor)
+
+    def pull(self, block: Block, component: int) -> Pull:
+        """Slopes along the means and the log variances of a component."""
+        k, d = self.labels.shape
+        own, place = np.unique(self.labels[component], return_inverse=True)
+        shared = np.eye(len(own))[place.reshape(-1)]  # (d, s)  which features share a variance
+        where = np.concatenate([k + component * d + np.arange(d), k + k * d + own])
+        deviation = block.about(self.start.means[component])
+        precision = 1 / self.start.variances[component]
+        of_means = deviation * precision
+        squares = deviation * of_means
+        slope = np.hstack([of_means, 0.5 * (squares - block.observed) @ shared])
+
+        def bend(weight: Array) -> Array:
+            of_mean = (weight @ block.observed) * precision
+            whole = np.diag(np.concatenate([of_mean, 0.5 * (weight @ squares) @ shared]))
+            whole[:d, d:] += (weight @ of_means)[:, None] * shared
+            whole[d:, :d] += whole[:d, d:].T
+            return whole
+
+        return Pull(where, slope, bend)

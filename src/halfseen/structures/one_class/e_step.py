@@ -1,0 +1,87 @@
+"""The E-step of every mixture, as matrix products."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from halfseen.rows.arrays import Array
+from halfseen.rows.rows import Block
+from halfseen.structures.one_class.emission import Emission
+
+
+class Posterior(NamedTuple):
+    """Of each row: the likelihood of what was observed, and where it came from."""
+
+    log_likelihood: Array  # (n,)
+    responsibilities: Array  # (n, k)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSums:
+    """What one E-step adds up: the likelihood, and statistics by component."""
+
+    n_rows: float
+    log_likelihood: float
+    share: Array  # (k,)                       Σ r
+    statistics: tuple[Array, ...]  # (k, s) each  Σ r T
+
+    @classmethod
+    def under(cls, emission: Emission[Any], parameters: Any) -> Callable[[Block], "ClassSums"]:
+        """The function that runs the E-step on a block."""
+        natural = emission.natural(parameters)
+        log_weights = np.log(parameters.weights)[:, None]
+
+        def summarise(block: Block) -> ClassSums:
+            statistics = emission.statistics(block.values, block.observed.astype(float))
+            likelihood, shares = _shares(statistics, natural, log_weights)
+            likelihood += emission.constant(block)
+            if block.weights is not None:
+                likelihood, shares = likelihood * block.weights, shares * block.weights
+            return cls(
+                n_rows=float(len(block) if block.weights is None else block.weights.sum()),
+                log_likelihood=float(likelihood.sum()),
+                share=shares.sum(axis=1),
+                statistics=tuple(shares @ each for each in statistics),
+            )
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        pairs = zip(self.statistics, other.statistics, strict=True)
+        return type(self)(
+            self.n_rows + other.n_rows,
+            self.log_likelihood + other.log_likelihood,
+            self.share + other.share,
+            tuple(one + another for one, another in pairs),
+        )
+
+
+def posterior(block: Block, emission: Emission[Any], parameters: Any) -> Posterior:
+    """``log p(x_obs) = log Σ_k π_k Π_{d observed} p(x_d | k)``, and the components' shares."""
+    origin = emission.origin(parameters)
+    values, mask = block.about(origin), block.observed.astype(float)
+    natural = emission.natural(emission.moved(parameters, -origin))
+    log_weights = np.log(parameters.weights)[:, None]
+    likelihood, shares = _shares(emission.statistics(values, mask), natural, log_weights)
+    return Posterior(likelihood + emission.constant(block), shares.T)
+
+
+def _shares(
+    statistics: tuple[Array, ...], natural: tuple[Array, ...], log_weights: Array
+) -> tuple[Array, Array]:
+    """Log-likelihoods (n,) and the components' shares, components in rows; (k, n).
+
+    What is done over components then runs along memory.
+    """
+    joint = natural[0] @ statistics[0].T
+    for factor, each in zip(natural[1:], statistics[1:], strict=True):
+        joint += factor @ each.T
+    joint += log_weights
+    highest = joint.max(axis=0)
+    joint -= highest
+    shares = np.exp(joint, out=joint)
+    total = shares.sum(axis=0)
+    shares /= total
+    return np.log(total) + highest, shares
