@@ -34,6 +34,7 @@ from halfseen.method.fit import (
 from halfseen.method.recipe import Recipe
 from halfseen.method.refinement import Refined, Refinement
 from halfseen.models.counts import check_counts
+from halfseen.models.forms import kind_of
 from halfseen.models.gamma_poisson.cumulants import GammaPoissonModel
 from halfseen.models.gamma_poisson.importance import importance_sample
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
@@ -483,7 +484,7 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         A file that is there already is not replaced unless ``overwrite`` says so. Until the new one
         is whole the old one stays, even if the process is killed.
         """
-        save(self, path, overwrite=overwrite)
+        save(self, path, kind_of(type(self)), overwrite=overwrite)
 
     def concerns(
         self, X: Any, *, groups: Any = None, observed: ObservedBlocks | None = None

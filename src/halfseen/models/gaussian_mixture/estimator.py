@@ -35,6 +35,7 @@ from halfseen.method.fit import (
 )
 from halfseen.method.recipe import Recipe
 from halfseen.method.refinement import Refined, Refinement
+from halfseen.models.forms import kind_of
 from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
 from halfseen.models.gaussian_mixture.cumulants import GaussianMixtureModel
 from halfseen.models.gaussian_mixture.em import polish
@@ -469,7 +470,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         A file that is there already is not replaced unless ``overwrite`` says so. Until the new one
         is whole the old one stays, even if the process is killed.
         """
-        save(self, path, overwrite=overwrite)
+        save(self, path, kind_of(type(self)), overwrite=overwrite)
 
     def concerns(self, X: Any, *, groups: Any = None) -> list[Any]:
         """What speaks against taking the model at its word, in sentences.
