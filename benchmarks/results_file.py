@@ -6,6 +6,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from halfseen.store.atomic import write_whole
+
 FOLDER = Path(__file__).parent / "results"
 
 
@@ -24,5 +26,5 @@ def write(name: str, command: str, figures: Any) -> Path:
         "figures": figures,
     }
     path = FOLDER / f"{name}.json"
-    path.write_text(json.dumps(content, indent=1) + "\n")
+    write_whole(path, f"{json.dumps(content, indent=1)}\n".encode(), overwrite=True)
     return path

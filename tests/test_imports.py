@@ -13,7 +13,6 @@ EXTRAS = {
     "polars",
     "pyarrow",
     "rich",
-    "safetensors",
     "typer",
 }
 

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from halfseen.doubt import matching as recovery
+    from halfseen.doubt import matching as recovery  # noqa: F401
     from halfseen.doubt.choice import Choice
     from halfseen.estimators.stream import Stream
     from halfseen.models import simulate as simulate

@@ -117,6 +117,22 @@ def test_a_saved_stream_is_not_overwritten_unless_asked(tmp_path):
     model.stream_.save(tmp_path / "sums.npz", overwrite=True)
 
 
+def test_a_stream_that_cannot_be_written_leaves_the_old_one_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "sums.npz"
+    model = GaussianMixture(3).partial_fit(gaussian(500))
+    model.stream_.save(path)
+    before = path.read_bytes()
+
+    def full(*arguments, **options):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        model.stream_.save(path, overwrite=True)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_streams_of_several_machines_add():
     X = gaussian(3000)
     first = GaussianMixture(3).partial_fit(X[:1000])

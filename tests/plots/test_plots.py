@@ -16,7 +16,7 @@ from halfseen import Choice, DataError, GammaPoisson, GaussianMixture, plots, si
 from halfseen.doubt.rank_test import RankTest
 from halfseen.plots.canvas import LONGEST_NAME, labels
 from halfseen.plots.missing import MOST_BANDS
-from halfseen.public.load import ESTIMATORS
+from halfseen.public.load import KINDS
 from halfseen.store.model_file import dumps, loads
 
 mpl.use("Agg")
@@ -109,7 +109,7 @@ def test_models_must_be_fitted(name, frame):
 
 @pytest.mark.parametrize("name", plots.__all__)
 def test_a_loaded_model_is_drawn_like_the_saved_one(name, mixture, frame):
-    again = loads(dumps(mixture), "it", ESTIMATORS)
+    again = loads(dumps(mixture, KINDS["GaussianMixture"]), "it", KINDS)
     texts = []
     for model, X in ((mixture, frame), (again, frame)):
         ax = all_plots(model, X)[name]()
@@ -254,7 +254,7 @@ def test_the_spectrum_shows_every_eigenvalue_those_kept_and_the_noise(kind, requ
 
 
 def test_a_spectrum_with_nothing_below_zero_has_no_band(mixture):
-    model = loads(dumps(mixture), "it", ESTIMATORS)
+    model = loads(dumps(mixture, KINDS["GaussianMixture"]), "it", KINDS)
     model.diagnostics_ = replace(model.diagnostics_, spectrum=np.array([3.0, 0.5]))
     assert len(plots.spectrum(model).patches) == 0
 
@@ -362,7 +362,7 @@ def test_the_check_of_imputation_draws_what_was_hidden_against_what_was_filled(m
 
 
 def test_the_check_takes_other_columns_orders_for_a_loaded_model(mixture, frame):
-    again = loads(dumps(mixture), "it", ESTIMATORS)
+    again = loads(dumps(mixture, KINDS["GaussianMixture"]), "it", KINDS)
     expected = plots.imputation_check(mixture, frame).lines[1].get_xdata()
     found = plots.imputation_check(again, frame[NAMES[::-1]]).lines[1].get_xdata()
     np.testing.assert_array_equal(found, expected)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tracemalloc
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,13 +21,18 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from halfseen import DataError, GammaPoisson, GaussianMixture, ModelFileError, load, simulate
-from halfseen.public.load import ESTIMATORS
-from halfseen.store import model_file as stored
+from halfseen.models.forms import FORMS, kind_of
+from halfseen.public.load import KINDS
+from halfseen.store import model_file
 from halfseen.store.container import _digest, _start, pack, unpack
-from halfseen.store.model_file import LEARNED, dumps, loads
+from halfseen.store.model_file import loads
 
 FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("*.halfseen"))
 NAMES = ["age", "pulse", "lactate", "crp", "sodium"]
+
+
+def dumps(model):
+    return model_file.dumps(model, kind_of(type(model)))
 
 
 def measurements(seed=0):
@@ -103,7 +109,7 @@ def test_a_loaded_model_says_what_the_saved_one_does_to_the_last_bit(case, tmp_p
 
 def test_everything_learned_and_every_parameter_is_kept(case):
     model, _ = case
-    again = loads(dumps(model), "it", ESTIMATORS)
+    again = loads(dumps(model), "it", KINDS)
     mine, theirs = vars(model).copy(), vars(again).copy()
     assert mine.pop("columns_by_name_") is False
     assert theirs.pop("columns_by_name_") is True
@@ -118,7 +124,7 @@ def test_everything_learned_and_every_parameter_is_kept(case):
 
 
 def test_saving_twice_gives_the_same_bytes(mixture):
-    again = loads(dumps(mixture), "it", ESTIMATORS)
+    again = loads(dumps(mixture), "it", KINDS)
     assert dumps(again) == dumps(mixture)
 
 
@@ -143,7 +149,7 @@ def test_a_model_saved_by_an_earlier_version_loads_and_predicts_as_it_did(path):
 
 def test_every_estimator_has_a_saved_model_of_every_format():
     kinds = {type(load(path)).__name__ for path in FIXTURES if path.stem.endswith("-1")}
-    assert kinds == set(LEARNED) == set(ESTIMATORS)
+    assert kinds == set(FORMS) == set(KINDS)
 
 
 # What is refused
@@ -202,7 +208,7 @@ def test_ten_thousand_corruptions_are_each_refused_in_little_memory(mixture):
         tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[0]
         with pytest.raises(ModelFileError):
-            loads(damaged, "it", ESTIMATORS)
+            loads(damaged, "it", KINDS)
         # Of a file of a few bytes, the error itself is larger than twice its size.
         assert tracemalloc.get_traced_memory()[1] - before < max(2 * len(damaged), 4000)
         tried += 1
@@ -216,9 +222,9 @@ def test_a_flip_of_any_single_bit_is_refused(mixture):
         for bit in range(8):
             data[place] ^= 1 << bit
             with pytest.raises(ModelFileError):
-                loads(bytes(data), "it", ESTIMATORS)
+                loads(bytes(data), "it", KINDS)
             data[place] ^= 1 << bit
-    assert loads(bytes(data), "it", ESTIMATORS).n_components_ == 2
+    assert loads(bytes(data), "it", KINDS).n_components_ == 2
 
 
 def with_checksum(damaged):
@@ -235,7 +241,7 @@ def test_damage_behind_a_right_checksum_is_refused_or_harmless(mixture):
     refused = 0
     for damaged in corruptions(data, other, rng, 2000):
         try:
-            model = loads(with_checksum(damaged), "it", ESTIMATORS)
+            model = loads(with_checksum(damaged), "it", KINDS)
         except ModelFileError:
             refused += 1
         else:
@@ -276,20 +282,20 @@ def edited(model, section, change):
 )
 def test_a_file_that_does_not_hold_together_is_refused(section, change, words, mixture):
     with pytest.raises(ModelFileError, match=f"^it does not hold a whole GaussianMixt.*{words}"):
-        loads(edited(mixture, section, change), "it", ESTIMATORS)
+        loads(edited(mixture, section, change), "it", KINDS)
 
 
-def test_an_attribute_that_came_later_has_its_documented_value(mixture, monkeypatch):
+def test_an_attribute_that_came_later_has_its_documented_value(mixture):
     older = edited(mixture, "learned", lambda content: content.pop("n_iter_"))
-    monkeypatch.setattr(stored, "LATER", {"n_iter_": 0})
-    assert loads(older, "it", ESTIMATORS).n_iter_ == 0
+    kind = replace(kind_of(GaussianMixture), later={"n_iter_": 0})
+    assert loads(older, "it", {kind.name: kind}).n_iter_ == 0
 
 
 def test_a_diagnostic_that_came_later_is_none(mixture):
     def forget(content):
         content["diagnostics_"]["record"]["fields"].pop("n_empty_rows")
 
-    model = loads(edited(mixture, "learned", forget), "it", ESTIMATORS)
+    model = loads(edited(mixture, "learned", forget), "it", KINDS)
     assert model.diagnostics_.n_empty_rows is None
     assert model.diagnostics_.third_moment == mixture.diagnostics_.third_moment
 
@@ -298,7 +304,7 @@ def test_a_diagnostic_that_came_later_is_none(mixture):
 def test_what_a_later_version_added_is_refused_by_name(addition, mixture):
     metadata, arrays = unpack(dumps(mixture), "it")
     with pytest.raises(ModelFileError, match=r"'(preprocessing|Forest)', which this version.*Upgr"):
-        loads(pack(metadata | addition, arrays), "it", ESTIMATORS)
+        loads(pack(metadata | addition, arrays), "it", KINDS)
 
 
 @pytest.mark.parametrize("content", [b"", b"age,pulse\n1,2\n" * 100, pickle.dumps({"a": 1} | {})])
@@ -339,7 +345,7 @@ def test_a_large_damaged_file_takes_at_most_twice_its_size(mixture, tmp_path):
     ],
 )
 def test_a_parameter_that_cannot_be_stored_is_named(name, value, words, mixture, tmp_path):
-    model = loads(dumps(mixture), "it", ESTIMATORS).set_params(**{name: value})
+    model = loads(dumps(mixture), "it", KINDS).set_params(**{name: value})
     with pytest.raises(TypeError, match=words):
         model.save(tmp_path / "it.halfseen")
     assert os.listdir(tmp_path) == []
@@ -466,7 +472,7 @@ def test_sixty_kills_while_saving_leave_the_old_model_or_the_new_one_whole(tmp_p
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20, deadline=None
 )
 def test_a_loaded_model_takes_columns_in_any_order(container, order, mixture):
-    model = loads(dumps(mixture), "it", ESTIMATORS)
+    model = loads(dumps(mixture), "it", KINDS)
     frame = measurements()
     shuffled = container(frame)[order]
     assert same_bits(model.predict_proba(shuffled), mixture.predict_proba(frame))
@@ -478,7 +484,7 @@ def test_a_loaded_model_takes_columns_in_any_order(container, order, mixture):
 
 
 def test_draws_keep_the_order_of_the_table(mixture):
-    model = loads(dumps(mixture), "it", ESTIMATORS)
+    model = loads(dumps(mixture), "it", KINDS)
     (drawn,) = model.impute(measurements()[NAMES[::-1]], draws=1)
     assert list(drawn.columns) == NAMES[::-1]
     np.testing.assert_array_equal(drawn.where(measurements().notna()), measurements()[NAMES[::-1]])
@@ -495,7 +501,7 @@ def test_draws_keep_the_order_of_the_table(mixture):
     ],
 )
 def test_columns_that_do_not_fit_a_loaded_model_are_named(columns, words, mixture):
-    model = loads(dumps(mixture), "it", ESTIMATORS)
+    model = loads(dumps(mixture), "it", KINDS)
     for method in (model.predict, model.impute, model.score):
         with pytest.raises(DataError, match=f"columns do not fit the model.*{words}"):
             method(measurements().assign(ward=1.0)[columns])
@@ -504,7 +510,7 @@ def test_columns_that_do_not_fit_a_loaded_model_are_named(columns, words, mixtur
 def test_a_model_just_fitted_insists_on_the_order_as_scikit_learn_does(mixture):
     with pytest.raises(ValueError, match="Feature names must be in the same order"):
         mixture.predict(measurements()[NAMES[::-1]])
-    again = loads(dumps(mixture), "it", ESTIMATORS)
+    again = loads(dumps(mixture), "it", KINDS)
     again.predict(measurements()[NAMES[::-1]])
     with pytest.raises(ValueError, match="Feature names must be in the same order"):
         again.fit(measurements()).predict(measurements()[NAMES[::-1]])
@@ -512,6 +518,6 @@ def test_a_model_just_fitted_insists_on_the_order_as_scikit_learn_does(mixture):
 
 def test_a_loaded_model_without_names_takes_columns_as_they_stand():
     model = GammaPoisson(2).fit(word_counts())
-    again = loads(dumps(model), "it", ESTIMATORS)
+    again = loads(dumps(model), "it", KINDS)
     assert not hasattr(again, "feature_names_in_")
     assert same_bits(again.transform(word_counts()), model.transform(word_counts()))

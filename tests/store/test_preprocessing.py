@@ -11,11 +11,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from halfseen import DataError, GaussianMixture, ModelFileError, load, simulate
-from halfseen.public.load import ESTIMATORS
-from halfseen.store.model_file import dumps, loads
+from halfseen.models.forms import kind_of
+from halfseen.public.load import KINDS
+from halfseen.store import model_file
+from halfseen.store.model_file import loads
 from halfseen.tables.preprocessing import Preprocessing
 
 POSITIVE = arrays.arrays(float, (8, 3), elements=st.floats(1e-3, 1e6), unique=True)
+
+
+def dumps(model):
+    return model_file.dumps(model, kind_of(type(model)))
 
 
 @given(POSITIVE, st.booleans(), st.sets(st.sampled_from(["a", "b", "c"])))
@@ -64,7 +70,7 @@ def test_the_file_keeps_it_to_the_last_bit(preprocessed, tmp_path):
 
 def test_a_table_that_was_not_preprocessed_is_refused_and_not_misread(preprocessed):
     model, _ = preprocessed
-    again = loads(dumps(model), "it", ESTIMATORS)
+    again = loads(dumps(model), "it", KINDS)
     raw = pd.DataFrame(patients(), columns=again.preprocessing_.columns)
     with pytest.raises(DataError, match=r"preprocessing_\.apply makes them of numbers"):
         again.predict(raw)
@@ -84,7 +90,7 @@ def test_a_file_whose_preprocessing_is_of_something_else_is_refused(preprocessed
     for name, value in wrong.items():
         object.__setattr__(model.preprocessing_, name, value)
     with pytest.raises(ModelFileError, match="its preprocessing"):
-        loads(dumps(model), "it", ESTIMATORS)
+        loads(dumps(model), "it", KINDS)
 
 
 def test_arrow_tables_are_taken_by_name_and_filled(tmp_path):
@@ -95,7 +101,7 @@ def test_arrow_tables_are_taken_by_name_and_filled(tmp_path):
     model = GaussianMixture(2).fit(arrow)
     np.testing.assert_array_equal(model.feature_names_in_, names)
     np.testing.assert_allclose(model.means_, GaussianMixture(2).fit(frame).means_, rtol=1e-10)
-    again = loads(dumps(model), "it", ESTIMATORS)
+    again = loads(dumps(model), "it", KINDS)
     filled = again.impute(arrow.select(names[::-1]))
     assert filled.column_names == names[::-1]
     np.testing.assert_allclose(

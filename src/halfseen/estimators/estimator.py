@@ -23,7 +23,6 @@ from halfseen.estimators.lazily import lazily
 from halfseen.estimators.opened import new_rows, row_by_row, same_rows
 from halfseen.estimators.stored import save
 from halfseen.estimators.streaming import streams, with_batch
-from halfseen.explain.page import write_report
 from halfseen.method.fit import Fit, fit_rows, fit_stream, look_through
 from halfseen.method.fitted import Fitted
 from halfseen.method.learned import n_free, parameters_of
@@ -247,7 +246,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         )
 
     def _each(self, X: Any, observed: ObservedBlocks | None) -> Callable[..., Array]:
-        """What applies a function to all rows of X, those of the kept features, a block at a time."""
+        """What applies a function to all rows of X, of the kept features, a block at a time."""
         return partial(row_by_row, new_rows(self, X, observed).select(self.kept_features_))
 
     @available_if(labelled)  # type: ignore[untyped-decorator]
@@ -435,6 +434,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         rows that depend on each other, such as those of one patient; ``notes`` are sentences for
         the summary.
         """
+        from halfseen.explain.page import write_report
+
         write_report(
             self._case(X, groups),
             path,

@@ -1,11 +1,14 @@
 """What of an estimator is in its model file: parameters, and all that was learned."""
 
-from collections.abc import Callable, Mapping
+import os
 from typing import Any
 
 from halfseen.doubt.choice import Choice, HeldOut
 from halfseen.doubt.rank_test import RankTest
 from halfseen.method.diagnostics import Diagnostics
+from halfseen.method.learned import forms
+from halfseen.store import model_file
+from halfseen.store.kind import Forms, Kind, Later
 from halfseen.tables.preprocessing import Preprocessing
 
 RECORDS: dict[str, type] = {
@@ -13,7 +16,7 @@ RECORDS: dict[str, type] = {
 }
 """Types of values with named fields. Fields added to them later need no change here."""
 
-SHARED: Mapping[str, tuple[str, ...]] = {
+SHARED: Forms = {
     "feature_weights_": ("float64[d]",),
     "observed_fraction_": ("float64[d]",),
     "complete_features_": ("bool[d]",),
@@ -26,11 +29,46 @@ SHARED: Mapping[str, tuple[str, ...]] = {
     "converged_": ("bool",),
     "lower_bound_": ("float", "NoneType"),
 }
-"""The learned attributes of every estimator, and the forms they may have: k components, d features."""
+"""What every estimator learns, and the forms that may have: k components, d features."""
 
-LATER: Mapping[str, Callable[[Any], Any]] = {
+LATER: Later = {
     "preprocessing_": lambda learned: None,
     "converged_": lambda learned: True,
     "lower_bound_": lambda learned: None,
 }
 """Attributes that came after the first files, from those that are there."""
+
+
+def kind_of(estimator: Any) -> Kind:
+    """What the store has to know of a class of estimators."""
+
+    def make(parameters: dict[str, Any]) -> Any:
+        made = estimator(**parameters)
+        made.columns_by_name_ = True  # of tables that may be of another day, in another order
+        return made
+
+    return Kind(
+        name=estimator.__name__,
+        make=make,
+        check=_check_preprocessing,
+        forms={**SHARED, **forms(estimator.Parameters)},
+        sizes={"k": "n_components_"},
+        records=RECORDS,
+        later={**LATER, **estimator.later},
+    )
+
+
+def save(estimator: Any, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Write a fitted estimator to one file."""
+    kind = type(estimator)
+    if "about" not in vars(kind):
+        raise TypeError(
+            f"{kind.__name__} is not an estimator of halfseen. Save the one it is made from."
+        )
+    model_file.save(estimator, path, kind_of(kind), overwrite=overwrite)
+
+
+def _check_preprocessing(estimator: Any) -> None:
+    done, names = estimator.preprocessing_, getattr(estimator, "feature_names_in_", None)
+    if done is not None and (names is None or done.fitted_names != list(names)):
+        raise ValueError("its preprocessing is of other columns than it was fitted to")

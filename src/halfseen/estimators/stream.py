@@ -1,6 +1,5 @@
 """What is kept of a stream of batches: it can be added, saved and taken up again."""
 
-import os
 import zipfile
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,6 +12,7 @@ from halfseen.moments.pair_sums import PairSums
 from halfseen.moments.thirds.third_sums import ThirdSums
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
+from halfseen.store.atomic import whole_file
 
 VERSION = 1
 _PARTS = {"features": FeatureSums, "pairs": PairSums, "thirds": ThirdSums}
@@ -78,15 +78,8 @@ class Stream:
         for part, kind in _PARTS.items():
             sums = getattr(self.sums, part)
             arrays |= {f"{part}.{field.name}": getattr(sums, field.name) for field in fields(kind)}
-        temporary = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
-            with temporary.open("wb") as file:
-                np.savez(file, allow_pickle=False, **arrays)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with whole_file(target, overwrite=overwrite) as file:
+            np.savez(file, allow_pickle=False, **arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

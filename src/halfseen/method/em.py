@@ -2,9 +2,9 @@
 
 References
 ----------
-A. Dempster, N. Laird, D. Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm.
-R. Varadhan, C. Roland (2008), Simple and globally convergent methods for accelerating the
-convergence of any EM algorithm.
+A. Dempster, N. Laird, D. Rubin (1977), Maximum likelihood from incomplete data via the EM
+algorithm. R. Varadhan, C. Roland (2008), Simple and globally convergent methods for accelerating
+the convergence of any EM algorithm.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What is decided after a look at the features: which are used, how they count, how moments are had."""
+"""What is decided after a look at the features: which are used, how much, and by which moments."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -37,7 +37,7 @@ def choose_components(
     X : array, data frame, sparse matrix, path or list of batches
         As for the model's ``fit``.
     model : estimator or str, default="gaussian"
-        What to choose for: an estimator, or the name of a model. An estimator's own ``n_components`` does not matter.
+        What to choose for, or its name. An estimator's own ``n_components`` does not matter.
     max_components : int, default=20
         The most to try.
     groups : array of shape (n,) or None, default=None

@@ -3,11 +3,9 @@
 import os
 from typing import Any
 
-from halfseen.models.gamma_poisson.estimator import GammaPoisson
-from halfseen.models.gaussian_mixture.estimator import GaussianMixture
+from halfseen.estimators.stored import kind_of
+from halfseen.models import MODELS
 from halfseen.store.model_file import read
-
-ESTIMATORS: dict[str, Any] = {kind.__name__: kind for kind in (GammaPoisson, GaussianMixture)}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -34,4 +32,4 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> bool((again.means_ == model.means_).all())
     True
     """
-    return read(path, ESTIMATORS)
+    return read(path, {kind.name: kind for kind in map(kind_of, MODELS.values())})

@@ -11,6 +11,7 @@ from halfseen.reproduce.methods import SWEEPS
 from halfseen.reproduce.sources import TOPICS
 from halfseen.reproduce.store import FOLDER, Results, ResultsError, command, path_of, read
 from halfseen.reproduce.verdicts import LEVEL, RULES
+from halfseen.store.atomic import write_whole
 
 MARK = "<!-- Written by `halfseen reproduce` from its results. Do not edit: run it again. -->"
 NAME = "reproduction.md"
@@ -76,7 +77,7 @@ def write(out: Path) -> Path:
     """Write the page on all results in a folder; raises rather than replace another file."""
     path = out / NAME
     check_is_ours(path)
-    path.write_text(page(gather(out)), encoding="utf-8")
+    write_whole(path, page(gather(out)).encode("utf-8"), overwrite=True)
     return path
 
 

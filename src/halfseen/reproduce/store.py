@@ -1,12 +1,10 @@
 """What was measured, kept as it comes in: one JSON file a figure.
 
 A file is a function of the figure, the seeds and the versions: the same whether it was made in one
-go or killed and taken up again, by one process or many. It is written under another name and
-renamed, so that it is whole at any moment.
+go or killed and taken up again, by one process or many. It is whole at any moment.
 """
 
 import json
-import os
 import platform
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -17,6 +15,7 @@ import numpy as np
 
 from halfseen.reproduce.description import Figure, Point
 from halfseen.rows.arrays import Array
+from halfseen.store.atomic import write_whole
 
 FOLDER = "reproduction"
 PACKAGES = ("halfseen", "numpy", "scipy", "scikit-learn")
@@ -112,9 +111,7 @@ class Results:
         """Keep the file, whole at any moment."""
         path = path_of(self.figure.name, out)
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(".unfinished")
-        unfinished.write_text(self.text(), encoding="utf-8")
-        os.replace(unfinished, path)
+        write_whole(path, self.text().encode("utf-8"), overwrite=True)
         return path
 
     def _value(self, index: int, name: str, seed: int) -> float | None:

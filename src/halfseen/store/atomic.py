@@ -2,11 +2,22 @@
 
 import os
 import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes, *, overwrite: bool) -> None:
-    """Put ``data`` at ``path``: written under another name in the same folder, then renamed.
+    """Put ``data`` at ``path``, whole or not at all."""
+    with whole_file(path, overwrite=overwrite) as file:
+        file.write(data)
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[BinaryIO]:
+    """A file to write in: of another name in the same folder, renamed to ``path`` at the end.
 
     A process that is killed on the way leaves at worst a hidden ``.halfseen-….tmp`` behind.
     """
@@ -22,7 +33,9 @@ def write_whole(path: str | os.PathLike[str], data: bytes, *, overwrite: bool) -
     temporary = target.with_name(f".halfseen-{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
-            file.write(data)
+            if target.exists():  # before there is something to read for those who may not
+                shutil.copymode(target, temporary)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)

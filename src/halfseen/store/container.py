@@ -1,10 +1,10 @@
 """Named arrays and text in one file that anyone can read: safetensors with a checksum.
 
 A safetensors file is a length (8 bytes, little-endian), that many bytes of JSON, and the arrays one
-after the other. The format is written and read here, not by its package, because its reader knows
-no checksum and two of its rules have to be stricter: the first two entries of the metadata are the
+after the other. Its package lays the arrays out and reads them. The metadata are put into the
+header here, because the package writes them in another order at every call: the first two are the
 format's version and a SHA-256 of everything else in the file, at fixed places. So whatever was
-altered is refused before any of it is interpreted, and nothing is allocated on the word of a file.
+altered is refused before any of it is interpreted, and equal contents give equal bytes.
 """
 
 import hashlib
@@ -14,23 +14,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import safetensors.numpy
+from safetensors import SafetensorError
 
 from halfseen.rows.errors import ModelFileError
 
 FORMAT = 1
 """Files of a higher version are refused."""
 
-DTYPES = {
-    "BOOL": "|b1",
-    "U8": "|u1",
-    "U32": "<u4",
-    "U64": "<u8",
-    "I32": "<i4",
-    "I64": "<i8",
-    "F32": "<f4",
-    "F64": "<f8",
-}
-_CODES = {np.dtype(name): code for code, name in DTYPES.items()}
+DTYPES = ("bool", "uint8", "uint32", "uint64", "int32", "int64", "float32", "float64")
 _BLANK = b"0" * 64
 _START = re.compile(
     rb'\{"__metadata__":\{"format":"halfseen model (\d{1,9})","checksum":"([0-9a-f]{64})"'
@@ -46,33 +38,19 @@ Values = np.ndarray[Any, Any]
 
 def storable(array: Values) -> bool:
     """Whether arrays of this type have a place in the format."""
-    return array.dtype.newbyteorder("<") in _CODES
+    return array.dtype.name in DTYPES
 
 
 def pack(metadata: Mapping[str, str], arrays: Mapping[str, Values]) -> bytes:
     """The file that holds ``metadata`` and ``arrays``."""
-    entries: dict[str, Any] = {
-        "__metadata__": {
-            "format": f"halfseen model {FORMAT}",
-            "checksum": _BLANK.decode(),
-            **metadata,
-        }
-    }
-    parts, end = [], 0
-    # The widest first, as the safetensors package has it, so that every array is aligned.
-    for name, array in sorted(arrays.items(), key=lambda item: -item[1].itemsize):
-        dtype = array.dtype.newbyteorder("<")
-        part = array.astype(dtype, copy=False).tobytes()
-        start, end = end, end + len(part)
-        entries[name] = {
-            "dtype": _CODES[dtype],
-            "shape": list(array.shape),
-            "data_offsets": [start, end],
-        }
-        parts.append(part)
+    # The package takes memory as it lies, which is another array if columns lie together.
+    plain = safetensors.numpy.save({n: np.asarray(a, order="C") for n, a in arrays.items()})
+    body = _body(plain)
+    first = {"format": f"halfseen model {FORMAT}", "checksum": _BLANK.decode()}
+    entries = {"__metadata__": {**first, **metadata}, **json.loads(plain[8:body])}
     header = json.dumps(entries, separators=(",", ":"), allow_nan=False).encode("ascii")
-    header += b" " * (-len(header) % 8)
-    data = bytearray(b"".join([len(header).to_bytes(8, "little"), header, *parts]))
+    header += b" " * (-len(header) % 8)  # so that every array is aligned
+    data = bytearray(len(header).to_bytes(8, "little") + header + plain[body:])
     where = _start(data, "")[1]
     data[where] = _digest(data, where)
     return bytes(data)
@@ -98,7 +76,7 @@ def unpack(data: bytes, name: str) -> tuple[dict[str, str], dict[str, Values]]:
 
 def check_start(data: bytes, size: int, name: str) -> None:
     """Refuse what is no model of ours from the first bytes of a file of ``size`` bytes."""
-    length = int.from_bytes(data[:8], "little")
+    length = _body(data) - 8
     version, _ = _start(data, name)
     if version > FORMAT:
         raise ModelFileError(
@@ -132,46 +110,37 @@ def _digest(data: bytes | bytearray, where: slice) -> bytes:
     return digest.hexdigest().encode()
 
 
+def _body(data: bytes) -> int:
+    """Where the header says that the arrays begin."""
+    return 8 + int.from_bytes(data[:8], "little")
+
+
 def _interpret(data: bytes) -> tuple[dict[str, str], dict[str, Values]]:
-    start = 8 + int.from_bytes(data[:8], "little")
-    header = strict_json(data[8:start].decode("utf-8"))
+    header = strict_json(data[8 : _body(data)].decode("utf-8"))
     metadata = header.pop("__metadata__")
-    if not all(isinstance(text, str) for text in metadata.values()):
-        raise ValueError("its metadata are not all text")
     if "checksum" not in metadata or metadata.pop("format") != f"halfseen model {FORMAT}":
         raise ValueError("it is of another format than its first bytes say")
     del metadata["checksum"]
-    _check_spans(header, len(data) - start)
-    buffer = memoryview(data)[start:]
-    return metadata, {name: _array(entry, buffer, name) for name, entry in header.items()}
+    if any(set(entry) != {"dtype", "shape", "data_offsets"} for entry in header.values()):
+        raise ValueError("it says other things of its arrays than where and of what type they are")
+    return metadata, _arrays(data)
 
 
-def _check_spans(entries: dict[str, Any], size: int) -> None:
-    """Arrays that fill the file exactly, before any is copied: together they take its size."""
-    for name, entry in entries.items():
-        if set(entry) != {"dtype", "shape", "data_offsets"} or len(entry["data_offsets"]) != 2:
-            raise ValueError(f"array '{name}' is not described as arrays are")
-        if entry["dtype"] not in DTYPES:
-            raise ValueError(f"array '{name}' is of type {entry['dtype']}, which models do not use")
-        numbers = [*entry["data_offsets"], *entry["shape"]]
-        if not all(type(number) is int and number >= 0 for number in numbers):
-            raise ValueError(f"array '{name}' is not measured in whole numbers")
-    edge = 0
-    for begin, end in sorted(entry["data_offsets"] for entry in entries.values()):
-        if begin != edge or end < begin:
-            raise ValueError("its arrays do not lie one after the other")
-        edge = end
-    if edge != size:
-        raise ValueError("its arrays do not end where it does")
-
-
-def _array(entry: dict[str, Any], buffer: memoryview, name: str) -> Values:
-    """A copy, which may be written to and is aligned as new arrays are."""
-    begin, end = entry["data_offsets"]
-    stored = np.frombuffer(buffer[begin:end], dtype=DTYPES[entry["dtype"]])
-    if entry["dtype"] == "BOOL" and (stored.view(np.uint8) > 1).any():
-        raise ValueError(f"array '{name}' holds truth values that are neither true nor false")
-    return stored.reshape(entry["shape"]).astype(stored.dtype.newbyteorder("="))
+def _arrays(data: bytes) -> dict[str, Values]:
+    """Copies, which may be written to; the package sees first that they fill the file exactly."""
+    try:
+        arrays = safetensors.numpy.load(data)
+    except (KeyError, SafetensorError) as error:  # a type unknown to NumPy is a KeyError
+        raise ValueError(
+            "its header is not as safetensors have it, or its arrays do not lie one after the "
+            f"other ({first_line(error)})"
+        ) from error
+    for name, array in arrays.items():
+        if not storable(array):
+            raise ValueError(f"array '{name}' is of type {array.dtype}, which models do not use")
+        if array.dtype == bool and (array.view(np.uint8) > 1).any():
+            raise ValueError(f"array '{name}' holds truth values that are neither true nor false")
+    return arrays
 
 
 def strict_json(text: str) -> Any:

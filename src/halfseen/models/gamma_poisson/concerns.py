@@ -8,7 +8,7 @@ from scipy.stats import t as student
 from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
 from halfseen.doubt.learned_rows import learned_from
-from halfseen.doubt.recovery import match
+from halfseen.doubt.matching import match
 from halfseen.doubt.replicates import moment_replicates, sums_fit
 from halfseen.moments.influence import Influence
 from halfseen.moments.origin_sums import StreamSums
