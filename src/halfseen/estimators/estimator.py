@@ -42,7 +42,7 @@ def labelled(estimator: Any) -> bool:
     return bool(estimator.about.labels)
 
 
-class Estimator(BaseEstimator):  # type: ignore[misc]
+class Estimator(BaseEstimator):
     """A model as scikit-learn knows models.
 
     A subclass says with :meth:`_model` which model its parameters make and, if it has parameters
@@ -152,7 +152,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, X: Any, sample_weight: Any, observed: ObservedBlocks | None) -> Self:
         settings, model = self.checked()
-        vars(self).pop("stream_", None)  # a fit starts anew
+        self.__dict__.pop("stream_", None)  # a fit starts anew
         rows, stages = open_rows(self, X, sample_weight, observed)
         seen = look_through(settings, model, rows, stages)
         if settings.n_components != "auto":
@@ -174,6 +174,9 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         moments are taken about its means. With ``refit=False`` rows are added and nothing is
         learned, which is faster, and right while there are too few.
         """
+        return self._learn_more(X, sample_weight, refit)
+
+    def _learn_more(self, X: Any, sample_weight: Any, refit: bool) -> Self:
         settings, model = self.checked()
         self.stream_ = with_batch(self, X, sample_weight, model.check)
         if not refit:
@@ -457,5 +460,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.estimator_type = "density_estimator" if self.about.labels else tags.estimator_type
         tags.input_tags.allow_nan = True
+        # scikit-learn has no tag for counts; these make its checks use whole numbers.
+        tags.input_tags.positive_only = tags.input_tags.categorical = self.about.counts
         return tags

@@ -111,7 +111,8 @@ class OneClass(Generic[P]):
     def places(self, parameters: P, home: P) -> Array:
         """Means, in the spread of each feature within components; (k, d)."""
         spread = np.sqrt(self.emission.variances(home).mean(axis=0))
-        return self.emission.means(parameters) / spread
+        places: Array = self.emission.means(parameters) / spread
+        return places
 
     def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
         """By the score bootstrap, in one pass."""
