@@ -46,7 +46,7 @@ def with_gaps(X, seed=1):
 
 @pytest.fixture(scope="module")
 def taught():
-    """For each model: an estimator that learned, and a table with gaps drawn from what it learned."""
+    """For each model: an estimator that learned, and a table with gaps drawn from that."""
     known = {}
 
     def teach(name):
@@ -118,7 +118,7 @@ def test_likelihoods_of_its_own_draws_are_higher_than_of_other_rows(name, taught
 
 @every_model
 def test_missing_cells_are_as_the_observed_ones_of_their_row_say(name, taught):
-    """What is expected given a row is unbiased, uncorrelated with the row, and as sure as claimed."""
+    """What is expected given a row is unbiased, owes nothing to it, and is as sure as claimed."""
     model, whole, X, _ = taught(name)
     fitted = model.fitted
     mean, variance = np.hsplit(

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
+from halfseen.models.gaussian_mixture.em import SMALLEST_SPREAD, ExpectationSums, polish
+from halfseen.models.gaussian_mixture.posterior import posterior
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.mixture import GaussianMixture as SklearnMixture
 
 from halfseen import simulate
 from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
-from halfseen.models.gaussian_mixture.em import SMALLEST_SPREAD, ExpectationSums, polish
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.models.gaussian_mixture.posterior import posterior
 from halfseen.rows.memory import MemoryRows
 from halfseen.rows.rows import Block
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from halfseen.models.gaussian_mixture.form import FORMS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen.models.gaussian_mixture.cumulants import GaussianMixtureModel
-from halfseen.models.gaussian_mixture.form import FORMS
 from halfseen.models.gaussian_mixture.noise import NOISES
 from halfseen.models.gaussian_mixture.noise_floor import exact_rank
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from halfseen.models.gaussian_mixture.form import FORMS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen.method.decomposers import DECOMPOSERS
 from halfseen.models.gaussian_mixture.cumulants import GaussianMixtureModel
-from halfseen.models.gaussian_mixture.form import FORMS
 from halfseen.models.gaussian_mixture.noise import NOISES
 from halfseen.models.gaussian_mixture.noise_floor import NOISE_EIGENVALUES, exact_rank
 from halfseen.moments.signal import Signal

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from halfseen.models.gaussian_mixture.form import FORMS, Located
 
 from halfseen.models.gaussian_mixture.cumulants import GaussianMixtureModel
-from halfseen.models.gaussian_mixture.form import FORMS, Located
 from halfseen.models.gaussian_mixture.noise import NOISES
 from halfseen.models.gaussian_mixture.noise_floor import exact_rank
 

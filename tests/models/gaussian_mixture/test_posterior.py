@@ -1,12 +1,12 @@
 """Posteriors of mixtures, and the means of incomplete features that follow from them."""
 
 import numpy as np
+from halfseen.models.gaussian_mixture.posterior import MixtureRegression, posterior
 
 from halfseen import simulate
 from halfseen.method.regression import recovered
 from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.models.gaussian_mixture.posterior import MixtureRegression, posterior
 from halfseen.rows.memory import MemoryRows
 from halfseen.rows.rows import Block
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from halfseen.models.gaussian_mixture.em import polish
+from halfseen.models.gaussian_mixture.posterior import posterior
+from halfseen.models.gaussian_mixture.scores import Coordinates, ScoreSums, replicated
 
 from halfseen import simulate
 from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
-from halfseen.models.gaussian_mixture.em import polish
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.models.gaussian_mixture.posterior import posterior
-from halfseen.models.gaussian_mixture.scores import Coordinates, ScoreSums, replicated
 from halfseen.rows import memory
 from halfseen.rows.bins import Bins
 from halfseen.rows.memory import MemoryRows
