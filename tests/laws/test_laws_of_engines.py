@@ -28,7 +28,7 @@ from halfseen.tables.arrays_and_frames import read_batch
 from halfseen.tables.batches import open_batches
 from halfseen.tables.dask_collections import parts_of, rows_of_collection
 
-N, NAMES = 700, tuple("abcde")
+N, NAMES = 700, tuple("01234")
 ORIGIN = np.array([1.5, 0.0, 2.0, -1.0, 0.5])
 SOME = np.array([True, False, True, True, False])
 
@@ -83,7 +83,7 @@ def test_sums_are_those_of_one_block_of_all_rows(engine, about):
 @every_sum
 def test_some_features_are_the_table_without_the_others(engine, about):
     chosen = ENGINES[engine]().select(SOME)
-    assert chosen.names == ("a", "c", "d")
+    assert chosen.names == ("0", "2", "3")
     naive = about(ORIGIN[SOME])(Block.from_table(X[:, SOME]))
     assert_same(chosen.accumulate(about(ORIGIN[SOME])), naive)
 

@@ -8,6 +8,7 @@ import dataclasses
 import inspect
 import pkgutil
 from importlib import import_module
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -132,7 +133,7 @@ def block_of(rows, weights=None):
 
 def pieces(weights=None):
     cuts = [0, 1, 14, 14, 31, 59, N]
-    return [block_of(np.arange(a, b), weights) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [block_of(np.arange(a, b), weights) for a, b in pairwise(cuts)]
 
 
 @every_sum
