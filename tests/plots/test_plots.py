@@ -14,14 +14,16 @@ from sklearn.exceptions import NotFittedError
 
 from halfseen import Choice, DataError, GammaPoisson, GaussianMixture, plots, simulate
 from halfseen.doubt.rank_test import RankTest
+from halfseen.estimators.stored import kind_of
+from halfseen.models import MODELS
 from halfseen.plots.canvas import LONGEST_NAME, labels
 from halfseen.plots.missing import MOST_BANDS
-from halfseen.public.load import KINDS
 from halfseen.store.model_file import dumps, loads
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
+KINDS = {kind.name: kind for kind in map(kind_of, MODELS.values())}
 NAMES = ["age", "pulse", "lactate", "crp", "sodium"]
 
 
