@@ -57,7 +57,9 @@ def missingness_map(X: Any, *, sort_rows: bool = False, ax: Axes | None = None) 
         extent=(0.0, n_rows, n_features - 0.5, -0.5),
     )
     shares = map(_percent, observed.mean(axis=0))
-    name_rows(ax, [f"{name}  {share}" for name, share in zip(labels(rows.names), shares, strict=True)])
+    name_rows(
+        ax, [f"{name}  {share}" for name, share in zip(labels(rows.names), shares, strict=True)]
+    )
     ax.set_xlabel("rows, those with the same gaps together" if sort_rows else "row of the table")
     ax.set_ylabel("feature, and rows observed")
     bar = ax.figure.colorbar(image, ax=ax, ticks=[0, 0.5, 1], fraction=0.03, pad=0.02)
