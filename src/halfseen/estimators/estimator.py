@@ -246,11 +246,18 @@ class Estimator(BaseEstimator):
             self.converged_,
             self.diagnostics_,
             self.preprocessing_,
+            type(self).__name__,
+            hasattr(self, "stream_"),
         )
 
     def _each(self, X: Any, observed: ObservedBlocks | None) -> Callable[..., Array]:
         """What applies a function to all rows of X, of the kept features, a block at a time."""
         return partial(row_by_row, new_rows(self, X, observed).select(self.kept_features_))
+
+    def _hidden(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
+        """What is expected to be hidden behind each row; (n, k)."""
+        fitted, each = self.fitted, self._each(X, observed)
+        return each(lambda block: fitted.model.hidden(block, fitted.parameters))
 
     @available_if(labelled)  # type: ignore[untyped-decorator]
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
@@ -269,8 +276,7 @@ class Estimator(BaseEstimator):
     @lazily
     def predict_proba(self, X: Any) -> Array:
         """The probability of each component given what is observed in a row; (n, k)."""
-        fitted, each = self.fitted, self._each(X, None)
-        return each(lambda block: fitted.model.hidden(block, fitted.parameters))
+        return self._hidden(X)
 
     @lazily
     def score_samples(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
@@ -380,7 +386,7 @@ class Estimator(BaseEstimator):
         if fitted.model.abilities.no_intervals:
             raise ValueError(fitted.model.abilities.no_intervals)
         check_count("n_replicates", n_replicates, FEWEST_REPLICATES, ", or the ends are chance")
-        if hasattr(self, "stream_"):
+        if fitted.streamed:
             raise ValueError(
                 "A model learned by partial_fit() has no rows to bootstrap from. Use fit() for "
                 "intervals."
@@ -437,7 +443,7 @@ class Estimator(BaseEstimator):
         rows that depend on each other, such as those of one patient; ``notes`` are sentences for
         the summary.
         """
-        from halfseen.explain.page import write_report
+        from halfseen.explain.page import write_report  # which needs the extra "report"
 
         write_report(
             self._case(X, groups),

@@ -12,7 +12,12 @@ from halfseen.estimators.estimator import Estimator
 from halfseen.estimators.lazily import lazily, lazy_transformer
 from halfseen.models.counts import FitOptions, OfCounts
 from halfseen.models.gamma_poisson.importance import importance_sample
-from halfseen.models.gamma_poisson.model import ABOUT, LIKELIHOOD_SEED, GammaPoissonModel
+from halfseen.models.gamma_poisson.model import (
+    ABOUT,
+    LIKELIHOOD_SEED,
+    GammaPoissonModel,
+    loadings,
+)
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.posterior import likelihood_bound
 from halfseen.rows.arrays import Array
@@ -182,8 +187,7 @@ class GammaPoisson(  # type: ignore[misc]
         By mean-field variational inference. What it expects of counts is close to exact; of topics
         that share many features it may give one the loading of another.
         """
-        fitted, each = self.fitted, self._each(X, observed)
-        return each(lambda block: fitted.model.hidden(block, fitted.parameters))
+        return self._hidden(X, observed)
 
     def fit_transform(self, X: Any, y: Any = None, **options: Unpack[FitOptions]) -> Any:
         """Fit, and the posterior mean loadings of the same rows; (n, k)."""
@@ -198,13 +202,8 @@ class GammaPoisson(  # type: ignore[misc]
         which share features trade loadings.
         """
         parameters, each = self.fitted.parameters, self._each(X, observed)
-
-        def columns(block: Block) -> Array:
-            sample = importance_sample(block, parameters, LIKELIHOOD_SEED)
-            variances = np.diagonal(sample.covariance, axis1=1, axis2=2)
-            return np.hstack([sample.mean, np.sqrt(np.maximum(variances, 0.0))])
-
-        return Loadings(*np.hsplit(each(columns), 2))
+        both = each(lambda block: np.hstack(loadings(block, parameters)))
+        return Loadings(*np.hsplit(both, 2))
 
     def inverse_transform(self, X: Any) -> Array:
         """Expected counts of rows with loadings ``X`` (n, k); (n, d)."""
