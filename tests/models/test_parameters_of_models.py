@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from halfseen.method.learned import select
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 
@@ -17,7 +18,7 @@ def topics():
 
 def test_a_mixture_seen_through_some_features_keeps_its_weights():
     means, variances = np.arange(6.0).reshape(2, 3), np.arange(1.0, 7.0).reshape(2, 3)
-    part = MixtureParameters(np.array([0.3, 0.7]), means, variances).select(FEATURES)
+    part = select(MixtureParameters(np.array([0.3, 0.7]), means, variances), FEATURES)
     np.testing.assert_array_equal(part.weights, [0.3, 0.7])
     np.testing.assert_array_equal(part.means, [[0, 2], [3, 5]])
     np.testing.assert_array_equal(part.variances, [[1, 3], [4, 6]])

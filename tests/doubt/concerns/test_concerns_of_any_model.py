@@ -8,7 +8,6 @@ from sklearn.exceptions import NotFittedError
 
 from halfseen import GammaPoisson, GaussianMixture, ObservedBlocks, load, simulate
 from halfseen.doubt.concerns import case as cases
-from halfseen.doubt.concerns import case_of
 from halfseen.doubt.concerns.concern import Concern
 
 N_ROWS, D = 900, 6
@@ -144,7 +143,7 @@ def test_of_wide_tables_pairs_of_the_most_telling_features_are_looked_at(monkeyp
     table = simulate.gaussian_mixture(400, [0.4, 0.3, 0.3], means, 1.0, np.random.default_rng(1))[0]
     table[:200, 139] = np.nan
     model = GaussianMixture(3).fit(table)
-    case = case_of(model, table)
+    case = model._case(table)
     observed, variance = (~np.isnan(table)).mean(axis=0), np.nanvar(table, axis=0)
     assert set(np.flatnonzero(case.features)) == set(np.argsort(-observed * variance)[:5])
     assert kinds(model, table) == set()

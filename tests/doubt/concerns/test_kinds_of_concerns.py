@@ -1,5 +1,6 @@
 """Each kind of concern, raised where there is cause and told with the numbers that it rests on."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -7,9 +8,9 @@ import pytest
 
 from benchmarks import alarms
 from halfseen import choose_components
-from halfseen.doubt.concerns import case_of, concerns_of
-from halfseen.doubt.concerns.mixture import OVERLAP
+from halfseen.doubt.concerns import concerns_of
 from halfseen.moments.influence import Influence
+from halfseen.structures.one_class.overlap import OVERLAP
 
 N_ROWS = 1500
 NOISE = (alarms.noise_feature, alarms.noise_word)
@@ -205,7 +206,7 @@ def test_row_totals_are_told_with_their_excess_variance():
     model = told(alarms.poisson_lengths)[1]
     total = full.sum(axis=1)
     excess = total.var(ddof=1) / total.mean() ** 2 - 1 / total.mean()
-    case = case_of(type(model)(1).fit(full), full)
+    case = type(model)(1).fit(full)._case(full)
     (found,) = (c for c in concerns_of(case) if c.kind == "not_over_dispersed")
     assert f"their excess variance is {excess:.2g} ± " in found.sentence
     assert found.sentence.startswith("Row totals hardly vary more than Poisson counts do: ")
@@ -237,15 +238,21 @@ def test_the_topic_of_a_disagreement_is_the_models_own_whatever_the_order():
     assert after == before.replace(f"component {number}", f"component {2 - number}")
 
 
+def case_of(model, X, names, **options):
+    """The case of a model whose columns have other names."""
+    case = model._case(X)
+    return replace(case, fitted=replace(case.fitted, names=names), **options)
+
+
 def test_names_and_what_components_are_called_are_the_callers():
     X, model, _ = told(alarms.one_too_many)
     names = tuple(f"column {letter}" for letter in "abcdefgh")
-    told_so = dict(concerns_of(case_of(model, X, names=names, called="group {:+d}".format)))
+    told_so = dict(concerns_of(case_of(model, X, names, called="group {:+d}".format)))
     plain = sentence(alarms.one_too_many, "overlapping_components")
     i, j = (int(part[0]) for part in plain.lower().split("component ")[1:3])
     assert told_so["overlapping_components"].startswith(f"Group +{i} and group +{j} overlap")
     X, model, _ = told(alarms.noise_feature)
-    (found,) = concerns_of(case_of(model, X, names=names))
+    (found,) = concerns_of(case_of(model, X, names))
     assert found.sentence.startswith("'column g' is not related to any other column")
 
 
@@ -253,7 +260,7 @@ def test_groups_of_rows_that_depend_on_each_other_have_larger_errors():
     X, model, _ = told(alarms.sound_topics)
     X = np.repeat(X[:300], 5, axis=0)
     by_row, by_group = (
-        Influence.on(lambda sums: sums.moments(True).covariance, case_of(model, X, groups=g).pairs)
+        Influence.on(lambda sums: sums.moments(True).covariance, model._case(X, groups=g).pairs)
         for g in (None, np.repeat(np.arange(300), 5))
     )
     np.testing.assert_allclose(by_row.value, by_group.value)

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen import GammaPoisson, simulate
-from halfseen import recovery
+from halfseen import GammaPoisson, recovery, simulate
 
 TOPICS = np.array(
     [

@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
 
-from halfseen import GammaPoisson, simulate
-from halfseen import recovery
+from halfseen import GammaPoisson, recovery, simulate
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import (
     Chains,

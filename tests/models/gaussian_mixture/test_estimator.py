@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 
-from halfseen import GaussianMixture, simulate
-from halfseen import recovery
+from halfseen import GaussianMixture, recovery, simulate
 
 WEIGHTS = np.array([0.5, 0.3, 0.2])
 MEANS = np.array(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfseen.method.decomposers.decomposition import Decomposition
-from halfseen.models.gaussian_mixture.form import FORMS
+from halfseen.structures.one_class.form import FORMS
 
 CENTRED, RAW = FORMS["centred"], FORMS["raw"]
 
