@@ -288,7 +288,7 @@ def test_a_file_that_does_not_hold_together_is_refused(section, change, words, m
 
 def test_an_attribute_that_came_later_has_its_documented_value(mixture):
     older = edited(mixture, "learned", lambda content: content.pop("n_iter_"))
-    kind = replace(kind_of(GaussianMixture), later={"n_iter_": 0})
+    kind = replace(kind_of(GaussianMixture), later={"n_iter_": lambda stored: 0})
     assert loads(older, "it", {kind.name: kind}).n_iter_ == 0
 
 

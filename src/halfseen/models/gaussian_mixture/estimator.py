@@ -208,6 +208,7 @@ class GaussianMixture(DensityMixin, Estimator):  # type: ignore[misc]
                 rank_tests=not free,
                 not_streamed=free * NOT_STREAMED,
                 no_intervals="",
+                no_weights=free * NO_WEIGHTS,
                 polish_candidates=True,
                 scored_rows=None,
             ),
@@ -235,6 +236,10 @@ class GaussianMixture(DensityMixin, Estimator):  # type: ignore[misc]
         return as_sklearn(self, fitted.parameters.variances)
 
 
+NO_WEIGHTS = (
+    "covariance_type='diag' is learned by likelihood, in which weights play no part. Use "
+    "covariance_type='spherical' to compare them."
+)
 NOT_STREAMED = (
     "covariance_type='diag' is learned by likelihood, which goes over rows again. Use "
     "covariance_type='spherical', or fit()."
