@@ -2,28 +2,27 @@
 
 import numpy as np
 
-from halfseen.method.refinement import Refined
-from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
-from halfseen.models.gaussian_mixture.em import polish
+from halfseen import GaussianMixture
+from halfseen.method.model import Polished
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.moments.survey import survey
 from halfseen.rows.arrays import Array
 from halfseen.rows.memory import MemoryRows
 
 
 def em_from(
     X: Array, weights: Array, means: Array, variance: float, tolerance: float = 1e-7
-) -> Refined[MixtureParameters]:
+) -> Polished:
     """EM with gaps from given parameters of a mixture with one variance."""
     start = MixtureParameters(weights, means, np.full(means.shape, variance))
     rows = MemoryRows(X, tuple(map(str, range(X.shape[1]))))
-    feature_range = np.nanmax(X, axis=0) - np.nanmin(X, axis=0)
-    shape = SHAPES["tied_spherical"]
-    return polish(rows, start, shape, feature_range, tolerance=tolerance, max_iterations=500)
+    model = GaussianMixture(covariance_type="tied_spherical", tol=tolerance, max_iter=500)._model()
+    return model.polish(rows, start, survey(rows, 0.95), int)
 
 
 def em_from_random_starts(
     X: Array, n_components: int, n_starts: int, rng: np.random.Generator
-) -> Refined[MixtureParameters]:
+) -> Polished:
     """The best of EM from random starts: means at random rows, gaps there at the features' means.
 
     The same EM as ours, leaps and all.
@@ -35,5 +34,4 @@ def em_from_random_starts(
         em_from(X, even, filled[rng.choice(len(X), n_components, replace=False)], variance)
         for _ in range(n_starts)
     ]
-    heights = [run.climb.log_likelihood if run.climb else -np.inf for run in runs]
-    return runs[int(np.argmax(heights))]
+    return max(runs, key=lambda run: run.climb.log_likelihood or -np.inf)

@@ -7,15 +7,17 @@ table, both in one run.
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from benchmarks import results_file, sepsis
 from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
-from halfseen.models.gaussian_mixture.em import ExpectationSums
+from halfseen.models.gaussian_mixture.emission import Normal
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.rows.arrays import Array
 from halfseen.rows.memory import MemoryRows
+from halfseen.structures.one_class.model import ClassSteps
 
 N_COMPONENTS = 6
 
@@ -54,13 +56,12 @@ def main() -> None:
     rows = MemoryRows(X, tuple(map(str, range(d)))).recentred(np.zeros(d))
     floor = median_seconds(lambda: products(zeros, mask, means, shares), options.repeats)
     figures = {"rows": float(n), "products ms": 1e3 * floor}
+
+    def iterate(steps: ClassSteps[MixtureParameters]) -> None:
+        steps.maximise(rows.accumulate(steps.expect(parameters)), parameters)
+
     for kind, shape in SHAPES.items():
-
-        def iterate(shape: object = shape) -> None:
-            sums = rows.accumulate(ExpectationSums.under(parameters, shape))  # type: ignore[arg-type]
-            sums.maximise(shape, parameters, np.zeros(d))  # type: ignore[arg-type]
-
-        cost = median_seconds(iterate, options.repeats)
+        cost = median_seconds(partial(iterate, ClassSteps(Normal(shape))), options.repeats)
         figures |= {f"{kind} ms": 1e3 * cost, f"{kind} / products": cost / floor}
     print("  ".join(f"{name} {value:.4g}" for name, value in figures.items()))
     if options.keep:

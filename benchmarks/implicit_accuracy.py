@@ -17,7 +17,7 @@ from benchmarks import results_file
 from benchmarks.comparison import geometric_ratio
 from halfseen import GammaPoisson, simulate
 from halfseen.doubt.matching import total_angle
-from halfseen.method import fit as fitting
+from halfseen.method import plan
 from halfseen.moments import thin_second
 from halfseen.moments.gaps.panels import MaskGroups
 from halfseen.reproduce.synthetic import N_COMPLETE, N_COMPONENTS, gamma_poisson_world
@@ -71,7 +71,7 @@ def error(X: Array, true: Array, third_moment: str) -> float:
 def product_error(X: Array, true: Array) -> float:
     """The same with second and third moments divided by products of probabilities."""
     with (
-        mock.patch.object(fitting, "WIDE", 0),
+        mock.patch.object(plan, "WIDE", 0),
         mock.patch.object(thin_second, "_sorted", every_feature_alone),
     ):
         return error(X, true, "implicit")

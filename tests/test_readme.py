@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 COMMANDS = re.findall(r"^\$ (.*)$", README, re.MULTILINE)
-EXPERIMENTS = re.findall(r"`python -m (halfseen[\w.]*)`", README)
+EXPERIMENTS = re.findall(r"`python -m (benchmarks[\w.]*)`", README)
 
 
 def test_the_readme_has_snippets_and_both_commands():

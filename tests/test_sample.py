@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from halfseen import GaussianMixture
-from halfseen import recovery
+from halfseen import GaussianMixture, recovery
 from halfseen.sample.clinic import GROUP_SHARES, GROUPS, PATH, as_csv, load_clinic, simulate_clinic
 
 

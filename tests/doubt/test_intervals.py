@@ -17,7 +17,8 @@ from halfseen import (
     load,
     simulate,
 )
-from halfseen.doubt.intervals import ANY, FRACTION, POSITIVE, SHARE, intervals_from
+from halfseen.doubt.intervals import intervals_from
+from halfseen.method.scale import ANY, FRACTION, POSITIVE, SHARE
 from halfseen.rows.bins import Bins
 
 N, D, K = 600, 5, 2

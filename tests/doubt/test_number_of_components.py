@@ -22,7 +22,7 @@ from halfseen.doubt import number_of_components as choosing
 from halfseen.doubt.choice import HeldOut
 from halfseen.doubt.cross_scores import CrossScores, cross_scores
 from halfseen.doubt.rank_test import RankTest
-from halfseen.models.gaussian_mixture.posterior import posterior
+from halfseen.method.settings import Settings
 from halfseen.moments.survey import survey
 from halfseen.rows.bins import Bins
 from halfseen.rows.memory import MemoryRows
@@ -49,7 +49,7 @@ def topics(k=2, n=1000, observed=GAPS, seed=0, d=D):
 
 @pytest.fixture(autouse=True)
 def _few_rows_are_scored(monkeypatch):
-    monkeypatch.setattr("halfseen.models.gamma_poisson.estimator.MOST_SCORED", 90)
+    monkeypatch.setattr("halfseen.models.gamma_poisson.model.MOST_SCORED", 90)
 
 
 @pytest.fixture(scope="module")
@@ -407,22 +407,23 @@ def test_bins_without_rows_say_nothing():
 
 def test_held_out_rows_are_scored_by_models_that_never_saw_their_bin():
     X, bins, estimator = mixture(2, 300, [1.0] * D), Bins(30), GaussianMixture(2)
+    settings, model = Settings.of(estimator), estimator._model()
     rows, learned_from = MemoryRows(X, tuple("abcdef")), []
 
     def fitting(part, seen):
         assert isinstance(part, ReweightedRows)
         learned_from.append(part.accumulate(lambda block: block.values.sum(axis=0)))
-        return choosing.fit_rows(estimator, part, seen, estimator._recipe(), 2, choosing.Stages())
+        return choosing.fit_rows(settings, model, part, seen, 2, choosing.Stages())
 
-    found = cross_scores(estimator, rows, estimator._recipe(), bins, [fitting])
+    found = cross_scores(settings.complete_above, rows, model, bins, [fitting])
     label = bins.of(Block.from_table(X))
     fold = label % 3
     expected = np.zeros(30)
     for number in range(3):
         train, test = X[fold != number], X[fold == number]
         assert any(np.allclose(train.sum(axis=0), sums) for sums in learned_from)
-        model = GaussianMixture(2).fit(train)._parameters()
-        scores = posterior(Block.from_table(test), model).log_likelihood
+        parameters = GaussianMixture(2).fit(train).fitted.parameters
+        scores = model.log_likelihood(Block.from_table(test), parameters)
         np.add.at(expected, label[fold == number], scores)
     np.testing.assert_array_equal(found.n_rows, np.bincount(label, minlength=30))
     np.testing.assert_allclose(found.total[:, 0], expected, rtol=1e-9)

@@ -5,20 +5,20 @@ import pytest
 
 from halfseen import simulate
 from halfseen.doubt.rank_test import LEVEL, rank_test, rank_tests
-from halfseen.models.gamma_poisson.cumulants import GammaPoissonModel
-from halfseen.models.gaussian_mixture.cumulants import GaussianMixtureModel
-from halfseen.models.gaussian_mixture.form import FORMS
+from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
+from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
 from halfseen.models.gaussian_mixture.noise import NOISES
 from halfseen.models.gaussian_mixture.noise_floor import NOISE_EIGENVALUES
 from halfseen.moments.bin_sums import BinSums
 from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Block
+from halfseen.structures.one_class.form import FORMS
 
 D, N_COMPLETE = 6, 4
 OBSERVED = [1.0] * N_COMPLETE + [0.6, 0.2]
 COMPLETE = np.arange(D) < N_COMPLETE
-MIXTURE = GaussianMixtureModel(FORMS["centred"], NOISES["spherical"], NOISE_EIGENVALUES["D-K+1"])
-TOPICS = GammaPoissonModel()
+MIXTURE = GaussianCumulants(FORMS["centred"], NOISES["spherical"], NOISE_EIGENVALUES["D-K+1"])
+TOPICS = GammaPoissonCumulants()
 
 
 def mixture(k, n, rng):

@@ -9,11 +9,10 @@ from sklearn.base import clone
 
 from halfseen import GammaPoisson, GaussianMixture, WeakMomentsWarning, simulate
 from halfseen.doubt import replicates
-from halfseen.doubt.replicates import moment_replicates
-from halfseen.estimators.stream import Stream
+from halfseen.doubt.replicates import replicated_parameters
+from halfseen.estimators.opened import row_by_row
 from halfseen.method.fit import fit_stream
-from halfseen.models.gamma_poisson.loading_moments import TopicParameters
-from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
+from halfseen.method.settings import Settings
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.origin_sums import StreamSums
 from halfseen.moments.survey import survey
@@ -49,8 +48,9 @@ def table(kind, n=1500, observed=COMPLETE, seed=0):
 
 def replicated(estimator, rows, bins, weights):
     seen = survey(rows, estimator.complete_above)
-    recipe = estimator._recipe()
-    return moment_replicates(estimator, rows, seen, recipe, K, bins, np.atleast_2d(weights))
+    X = row_by_row(rows, lambda block: np.where(block.observed, block.values, np.nan))
+    fitted = clone(estimator).fit(X).fitted
+    return replicated_parameters(fitted, rows, seen, bins, np.atleast_2d(weights))
 
 
 def in_memory(X, weights=None):
@@ -67,8 +67,6 @@ def laid_flat(parameters):
     if isinstance(parameters, MixtureParameters):
         order = np.argsort(parameters.means[:, 0])
         return np.concatenate([np.ravel(part[order]) for part in vars(parameters).values()])
-    if isinstance(parameters, TopicParameters):
-        parameters = GammaPoissonParameters.matching(parameters)
     order = np.argsort(parameters.topics[:, 0])
     return np.r_[parameters.topics[order].ravel(), parameters.shapes[order], parameters.rate]
 
@@ -77,13 +75,14 @@ def refitted(estimator, X, weights):
     """What ``fit`` learns with sample_weight."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakMomentsWarning)
-        return laid_flat(clone(estimator).fit(X, sample_weight=weights)._parameters())
+        return laid_flat(clone(estimator).fit(X, sample_weight=weights).fitted.parameters)
 
 
 def of_a_stream(estimator, X, origin, weights):
     """The same moments summed once over all rows: what partial_fit learns."""
     sums = StreamSums.about(origin)(Block.from_table(X, weights))
-    return laid_flat(fit_stream(estimator, Stream(NAMES, sums), estimator._recipe()).parameters)
+    fit = fit_stream(Settings.of(estimator), estimator._model(), NAMES, sums)
+    return laid_flat(fit.parameters)
 
 
 @every_model

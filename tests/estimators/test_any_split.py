@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from halfseen import GammaPoisson, GaussianMixture, simulate
-from halfseen.method import fit as fitting
+from halfseen.method import plan
 from halfseen.rows import memory
 from halfseen.rows.sparse import rows as sparse_engine
 
@@ -77,8 +77,8 @@ def test_blocks_and_their_order_do_not_change_the_parameters(
         X, shuffled = csr_array(X), csr_array(shuffled)
     with pytest.MonkeyPatch.context() as patch:
         if thin:
-            patch.setattr(fitting, "WIDE", 1)
-            patch.setattr(fitting, "SPARSE_WIDE", 1)
+            patch.setattr(plan, "WIDE", 1)
+            patch.setattr(plan, "SPARSE_WIDE", 1)
         expected = learned(model, route, X)
         patch.setattr(memory, "BLOCK_ENTRIES", 1)
         patch.setattr(memory, "FEWEST_ROWS", size)

@@ -13,7 +13,6 @@ from halfseen import (
     WeakMomentsWarning,
     simulate,
 )
-from halfseen.estimators.sanity import warn_of_empty
 
 NAMES = ["age", "pulse", "lactate", "crp"]
 
@@ -280,7 +279,7 @@ def test_a_component_that_no_row_belongs_to_is_warned_of():
     with pytest.warns(
         WeakMomentsWarning, match="Component '1' ended with less than one row's weig"
     ):
-        warn_of_empty("Component", np.array([0.9, 1e-9, 0.1]), 1000)
+        GaussianMixture(3)._warn_of_empty(np.array([0.9, 1e-9, 0.1]), 1000)
 
 
 def test_warnings_point_at_the_call(frame):

@@ -15,9 +15,9 @@ from halfseen import (
     GammaPoisson,
     GaussianMixture,
     ObservedBlocks,
+    recovery,
     simulate,
 )
-from halfseen import recovery
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import polish
 from halfseen.rows.memory import FEWEST_ROWS, MemoryRows

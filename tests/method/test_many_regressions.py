@@ -8,12 +8,13 @@ from halfseen.method.regression import recovered, recovered_each
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
 from halfseen.models.gamma_poisson.regression import TopicRegression
 from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
+from halfseen.models.gaussian_mixture.emission import Normal
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.models.gaussian_mixture.posterior import MixtureRegression
 from halfseen.rows import memory
 from halfseen.rows.bins import Bins
 from halfseen.rows.memory import MemoryRows
 from halfseen.rows.reweighted import ReweightedRows
+from halfseen.structures.one_class.regression import ClassRegression
 
 N, COMPLETE = 300, np.array([True, True, False, True, False])
 BINS = Bins.of_groups(np.random.default_rng(1).integers(15, size=N))
@@ -31,7 +32,7 @@ def mixture(kind, rng):
         )
         for _ in WEIGHTS
     ]
-    return X, MixtureRegression(np.nanmean(X, axis=0), SHAPES[kind]), references
+    return X, ClassRegression(Normal(SHAPES[kind]), np.nanmean(X, axis=0)), references
 
 
 def topics(rng):

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from halfseen.method.learned import forms, n_free, select
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
+from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
+from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 
 FEATURES = np.array([True, False, True])
@@ -17,10 +20,31 @@ def topics():
 
 def test_a_mixture_seen_through_some_features_keeps_its_weights():
     means, variances = np.arange(6.0).reshape(2, 3), np.arange(1.0, 7.0).reshape(2, 3)
-    part = MixtureParameters(np.array([0.3, 0.7]), means, variances).select(FEATURES)
+    part = select(MixtureParameters(np.array([0.3, 0.7]), means, variances), FEATURES)
     np.testing.assert_array_equal(part.weights, [0.3, 0.7])
     np.testing.assert_array_equal(part.means, [[0, 2], [3, 5]])
     np.testing.assert_array_equal(part.variances, [[1, 3], [4, 6]])
+
+
+def test_files_hold_what_files_of_the_first_version_held():
+    assert forms(MixtureParameters) == {
+        "weights_": ("float64[k]",),
+        "means_": ("float64[k,d]",),
+        "covariances_": ("float", "float64[k]", "float64[k,d]"),
+    }
+    assert forms(GammaPoissonParameters) == {
+        "components_": ("float64[k,d]",),
+        "shapes_": ("float64[k]",),
+        "rate_": ("float",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_variances"), [("tied_spherical", 1), ("spherical", 3), ("diag", 15)]
+)
+def test_a_mixture_learns_shares_but_one_means_and_variances_that_differ(kind, n_variances):
+    axes = {"variances": SHAPES[kind].axes}
+    assert n_free(MixtureParameters, 3, 5, axes) == 2 + 15 + n_variances
 
 
 def test_topics_seen_through_some_features_keep_their_loadings(topics):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from halfseen.method.model import Evidence
-from halfseen.moments.checks import FEW_ROWS, check_pairs, check_rank, warn_of_weak_moments
+from halfseen.method.weak_moments import warn_of_weak_moments
+from halfseen.moments.checks import FEW_ROWS, check_pairs, check_rank
 from halfseen.moments.gaps.gaps import JointGaps
 from halfseen.moments.moments import Moments
 from halfseen.moments.signal import Signal

@@ -99,9 +99,13 @@ def test_attributes_of_other_forms_are_refused(attribute, value, words, middle, 
 def test_attributes_that_came_later_are_what_the_kind_says(middle, tmp_path):
     save(middle, tmp_path / "it", KIND, overwrite=False)
     forms = {**KIND.forms, "spread_": ("float", "NoneType"), "note_": ("Note",)}
-    now = replace(KIND, forms=forms, later={"spread_": 1.5, "note_": None})
+    later = {
+        "spread_": lambda stored: float(np.ptp(stored["edges_"])),
+        "note_": lambda stored: None,
+    }
+    now = replace(KIND, forms=forms, later=later)
     again = read(tmp_path / "it", {"Middle": now})
-    assert again.spread_ == 1.5
+    assert again.spread_ == np.ptp(middle.edges_)
     assert again.note_ == Note("of all rows")
     with pytest.raises(ModelFileError, match="it lacks 'spread_'"):
         read(tmp_path / "it", {"Middle": replace(now, later={})})

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from halfseen import DataError, GaussianMixture, ModelFileError, load, simulate
-from halfseen.models.forms import kind_of
-from halfseen.public.load import KINDS
+from halfseen.estimators.stored import kind_of
+from halfseen.models import MODELS
 from halfseen.store import model_file
 from halfseen.store.model_file import loads
 from halfseen.tables.preprocessing import Preprocessing
 
 POSITIVE = arrays.arrays(float, (8, 3), elements=st.floats(1e-3, 1e6), unique=True)
+KINDS = {kind.name: kind for kind in map(kind_of, MODELS.values())}
 
 
 def dumps(model):

@@ -50,6 +50,7 @@ class Abilities:
     rank_tests: bool  # all that components leave of the second moments is noise
     not_streamed: str  # why rows that are seen only once are not enough; empty if they are
     no_intervals: str  # why there are no confidence intervals; empty if there are
+    no_weights: str  # why weights of features play no part in the end; empty if they do
     polish_candidates: bool  # fits that are only compared are worth polishing
     scored_rows: int | None  # rows that are enough to compare likelihoods, if those are slow
 

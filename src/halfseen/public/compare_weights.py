@@ -101,11 +101,9 @@ def compare_weights(
     ['adjusted', 'observed', 'signal', 'sqrt']
     """
     estimator = unfitted(model)
-    if not estimator._model().abilities.rank_tests:
-        raise ValueError(
-            f"{estimator!r} is learned by likelihood, in which weights play no part. Compare them "
-            "for a model that is read off moments."
-        )
+    no_weights = estimator._model().abilities.no_weights
+    if no_weights:
+        raise ValueError(no_weights)
     if estimator.method != "weighted":
         raise ValueError(
             f"method='{estimator.method}' takes features as equal, so there are no weights to "

@@ -9,8 +9,7 @@ import numpy as np
 
 from halfseen import GammaPoisson, GaussianMixture
 from halfseen.method.weights import signal_aware
-from halfseen.models.gaussian_mixture.cumulants import GaussianMixtureModel
-from halfseen.models.gaussian_mixture.form import FORMS
+from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
 from halfseen.models.gaussian_mixture.noise import NOISES
 from halfseen.models.gaussian_mixture.noise_floor import NOISE_EIGENVALUES
 from halfseen.moments.second import AllPairs
@@ -18,6 +17,7 @@ from halfseen.moments.survey import survey
 from halfseen.reproduce import paper
 from halfseen.rows.arrays import Array
 from halfseen.rows.memory import MemoryRows
+from halfseen.structures.one_class.form import FORMS
 
 SWEEPS = 200
 """Of stochastic EM: a fifth of our default, to keep the whole run within an hour."""
@@ -57,7 +57,7 @@ def signal_weights(n_components: int, X: Array) -> Array:
     part = rows.select(seen.kept)
     moments = AllPairs().moments(part, seen.sums.select(seen.kept), centred=True)
     noise = NOISES["tied_spherical"]
-    model = GaussianMixtureModel(FORMS["centred"], noise, NOISE_EIGENVALUES["D-K+1"])
+    model = GaussianCumulants(FORMS["centred"], noise, NOISE_EIGENVALUES["D-K+1"])
     signal = model.signal(moments, seen.complete[seen.kept], n_components)
     weights = np.ones(X.shape[1])
     weights[seen.kept] = signal_aware(moments.observed_fraction, signal)

@@ -3,9 +3,13 @@
 Every message says what is wrong, with names and values, and then what to do about it.
 """
 
+import os
 import sys
 import warnings
 from pathlib import Path
+
+BETWEEN = ("halfseen", "sklearn", "joblib")
+"""Packages whose lines are not the user's: pipelines and searches call estimators through them."""
 
 
 class DataError(ValueError):
@@ -30,7 +34,7 @@ class LikelihoodWarning(UserWarning):
 
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the line of the user's that called, however deep in the library this is."""
-    inside = tuple(_folder(name) for name in ("halfseen", "sklearn") if name in sys.modules)
+    inside = tuple(_folder(name) for name in BETWEEN if name in sys.modules)
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
         level, frame = level + 1, frame.f_back
@@ -38,4 +42,4 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def _folder(package: str) -> str:
-    return str(Path(str(sys.modules[package].__file__)).parent)
+    return str(Path(str(sys.modules[package].__file__)).parent) + os.sep

@@ -9,7 +9,7 @@ import pytest
 from scipy.signal import convolve
 from scipy.special import gammaln
 
-from halfseen.models.gamma_poisson.cumulants import GammaPoissonModel
+from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
 
 TOPICS = np.array([[0.6, 0.3, 0.1], [0.15, 0.25, 0.6]])
 SHAPES = np.array([1.4, 0.6])
@@ -75,7 +75,7 @@ def test_the_mean_is_that_of_the_loadings_through_the_topics(exact):
 def test_covariances_without_poisson_variances_are_squares_of_topics(exact):
     moments, _ = exact
     expected = np.einsum("k,ki,kj->ij", SHAPES / RATE**2, TOPICS, TOPICS)
-    signal = GammaPoissonModel().signal(moments, np.ones(3, bool), 2)
+    signal = GammaPoissonCumulants().signal(moments, np.ones(3, bool), 2)
     np.testing.assert_allclose(signal.matrix, expected, rtol=0, atol=1e-12)
 
 
@@ -94,7 +94,7 @@ def test_third_cumulants_without_poisson_terms_are_cubes_of_topics(exact):
 
 @pytest.mark.parametrize("weights", [np.ones(3), np.array([0.2, 1.7, 3.0])], ids=["equal", "any"])
 def test_exact_probabilities_give_the_exact_model(exact, solve, assert_topics, weights):
-    solution = solve(GammaPoissonModel(), *exact, 2, weights)
+    solution = solve(GammaPoissonCumulants(), *exact, 2, weights)
     found = solution.parameters
     assert_topics(found, TOPICS, SHAPES / RATE, SHAPES / RATE**2, 1e-9)
     np.testing.assert_allclose(np.sort(found.shapes), np.sort(SHAPES), rtol=1e-9)

@@ -6,6 +6,7 @@ from scipy.special import gammaln
 from scipy.stats import nbinom
 
 from halfseen import GammaPoisson, LikelihoodWarning, simulate
+from halfseen.method.learned import select
 from halfseen.models.gamma_poisson.importance import N_DRAWS, importance_sample
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.posterior import factorised_posterior, likelihood_bound
@@ -38,7 +39,7 @@ def exact_log_likelihood(X):
     values = np.empty(len(X))
     for pattern in np.unique(~np.isnan(X), axis=0):
         these = ((~np.isnan(X)) == pattern).all(axis=1)
-        pmf = exact_pmf(MODEL.select(pattern))
+        pmf = exact_pmf(select(MODEL, pattern))
         values[these] = np.log(pmf[tuple(X[these][:, pattern].astype(int).T)])
     return values
 

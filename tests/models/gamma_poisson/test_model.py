@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from halfseen.method.decomposers import DECOMPOSERS
 from halfseen.method.decomposers.decomposition import Decomposition
-from halfseen.models.gamma_poisson.cumulants import GammaPoissonModel
+from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
 from halfseen.moments.gaps.gaps import JointGaps
 from halfseen.moments.whitening import Whitening
 
-MODEL = GammaPoissonModel()
+MODEL = GammaPoissonCumulants()
 SEED = st.integers(0, 2**16)
 LAW = settings(max_examples=25, deadline=None, derandomize=True)
 

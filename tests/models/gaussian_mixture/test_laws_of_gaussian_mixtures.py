@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from halfseen.models.gaussian_mixture.form import FORMS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen.models.gaussian_mixture.cumulants import GaussianMixtureModel
+from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
 from halfseen.models.gaussian_mixture.noise import NOISES
 from halfseen.models.gaussian_mixture.noise_floor import exact_rank
+from halfseen.structures.one_class.form import FORMS
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)
 EACH_NOISE = pytest.mark.parametrize("noise", NOISES)
@@ -17,7 +17,7 @@ LAW = settings(max_examples=20, deadline=None, derandomize=True)
 
 
 def gaussian(form="centred", noise="tied_spherical"):
-    return GaussianMixtureModel(FORMS[form], NOISES[noise], exact_rank)
+    return GaussianCumulants(FORMS[form], NOISES[noise], exact_rank)
 
 
 def draw_weights(seed, d):

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from halfseen.models.gaussian_mixture.form import FORMS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen.method.decomposers import DECOMPOSERS
-from halfseen.models.gaussian_mixture.cumulants import GaussianMixtureModel
+from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
 from halfseen.models.gaussian_mixture.noise import NOISES
 from halfseen.models.gaussian_mixture.noise_floor import NOISE_EIGENVALUES, exact_rank
 from halfseen.moments.signal import Signal
+from halfseen.structures.one_class.form import FORMS
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)
 EACH_NOISE = pytest.mark.parametrize("noise", ["tied_spherical", "spherical"])
@@ -18,7 +18,7 @@ SEED = st.integers(0, 2**16)
 
 
 def gaussian(form="centred", noise="tied_spherical", n_noise=exact_rank):
-    return GaussianMixtureModel(FORMS[form], NOISES[noise], n_noise)
+    return GaussianCumulants(FORMS[form], NOISES[noise], n_noise)
 
 
 def draw_weights(seed, d):

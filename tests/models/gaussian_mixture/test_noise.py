@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from halfseen.models.gaussian_mixture.form import FORMS, Located
 
-from halfseen.models.gaussian_mixture.cumulants import GaussianMixtureModel
+from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
 from halfseen.models.gaussian_mixture.noise import NOISES
 from halfseen.models.gaussian_mixture.noise_floor import exact_rank
+from halfseen.structures.one_class.form import FORMS, Located
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)
 
@@ -17,7 +17,7 @@ def draw_rows(seed, n=50, d=6):
 
 
 def evidence_of(solve, sample_moments, rows, form, noise, k=3):
-    model = GaussianMixtureModel(FORMS[form], NOISES[noise], exact_rank)
+    model = GaussianCumulants(FORMS[form], NOISES[noise], exact_rank)
     weights = np.linspace(0.5, 2.0, rows.shape[1])
     return solve(model, *sample_moments(rows, model.centred), k, weights).evidence
 
@@ -64,7 +64,7 @@ def test_the_tensor_is_the_third_moment_without_the_slope_in_three_places(
                 expected[a, b, c] -= f[:, a] @ f[:, b] * slope[c]
                 expected[a, b, c] -= f[:, a] @ f[:, c] * slope[b]
                 expected[a, b, c] -= f[:, b] @ f[:, c] * slope[a]
-    model = GaussianMixtureModel(FORMS[form], NOISES[noise], exact_rank)
+    model = GaussianCumulants(FORMS[form], NOISES[noise], exact_rank)
     found = model.tensor(evidence)[-r:, -r:, -r:]
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
@@ -108,7 +108,7 @@ def test_tied_components_all_have_the_noise_of_the_signal(solve, sample_moments,
 @EACH_FORM
 def test_variances_solve_the_equations_of_their_mean_and_slope(draw_mixture, solve, form):
     true = draw_mixture(6, 3, 6)
-    model = GaussianMixtureModel(FORMS[form], NOISES["spherical"], exact_rank)
+    model = GaussianCumulants(FORMS[form], NOISES["spherical"], exact_rank)
     moments, third = true.moments(model.centred), true.third(model.centred)
     evidence = solve(model, moments, third, 3).evidence
     places = true.from_origin(model.centred) @ evidence.whitening.forward

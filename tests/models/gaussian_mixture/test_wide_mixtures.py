@@ -5,7 +5,7 @@ import pytest
 
 from halfseen import GaussianMixture, simulate
 from halfseen.doubt.matching import total_angle
-from halfseen.method import fit as fitting
+from halfseen.method import plan
 
 D, K = 60, 3
 MEANS = np.random.default_rng(5).normal(0, 2, (K, D))
@@ -38,7 +38,7 @@ def test_thin_products_give_the_same_mixture(kind, gaps, monkeypatch):
     X = table(gaps)
     settings = {"covariance_type": kind, "third_moment": "implicit", "max_iter": 1000}
     dense = GaussianMixture(K, **settings).fit(X)
-    monkeypatch.setattr(fitting, "WIDE", 10)
+    monkeypatch.setattr(plan, "WIDE", 10)
     thin = GaussianMixture(K, **settings).fit(X)
     assert len(thin.diagnostics_.spectrum) < len(dense.diagnostics_.spectrum)
     assert thin.diagnostics_.third_moment == dense.diagnostics_.third_moment
@@ -49,7 +49,7 @@ def test_thin_products_give_the_same_moments_alone(monkeypatch):
     X = table(blocks)
     settings = {"refine": None, "third_moment": "implicit"}
     dense = GaussianMixture(K, **settings).fit(X)
-    monkeypatch.setattr(fitting, "WIDE", 10)
+    monkeypatch.setattr(plan, "WIDE", 10)
     thin = GaussianMixture(K, **settings).fit(X)
     np.testing.assert_allclose(thin.means_, dense.means_, atol=1e-4)
     np.testing.assert_allclose(thin.weights_, dense.weights_, atol=1e-5)
@@ -58,7 +58,7 @@ def test_thin_products_give_the_same_moments_alone(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["tied_spherical", "spherical"])
 def test_features_with_gaps_of_their_own_are_learned(kind, monkeypatch):
-    monkeypatch.setattr(fitting, "WIDE", 10)
+    monkeypatch.setattr(plan, "WIDE", 10)
     model = GaussianMixture(K, covariance_type=kind, refine=None).fit(table(alone))
     assert total_angle(model.means_, MEANS) < 0.1
     if kind == "spherical":
@@ -66,6 +66,6 @@ def test_features_with_gaps_of_their_own_are_learned(kind, monkeypatch):
 
 
 def test_raw_moments_keep_their_array(monkeypatch):
-    monkeypatch.setattr(fitting, "WIDE", 10)
+    monkeypatch.setattr(plan, "WIDE", 10)
     model = GaussianMixture(K, form="raw", refine=None).fit(table(blocks))
     assert len(model.diagnostics_.spectrum) == D

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen.method.regression import RegressionSums
+from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
+from halfseen.models.gaussian_mixture.emission import Normal
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.models.gaussian_mixture.posterior import posterior
 from halfseen.moments.pair_sums import PairSums
 from halfseen.moments.thirds.third_sums import ThirdSums
 from halfseen.rows.errors import DataError
@@ -23,6 +24,7 @@ from halfseen.rows.workers.cluster import ClusterRows
 from halfseen.rows.workers.computing import computed
 from halfseen.rows.workers.partitions import View, partitioned
 from halfseen.rows.workers.tree import FAN_IN, added, tree
+from halfseen.structures.one_class.e_step import posterior
 
 NAMES = ("age", "pulse", "lactate", "ph")
 RNG = np.random.default_rng(0)
@@ -62,7 +64,7 @@ SUMMARIES = {
     "pairs": PairSums.about(ORIGIN),
     "triples": ThirdSums.about(ORIGIN),
     "regression": RegressionSums.on(
-        lambda block: posterior(block, COMPONENTS).responsibilities,
+        lambda block: posterior(block, Normal(SHAPES["diag"]), COMPONENTS).responsibilities,
         COMPLETE,
         ~COMPLETE,
         ORIGIN[~COMPLETE],

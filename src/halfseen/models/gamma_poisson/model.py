@@ -61,6 +61,7 @@ class GammaPoissonModel:
             rank_tests=True,
             not_streamed="",
             no_intervals=self.polished * NO_INTERVALS,
+            no_weights="",
             polish_candidates=False,
             scored_rows=MOST_SCORED,
         )

@@ -207,6 +207,7 @@ class GaussianMixture(Estimator):
                 rank_tests=not free,
                 not_streamed=free * NOT_STREAMED,
                 no_intervals="",
+                no_weights=free * NO_WEIGHTS,
                 polish_candidates=True,
                 scored_rows=None,
             ),
@@ -234,6 +235,10 @@ class GaussianMixture(Estimator):
         return as_sklearn(self, fitted.parameters.variances)
 
 
+NO_WEIGHTS = (
+    "covariance_type='diag' is learned by likelihood, in which weights play no part. Use "
+    "covariance_type='spherical' to compare them."
+)
 NOT_STREAMED = (
     "covariance_type='diag' is learned by likelihood, which goes over rows again. Use "
     "covariance_type='spherical', or fit()."

@@ -63,9 +63,15 @@ def posterior(block: Block, emission: Emission[Any], parameters: Any) -> Posteri
     origin = emission.origin(parameters)
     values, mask = block.about(origin), block.observed.astype(float)
     natural = emission.natural(emission.moved(parameters, -origin))
-    log_weights = np.log(parameters.weights)[:, None]
-    likelihood, shares = _shares(emission.statistics(values, mask), natural, log_weights)
-    return Posterior(likelihood + emission.constant(block), shares.T)
+    joint = np.log(parameters.weights)
+    # Products with a row of the block in each row: its bits do not depend on the rows beside it.
+    for factor, each in zip(natural, emission.statistics(values, mask), strict=True):
+        joint = joint + each @ factor.T
+    highest = joint.max(axis=1, keepdims=True)
+    shares = np.exp(joint - highest)
+    total = shares.sum(axis=1, keepdims=True)
+    likelihood = (np.log(total) + highest)[:, 0]
+    return Posterior(likelihood + emission.constant(block), shares / total)
 
 
 def _shares(
@@ -73,7 +79,7 @@ def _shares(
 ) -> tuple[Array, Array]:
     """Log-likelihoods (n,) and the components' shares, components in rows; (k, n).
 
-    What is done over components then runs along memory.
+    What is done over components then runs along memory, which is faster.
     """
     joint = natural[0] @ statistics[0].T
     for factor, each in zip(natural[1:], statistics[1:], strict=True):

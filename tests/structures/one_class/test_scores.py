@@ -4,22 +4,23 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from halfseen.models.gaussian_mixture.em import polish
-from halfseen.models.gaussian_mixture.posterior import posterior
-from halfseen.models.gaussian_mixture.scores import Coordinates, ScoreSums, replicated
 
-from halfseen import simulate
+from halfseen import GaussianMixture, simulate
 from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
+from halfseen.models.gaussian_mixture.emission import Normal
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.moments.survey import survey
 from halfseen.rows import memory
 from halfseen.rows.bins import Bins
 from halfseen.rows.memory import MemoryRows
 from halfseen.rows.rows import Block
+from halfseen.structures.one_class.e_step import posterior
+from halfseen.structures.one_class.scores import ScoreSums, replicated
 
 K, D, N = 3, 4, 60
 NAMES = tuple("abcd")
+EMISSIONS = {kind: Normal(shape) for kind, shape in SHAPES.items()}
 every_shape = pytest.mark.parametrize("kind", SHAPES)
-N_VARIANCES = {"tied_spherical": 1, "spherical": K, "diag": K * D}
 
 
 def anywhere(kind, rng):
@@ -42,46 +43,48 @@ def block(request):
     return Block.from_table(table(rng), rng.random(N) + 0.5 if request.param else None)
 
 
-def coordinates(kind):
-    return Coordinates(anywhere(kind, np.random.default_rng(2)), SHAPES[kind].labels((K, D)))
+def here(kind):
+    return anywhere(kind, np.random.default_rng(2))
 
 
-def log_likelihood(block, here):
-    """A function of the step away from ``here``."""
+def summing(kind, bins):
+    """The function that sums slopes and curvature at :func:`here`."""
+    return ScoreSums.at(here(kind), EMISSIONS[kind], bins)
+
+
+def log_likelihood(block, kind):
+    """A function of the step away from :func:`here`, and how many numbers a step has."""
+    emission = EMISSIONS[kind]
+    free = emission.free(here(kind))
 
     def total(step):
-        return float(block.weighed(posterior(block, here.moved(step)).log_likelihood).sum())
+        found = posterior(block, emission, free.moved(step))
+        return float(block.weighed(found.log_likelihood).sum())
 
-    return total
-
-
-@every_shape
-def test_there_is_a_coordinate_for_each_share_mean_and_different_variance(kind):
-    assert coordinates(kind).size == K + K * D + N_VARIANCES[kind]
+    return total, free.size
 
 
 @every_shape
 def test_the_slope_is_that_of_finite_differences(kind, block):
-    here, bins = coordinates(kind), Bins(7)
-    total, step = log_likelihood(block, here), 1e-5
-    expected = [(total(step * e) - total(-step * e)) / (2 * step) for e in np.eye(here.size)]
-    slope = ScoreSums.at(here, bins)(block).slope
+    (total, size), step = log_likelihood(block, kind), 1e-5
+    expected = [(total(step * e) - total(-step * e)) / (2 * step) for e in np.eye(size)]
+    slope = summing(kind, Bins(7))(block).slope
     np.testing.assert_allclose(slope.sum(axis=0), expected, rtol=1e-6, atol=1e-6)
 
 
 @every_shape
 def test_a_bin_has_the_slope_of_its_own_rows(kind, block):
-    here, bins = coordinates(kind), Bins.of_groups(np.random.default_rng(3).integers(5, size=N))
-    slope = ScoreSums.at(here, bins)(block).slope
+    bins = Bins.of_groups(np.random.default_rng(3).integers(5, size=N))
+    slope = summing(kind, bins)(block).slope
     for bin_, part in bins.parts(block):
-        alone = ScoreSums.at(here, Bins(1))(part).slope[0]
+        alone = summing(kind, Bins(1))(part).slope[0]
         np.testing.assert_allclose(slope[bin_], alone, rtol=1e-12, atol=1e-12)
 
 
 @every_shape
 def test_the_curvature_is_that_of_finite_differences(kind, block):
-    here = coordinates(kind)
-    total, step, axes = log_likelihood(block, here), 1e-3, np.eye(here.size)
+    total, size = log_likelihood(block, kind)
+    step, axes = 1e-3, np.eye(size)
     expected = [
         [
             total(step * (u + v))
@@ -92,14 +95,14 @@ def test_the_curvature_is_that_of_finite_differences(kind, block):
         ]
         for v in axes
     ]
-    curvature = ScoreSums.at(here, Bins(7))(block).curvature
+    curvature = summing(kind, Bins(7))(block).curvature
     largest = np.abs(curvature).max()
     np.testing.assert_allclose(-np.divide(expected, 4 * step**2), curvature, atol=1e-5 * largest)
 
 
 @every_shape
 def test_any_split_gives_the_same_slopes_and_curvature(kind, block):
-    summarise = ScoreSums.at(coordinates(kind), Bins(7))
+    summarise = summing(kind, Bins(7))
     whole = summarise(block)
     cuts = [np.arange(0), np.arange(23), np.arange(23, 24), np.arange(24, N)]
     starts = [0, 0, 23, 24]
@@ -112,13 +115,6 @@ def test_any_split_gives_the_same_slopes_and_curvature(kind, block):
     np.testing.assert_allclose(merged.curvature, whole.curvature, rtol=1e-12, atol=1e-9)
 
 
-@every_shape
-def test_a_step_along_all_log_shares_moves_nothing(kind):
-    here = coordinates(kind)
-    moved = here.moved(np.r_[np.full(K, 0.7), np.zeros(here.size - K)])
-    np.testing.assert_allclose(moved.weights, here.start.weights)
-
-
 MEANS = np.array([[0.0, 0, 0, 0], [5, 4, -4, 5], [-5, 4, 4, 0]])
 SHARES = np.array([0.5, 0.3, 0.2])
 OBSERVED = [1.0, 1.0, 0.7, 0.5]
@@ -127,9 +123,8 @@ OBSERVED = [1.0, 1.0, 0.7, 0.5]
 def maximum(X, kind, start, weights=None):
     """Where EM ends if it is given all the time it needs."""
     rows = MemoryRows(X, NAMES, weights)
-    spread = np.nanmax(X, axis=0) - np.nanmin(X, axis=0)
-    shape = SHAPES[kind]
-    return polish(rows, start, shape, spread, tolerance=1e-15, max_iterations=3000).parameters
+    model = GaussianMixture(covariance_type=kind, tol=1e-15, max_iter=3000)._model()
+    return model.polish(rows, start, survey(rows, 0.95), int).parameters
 
 
 def clear_world(n, kind):
@@ -149,7 +144,7 @@ def laid_flat(mixture):
 
 
 def replicates(X, mixture, kind, bins, multipliers):
-    found = replicated(MemoryRows(X, NAMES), mixture, SHAPES[kind], bins, multipliers)
+    found = replicated(MemoryRows(X, NAMES), mixture, EMISSIONS[kind], bins, multipliers)
     return np.array([laid_flat(one) for one in found])
 
 
@@ -200,11 +195,11 @@ def test_units_of_features_do_not_matter():
     X, mixture = clear_world(500, "diag")
     bins, xi = Bins(20), np.random.default_rng(8).standard_normal((3, 20))
     units = np.array([1.0, 1e11, 1e-6, 1.0])
-    ours = replicated(MemoryRows(X, NAMES), mixture, SHAPES["diag"], bins, xi)
+    ours = replicated(MemoryRows(X, NAMES), mixture, EMISSIONS["diag"], bins, xi)
     theirs = replicated(
         MemoryRows(X * units, NAMES),
         replace(mixture, means=mixture.means * units, variances=mixture.variances * units**2),
-        SHAPES["diag"],
+        EMISSIONS["diag"],
         bins,
         xi,
     )
@@ -219,7 +214,7 @@ def test_what_no_row_says_anything_about_stays_where_it_is():
     X[:, 3] = np.nan
     mixture = anywhere("diag", rng)
     (one,) = replicated(
-        MemoryRows(X, NAMES), mixture, SHAPES["diag"], Bins(8), rng.standard_normal((1, 8))
+        MemoryRows(X, NAMES), mixture, EMISSIONS["diag"], Bins(8), rng.standard_normal((1, 8))
     )
     np.testing.assert_array_equal(one.variances[:, 3], mixture.variances[:, 3])
     np.testing.assert_allclose(one.means[:, 3], mixture.means[:, 3], rtol=1e-12)

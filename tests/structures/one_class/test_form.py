@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from halfseen.models.gaussian_mixture.form import FORMS
 
 from halfseen.method.decomposers.decomposition import Decomposition
+from halfseen.structures.one_class.form import FORMS
 
 CENTRED, RAW = FORMS["centred"], FORMS["raw"]
 
