@@ -1,7 +1,6 @@
 """Means of incomplete features, and what regression on the components leaves over."""
 
 import numpy as np
-from halfseen.models.gaussian_mixture.posterior import MixtureRegression, posterior
 
 from halfseen import simulate
 from halfseen.method.learned import select
