@@ -14,7 +14,8 @@ from halfseen.rows.batched import all_columns
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.memory import MemoryRows
-from halfseen.tables.files import Files, open_files
+from halfseen.tables.files import Files
+from halfseen.tables.opening import open_files
 from halfseen.tables.formats import FORMATS
 
 NAMES = ("age", "pulse", "lactate")

@@ -11,7 +11,8 @@ import scipy.sparse
 
 from halfseen.rows.batched import all_columns
 from halfseen.rows.errors import DataError
-from halfseen.tables.files import Files, open_files
+from halfseen.tables.files import Files
+from halfseen.tables.opening import open_files
 
 
 def table_of(path, **options):
