@@ -37,12 +37,14 @@ class Delimited:
 
     def header(self, file: Path) -> Header:
         """The columns of a file."""
-        if not self._first_line(file):
+        with reading(file, lambda: "its first line"):
+            head = self._first_line(file)
+        if not head:
             raise DataError(
                 f"{file.name} cannot be read at its first line: {file.name} is empty. Give a "
                 "table with a line of column names."
             )
-        names = list(self._begins(file, None, Gaps()))
+        names = [name for name, _ in self._begins(file, None, Gaps())]
         return Header(tuple(Field(named(name, i), name) for i, name in enumerate(names)))
 
     def look(self, file: Path, stored: tuple[str, ...], gaps: Gaps) -> Look:
