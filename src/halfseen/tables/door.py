@@ -45,6 +45,8 @@ def open_rows(
     """
     X = Files(X) if isinstance(X, str | Path) else X
     if isinstance(X, Files):
+        if not is_sparse_file(Path(X.path)):
+            check_no_blocks(observed)
         X, source = _opened(estimator, X)
     if get_tags(estimator).input_tags.sparse and issparse(X):
         return _sparse(estimator, X, sample_weight, observed)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.rows.batched import Piece
+from halfseen.rows.errors import DataError
 from halfseen.tables.cells.gaps import Gaps
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.cells.writing import Writing, floats_of, is_text
@@ -42,22 +43,36 @@ def pieces_of(batch: Any, reading: Reading, n_rows: int) -> Iterator[Piece]:
 def look_through(
     batches: Callable[[tuple[str, ...], int], Iterator[Any]], stored: tuple[str, ...], gaps: Gaps
 ) -> Look:
-    """How the cells of columns look: by the first rows, and where these leave it open, by all."""
+    """How the cells of columns look: by the first rows, and where these leave it open, by all.
+
+    What cannot be read is not seen: the pass that sums the rows says where it is.
+    """
     n_rows = max(LOOKED_AT // max(len(stored), 1), 64)
-    first = next(batches(stored, n_rows), None)
-    if first is None:
-        return Look(0, {name: CellSums() for name in stored})
-    found = cells_of(first, stored, gaps)
-    rest = tuple(name for name in stored if not found[name].settled)
-    open_ones, total = dict.fromkeys(rest, CellSums()), 0
-    for batch in batches(rest, n_rows) if rest else ():
-        total += batch.num_rows
-        unsettled = [name for name in rest if not open_ones[name].settled]
+    found = dict.fromkeys(stored, CellSums())
+    try:
+        first = next(batches(stored, n_rows), None)
+        if first is None:
+            return Look(0, found)
+        found |= cells_of(first, stored, gaps)
+        rest = tuple(name for name in stored if not found[name].settled)
+        return _all_rows(batches(rest, n_rows), rest, gaps, found) if rest else Look(None, found)
+    except DataError:
+        return Look(None, found)
+
+
+def _all_rows(
+    batches: Iterator[Any], stored: tuple[str, ...], gaps: Gaps, found: dict[str, CellSums]
+) -> Look:
+    """What was ``found``, with what all rows say of some columns, until nothing is left open."""
+    total, cells = 0, dict.fromkeys(stored, CellSums())
+    for batch in batches:
+        unsettled = [name for name in stored if not cells[name].settled]
         if not unsettled:
-            return Look(None, found | open_ones)
+            return Look(None, found | cells)
+        total += batch.num_rows
         for name, sums in cells_of(batch, unsettled, gaps).items():
-            open_ones[name] += sums
-    return Look(total if rest else None, found | open_ones)
+            cells[name] += sums
+    return Look(total, found | cells)
 
 
 def cells_of(batch: Any, stored: Sequence[str], gaps: Gaps) -> dict[str, CellSums]:
