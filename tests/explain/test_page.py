@@ -13,7 +13,7 @@ from markupsafe import escape
 
 from halfseen import GammaPoisson, GaussianMixture, simulate
 from halfseen.doubt.concerns import case_of, concerns_of
-from halfseen.doubt.missingness import missingness
+from halfseen.doubt.missingness import missingness_of
 from halfseen.explain.certainty import certainty
 from halfseen.explain.distrust import distrust
 from halfseen.explain.page import report_page
@@ -138,7 +138,7 @@ def test_the_page_has_one_heading_of_the_first_level_and_none_is_skipped(mixture
 
 def said(model, X):
     view = shown(model)
-    found = missingness(view.names, X.to_numpy())
+    found = missingness_of(view.names, X.to_numpy())
     sure = certainty(model, view, X, X.to_numpy(), None)
     found_wrong = concerns_of(case_of(model, X, names=view.names, called=view.called))
     return " ".join(distrust(model, view, found, sure, [str(one) for one in found_wrong]))

@@ -10,7 +10,7 @@ import numpy as np
 
 from halfseen.doubt.concerns import case_of, concerns_of
 from halfseen.doubt.concerns.spectrum import noise_of_spectrum
-from halfseen.doubt.missingness import missingness
+from halfseen.doubt.missingness import missingness_of
 from halfseen.explain.certainty import certainty
 from halfseen.explain.findings import components, gaps, summary, weights
 from halfseen.explain.rows import RowsTable, some_rows
@@ -55,7 +55,7 @@ def report_page(
     table = np.asarray(read_new_table(model, X), dtype=float)
     ordered = in_fitted_order(model, X)
     view = shown(model)
-    found = missingness(view.names, table)
+    found = missingness_of(view.names, table)
     sure = certainty(model, view, ordered, table, groups)
     this = case_of(model, ordered, groups=groups, names=view.names, called=view.called)
     speaks_against = concerns_of(this)
