@@ -46,7 +46,9 @@ def table_of(n_rows, seed=0):
 
 def test_independent_gaps_are_taken_as_such():
     rng = np.random.default_rng(1)
-    found = missingness_of(NAMES, simulate.independent_gaps(table_of(5000), [1, 0.8, 0.5, 0.2], rng))
+    found = missingness_of(
+        NAMES, simulate.independent_gaps(table_of(5000), [1, 0.8, 0.5, 0.2], rng)
+    )
     assert found.independent
     assert found.at_random
     assert found.n_rows == 5000

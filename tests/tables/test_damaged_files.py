@@ -10,8 +10,8 @@ from halfseen.rows.batched import all_columns
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.tables.files import Files
-from halfseen.tables.opening import open_files
 from halfseen.tables.formats import FORMATS
+from halfseen.tables.opening import open_files
 
 JUNK = bytes(range(7, 107))
 

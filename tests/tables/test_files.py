@@ -15,8 +15,8 @@ from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.memory import MemoryRows
 from halfseen.tables.files import Files
-from halfseen.tables.opening import left_aside, open_files
 from halfseen.tables.formats import FORMATS
+from halfseen.tables.opening import left_aside, open_files
 
 NAMES = ("age", "pulse", "lactate")
 every_format = pytest.mark.parametrize("ending", FORMATS)
@@ -163,7 +163,9 @@ def test_columns_of_text_and_dates_are_left_aside_unless_asked_for(frame, write,
         "Column 'sex' was ignored: it holds text, such as 'f'.",
         "Column 'day' was ignored: it holds dates or times.",
     ]
-    message = r"Columns 'sex' and 'day' of a\.\w+ cannot be read as numbers: of 'sex', it holds text"
+    message = (
+        r"Columns 'sex' and 'day' of a\.\w+ cannot be read as numbers: of 'sex', it holds text"
+    )
     with pytest.raises(DataError, match=message):
         open_files(Files(tmp_path, columns=["sex", "age", "day"]))
     np.testing.assert_array_equal(table_of(rows_of(tmp_path, columns=NAMES)), frame)

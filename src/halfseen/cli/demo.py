@@ -7,7 +7,7 @@ import numpy as np
 import typer
 
 from halfseen import GaussianMixture
-from halfseen.cli.fitted import with_names
+from halfseen.cli.given import with_names
 from halfseen.cli.options import Force, check_writable
 from halfseen.cli.voice import Voice
 from halfseen.explain.page import write_report

@@ -1,6 +1,6 @@
 """``halfseen fit``: a model from a table."""
 
-from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any
@@ -9,8 +9,9 @@ import typer
 
 from halfseen import GammaPoisson, GaussianMixture
 from halfseen.cli.choices import Covariance, Kind, Method, Moments, Weights
-from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of, far_table
+from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of
 from halfseen.cli.learned import tell
+from halfseen.cli.opened import open_table
 from halfseen.cli.options import (
     Columns,
     Data,
@@ -23,10 +24,11 @@ from halfseen.cli.options import (
     check_writable,
     listed,
 )
-from halfseen.cli.prepared import prepared
+from halfseen.cli.prepared import check_scales, prepared
 from halfseen.cli.voice import Voice
-from halfseen.doubt.concerns import case_of, concerns_of
+from halfseen.doubt.concerns import Concern, case_of, concerns_of
 from halfseen.explain.shown import shown
+from halfseen.tables.files import Files
 
 
 def fit(
@@ -121,30 +123,24 @@ def fit(
         "random_state": seed,
         "verbose": int(voice.shows_progress),
     }
-    missing = listed(missing_values)
-    names = listed(columns)
     estimator = MAKERS[model](common, covariance, refine)
-    if check_workers(cluster, workers):
-        _check_as_it_is(log, standardise, missing)
-        far = far_table(data, names, listed(drop))
-        voice.note(*far.notes)
-        with client_of(cluster, workers), voice.listening():
-            learned = estimator.fit(far.files)
-        learned.verbose = 0
-        learned.save(out, overwrite=force)
-        tell(voice, learned, None, out, None, [])
-        return
-    ready = prepared(voice, data, model, names, listed(drop), listed(log), standardise, missing)
-    with voice.listening():
-        learned = estimator.fit(ready.given)
+    check_scales(model, listed(log), standardise)
+    far = check_workers(cluster, workers)
+    table = open_table(data, listed(columns), listed(drop), listed(missing_values), workers=far)
+    with client_of(cluster, workers) if far else nullcontext(), voice.listening():
+        ready = prepared(voice, table, listed(log), standardise)
+        X = ready.files if far else ready.given
+        learned = estimator.fit(X)
     learned.verbose = 0
     if ready.changed:
         learned.preprocessing_ = ready.preprocessing
     learned.save(out, overwrite=force)
-    bic = learned.bic(ready.given) if hasattr(learned, "bic") else None
-    view = shown(learned)
-    concerns = concerns_of(case_of(learned, ready.given, names=view.names, called=view.called))
-    tell(voice, learned, ready.table.n_rows, out, bic, concerns)
+    # A table that only workers read is not gone over again from here.
+    bic = None if far else bic_of(learned, X)
+    concerns = [] if far else _concerns(learned, X)
+    tell(voice, learned, ready.n_rows, out, bic, concerns)
+    if far:
+        return
     voice.say(f"Next:  halfseen report {quote(str(out))} {quote(str(data))} --out report.html")
 
 
@@ -157,16 +153,14 @@ def number_of_components(k: str) -> int | str:
     return int(k)
 
 
-def _check_as_it_is(log: Any, standardise: bool, missing: Sequence[str]) -> None:
-    """Workers take the columns as the files have them."""
-    asked = {"--log": log, "--standardise": standardise, "--missing-values": missing}
-    options = [option for option, given in asked.items() if given]
-    if options:
-        raise ValueError(
-            f"{options[0]} looks through the whole table first, which --cluster and --workers "
-            "never have in one place. Leave it out, and write the columns as they should be; "
-            "--covariance diag needs no common scale."
-        )
+def bic_of(model: Any, X: Any) -> float | None:
+    """Of a table in memory: ``bic`` does not read files."""
+    return float(model.bic(X)) if hasattr(model, "bic") and not isinstance(X, Files) else None
+
+
+def _concerns(model: Any, X: Any) -> list[Concern]:
+    view = shown(model)
+    return concerns_of(case_of(model, X, names=view.names, called=view.called))
 
 
 def _gaussian(common: dict[str, Any], covariance: Covariance, refine: bool | None) -> Any:

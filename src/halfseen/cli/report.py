@@ -1,13 +1,16 @@
 """``halfseen report``: a page that explains a model."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from halfseen import load
-from halfseen.cli.fitted import fitting
-from halfseen.cli.group_labels import Groups, labels
+from halfseen.cli.beside import labels
+from halfseen.cli.fitting import Fitting, fitting
+from halfseen.cli.given import in_memory
+from halfseen.cli.group_labels import Groups
 from halfseen.cli.options import (
     Data,
     Force,
@@ -17,7 +20,6 @@ from halfseen.cli.options import (
     check_writable,
     listed,
 )
-from halfseen.cli.table import Table
 from halfseen.cli.voice import Voice
 from halfseen.explain.page import write_report
 from halfseen.rows.naming import quoted
@@ -50,28 +52,34 @@ def report(
     voice = Voice(as_json)
     learned = load(model)
     given = fitting(learned, data, listed(missing_values))
-    heading = title or f"{learned.n_components_} {_kind(learned)} in {given.table.file}"
+    heading = title or f"{learned.n_components_} {_kind(learned)} in {given.file}"
+    by_row = labels(given.source, given.file, groups)
+    X = in_memory(replace(given.files, preprocessing=given.preprocessing))
     with voice.listening():
         write_report(
             learned,
-            given.given,
+            X,
             out,
             title=heading,
-            notes=_left_out(given.table),
+            notes=_left_out(given),
             include_rows=include_rows,
             overwrite=force,
-            groups=labels(given.table, groups),
+            groups=by_row,
         )
     voice.say(f"Report: {out.resolve()}")
-    voice.finish(report=str(out), n_rows=given.table.n_rows, bytes=out.stat().st_size)
+    voice.finish(report=str(out), n_rows=_n_rows(X), bytes=out.stat().st_size)
 
 
-def _left_out(table: Table) -> tuple[str, ...]:
-    everything = () if table.frame is None else table.frame.column_names
-    others = [name for name in everything if name not in table.names]
+def _left_out(given: Fitting) -> tuple[str, ...]:
+    known = set(given.source.names)
+    others = [name for name in given.source.all_names if name not in known]
     if not others:
         return ()
     return (f"Not part of the model: {quoted(others, range(len(others)), most=12)}.",)
+
+
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0])
 
 
 def _kind(model: object) -> str:

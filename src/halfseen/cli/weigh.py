@@ -6,9 +6,11 @@ from typing import Annotated
 import typer
 
 from halfseen import compare_weights
+from halfseen.cli.beside import labels
 from halfseen.cli.choices import Covariance, Kind
 from halfseen.cli.fit import MAKERS, number_of_components
 from halfseen.cli.group_labels import Groups
+from halfseen.cli.opened import open_table
 from halfseen.cli.options import (
     Columns,
     Data,
@@ -19,7 +21,7 @@ from halfseen.cli.options import (
     Standardise,
     listed,
 )
-from halfseen.cli.prepared import prepared
+from halfseen.cli.prepared import check_scales, prepared
 from halfseen.cli.voice import Voice
 
 OPTIONS = {
@@ -66,18 +68,19 @@ def weigh(
       halfseen weigh visits.csv --groups patient --drop patient
     """
     voice = Voice(as_json)
-    missing = listed(missing_values)
-    ready = prepared(
-        *(voice, data, model, listed(columns), listed(drop), listed(log), standardise, missing),
-        groups,
-    )
+    check_scales(model, listed(log), standardise)
+    without = [*listed(drop), *([groups] if groups else [])]
+    whole = open_table(data, missing=listed(missing_values))
+    by_row = labels(whole.source, whole.file, groups)
+    table = open_table(data, listed(columns), without, listed(missing_values))
+    ready = prepared(voice, table, listed(log), standardise)
     estimator = MAKERS[model]({}, Covariance.tied_spherical, None)
     with voice.listening():
         found = compare_weights(
             ready.given,
             estimator,
             n_components=number_of_components(k),
-            groups=ready.groups,
+            groups=by_row,
         )
     voice.say("")
     voice.table(

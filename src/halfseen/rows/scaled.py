@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Self
+from typing import Any, Generic, Self
 
 import numpy as np
 
@@ -111,7 +111,7 @@ def logarithms(names: Sequence[str], values: Array, observed: Mask, logged: Mask
 
 
 def no_logarithms(
-    names: Sequence[str], n_wrong: np.ndarray[tuple[int, ...], np.dtype[np.int_]], smallest: Array
+    names: Sequence[str], n_wrong: np.ndarray[Any, Any], smallest: Array
 ) -> DataError:
     """What is said of features with ``n_wrong`` (d,) values that are not above zero."""
     wrong = np.flatnonzero(n_wrong)

@@ -1,7 +1,7 @@
 """How the values of each feature are spread: counts, means, and sums of powers about them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Self
 
@@ -67,6 +67,11 @@ class ValueSums:
                 self.n_without + other.n_without,
                 np.minimum(self.smallest, other.smallest),
             )
+
+    def select(self, features: Mask) -> Self:
+        """The sums of only some of the features."""
+        n_rows, *each = (getattr(self, field.name) for field in fields(self))
+        return type(self)(n_rows, *(array[features] for array in each))
 
     @property
     def spread(self) -> Array:

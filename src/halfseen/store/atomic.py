@@ -2,11 +2,21 @@
 
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes, *, overwrite: bool) -> None:
-    """Put ``data`` at ``path``: written under another name in the same folder, then renamed.
+    """Put ``data`` at ``path``, whole or not at all."""
+    with writing_whole(path, overwrite=overwrite) as file:
+        file.write(data)
+
+
+@contextmanager
+def writing_whole(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[BinaryIO]:
+    """A file to write to: under another name in the same folder, renamed when the body is done.
 
     A process that is killed on the way leaves at worst a hidden ``.halfseen-….tmp`` behind.
     """
@@ -22,7 +32,7 @@ def write_whole(path: str | os.PathLike[str], data: bytes, *, overwrite: bool) -
     temporary = target.with_name(f".halfseen-{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)

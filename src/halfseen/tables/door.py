@@ -68,9 +68,7 @@ def open_source(files: Files) -> FileSource | SparseSource:
     return open_files(files)
 
 
-def rows_of(
-    files: Files, source: Source, n_threads: int = 1, advance: Told = nobody
-) -> Rows:
+def rows_of(files: Files, source: Source, n_threads: int = 1, advance: Told = nobody) -> Rows:
     """The rows of files, as their preprocessing has them; on workers, if the files say so."""
     rows: Rows
     if files.dask and isinstance(source, FileSource):

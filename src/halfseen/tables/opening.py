@@ -1,8 +1,7 @@
 """Opening files: which they are, which columns they have, and how each is written."""
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from halfseen.rows.errors import DataError
@@ -15,6 +14,10 @@ from halfseen.tables.files import Files
 from halfseen.tables.formats import FORMATS
 from halfseen.tables.formats.format import Format, Look, Written
 from halfseen.tables.sparse_file import MARKETS
+
+MOST_LOOKS = 64
+_LOOKS: OrderedDict[tuple[Format, Path, Stamp, Gaps], Look] = OrderedDict()
+"""What was seen in the files that were opened last: commands open the same one several times."""
 
 
 def open_files(given: Files) -> FileSource:
@@ -45,8 +48,10 @@ def _opened(given: Files, files: tuple[OneFile, ...], format: Format) -> FileSou
             _check_same(file, first, asked)
     gaps = Gaps(tuple(given.missing_values))
     looks = [_look(format, file, asked, gaps) for file in files]
-    seen = {name: [_cells(file, look, name) for file, look in zip(files, looks, strict=True)]
-            for name in asked}
+    seen = {
+        name: [_cells(file, look, name) for file, look in zip(files, looks, strict=True)]
+        for name in asked
+    }
     chosen = given.columns is not None or given.preprocessing is not None
     fates = {name: _fate(files, name, seen[name], chosen, first.header.named) for name in asked}
     if chosen:
@@ -161,17 +166,20 @@ def _check_same(file: OneFile, first: OneFile, names: tuple[str, ...]) -> None:
 
 
 def _look(format: Format, file: OneFile, names: tuple[str, ...], gaps: Gaps) -> Look:
-    asked = {field.name: field for field in file.header.fields if field.name in set(names)}
-    stored = tuple(field.stored for field in asked.values() if field.other is None)
-    return _looked(format, file.path, file.stamp, stored, gaps)
-
-
-@lru_cache(maxsize=64)
-def _looked(
-    format: Format, path: Path, stamp: Stamp, stored: tuple[str, ...], gaps: Gaps
-) -> Look:
     """A look through a file, once for all that is asked of it as long as it does not change."""
-    return format.look(path, stored, gaps)
+    wanted = set(names)
+    stored = tuple(f.stored for f in file.header.fields if f.name in wanted and f.other is None)
+    key = (format, file.path.absolute(), file.stamp, gaps)
+    known = _LOOKS.pop(key, Look(None, {}))
+    new = tuple(name for name in stored if name not in known.cells)
+    if new:
+        found = format.look(file.path, file.header, new, gaps)
+        n_rows = known.n_rows if found.n_rows is None else found.n_rows
+        known = Look(n_rows, known.cells | found.cells)
+    _LOOKS[key] = known
+    while len(_LOOKS) > MOST_LOOKS:
+        _LOOKS.popitem(last=False)
+    return known
 
 
 def _cells(file: OneFile, look: Look, name: str) -> CellSums:

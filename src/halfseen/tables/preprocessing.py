@@ -77,9 +77,7 @@ class Preprocessing:
                [ 7.4, 30. ]])
         """
         rows = MemoryRows(np.asarray(table), tuple(columns))
-        return cls.learn_from(
-            rows, log=log, standardise=standardise, missing_values=missing_values
-        )
+        return cls.learn_from(rows, log=log, standardise=standardise, missing_values=missing_values)
 
     @classmethod
     def learn_from(
@@ -138,4 +136,3 @@ class Preprocessing:
         values: Array = table * self.scale + self.centre
         with np.errstate(over="ignore"):
             return np.where(self.logged, np.exp(np.where(self.logged, values, 0.0)), values)
-

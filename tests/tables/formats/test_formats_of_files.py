@@ -89,7 +89,8 @@ def test_a_column_of_text_may_begin_with_whole_numbers_and_gaps(tmp_path, monkey
 def test_a_stray_word_is_shown_with_its_row(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n,NA\n3,unknown\n4,5\n")
     message = (
-        r"'b' of t\.csv .*: 2 of its 3 values are numbers, but it holds 'unknown' too, first in row 3;"
+        r"'b' of t\.csv cannot be read as numbers: 2 of its 3 values are numbers, but it holds "
+        r"'unknown' too, first in row 3; if that stands for a gap, use missing_values=\['unknown'\]"
     )
     with pytest.raises(DataError, match=message):
         open_files(Files(tmp_path, columns=["a", "b"]))

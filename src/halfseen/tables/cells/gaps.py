@@ -1,10 +1,9 @@
 """What stands for a gap in a file: one set of words, whichever way the file is read."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-
-from halfseen.rows.arrays import Array
 
 USUAL_WORDS = (
     *("", "NA", "na", "N/A", "n/a", "NULL", "null", "None", "<NA>", "NaN", "nan", "NAN"),
@@ -32,7 +31,7 @@ class Gaps:
         """
         return [number for text in self.missing_values if (number := _number(text)) is not None]
 
-    def opened(self, values: np.ndarray[tuple[int, ...], np.dtype[np.floating]]) -> Array:
+    def opened(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The values with NaN in place of codes; a copy only if there are any."""
         codes = self.codes
         return np.where(np.isin(values, codes), np.nan, values) if codes else values

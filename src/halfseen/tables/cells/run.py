@@ -30,7 +30,7 @@ class Run(NamedTuple):
         return cls(len(values), float(values[0]), float(values[-1]), unbroken)
 
     def then(self, other: Self) -> Self:
-        """This run and the one that follows it."""
+        """The run of these rows and of those that follow them."""
         if not (self.n_rows and other.n_rows):
             return self if self.n_rows else other
         unbroken = self.unbroken and other.unbroken and other.first == self.last + 1

@@ -52,10 +52,17 @@ class CellSums:
     def of_numbers(cls, values: Array, *, typed: bool = True, truths: bool = False) -> Self:
         """Sums of floats, NaN in the gaps."""
         known = int((values == values).sum())
-        words = {"truths": known, "truth_words": known} if truths else {}
-        every = {"plain": known, "thousands": known, "decimal_commas": known, **words}
         return cls(
-            len(values), known, **every, categories=None, run=Run.of(values), typed=typed
+            n_rows=len(values),
+            known=known,
+            plain=known,
+            thousands=known,
+            decimal_commas=known,
+            truths=known * truths,
+            truth_words=known * truths,
+            categories=None,
+            run=Run.of(values),
+            typed=typed,
         )
 
     @classmethod

@@ -41,13 +41,16 @@ def pieces_of(batch: Any, reading: Reading, n_rows: int) -> Iterator[Piece]:
 
 
 def look_through(
-    batches: Callable[[tuple[str, ...], int], Iterator[Any]], stored: tuple[str, ...], gaps: Gaps
+    batches: Callable[[tuple[str, ...], int], Iterator[Any]],
+    header: Header,
+    stored: tuple[str, ...],
+    gaps: Gaps,
 ) -> Look:
     """How the cells of columns look: by the first rows, and where these leave it open, by all.
 
     What cannot be read is not seen: the pass that sums the rows says where it is.
     """
-    n_rows = max(LOOKED_AT // max(len(stored), 1), 64)
+    n_rows = max(LOOKED_AT // max(len(header.fields), 1), 64)  # whichever columns are asked for
     found = dict.fromkeys(stored, CellSums())
     try:
         first = next(batches(stored, n_rows), None)

@@ -47,7 +47,7 @@ class Delimited:
         names = [name for name, _ in self._begins(file, None, Gaps())]
         return Header(tuple(Field(named(name, i), name) for i, name in enumerate(names)))
 
-    def look(self, file: Path, stored: tuple[str, ...], gaps: Gaps) -> Look:
+    def look(self, file: Path, header: Header, stored: tuple[str, ...], gaps: Gaps) -> Look:
         """How the cells of some columns are written, by all rows."""
         from pyarrow import float64, string, types
 
@@ -118,9 +118,7 @@ class Delimited:
             f"{delimiter!r}, write the file again, or leave it out."
         )
 
-    def _batches(
-        self, file: Path, kinds: dict[str, Any], n_rows: int, gaps: Gaps
-    ) -> Iterator[Any]:
+    def _batches(self, file: Path, kinds: dict[str, Any], n_rows: int, gaps: Gaps) -> Iterator[Any]:
         done = 0
         n_bytes = max(BYTES_AN_ENTRY * n_rows * len(kinds), FEWEST_BYTES)
         with (

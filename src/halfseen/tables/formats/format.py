@@ -66,7 +66,7 @@ class Format(Protocol):
     def header(self, file: Path) -> Header:
         """The columns of a file."""
 
-    def look(self, file: Path, stored: tuple[str, ...], gaps: Gaps) -> Look:
+    def look(self, file: Path, header: Header, stored: tuple[str, ...], gaps: Gaps) -> Look:
         """What cells of some columns look like, as far as that says how they are read."""
 
     def pieces(self, file: Path, wanted: Reading, n_rows: int) -> Iterator[Piece]:

@@ -58,7 +58,7 @@ class NumpyFile:
         numbers = map(str, range(layout.shape[1]))
         return Header(tuple(Field(number, number) for number in numbers), named=False)
 
-    def look(self, file: Path, stored: tuple[str, ...], gaps: Gaps) -> Look:
+    def look(self, file: Path, header: Header, stored: tuple[str, ...], gaps: Gaps) -> Look:
         """Nothing has to be seen: an array holds numbers."""
         return Look(None, dict.fromkeys(stored, CellSums()))
 

@@ -27,9 +27,9 @@ class Parquet:
         with reading(file, lambda: "its footer"), _opened(file) as parquet:
             return header_of(parquet.schema_arrow)
 
-    def look(self, file: Path, stored: tuple[str, ...], gaps: Gaps) -> Look:
+    def look(self, file: Path, header: Header, stored: tuple[str, ...], gaps: Gaps) -> Look:
         """What cells of some columns look like, as far as that says how they are read."""
-        return look_through(partial(self.batches, file), stored, gaps)
+        return look_through(partial(self.batches, file), header, stored, gaps)
 
     def pieces(self, file: Path, wanted: Reading, n_rows: int) -> Iterator[Piece]:
         """The rows of a file in order, columns as asked, at most ``n_rows`` rows at a time."""
