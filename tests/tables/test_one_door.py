@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from halfseen import DroppedFeatureWarning, Files, GaussianMixture, load
 from halfseen.cli.app import app
-from halfseen.cli.given import in_memory
+from halfseen.cli.reading.given import in_memory
 from halfseen.tables.door import open_rows, open_source, rows_of
 
 N = 400

@@ -7,8 +7,8 @@ import numpy as np
 import typer
 
 from halfseen import GaussianMixture
-from halfseen.cli.given import with_names
 from halfseen.cli.options import Force, check_writable
+from halfseen.cli.reading.given import with_names
 from halfseen.cli.voice import Voice
 from halfseen.explain.page import write_report
 from halfseen.explain.shown import shown

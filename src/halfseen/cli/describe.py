@@ -3,8 +3,8 @@
 import numpy as np
 
 from halfseen.cli.advice import advice, what_methods_use
-from halfseen.cli.opened import Opened, open_table, surveyed
 from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, listed
+from halfseen.cli.reading.opened import Opened, open_table, surveyed
 from halfseen.cli.value_codes import CodeSums
 from halfseen.cli.voice import Voice
 from halfseen.doubt.missingness import Missingness, missingness

@@ -11,7 +11,6 @@ from halfseen import GammaPoisson, GaussianMixture
 from halfseen.cli.choices import Covariance, Kind, Method, Moments, Weights
 from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of
 from halfseen.cli.learned import tell
-from halfseen.cli.opened import open_table
 from halfseen.cli.options import (
     Columns,
     Data,
@@ -24,7 +23,8 @@ from halfseen.cli.options import (
     check_writable,
     listed,
 )
-from halfseen.cli.prepared import check_scales, prepared
+from halfseen.cli.reading.opened import open_table
+from halfseen.cli.reading.prepared import check_scales, prepared
 from halfseen.cli.voice import Voice
 from halfseen.doubt.concerns import Concern, case_of, concerns_of
 from halfseen.explain.shown import shown

@@ -8,8 +8,6 @@ import numpy as np
 import typer
 
 from halfseen import load
-from halfseen.cli.beside import Beside, kept_names
-from halfseen.cli.fitting import fitting
 from halfseen.cli.options import (
     Data,
     Force,
@@ -21,6 +19,8 @@ from halfseen.cli.options import (
     listed,
 )
 from halfseen.cli.progress import over_rows
+from halfseen.cli.reading.beside import Beside, kept_names
+from halfseen.cli.reading.fitting import fitting
 from halfseen.cli.results import check_kind, table_file
 from halfseen.cli.voice import Voice
 from halfseen.explain.shown import Shown, shown

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from halfseen.cli.fitting import CHUNK, Chunk, Fitting
+from halfseen.cli.reading.fitting import CHUNK, Chunk, Fitting
 from halfseen.cli.voice import Voice
 
 

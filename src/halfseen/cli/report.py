@@ -7,19 +7,19 @@ from typing import Annotated, Any
 import typer
 
 from halfseen import load
-from halfseen.cli.beside import labels
-from halfseen.cli.fitting import Fitting, fitting
-from halfseen.cli.given import in_memory
-from halfseen.cli.group_labels import Groups
 from halfseen.cli.options import (
     Data,
     Force,
+    Groups,
     Json,
     MissingValues,
     ModelFile,
     check_writable,
     listed,
 )
+from halfseen.cli.reading.beside import labels
+from halfseen.cli.reading.fitting import Fitting, fitting
+from halfseen.cli.reading.given import in_memory
 from halfseen.cli.voice import Voice
 from halfseen.explain.page import write_report
 from halfseen.rows.naming import quoted

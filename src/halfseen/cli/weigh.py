@@ -6,22 +6,22 @@ from typing import Annotated
 import typer
 
 from halfseen import compare_weights
-from halfseen.cli.beside import labels
 from halfseen.cli.choices import Covariance, Kind
 from halfseen.cli.fit import MAKERS, number_of_components
-from halfseen.cli.group_labels import Groups
-from halfseen.cli.opened import open_table
 from halfseen.cli.options import (
     Columns,
     Data,
     Drop,
+    Groups,
     Json,
     Log,
     MissingValues,
     Standardise,
     listed,
 )
-from halfseen.cli.prepared import check_scales, prepared
+from halfseen.cli.reading.beside import labels
+from halfseen.cli.reading.opened import open_table
+from halfseen.cli.reading.prepared import check_scales, prepared
 from halfseen.cli.voice import Voice
 
 OPTIONS = {

@@ -85,20 +85,32 @@ class Delimited:
         return Look(total, found)
 
     def _kinds(self, file: Path, stored: tuple[str, ...]) -> dict[str, Any]:
-        """The narrowest types, of those that the first rows suggest, that hold all cells."""
-        from pyarrow import ArrowInvalid, float64, string, types
+        """The narrowest type of each column, of those that its first cells suggest, for all cells.
+
+        Most often it is what the first cells are; each column is tried alone only if it is not so.
+        """
+        from pyarrow import float64, string, types
 
         first = dict(self._begins(file, stored, Gaps()))
-        wider = {n: float64() if types.is_integer(t) else t for n, t in first.items()}
-        for kinds in (first, wider):
-            try:
-                with self._opened(file, FEWEST_BYTES, kinds) as batches:
-                    for _ in batches:
-                        pass
-                return {n: string() if types.is_null(t) else t for n, t in kinds.items()}
-            except ArrowInvalid:
-                continue
-        return dict.fromkeys(stored, string())
+        first = {name: string() if types.is_null(kind) else kind for name, kind in first.items()}
+        if self._hold(file, first):
+            return first
+        return {
+            name: next((k for k in (kind, float64()) if self._hold(file, {name: k})), string())
+            for name, kind in first.items()
+        }
+
+    def _hold(self, file: Path, kinds: dict[str, Any]) -> bool:
+        """Whether columns of these types hold all cells."""
+        from pyarrow import ArrowInvalid
+
+        try:
+            with self._opened(file, FEWEST_BYTES, kinds) as batches:
+                for _ in batches:
+                    pass
+        except ArrowInvalid:
+            return False
+        return True
 
     def _begins(
         self, file: Path, stored: tuple[str, ...] | None, gaps: Gaps

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.cli.fitting import CHUNK, Fitting
-from halfseen.cli.known_names import check_known, check_named
+from halfseen.cli.reading.fitting import CHUNK, Fitting
+from halfseen.cli.reading.known_names import check_known, check_named
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.sparse_file import SparseSource
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.cli.known_names import check_known
+from halfseen.cli.reading.known_names import check_known
 from halfseen.cli.wording import in_options
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
