@@ -206,7 +206,7 @@ def test_row_totals_are_told_with_their_excess_variance():
     model = told(alarms.poisson_lengths)[1]
     total = full.sum(axis=1)
     excess = total.var(ddof=1) / total.mean() ** 2 - 1 / total.mean()
-    case = type(model)(1).fit(full)._case(full)
+    case = type(model)(1).fit(full).case(full)
     (found,) = (c for c in concerns_of(case) if c.kind == "not_over_dispersed")
     assert f"their excess variance is {excess:.2g} ± " in found.sentence
     assert found.sentence.startswith("Row totals hardly vary more than Poisson counts do: ")
@@ -240,7 +240,7 @@ def test_the_topic_of_a_disagreement_is_the_models_own_whatever_the_order():
 
 def case_of(model, X, names, **options):
     """The case of a model whose columns have other names."""
-    case = model._case(X)
+    case = model.case(X)
     return replace(case, fitted=replace(case.fitted, names=names), **options)
 
 
@@ -260,7 +260,7 @@ def test_groups_of_rows_that_depend_on_each_other_have_larger_errors():
     X, model, _ = told(alarms.sound_topics)
     X = np.repeat(X[:300], 5, axis=0)
     by_row, by_group = (
-        Influence.on(lambda sums: sums.moments(True).covariance, model._case(X, groups=g).pairs)
+        Influence.on(lambda sums: sums.moments(True).covariance, model.case(X, groups=g).pairs)
         for g in (None, np.repeat(np.arange(300), 5))
     )
     np.testing.assert_allclose(by_row.value, by_group.value)
