@@ -56,7 +56,8 @@ def fit(data: Documents) -> GammaPoisson:
         # Some words never come up; the rarest pairs of blocks are seen in few documents.
         warnings.simplefilter("ignore", DroppedFeatureWarning)
         warnings.simplefilter("ignore", WeakMomentsWarning)
-        return model.fit(data.counts, observed=data.observed)
+        model.fit(data.counts, observed=data.observed)
+    return model
 
 
 def measure(n_rows: int, n_words: int, n_topics: int) -> dict[str, Any]:

@@ -30,8 +30,6 @@ _HOMES = {
     "DataError": "rows.errors",
     "DroppedFeatureWarning": "rows.errors",
     "Files": "tables.files",
-    "GammaPoisson": "models.gamma_poisson.estimator",
-    "GaussianMixture": "models.gaussian_mixture.estimator",
     "LikelihoodWarning": "rows.errors",
     "ModelFileError": "rows.errors",
     "ObservedBlocks": "tables.observed_blocks",
@@ -66,12 +64,19 @@ def __getattr__(name: str) -> Any:
     """Public names are loaded when first asked for, so that ``halfseen --help`` need not wait."""
     if name in _MODULES:
         return import_module(f"halfseen.{_MODULES[name]}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'halfseen' has no attribute {name!r}")
-    value = getattr(import_module(f"halfseen.{_HOMES[name]}"), name)
+    value = _named(name)
     globals()[name] = value
     return value
 
 
+def _named(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"halfseen.{_HOMES[name]}"), name)
+    registry: Any = import_module("halfseen.models")
+    if name in registry.ESTIMATORS:
+        return registry.MODELS[registry.ESTIMATORS[name]]
+    raise AttributeError(f"module 'halfseen' has no attribute {name!r}")
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *__all__})

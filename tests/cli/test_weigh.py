@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from halfseen import GammaPoisson, GaussianMixture, compare_weights, load, simulate
 from halfseen.cli.app import app
 from halfseen.cli.wording import in_options
-from halfseen.explain.shown import shown
+from halfseen.explain.portrait import portrait_of
 
 NAMES = ["age", "pulse", "lactate", "crp", "sodium"]
 MEANS = np.array([[0.0, 0, 0, 0, 0], [4, 3, -3, 4, 2], [-2, 4, 3, -2, 4]])
@@ -218,7 +218,7 @@ def test_fit_says_what_to_be_careful_about(folder, tmp_path):
     model = load(tmp_path / "m.halfseen")
     told = {c.kind: c.sentence for c in model.concerns(pd.read_csv(folder / "noisy.csv"))}
     i, j = map(int, re.findall(r"omponent (\d)", told["overlapping_components"])[:2])
-    view = shown(model)
+    view = portrait_of(model)
     assert f"- {view.called(i).capitalize()} and {view.called(j)} overlap" in careful
 
 

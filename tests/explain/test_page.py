@@ -12,13 +12,11 @@ import pytest
 from markupsafe import escape
 
 from halfseen import GammaPoisson, GaussianMixture, simulate
-from halfseen.doubt.concerns import case_of, concerns_of
-from halfseen.doubt.missingness import missingness
+from halfseen.doubt.concerns import concerns_of, facts_of
+from halfseen.explain import page as pages
 from halfseen.explain.certainty import certainty
-from halfseen.explain.distrust import distrust
-from halfseen.explain.page import report_page
-from halfseen.explain.shown import shown
-from halfseen.explain.words import told, weights_told
+from halfseen.explain.portrait import portrait_of
+from halfseen.explain.words import weights_told
 from halfseen.tables.preprocessing import Preprocessing
 
 NAMES = ["age", "pulse", "lactate", "crp"]
@@ -31,13 +29,21 @@ def table(n_rows=2000, gaps=(1, 1, 1, 0.3), seed=0):
     return pd.DataFrame(simulate.independent_gaps(X, gaps, rng), columns=NAMES)
 
 
+def report_page(model, X, *, groups=None, **options):
+    return pages.report_page(model._case(X, groups), grouped=groups is not None, **options)
+
+
+def intervals_shown(model, X, groups=None):
+    return certainty(model._case(X, groups), portrait_of(model))
+
+
 @pytest.fixture(scope="module")
 def mixture():
     return GaussianMixture(2).fit(table())
 
 
 def test_groups_are_told_most_common_first_with_what_stands_out(mixture):
-    first, second = told(shown(mixture), "people")
+    first, second = portrait_of(mixture).told("people")
     assert first.title == "Group 1: 70% of people"
     assert second.title == "Group 2: 30% of people"
     assert re.fullmatch(
@@ -48,14 +54,16 @@ def test_groups_are_told_most_common_first_with_what_stands_out(mixture):
 
 def test_a_group_like_all_has_nothing_that_stands_out():
     model = GaussianMixture(1).fit(table())
-    assert told(shown(model))[0].lines == ["Nothing stands out: every column is about average."]
+    assert portrait_of(model).told()[0].lines == [
+        "Nothing stands out: every column is about average."
+    ]
 
 
 def test_topics_are_told_by_their_words():
     rng = np.random.default_rng(0)
     counts, _ = simulate.gamma_poisson(4000, np.eye(2, 4) + 0.2, [2.0, 1.0], 0.05, rng)
     model = GammaPoisson(2).fit(pd.DataFrame(counts, columns=NAMES))
-    first, second = told(shown(model))
+    first, second = portrait_of(model).told()
     assert first.title.startswith("Topic 1: 6")
     assert first.lines[0].startswith("Mostly age (6")
     assert second.lines[0].startswith("Mostly pulse (6")
@@ -75,12 +83,12 @@ def test_everything_is_shown_in_own_units():
     frame = pd.DataFrame(done.apply(raw), columns=done.fitted_names)
     model = GaussianMixture(2).fit(frame)
     model.preprocessing_ = done
-    view = shown(model)
+    view = portrait_of(model)
     np.testing.assert_allclose(view.centres, np.exp(MEANS / 4 + 3), rtol=0.05)
     page = report_page(model, frame)
     assert "standardised(" not in page
     assert "age, pulse, lactate, crp were put on a log scale" in page
-    sure = certainty(model, view, frame, frame.to_numpy(), None)
+    sure = intervals_shown(model, frame)
     assert (sure.low < view.centres).all()
     assert (view.centres < sure.high).all()
 
@@ -89,9 +97,7 @@ def test_intervals_of_averages_hold_the_truth_about_as_often_as_they_say():
     inside = []
     for seed in range(30):
         X = table(800, seed=seed)
-        model = GaussianMixture(2).fit(X)
-        view = shown(model)
-        sure = certainty(model, view, X, X.to_numpy(), None)
+        sure = intervals_shown(GaussianMixture(2).fit(X), X)
         inside.append((sure.low < MEANS) & (sure.high > MEANS))
     assert 0.9 < np.mean(inside) < 0.99
 
@@ -137,11 +143,8 @@ def test_the_page_has_one_heading_of_the_first_level_and_none_is_skipped(mixture
 
 
 def said(model, X):
-    view = shown(model)
-    found = missingness(view.names, X.to_numpy())
-    sure = certainty(model, view, X, X.to_numpy(), None)
-    found_wrong = concerns_of(case_of(model, X, names=view.names, called=view.called))
-    return " ".join(distrust(model, view, found, sure, [str(one) for one in found_wrong]))
+    case = model._case(X).in_words()
+    return " ".join([*map(str, concerns_of(case)), *facts_of(case)])
 
 
 def test_a_sound_fit_gives_no_concern(mixture):
@@ -217,9 +220,7 @@ def test_groups_of_rows_that_depend_on_each_other_widen_the_intervals(mixture):
     X = pd.concat([table(400)] * 5, ignore_index=True)
     patient = np.tile(np.arange(400), 5)
     model = GaussianMixture(2).fit(X)
-    view = shown(model)
-    by_row = certainty(model, view, X, X.to_numpy(), None)
-    by_patient = certainty(model, view, X, X.to_numpy(), patient)
+    by_row, by_patient = intervals_shown(model, X), intervals_shown(model, X, patient)
     ratio = (by_patient.high - by_patient.low) / (by_row.high - by_row.low)
     assert 1.8 < np.median(ratio) < 2.7  # √5 = 2.24
     page = report_page(model, X, groups=patient)

@@ -8,11 +8,10 @@ import pytest
 
 from halfseen import GammaPoisson, GaussianMixture, plots, simulate
 from halfseen.doubt.concerns import case as cases
-from halfseen.doubt.concerns import case_of
 from halfseen.doubt.concerns.spectrum import noise_of_spectrum
 from halfseen.doubt.rank_test import N_REPLICATES, rank_test
+from halfseen.explain import page as pages
 from halfseen.explain.charts.plane import spectrum_chart
-from halfseen.explain.page import report_page
 from halfseen.moments.bin_sums import BinSums
 from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Block
@@ -46,8 +45,12 @@ def of_the_rank(model, table, bins):
     complete = model.complete_features_
     sums = BinSums.pairs(np.nanmean(table, axis=0), bins)(Block.from_table(table))
     multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, bins.n))
-    k, recipe = model.n_components_, model._recipe()
-    return rank_test(sums, recipe.model, complete, k, multipliers, model.feature_weights_)
+    k, cumulants = model.n_components_, model.fitted.model.cumulants
+    return rank_test(sums, cumulants, complete, k, multipliers, model.feature_weights_)
+
+
+def report_page(model, table, groups=None):
+    return pages.report_page(model._case(table, groups))
 
 
 def band(ax):
@@ -87,16 +90,16 @@ WITHOUT = {
 @pytest.mark.parametrize(("model", "table"), WITHOUT.values(), ids=WITHOUT)
 def test_where_there_is_no_test_there_is_no_noise_and_still_a_plot(model, table):
     model = model.fit(table)
-    assert noise_of_spectrum(case_of(model, table)) is None
+    assert noise_of_spectrum(model._case(table)) is None
     with_table, without = (plots.spectrum(model, *more) for more in ((table,), ()))
     assert [p.get_height() for p in with_table.patches] == [p.get_height() for p in without.patches]
 
 
 def test_of_too_many_features_the_noise_is_not_told(monkeypatch):
     model = GaussianMixture(2).fit(X)
-    assert noise_of_spectrum(case_of(model, X)) is not None
+    assert noise_of_spectrum(model._case(X)) is not None
     monkeypatch.setattr(cases, "MOST_FEATURES", 5)
-    assert noise_of_spectrum(case_of(model, X)) is None
+    assert noise_of_spectrum(model._case(X)) is None
 
 
 ABOVE = "should lie above the grey band, which pure noise would leave in one of 100 such tables"

@@ -5,23 +5,27 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import dask.dataframe as dd
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
 from halfseen import Choice, DataError, GammaPoisson, GaussianMixture, plots, simulate
 from halfseen.doubt.rank_test import RankTest
+from halfseen.estimators.stored import kind_of
+from halfseen.models import MODELS
 from halfseen.plots.canvas import LONGEST_NAME, labels
 from halfseen.plots.missing import MOST_BANDS
-from halfseen.public.load import KINDS
 from halfseen.store.model_file import dumps, loads
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
+KINDS = {kind.name: kind for kind in map(kind_of, MODELS.values())}
 NAMES = ["age", "pulse", "lactate", "crp", "sodium"]
 
 
@@ -398,3 +402,35 @@ def test_every_picture_fits_its_axes(mixture, topics, frame, counts):
             assert inside.y0 >= page.y0 - 1
             assert inside.x1 <= page.x1 + 1
             assert inside.y1 <= page.y1 + 1
+
+
+# Tables elsewhere
+
+
+def elsewhere(X, folder):
+    X.to_csv(folder / "table.csv", index=False)
+    return {
+        "path": folder / "table.csv",
+        "batches": [X[:100], X[100:]],
+        "dask": dd.from_pandas(X, npartitions=3),
+    }
+
+
+@pytest.mark.parametrize("where", ["path", "batches", "dask"])
+def test_every_plot_takes_what_fit_takes(where, mixture, frame, tmp_path):
+    given = elsewhere(frame, tmp_path)[where]
+    for name in ("missingness_map", "posterior_uncertainty", "imputation_check", "spectrum"):
+        texts = []
+        for X in (frame, given):
+            ax = all_plots(mixture, X)[name]()
+            texts.append([t.get_text() for t in ax.findobj(mpl.text.Text)])
+        assert texts[0] == texts[1]
+
+
+def test_sparse_counts_are_drawn_like_dense_ones(counts):
+    X = counts.to_numpy()
+    model = GammaPoisson(2).fit(X)
+    for name in ("missingness_map", "posterior_uncertainty", "imputation_check"):
+        dense, sparse = (all_plots(model, one)[name]() for one in (X, csr_array(X)))
+        texts = [[t.get_text() for t in ax.findobj(mpl.text.Text)] for ax in (dense, sparse)]
+        assert texts[0] == texts[1]

@@ -6,7 +6,7 @@ import numpy as np
 
 from halfseen.doubt.missingness import Missingness
 from halfseen.explain.words import number
-from halfseen.moments.checks import FEW_ROWS
+from halfseen.moments.few_rows import FEW_ROWS
 from halfseen.rows.arrays import Array
 from halfseen.rows.naming import quoted
 

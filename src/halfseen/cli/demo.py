@@ -10,9 +10,8 @@ from halfseen import GaussianMixture
 from halfseen.cli.fitted import with_names
 from halfseen.cli.options import Force, check_writable
 from halfseen.cli.voice import Voice
-from halfseen.explain.page import write_report
-from halfseen.explain.shown import shown
-from halfseen.explain.words import percent, told, weights_told
+from halfseen.explain.portrait import portrait_of
+from halfseen.explain.words import percent, weights_told
 from halfseen.sample import Clinic, load_clinic
 from halfseen.tables.preprocessing import Preprocessing
 
@@ -36,8 +35,8 @@ def demo(
         "measurement is left out, and no value is made up to fill a gap."
     )
     model, table = _fitted(clinic)
-    view = shown(model)
-    for title, lines in told(view, "patients"):
+    view = portrait_of(model)
+    for title, lines in view.told("patients"):
         voice.say("")
         voice.say(title)
         for line in lines:
@@ -47,7 +46,7 @@ def demo(
     for line in weights_told(view.names, model.feature_weights_, model.observed_fraction_):
         voice.say(f"  - {line}")
     title = f"{N_GROUPS} groups among {n_rows:,} simulated patients"
-    write_report(model, table, out, title=title, overwrite=force)
+    model.report(table, out, title=title, overwrite=force)
     voice.say("")
     voice.say(f"Report: {out.resolve()}")
 

@@ -25,8 +25,7 @@ from halfseen.cli.options import (
 )
 from halfseen.cli.prepared import prepared
 from halfseen.cli.voice import Voice
-from halfseen.doubt.concerns import case_of, concerns_of
-from halfseen.explain.shown import shown
+from halfseen.doubt.concerns import concerns_of
 
 
 def fit(
@@ -142,8 +141,7 @@ def fit(
         learned.preprocessing_ = ready.preprocessing
     learned.save(out, overwrite=force)
     bic = learned.bic(ready.given) if hasattr(learned, "bic") else None
-    view = shown(learned)
-    concerns = concerns_of(case_of(learned, ready.given, names=view.names, called=view.called))
+    concerns = concerns_of(learned._case(ready.given).in_words())
     tell(voice, learned, ready.table.n_rows, out, bic, concerns)
     voice.say(f"Next:  halfseen report {quote(str(out))} {quote(str(data))} --out report.html")
 

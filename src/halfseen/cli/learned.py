@@ -7,8 +7,8 @@ from typing import Any
 
 from halfseen.cli.voice import Voice
 from halfseen.doubt.concerns import Concern
-from halfseen.explain.shown import shown
-from halfseen.explain.words import told, weights_told
+from halfseen.explain.portrait import portrait_of
+from halfseen.explain.words import weights_told
 
 
 def tell(
@@ -20,12 +20,12 @@ def tell(
     concerns: Sequence[Concern],
 ) -> None:
     """Groups or topics, weights and quality, for people and machines."""
-    view, choice = shown(model), model.diagnostics_.choice
+    view, choice = portrait_of(model), model.diagnostics_.choice
     if choice is not None:
         voice.say("")
-        voice.say(f"{view.k} {view.kind}s were chosen. {choice.reason}")
+        voice.say(f"{view.k} {view.nouns} were chosen. {choice.reason}")
     voice.say("")
-    for title, lines in told(view):
+    for title, lines in view.told():
         voice.say(title)
         for line in lines:
             voice.say(f"  - {line}")
@@ -51,7 +51,7 @@ def tell(
         columns=list(view.names),
         components=[
             {
-                view.kind: rank + 1,
+                view.noun: rank + 1,
                 "component": int(view.order[rank]),
                 "share": view.shares[rank],
                 "centre": dict(zip(view.names, view.centres[rank], strict=True)),

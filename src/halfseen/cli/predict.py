@@ -1,13 +1,12 @@
 """``halfseen predict``: what the model says of each row."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 
 from halfseen import load
-from halfseen.cli.fitted import Fitting, fitting
+from halfseen.cli.fitted import fitting
 from halfseen.cli.options import (
     Data,
     Force,
@@ -21,8 +20,7 @@ from halfseen.cli.options import (
 from halfseen.cli.progress import over_rows
 from halfseen.cli.results import check_kind, kept_columns, write_table
 from halfseen.cli.voice import Voice
-from halfseen.explain.shown import Shown, shown
-from halfseen.explain.words import percent
+from halfseen.explain.portrait import portrait_of
 
 
 def predict(
@@ -52,9 +50,10 @@ def predict(
     learned = load(model)
     given = fitting(learned, data, listed(missing_values))
     columns = kept_columns(given.table, listed(keep), ())
-    view = shown(learned)
+    view = portrait_of(learned)
     with voice.listening():
-        found, sentence = _SAY[view.kind](voice, learned, view, given)
+        hidden = over_rows(voice, f"Finding {view.nouns}", given, learned._hidden)
+    found, sentence = view.predicted(hidden)
     clash = sorted(set(found) & set(columns))
     if clash:
         raise ValueError(f"--keep names '{clash[0]}', which is a column of the result. Rename it.")
@@ -62,27 +61,3 @@ def predict(
     voice.note(sentence)
     voice.say(f"Table: {out}")
     voice.finish(table=str(out), n_rows=given.table.n_rows, columns=[*columns, *found])
-
-
-def _groups(voice: Voice, model: Any, view: Shown, given: Fitting) -> tuple[dict[str, Any], str]:
-    shares = over_rows(voice, "Finding groups", given, model.predict_proba)[:, view.order]
-    group = shares.argmax(axis=1) + 1
-    counts = np.bincount(group, minlength=view.k + 1)[1:]
-    told = ", ".join(f"{count:,} in group {i}" for i, count in enumerate(counts, start=1))
-    unsure = float((shares.max(axis=1) < 0.9).mean()) if len(shares) else 0.0
-    columns = {f"probability_{i + 1}": shares[:, i] for i in range(view.k)}
-    return (
-        {"group": group, **columns},
-        f"Of {len(group):,} rows {told}; {percent(unsure)} of them are less than 90% sure.",
-    )
-
-
-def _topics(voice: Voice, model: Any, view: Shown, given: Fitting) -> tuple[dict[str, Any], str]:
-    loadings = over_rows(voice, "Finding topics", given, model.transform)[:, view.order]
-    columns = {f"topic_{i + 1}": loadings[:, i] for i in range(view.k)}
-    return columns, (
-        f"Of {len(loadings):,} rows, the expected count of each of {view.k} topics in all columns."
-    )
-
-
-_SAY = {"group": _groups, "topic": _topics}

@@ -19,7 +19,7 @@ from halfseen.cli.options import (
 )
 from halfseen.cli.table import Table
 from halfseen.cli.voice import Voice
-from halfseen.explain.page import write_report
+from halfseen.explain.portrait import portrait_of
 from halfseen.rows.naming import quoted
 
 
@@ -50,10 +50,9 @@ def report(
     voice = Voice(as_json)
     learned = load(model)
     given = fitting(learned, data, listed(missing_values))
-    heading = title or f"{learned.n_components_} {_kind(learned)} in {given.table.file}"
+    heading = title or f"{learned.n_components_} {portrait_of(learned).nouns} in {given.table.file}"
     with voice.listening():
-        write_report(
-            learned,
+        learned.report(
             given.given,
             out,
             title=heading,
@@ -72,7 +71,3 @@ def _left_out(table: Table) -> tuple[str, ...]:
     if not others:
         return ()
     return (f"Not part of the model: {quoted(others, range(len(others)), most=12)}.",)
-
-
-def _kind(model: object) -> str:
-    return "topics" if hasattr(model, "components_") else "groups"

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from halfseen.method.fitted import Fitted
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.errors import DataError
-from halfseen.tables.containers import table_like
+from halfseen.rows.memory import MemoryRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,20 +33,32 @@ class HiddenValues:
 
 
 def hide_and_fill(
-    model: Any, X: Any, table: Array, *, fraction: float, random_state: Any
+    fitted: Fitted[Any], table: Array, *, fraction: float, random_state: Any
 ) -> HiddenValues:
-    """Hide a fraction of the known values of ``X``, which is ``table`` (n, d) as an array."""
-    hidden = _hidden(table, model.kept_features_, fraction, random_state)
+    """Hide a fraction of the known values of a ``table`` (n, d), and fill them in again."""
+    hidden = _hidden(table, fitted.kept, fraction, random_state)
     gappy = np.where(hidden, np.nan, table)
-    filled, spread = map(np.asarray, model.impute(table_like(X, gappy), return_std=True))
+    guess, spread = _filled(fitted, gappy, hidden[:, fitted.kept])
     touched: Mask = np.any(hidden, axis=0)
     middle, scale = np.zeros((2, table.shape[1]))
     middle[touched] = np.nanmean(gappy[:, touched], axis=0)
     scale[touched] = np.nanstd(gappy[:, touched], axis=0)
     _, column = np.nonzero(hidden)
     unit = np.where(scale > 0, scale, 1.0)[column]
-    true, guess = ((values[hidden] - middle[column]) / unit for values in (table, filled))
-    return HiddenValues(column, true, guess, spread[hidden] / unit)
+    true, guess = ((values - middle[column]) / unit for values in (table[hidden], guess))
+    return HiddenValues(column, true, guess, spread / unit)
+
+
+def _filled(fitted: Fitted[Any], gappy: Array, hidden: Mask) -> tuple[Array, Array]:
+    """Means and standard deviations of hidden cells, ``hidden`` (n, kept) of the kept features."""
+    rows = MemoryRows(gappy, fitted.names).select(fitted.kept)
+    means, spreads = [], []
+    for block in rows.blocks():
+        expected = fitted.model.cells(block, fitted.parameters)
+        cells = hidden[block.start : block.start + len(block)]
+        means.append(expected.mean[cells])
+        spreads.append(np.sqrt(expected.variance[cells]))
+    return np.concatenate(means), np.concatenate(spreads)
 
 
 def _hidden(table: Array, kept: Mask, fraction: float, random_state: Any) -> Mask:

@@ -1,5 +1,7 @@
 """Whether rows are those that a model was learned from, and not some others."""
 
+from typing import Any
+
 import numpy as np
 
 from halfseen.method.fitted import Fitted
@@ -9,13 +11,13 @@ from halfseen.rows.naming import quoted
 SAME = 1e-9
 
 
-def learned_from(fitted: Fitted[object], seen: Survey) -> bool:
+def learned_from(fitted: Fitted[Any], seen: Survey) -> bool:
     """Whether a table looks to be the one that the model was fitted to."""
     apart = np.abs(fitted.observed_fraction - seen.sums.observed_fraction)
     return bool((apart < SAME).all()) and np.array_equal(seen.kept, fitted.kept)
 
 
-def check_learned_from(fitted: Fitted[object], seen: Survey) -> None:
+def check_learned_from(fitted: Fitted[Any], seen: Survey) -> None:
     """Refuse another table."""
     if not learned_from(fitted, seen):
         raise ValueError(
@@ -25,7 +27,7 @@ def check_learned_from(fitted: Fitted[object], seen: Survey) -> None:
         )
 
 
-def _difference(fitted: Fitted[object], seen: Survey) -> str:
+def _difference(fitted: Fitted[Any], seen: Survey) -> str:
     """What tells a table from the one that the model was fitted to, by its first feature."""
     before, now = fitted.observed_fraction, seen.sums.observed_fraction
     differs = np.abs(before - now) >= SAME

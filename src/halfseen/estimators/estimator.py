@@ -42,7 +42,7 @@ def labelled(estimator: Any) -> bool:
     return bool(estimator.about.labels)
 
 
-class Estimator(BaseEstimator):  # type: ignore[misc]
+class Estimator(BaseEstimator):
     """A model as scikit-learn knows models.
 
     A subclass says with :meth:`_model` which model its parameters make and, if it has parameters
@@ -152,7 +152,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, X: Any, sample_weight: Any, observed: ObservedBlocks | None) -> Self:
         settings, model = self.checked()
-        vars(self).pop("stream_", None)  # a fit starts anew
+        self.__dict__.pop("stream_", None)  # a fit starts anew
         rows, stages = open_rows(self, X, sample_weight, observed)
         seen = look_through(settings, model, rows, stages)
         if settings.n_components != "auto":
@@ -174,6 +174,9 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         moments are taken about its means. With ``refit=False`` rows are added and nothing is
         learned, which is faster, and right while there are too few.
         """
+        return self._learn_more(X, sample_weight, refit)
+
+    def _learn_more(self, X: Any, sample_weight: Any, refit: bool) -> Self:
         settings, model = self.checked()
         self.stream_ = with_batch(self, X, sample_weight, model.check)
         if not refit:
@@ -243,11 +246,18 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
             self.converged_,
             self.diagnostics_,
             self.preprocessing_,
+            type(self).__name__,
+            hasattr(self, "stream_"),
         )
 
     def _each(self, X: Any, observed: ObservedBlocks | None) -> Callable[..., Array]:
         """What applies a function to all rows of X, of the kept features, a block at a time."""
         return partial(row_by_row, new_rows(self, X, observed).select(self.kept_features_))
+
+    def _hidden(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
+        """What is expected to be hidden behind each row; (n, k)."""
+        fitted, each = self.fitted, self._each(X, observed)
+        return each(lambda block: fitted.model.hidden(block, fitted.parameters))
 
     @available_if(labelled)  # type: ignore[untyped-decorator]
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
@@ -266,8 +276,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     @lazily
     def predict_proba(self, X: Any) -> Array:
         """The probability of each component given what is observed in a row; (n, k)."""
-        fitted, each = self.fitted, self._each(X, None)
-        return each(lambda block: fitted.model.hidden(block, fitted.parameters))
+        return self._hidden(X)
 
     @lazily
     def score_samples(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
@@ -377,7 +386,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         if fitted.model.abilities.no_intervals:
             raise ValueError(fitted.model.abilities.no_intervals)
         check_count("n_replicates", n_replicates, FEWEST_REPLICATES, ", or the ends are chance")
-        if hasattr(self, "stream_"):
+        if fitted.streamed:
             raise ValueError(
                 "A model learned by partial_fit() has no rows to bootstrap from. Use fit() for "
                 "intervals."
@@ -434,7 +443,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         rows that depend on each other, such as those of one patient; ``notes`` are sentences for
         the summary.
         """
-        from halfseen.explain.page import write_report
+        from halfseen.explain.page import write_report  # which needs the extra "report"
 
         write_report(
             self._case(X, groups),
@@ -457,5 +466,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.estimator_type = "density_estimator" if self.about.labels else tags.estimator_type
         tags.input_tags.allow_nan = True
+        # scikit-learn has no tag for counts; these make its checks use whole numbers.
+        tags.input_tags.positive_only = tags.input_tags.categorical = self.about.counts
         return tags

@@ -1,37 +1,42 @@
 """The chapters on what was found, and from what."""
 
-from typing import Any
-
 import numpy as np
 
 from halfseen.doubt.missingness import Missingness
 from halfseen.explain.certainty import Certainty
 from halfseen.explain.charts.bars import Bar, bar_chart
-from halfseen.explain.charts.heat_map import groups_chart, topics_chart
+from halfseen.explain.charts.heat_map import heat_map_chart
 from halfseen.explain.charts.patterns import patterns_chart
 from halfseen.explain.gaps import what_is_missing
+from halfseen.explain.portrait import Portrait
 from halfseen.explain.section import Section
-from halfseen.explain.shown import Shown
-from halfseen.explain.words import percent, told, weights_told
+from halfseen.explain.words import percent, weights_told
+from halfseen.method.fitted import Fitted
 
 
-def summary(model: Any, view: Shown, found: Missingness, notes: tuple[str, ...]) -> Section:
+def summary(
+    fitted: Fitted[object], view: Portrait, found: Missingness, notes: tuple[str, ...]
+) -> Section:
     """The model in short."""
     gaps = 1 - float(found.observed.mean())
     sentences = [
         f"The table has {found.n_rows:,} rows and {len(found.names)} columns; {percent(gaps)} of "
         "its cells are empty. Rows and columns with gaps were used as they are, and no value was "
         "made up to fill a gap.",
-        f"The model describes them by {view.k} {view.kind}{'s' * (view.k > 1)}, numbered from the "
-        "most common.",
-        *_preprocessing(model),
+        f"The model describes them by {counted(view)}, numbered from the most common.",
+        *_preprocessing(fitted),
         *notes,
     ]
     return Section("summary", "In short", sentences, [], [], [])
 
 
-def _preprocessing(model: Any) -> list[str]:
-    done = model.preprocessing_
+def counted(view: Portrait) -> str:
+    """How many components there are."""
+    return f"{view.k} {view.nouns if view.k > 1 else view.noun}"
+
+
+def _preprocessing(fitted: Fitted[object]) -> list[str]:
+    done = fitted.preprocessing
     if done is None or not done.changes:
         return []
     logged = [name for name, log in zip(done.columns, done.logged, strict=True) if log]
@@ -45,29 +50,24 @@ def _preprocessing(model: Any) -> list[str]:
     return [f"Before the fit {' and '.join(said)}; on this page all are in their own units."]
 
 
-def components(view: Shown, sure: Certainty) -> Section:
-    """What the groups or topics are, and how common."""
-    heat = (
-        topics_chart(view, sure.low, sure.high)
-        if view.kind == "topic"
-        else groups_chart(view, sure.low, sure.high)
-    )
-    whole = "of rows" if view.kind == "group" else "of all that is counted"
+def components(view: Portrait, sure: Certainty) -> Section:
+    """What the components are, and how common."""
+    heat = heat_map_chart(view, view.grid(sure.low, sure.high))
     shares = bar_chart(
-        f"How common the {view.kind}s are",
-        f"Share {whole}.",
+        f"How common the {view.nouns} are",
+        f"Share {view.of_what}.",
         [
             Bar(
-                f"{view.kind} {i + 1}",
+                f"{view.noun} {i + 1}",
                 float(share),
                 percent(share),
-                f"{view.kind} {i + 1}: {100 * share:.1f}% {whole}{_between(sure, i)}",
+                f"{view.noun} {i + 1}: {100 * share:.1f}% {view.of_what}{_between(sure, i)}",
             )
             for i, share in enumerate(view.shares)
         ],
-        (view.kind, "share"),
+        (view.noun, "share"),
     )
-    return Section("components", f"The {view.kind}s", [], [shares, heat], [], told(view))
+    return Section("components", f"The {view.nouns}", [], [shares, heat], [], view.told())
 
 
 def _between(sure: Certainty, i: int) -> str:
@@ -97,9 +97,9 @@ def gaps(found: Missingness) -> Section:
     return Section("gaps", "What was missing", list(what_is_missing(found)), figures, [], [])
 
 
-def weights(model: Any, view: Shown) -> Section:
+def weights(fitted: Fitted[object], view: Portrait) -> Section:
     """What counted how much, and why."""
-    weights, observed = model.feature_weights_, model.observed_fraction_
+    weights, observed = fitted.feature_weights, fitted.observed_fraction
     top = float(weights.max(initial=0.0)) or 1.0
     chart = bar_chart(
         "How much each column counted",
@@ -121,7 +121,7 @@ def weights(model: Any, view: Shown) -> Section:
     sentences = [
         "Columns with many gaps are known less well: what is measured of them, and of how they go "
         "along with others, is less certain. So they counted less when the "
-        f"{view.kind}s were sought. Once these were found, every known value was used to describe "
+        f"{view.nouns} were sought. Once these were found, every known value was used to describe "
         "them.",
     ]
     points = weights_told(view.names, weights, observed)

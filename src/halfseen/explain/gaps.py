@@ -2,8 +2,16 @@
 
 from collections.abc import Iterator
 
-from halfseen.doubt.missingness import Missingness
+from halfseen.doubt.concerns import Case
+from halfseen.doubt.missingness import Missingness, missingness
 from halfseen.explain.words import percent
+from halfseen.rows.gathered import whole_table
+
+
+def missing_in(case: Case) -> Missingness:
+    """What is missing in the table of a case."""
+    # The one place where a page has all rows at once, until missingness() is a sum over blocks.
+    return missingness(case.fitted.own_names, whole_table(case.rows))
 
 
 def what_is_missing(found: Missingness) -> Iterator[str]:

@@ -1,33 +1,197 @@
-"""Groups of a mixture, shown to people."""
+"""Groups of rows, shown to people: of any model with one component a row."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from halfseen.explain.shown import Shown
+from halfseen.explain.portrait import Doubts, Grid, HeatMap, Predicted
+from halfseen.explain.words import MOST, Told, number, percent, plural
 from halfseen.method.fitted import Fitted
+from halfseen.method.learned import whole
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.gathered import gathered
+from halfseen.rows.rows import Rows
+
+MOST_DRAWN = 40
+SOMEWHAT, CLEARLY, MUCH = 0.4, 0.8, 1.5
+"""Standard deviations of all rows from which a difference is worth so many words."""
+SURE = 0.9
 
 
-def Groups(fitted: Fitted[Any]) -> Shown:
-    model, parameters = fitted.model, fitted.parameters
-    all_shares = model.shares(parameters)
-    order = np.argsort(-all_shares, kind="stable")
-    attributes = fitted.attributes(parameters)
-    shares, means = all_shares[order], attributes["means_"][order]
-    variances = np.zeros(means.shape)
-    variances[:, fitted.kept] = parameters.variances[order]
-    average = shares @ means
-    variance = shares @ (variances + (means - average) ** 2)
-    scores = np.zeros(means.shape)
-    scores[:, fitted.kept] = (means - average)[:, fitted.kept] / np.sqrt(variance[fitted.kept])
-    done = fitted.preprocessing
-    return Shown(
-        kind="group",
-        names=fitted.own_names,
-        order=order,
-        shares=shares,
-        centres=means if done is None else done.undo(means),
-        average=average if done is None else done.undo(average[None])[0],
-        scores=scores,
-        geometric=np.zeros(len(fitted.kept), bool) if done is None else done.logged,
-    )
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups that rows belong to, each with means of the features."""
+
+    fitted: Fitted[Any]
+    names: tuple[str, ...]
+    order: NDArray[np.intp]  # (k,)  the model's own numbers of the components
+    shares: Array  # (k,)  of the rows
+    centres: Array  # (k, d)  means in own units
+    average: Array  # (d,)  of all rows
+    scores: Array  # (k, d)  deviations from the average in standard ones
+    geometric: Mask  # (d,)  features whose averages are geometric means
+    learned_as: tuple[str | None, str | None]
+
+    of_what: ClassVar[str] = "of rows"
+    belonging: ClassVar[str] = "sure"
+    most_rows: ClassVar[int] = 20_000
+
+    @classmethod
+    def of(cls, fitted: Fitted[Any], means: Array, variances: Array) -> Self:
+        """From means and variances (k, d) of the kept features in each component."""
+        by_component, done = fitted.model.shares(fitted.parameters), fitted.preprocessing
+        order = np.argsort(-by_component, kind="stable")
+        shares, kept = by_component[order], fitted.kept
+        centres = whole(means[order], kept, fitted.constants)
+        spread = whole(variances[order], kept, 0.0)
+        average = shares @ centres
+        variance = shares @ (spread + (centres - average) ** 2)
+        deviation = (centres - average)[:, kept] / np.sqrt(variance[kept])
+        return cls(
+            fitted=fitted,
+            names=fitted.own_names,
+            order=order,
+            shares=shares,
+            centres=centres if done is None else done.undo(centres),
+            average=average if done is None else done.undo(average[None])[0],
+            scores=whole(deviation, kept, 0.0),
+            geometric=np.zeros(len(kept), bool) if done is None else done.logged,
+            learned_as=(fitted.name_of(means), fitted.name_of(by_component)),
+        )
+
+    @property
+    def noun(self) -> str:
+        """As the model has it."""
+        return self.fitted.model.about.noun
+
+    @property
+    def nouns(self) -> str:
+        """What several are."""
+        return plural(self.noun)
+
+    @property
+    def k(self) -> int:
+        """How many groups there are."""
+        return len(self.shares)
+
+    @property
+    def known(self) -> str:
+        """What has confidence intervals."""
+        return f"averages and shares of {self.nouns}"
+
+    def called(self, component: int) -> str:
+        """By the place in the order."""
+        return f"{self.noun} {int(np.flatnonzero(self.order == component)[0]) + 1}"
+
+    def in_own_units(self, centres: Array) -> Array:
+        """What was done to the columns is undone."""
+        done = self.fitted.preprocessing
+        return centres if done is None else done.undo(centres)
+
+    def told(self, members: str = "rows") -> list[Told]:
+        """What sets each group apart."""
+        return [self._told(i, members) for i in range(self.k)]
+
+    def _told(self, i: int, members: str) -> Told:
+        scores = self.scores[i]
+        by_size = np.argsort(-np.abs(scores), kind="stable")
+        apart = [int(d) for d in by_size if abs(scores[d]) >= SOMEWHAT]
+        lines = [self._difference(i, d) for d in apart[:MOST]]
+        if len(apart) > MOST:
+            lines.append(f"and {len(apart) - MOST} more that differ less")
+        if not lines:
+            lines = ["Nothing stands out: every column is about average."]
+        title = f"{self.noun.capitalize()} {i + 1}: {percent(self.shares[i])} of {members}"
+        return Told(title, lines)
+
+    def _difference(self, i: int, d: int) -> str:
+        score = self.scores[i, d]
+        size = abs(score)
+        degree = "much " if size >= MUCH else "" if size >= CLEARLY else "somewhat "
+        direction = "higher" if score > 0 else "lower"
+        return (
+            f"{self.names[d]} {degree}{direction} than average: {number(self.centres[i, d])} "
+            f"(average {number(self.average[d])})"
+        )
+
+    def grid(self, low: Array | None, high: Array | None) -> Grid:
+        """Means of the groups, coloured by how far they are from average."""
+        telling = np.argsort(-np.abs(self.scores).max(axis=0), kind="stable")[:MOST_DRAWN]
+        chosen = sorted(map(int, telling))
+
+        def tip(k: int, d: int) -> str:
+            mean = f"{self.names[d]} in {self.noun} {k + 1}: {number(self.centres[k, d])}"
+            if low is not None and high is not None and np.isfinite(high[k, d]):
+                mean += f" (between {number(low[k, d])} and {number(high[k, d])})"
+            return f"{mean}; average of all rows {number(self.average[d])}"
+
+        return Grid(
+            title=f"What the {self.nouns} are like",
+            caption=f"Average of each column in each {self.noun}. Red is above the average of all "
+            "rows, blue below; the stronger the colour, the further."
+            + bool(self.geometric.any())
+            * " Averages of columns on a log scale are geometric.",
+            features=chosen,
+            shade=np.clip(self.scores[:, chosen].T / 2, -1.0, 1.0),
+            texts=[[number(self.centres[k, d]) for k in range(self.k)] for d in chosen],
+            tips=[[tip(k, d) for k in range(self.k)] for d in chosen],
+        )
+
+    def heat_map(self, n_words: int) -> HeatMap:
+        """The same on paper, of all features."""
+        scores = np.where(self.fitted.kept, self.scores, np.nan)
+        return HeatMap(
+            lines=self.names,
+            values=scores.T,
+            texts=[["" if np.isnan(x) else f"{x:.3g}" for x in line] for line in self.centres.T],
+            column="component",
+            line="feature",
+            colour="standard deviations\nfrom the mean of all rows",
+            about_zero=True,
+            wide=(3.5, 0.8),
+            high=len(self.names),
+            needed=False,
+        )
+
+    def doubts(self, rows: Rows) -> Doubts:
+        """By the probability of each row's likeliest group."""
+        model, parameters = self.fitted.model, self.fitted.parameters
+        part = rows.select(self.fitted.kept)
+        hidden = gathered(part, lambda block: model.hidden(block, parameters))
+        shares: Array = hidden[:, self.order]
+        surest = shares.max(axis=1)
+        mean, sure = float(surest.mean()), float((surest >= SURE).mean())
+        return Doubts(
+            memberships=shares,
+            values=surest,
+            sentence=f"{percent(sure)} of rows belong to one {self.noun} with a probability of at "
+            f"least {SURE:.0%}; the mean is {mean:.0%}."
+            if self.k > 1
+            else "",
+            title=f"How sure we are of each row's {self.noun}",
+            caption=f"Rows by the probability of their likeliest {self.noun} ({len(surest):,} "
+            "rows).",
+            axis=f"probability of the likeliest {self.noun}",
+            span=(1 / self.k if self.k > 1 else 0.0, 1.0),
+            on_paper=(
+                "probability of the row's most probable component",
+                mean,
+                f"mean {mean:.2f}\n({(surest < SURE).mean():.0%} of rows below {SURE:g})",
+            ),
+        )
+
+    def predicted(self, hidden: Array) -> Predicted:
+        """The likeliest group of each row, and the probabilities of all."""
+        shares = hidden[:, self.order]
+        group = shares.argmax(axis=1) + 1
+        counts = np.bincount(group, minlength=self.k + 1)[1:]
+        told = ", ".join(f"{count:,} in {self.noun} {i}" for i, count in enumerate(counts, start=1))
+        unsure = float((shares.max(axis=1) < SURE).mean()) if len(shares) else 0.0
+        columns = {f"probability_{i + 1}": shares[:, i] for i in range(self.k)}
+        return Predicted(
+            {self.noun: group, **columns},
+            f"Of {len(group):,} rows {told}; {percent(unsure)} of them are less than {SURE:.0%} "
+            "sure.",
+        )

@@ -6,70 +6,60 @@ import os
 from importlib.resources import files
 from typing import Any
 
-import numpy as np
-
-from halfseen.doubt.concerns import case_of, concerns_of
-from halfseen.doubt.concerns.spectrum import noise_of_spectrum
-from halfseen.doubt.missingness import missingness
+from halfseen.doubt.concerns import Case
 from halfseen.explain.certainty import certainty
-from halfseen.explain.findings import components, gaps, summary, weights
+from halfseen.explain.findings import components, counted, gaps, summary, weights
+from halfseen.explain.gaps import missing_in
 from halfseen.explain.rows import RowsTable, some_rows
 from halfseen.explain.section import Section
-from halfseen.explain.shown import shown
 from halfseen.explain.sureness import caution, sureness
 from halfseen.store.atomic import write_whole
-from halfseen.tables.arrays_and_frames import read_new_table
-from halfseen.tables.columns import in_fitted_order
 
 
 def write_report(
-    model: Any,
-    X: Any,
+    case: Case,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
     notes: tuple[str, ...] = (),
     include_rows: bool = False,
     overwrite: bool = False,
-    groups: Any = None,
+    grouped: bool = False,
 ) -> None:
-    """Write the page of a fitted model and a table ``X`` (n, d) to ``path``."""
-    text = report_page(model, X, title=title, notes=notes, include_rows=include_rows, groups=groups)
+    """Write the page of a fitted model and a table to ``path``."""
+    text = report_page(case, title=title, notes=notes, include_rows=include_rows, grouped=grouped)
     write_whole(path, text.encode("utf-8"), overwrite=overwrite)
 
 
 def report_page(
-    model: Any,
-    X: Any,
+    case: Case,
     *,
     title: str | None = None,
     notes: tuple[str, ...] = (),
     include_rows: bool = False,
-    groups: Any = None,
+    grouped: bool = False,
 ) -> str:
-    """The page as HTML. It holds no row of X unless ``include_rows``.
+    """The page as HTML. It holds no row of the table unless ``include_rows``.
 
-    ``groups`` (n,) label rows that depend on each other.
+    ``grouped`` says that the case has rows which depend on each other in bins of their own.
     """
-    X = X.toarray() if hasattr(X, "toarray") else X
-    table = np.asarray(read_new_table(model, X), dtype=float)
-    ordered = in_fitted_order(model, X)
-    view = shown(model)
-    found = missingness(view.names, table)
-    sure = certainty(model, view, ordered, table, groups)
-    this = case_of(model, ordered, groups=groups, names=view.names, called=view.called)
-    speaks_against = concerns_of(this)
-    heading = title or f"{view.k} {view.kind}{'s' * (view.k > 1)} in {len(table):,} rows"
+    case = case.in_words()
+    fitted, view = case.fitted, case.portrait
+    found, doubts = missing_in(case), view.doubts(case.sample.rows)
+    sure = certainty(case, view)
     sections = [
-        summary(model, view, found, notes),
+        summary(fitted, view, found, notes),
         components(view, sure),
         gaps(found),
-        weights(model, view),
-        sureness(model, view, sure, noise_of_spectrum(this), groups is not None),
-        caution(model, view, found, sure, [concern.sentence for concern in speaks_against]),
+        weights(fitted, view),
+        sureness(case, view, doubts, sure, grouped),
+        caution(case, view),
     ]
-    rows = some_rows(model, view, sure, table) if include_rows else None
-    return _rendered(heading, sections, rows, type(model).__name__)
+    rows = None
+    if include_rows:
+        rows = some_rows(view, fitted.preprocessing, case.sample, doubts.memberships)
+    heading = title or f"{counted(view)} in {found.n_rows:,} rows"
+    return _rendered(heading, sections, rows, fitted.estimator)
 
 
 def _rendered(heading: str, sections: list[Section], rows: RowsTable | None, estimator: str) -> str:

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfseen.explain.certainty import Certainty
-from halfseen.explain.shown import Shown
+from halfseen.explain.portrait import Portrait
 from halfseen.explain.words import number, percent
 from halfseen.rows.arrays import Array
+from halfseen.rows.sampled import Sample
 
 OF_EACH = 5
 MOST_COLUMNS = 30
@@ -20,19 +20,22 @@ class RowsTable(NamedTuple):
     rows: list[list[str]]
 
 
-def some_rows(model: Any, view: Shown, sure: Certainty, table: Array) -> RowsTable:
-    """The rows that most clearly belong to each group or topic, in their own units."""
-    done = model.preprocessing_
+def some_rows(view: Portrait, done: Any, sample: Sample, memberships: Array) -> RowsTable:
+    """The rows that most clearly belong to each component, in their own units.
+
+    ``memberships`` (n, k) are of the sample's rows, and ``done`` is what was done to the columns
+    before the fit, or None.
+    """
     columns = range(min(len(view.names), MOST_COLUMNS))
-    known = ~np.isnan(table[sure.rows])
+    n_known = (~np.isnan(sample.table)).sum(axis=1)
     rows = []
     for k in range(view.k):
-        clearest = np.lexsort((-known.sum(axis=1), -sure.memberships[:, k].round(3)))[:OF_EACH]
+        clearest = np.lexsort((-n_known, -memberships[:, k].round(3)))[:OF_EACH]
         for place in clearest:
-            row = table[sure.rows[place]][None]
+            row = sample.table[place][None]
             values = (row if done is None else done.undo(row))[0]
             cells = [number(values[d]) if np.isfinite(values[d]) else "" for d in columns]
-            share = percent(float(sure.memberships[place, k]))
-            rows.append([str(sure.rows[place] + 1), f"{view.kind} {k + 1}", share, *cells])
-    head = ["row", view.kind, "sure" if view.kind == "group" else "share"]
+            share = percent(float(memberships[place, k]))
+            rows.append([str(sample.numbers[place] + 1), f"{view.noun} {k + 1}", share, *cells])
+    head = ["row", view.noun, view.belonging]
     return RowsTable([*head, *(view.names[d] for d in columns)], rows)

@@ -1,26 +1,184 @@
-"""Topics, shown to people."""
+"""Topics, shown to people: of any model whose components are shares of the features."""
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from halfseen.explain.shown import Shown
+from halfseen.explain.portrait import Doubts, Grid, HeatMap, Predicted
+from halfseen.explain.words import MOST, Told, percent, plural, shortened
 from halfseen.method.fitted import Fitted
+from halfseen.method.learned import whole
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.gathered import gathered
+from halfseen.rows.rows import Block, Rows
+
+MOST_DRAWN, OF_EACH = 40, 10
+Loadings = Callable[[Block, Any], tuple[Array, Array]]
+"""Means and standard deviations (n, k) of what is hidden behind rows, given the parameters."""
 
 
-def Topics(fitted: Fitted[Any]) -> Shown:
-    shares = fitted.model.shares(fitted.parameters)
-    order = np.argsort(-shares, kind="stable")
-    topics = fitted.attributes(fitted.parameters)["components_"][order]
-    average = shares[order] @ topics
-    ratio = np.divide(topics, average, out=np.ones_like(topics), where=average > 0)
-    return Shown(
-        kind="topic",
-        names=fitted.own_names,
-        order=order,
-        shares=shares[order],
-        centres=topics,
-        average=average,
-        scores=np.log2(np.maximum(ratio, 2.0**-10)),
-        geometric=np.zeros(topics.shape[1], bool),
-    )
+@dataclass(frozen=True, eq=False)
+class Topics:
+    """Topics that rows hold more or less of, each with shares of the features."""
+
+    fitted: Fitted[Any]
+    loadings: Loadings
+    names: tuple[str, ...]
+    order: NDArray[np.intp]  # (k,)  the model's own numbers of the components
+    shares: Array  # (k,)  of all that is counted
+    centres: Array  # (k, d)  shares of the features; rows sum to one
+    average: Array  # (d,)  of all that is counted
+    scores: Array  # (k, d)  log2 of ratios to the average
+    geometric: Mask  # (d,)  none
+    learned_as: tuple[str | None, str | None]
+
+    of_what: ClassVar[str] = "of all that is counted"
+    known: ClassVar[str] = "shares of columns"
+    belonging: ClassVar[str] = "share"
+    most_rows: ClassVar[int] = 1_000  # what is hidden behind a row takes long to find
+
+    @classmethod
+    def of(cls, fitted: Fitted[Any], topics: Array, loadings: Loadings) -> Self:
+        """From the topics (k, d) of the kept features, and what finds them in rows."""
+        by_component = fitted.model.shares(fitted.parameters)
+        order = np.argsort(-by_component, kind="stable")
+        shares, centres = by_component[order], whole(topics[order], fitted.kept, 0.0)
+        average = shares @ centres
+        ratio = np.divide(centres, average, out=np.ones_like(centres), where=average > 0)
+        return cls(
+            fitted=fitted,
+            loadings=loadings,
+            names=fitted.own_names,
+            order=order,
+            shares=shares,
+            centres=centres,
+            average=average,
+            scores=np.log2(np.maximum(ratio, 2.0**-10)),
+            geometric=np.zeros(centres.shape[1], bool),
+            learned_as=(fitted.name_of(topics), fitted.name_of(by_component)),
+        )
+
+    @property
+    def noun(self) -> str:
+        """As the model has it."""
+        return self.fitted.model.about.noun
+
+    @property
+    def nouns(self) -> str:
+        """What several are."""
+        return plural(self.noun)
+
+    @property
+    def k(self) -> int:
+        """How many topics there are."""
+        return len(self.shares)
+
+    def called(self, component: int) -> str:
+        """By the place in the order."""
+        return f"{self.noun} {int(np.flatnonzero(self.order == component)[0]) + 1}"
+
+    def in_own_units(self, centres: Array) -> Array:
+        """Shares have no units."""
+        return centres
+
+    def told(self, members: str = "rows") -> list[Told]:
+        """What each topic mostly is, whoever has it."""
+        return [self._told(i) for i in range(self.k)]
+
+    def _told(self, i: int) -> Told:
+        topic = self.centres[i]
+        top = [int(d) for d in np.argsort(-topic, kind="stable")[:MOST] if topic[d] > 0]
+        ratio = np.where(topic >= topic[top[-1]] / 4, self.scores[i], -np.inf)
+        special = [int(d) for d in np.argsort(-ratio, kind="stable")[:4] if ratio[d] > 1]
+        lines = ["Mostly " + ", ".join(f"{self.names[d]} ({percent(topic[d])})" for d in top)]
+        if special:
+            named = ", ".join(f"{self.names[d]} ({2 ** ratio[d]:.1f} times)" for d in special)
+            lines.append(f"More than elsewhere: {named}")
+        title = f"{self.noun.capitalize()} {i + 1}: {percent(self.shares[i])} {self.of_what}"
+        return Told(title, lines)
+
+    def grid(self, low: Array | None, high: Array | None) -> Grid:
+        """Shares of the most common features of every topic."""
+        ranked = np.argsort(-self.centres, axis=1, kind="stable")[:, :OF_EACH]
+        main = self.centres.argmax(axis=0)
+        top = set(ranked.ravel().tolist())
+        chosen = sorted(top, key=lambda d: (main[d], -self.centres[main[d], d]))[:MOST_DRAWN]
+
+        def tip(k: int, d: int) -> str:
+            between = ""
+            if low is not None and high is not None:
+                between = f" (between {100 * low[k, d]:.2g}% and {100 * high[k, d]:.2g}%)"
+            return (
+                f"{self.names[d]} is {100 * self.centres[k, d]:.2g}% of {self.noun} {k + 1}"
+                f"{between}, and {100 * self.average[d]:.2g}% of all"
+            )
+
+        return Grid(
+            title=f"What the {self.nouns} are like",
+            caption=f"Share of each column in each {self.noun}, for the most common columns of "
+            f"every {self.noun}.",
+            features=chosen,
+            shade=-np.sqrt(self.centres[:, chosen].T / float(self.centres.max())),
+            texts=[[percent(self.centres[k, d]) for k in range(self.k)] for d in chosen],
+            tips=[[tip(k, d) for k in range(self.k)] for d in chosen],
+        )
+
+    def heat_map(self, n_words: int) -> HeatMap:
+        """On paper each topic lists its most common features."""
+        top = np.argsort(-self.centres, axis=1, kind="stable")[:, :n_words].T  # (n_words, k)
+        values = np.take_along_axis(self.centres.T, top, axis=0)
+        pairs = zip(top, values, strict=True)
+        return HeatMap(
+            lines=tuple(str(rank) for rank in range(1, len(top) + 1)),
+            values=values,
+            texts=[
+                [f"{shortened(self.names[d], 18)}\n{x:.2g}" for d, x in zip(*line, strict=True)]
+                for line in pairs
+            ],
+            column=self.noun,
+            line=f"rank of the word in the {self.noun}",
+            colour=f"share of the word in the {self.noun}",
+            about_zero=False,
+            wide=(1.5, 1.6),
+            high=2 * len(top),
+            needed=True,
+        )
+
+    def doubts(self, rows: Rows) -> Doubts:
+        """By the relative error of each row's largest loading."""
+        parameters = self.fitted.parameters
+        part = rows.select(self.fitted.kept)
+        both = gathered(part, lambda block: np.hstack(self.loadings(block, parameters)))
+        mean, spread = np.hsplit(both, 2)
+        largest = mean.argmax(axis=1)[:, None]
+        error: Array = np.take_along_axis(spread / mean, largest, axis=1)[:, 0]
+        middle = float(np.median(error))
+        return Doubts(
+            memberships=(mean / mean.sum(axis=1, keepdims=True))[:, self.order],
+            values=error,
+            sentence=f"In a typical row the amount of its main {self.noun} is known to within "
+            f"{middle:.0%}.",
+            title=f"How sure we are of each row's main {self.noun}",
+            caption=f"Rows by the relative error of their largest {self.noun} ({len(error):,} "
+            "rows).",
+            axis="relative standard error",
+            span=(0.0, float(np.quantile(error, 0.99)) or 1.0),
+            on_paper=(
+                "standard deviation of the row's largest loading, relative to the loading",
+                middle,
+                f"median {middle:.2f}",
+            ),
+        )
+
+    def predicted(self, hidden: Array) -> Predicted:
+        """How much of each topic the rows hold."""
+        loadings = hidden[:, self.order]
+        columns = {f"{self.noun}_{i + 1}": loadings[:, i] for i in range(self.k)}
+        return Predicted(
+            columns,
+            f"Of {len(loadings):,} rows, the expected count of each of {self.k} "
+            f"{self.nouns} in all columns.",
+        )

@@ -1,20 +1,18 @@
-"""A learned model in words."""
+"""Numbers, names and weights in words."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from halfseen.explain.shown import Shown
 from halfseen.rows.arrays import Array
+from halfseen.rows.percentages import percent as percent  # all words are to be had from here
 
 MOST = 8
 """More features than this are counted, not named."""
-SOMEWHAT, CLEARLY, MUCH = 0.4, 0.8, 1.5
-"""Standard deviations of all rows from which a difference is worth so many words."""
 
 
 class Told(NamedTuple):
-    """A group or topic in words."""
+    """A component in words."""
 
     title: str
     lines: list[str]
@@ -37,60 +35,25 @@ def number(value: float) -> str:
     return f"{value:,.{digits}f}"
 
 
-def percent(share: float) -> str:
-    """Whole percentages, of which only nothing is 0 and only everything 100.
+def plural(noun: str) -> str:
+    """Several of them.
 
-    >>> percent(0.254), percent(0.004), percent(0.999)
-    ('25%', '<1%', '>99%')
+    >>> plural("group"), plural("class")
+    ('groups', 'classes')
     """
-    if 0 < share < 0.01:
-        return "<1%"
-    return ">99%" if 0.99 < share < 1 else f"{share:.0%}"
+    return f"{noun}{'es' if noun.endswith('s') else 's'}"
 
 
-def told(model: Shown, members: str = "rows") -> list[Told]:
-    """Each group or topic, most common first."""
-    if model.kind == "topic":
-        return [_topic(model, i) for i in range(model.k)]
-    return [_group(model, i, members) for i in range(model.k)]
+def shortened(name: str, longest: int) -> str:
+    """A name with its middle cut out if it is long: how names end often tells them apart.
 
-
-def _group(model: Shown, i: int, members: str) -> Told:
-    scores = model.scores[i]
-    apart = [int(d) for d in np.argsort(-np.abs(scores), kind="stable") if _tells(scores[d])]
-    lines = [_difference(model, i, d) for d in apart[:MOST]]
-    if len(apart) > MOST:
-        lines.append(f"and {len(apart) - MOST} more that differ less")
-    if not lines:
-        lines = ["Nothing stands out: every column is about average."]
-    return Told(f"Group {i + 1}: {percent(model.shares[i])} of {members}", lines)
-
-
-def _tells(score: float) -> bool:
-    return bool(abs(score) >= SOMEWHAT)
-
-
-def _difference(model: Shown, i: int, d: int) -> str:
-    score = model.scores[i, d]
-    size = abs(score)
-    degree = "much " if size >= MUCH else "" if size >= CLEARLY else "somewhat "
-    direction = "higher" if score > 0 else "lower"
-    return (
-        f"{model.names[d]} {degree}{direction} than average: {number(model.centres[i, d])} "
-        f"(average {number(model.average[d])})"
-    )
-
-
-def _topic(model: Shown, i: int) -> Told:
-    topic = model.centres[i]
-    top = [int(d) for d in np.argsort(-topic, kind="stable")[:MOST] if topic[d] > 0]
-    ratio = np.where(topic >= topic[top[-1]] / 4, model.scores[i], -np.inf)
-    special = [int(d) for d in np.argsort(-ratio, kind="stable")[:4] if ratio[d] > 1]
-    lines = ["Mostly " + ", ".join(f"{model.names[d]} ({percent(topic[d])})" for d in top)]
-    if special:
-        named = ", ".join(f"{model.names[d]} ({2 ** ratio[d]:.1f} times)" for d in special)
-        lines.append(f"More than elsewhere: {named}")
-    return Told(f"Topic {i + 1}: {percent(model.shares[i])} of all that is counted", lines)
+    >>> shortened("systolic pressure", 11)
+    'systo…ssure'
+    """
+    if len(name) <= longest:
+        return name
+    tail = (longest - 1) // 2
+    return f"{name[: longest - 1 - tail]}…{name[-tail:]}"
 
 
 def weights_told(names: tuple[str, ...], weights: Array, observed: Array) -> list[str]:

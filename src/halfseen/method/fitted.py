@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from halfseen.method.diagnostics import Diagnostics
-from halfseen.method.learned import attributes
+from halfseen.method.learned import attributes, name_of
 from halfseen.method.model import Model
 from halfseen.method.settings import Settings
 from halfseen.rows.arrays import Array, Mask
@@ -29,10 +29,16 @@ class Fitted(Generic[P]):
     converged: bool
     diagnostics: Diagnostics
     preprocessing: Any  # what was done to the columns before, or None
+    estimator: str  # the class by which users know it
+    streamed: bool  # learned from rows that were seen once and are gone
 
     def attributes(self, parameters: P) -> dict[str, Any]:
         """Learned attributes, if these were the parameters of the kept features."""
         return attributes(parameters, self.kept, self.constants, self.model.axes)
+
+    def name_of(self, values: Array) -> str | None:
+        """The attribute that these of its parameters are public as, if they are one."""
+        return name_of(self.parameters, values)
 
     @property
     def own_names(self) -> tuple[str, ...]:

@@ -78,13 +78,17 @@ def attributes(
         value, public = getattr(parameters, one.field), axes.get(one.field, one.axes[-1])
         value = _shared(value, one.axes[-1], public)
         if "d" in public:
-            rest = constants if one.otherwise is CONSTANT else one.otherwise
-            whole = np.empty((*np.shape(value)[:-1], len(kept)))
-            whole[..., :] = rest
-            whole[..., kept] = value
-            value = whole
+            value = whole(value, kept, constants if one.otherwise is CONSTANT else one.otherwise)
         found[one.name] = value if public else float(value)
     return found
+
+
+def whole(values: Array, kept: Mask, rest: Array | float) -> Array:
+    """Values (..., d) of all features, from those of the kept ones and what the ``rest`` have."""
+    every = np.empty((*np.shape(values)[:-1], len(kept)))
+    every[..., :] = rest
+    every[..., kept] = values
+    return every
 
 
 def _shared(value: Any, axes: str, public: str) -> Any:
@@ -113,6 +117,12 @@ def forms(kind: Any) -> dict[str, tuple[str, ...]]:
         one.name: tuple(f"float64[{','.join(axes)}]" if axes else "float" for axes in one.axes)
         for one in declared(kind)
     }
+
+
+def name_of(parameters: Any, values: Any) -> str | None:
+    """The public name of an array, if it is one of the parameters itself."""
+    same = (one.name for one in declared(parameters) if getattr(parameters, one.field) is values)
+    return next(same, None)
 
 
 def scales(kind: Any) -> dict[str, Scale]:

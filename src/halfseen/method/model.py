@@ -150,9 +150,8 @@ class Model(Protocol[P]):
     def checks(self) -> Sequence[Callable[[Any], Iterator[Any]]]:
         """What else may speak against it: functions from a case to concerns."""
 
-    @property
-    def portrait(self) -> Callable[[Any], Any]:
-        """How it is shown to people: from what was fitted to a portrait."""
+    def portrait(self, fitted: Any) -> Any:
+        """How it is shown to people, given all that was fitted: a portrait."""
 
     def check(self, seen: Survey) -> None:
         """Refuse values that it cannot have."""

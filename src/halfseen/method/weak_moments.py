@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from halfseen.method.model import Evidence
-from halfseen.moments.checks import FEW_ROWS
+from halfseen.moments.few_rows import FEW_ROWS
 from halfseen.moments.moments import Moments
 from halfseen.rows.errors import WeakMomentsWarning, warn
 from halfseen.rows.naming import features

@@ -1,17 +1,35 @@
 """Latent-variable models, one file or folder each, and the registry of all of them.
 
-To add a model, write its file and put its estimator here: see ``docs/add_a_model.md``.
+To add a model, write its file and name its estimator here: see ``docs/add_a_model.md``.
 """
 
-from halfseen.estimators.estimator import Estimator
-from halfseen.models.gamma_poisson.estimator import GammaPoisson
-from halfseen.models.gaussian_mixture.estimator import GaussianMixture
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
 
-MODELS: dict[str, type[Estimator]] = {
-    one.about.name: one
-    for one in (
-        GaussianMixture,
-        GammaPoisson,
-    )
+HOMES = {
+    "gaussian": "gaussian_mixture.estimator:GaussianMixture",
+    "gamma-poisson": "gamma_poisson.estimator:GammaPoisson",
 }
-"""Estimators by the names that the command line, ``choose_components`` and the like know."""
+"""Where each estimator is, by the name under which it is asked for."""
+
+
+class Registry(Mapping[str, Any]):
+    """Classes of estimators by name, loaded when they are asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        module, _, estimator = HOMES[name].partition(":")
+        return getattr(import_module(f"halfseen.models.{module}"), estimator)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(HOMES)
+
+    def __len__(self) -> int:
+        return len(HOMES)
+
+
+MODELS = Registry()
+"""What the command line, ``choose_components``, ``load`` and the laws of models know."""
+
+ESTIMATORS = {home.partition(":")[2]: name for name, home in HOMES.items()}
+"""The names of the classes, which are public names of the package."""

@@ -9,9 +9,6 @@ from halfseen.rows.arrays import Array
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import features, quoted
 
-FEW_ROWS = 30
-"""Below this many common rows a covariance says next to nothing."""
-
 
 def check_pairs(count: Array, names: Sequence[str]) -> None:
     """Every pair of features needs a row that holds both."""

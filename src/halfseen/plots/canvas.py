@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from halfseen.explain.words import shortened
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -46,18 +48,6 @@ def axes(ax: Any, width: float, height: float) -> Axes:
 def height_for(n_lines: int) -> float:
     """Inches that so many lines of names need, within reason."""
     return float(np.clip(0.9 + 0.17 * n_lines, 3.2, 30.0))
-
-
-def shortened(name: str, longest: int = LONGEST_NAME) -> str:
-    """A name with its middle cut out if it is long: how names end often tells them apart.
-
-    >>> shortened("systolic pressure", 11)
-    'systo…ssure'
-    """
-    if len(name) <= longest:
-        return name
-    tail = (longest - 1) // 2
-    return f"{name[: longest - 1 - tail]}…{name[-tail:]}"
 
 
 def labels(names: Sequence[str]) -> list[str]:

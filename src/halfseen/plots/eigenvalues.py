@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from halfseen.doubt.concerns import case_of
 from halfseen.doubt.concerns.spectrum import noise_of_spectrum
 from halfseen.method.diagnostics import noise_level
 from halfseen.plots.canvas import BLUE, GREY, ORANGE, axes, plain
@@ -39,9 +37,9 @@ def spectrum(model: Any, X: Any = None, *, groups: Any = None, ax: Axes | None =
     ax : matplotlib Axes or None, default=None
         Where to draw.
     """
-    check_is_fitted(model)
-    values, n_kept = model.diagnostics_.spectrum, model.diagnostics_.n_kept_eigenvalues
-    noise = None if X is None else noise_of_spectrum(case_of(model, X, groups=groups))
+    seen = model.fitted.diagnostics
+    values, n_kept = seen.spectrum, seen.n_kept_eigenvalues
+    noise = None if X is None else noise_of_spectrum(model._case(X, groups))
     if noise is None:
         noise = noise_level(values)
     number = np.arange(1, len(values) + 1)

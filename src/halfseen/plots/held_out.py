@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from halfseen.doubt.hidden_values import HiddenValues, hide_and_fill
+from halfseen.estimators.opened import same_rows
 from halfseen.plots.canvas import BLUE, ORANGE, axes, plain
-from halfseen.plots.tables import as_numbers
-from halfseen.tables.columns import in_fitted_order
+from halfseen.rows.gathered import whole_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +38,7 @@ def imputation_check(
     ----------
     model : a fitted estimator of this package
         The model that fills.
-    X : array or data frame of shape (n, d)
+    X : array or data frame of shape (n, d), or anything else that ``fit`` takes
         The rows.
     fraction : float, default=0.1
         The fraction of observed values to hide.
@@ -48,12 +47,11 @@ def imputation_check(
     ax : matplotlib Axes or None, default=None
         Where to draw.
     """
-    check_is_fitted(model)
+    fitted = model.fitted
     if not 0 < fraction < 1:
         raise ValueError(f"fraction must be above 0 and below 1. Got {fraction!r} instead.")
-    X = in_fitted_order(model, X)
-    table = as_numbers(X)
-    found = hide_and_fill(model, X, table, fraction=fraction, random_state=random_state)
+    table = whole_table(same_rows(model, X))
+    found = hide_and_fill(fitted, table, fraction=fraction, random_state=random_state)
     return _draw(axes(ax, 5.0, 5.0), found)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen.plots.canvas import axes, height_for, labels, name_rows
-from halfseen.plots.tables import as_numbers, column_names
+from halfseen.plots.tables import observed_cells, opened
 from halfseen.rows.arrays import Array, Mask
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def missingness_map(X: Any, *, sort_rows: bool = False, ax: Axes | None = None) 
 
     Parameters
     ----------
-    X : array or data frame of shape (n, d)
+    X : array or data frame of shape (n, d), or anything else that ``fit`` takes
         The table; NaN or null marks the gaps.
     sort_rows : bool, default=False
         Put rows with the same gaps side by side, the most common pattern first, and so show which
@@ -41,9 +41,9 @@ def missingness_map(X: Any, *, sort_rows: bool = False, ax: Axes | None = None) 
     >>> plots.missingness_map(X).get_xlabel()
     'row of the table'
     """
-    observed = ~np.isnan(as_numbers(X))
+    rows = opened(X)
+    observed = observed_cells(rows)
     n_rows, n_features = observed.shape
-    names = column_names(X, n_features)
     if sort_rows:
         observed = observed[_by_pattern(observed)]
     ax = axes(ax, 7.0, height_for(n_features))
@@ -57,7 +57,9 @@ def missingness_map(X: Any, *, sort_rows: bool = False, ax: Axes | None = None) 
         extent=(0.0, n_rows, n_features - 0.5, -0.5),
     )
     shares = map(_percent, observed.mean(axis=0))
-    name_rows(ax, [f"{name}  {share}" for name, share in zip(labels(names), shares, strict=True)])
+    name_rows(
+        ax, [f"{name}  {share}" for name, share in zip(labels(rows.names), shares, strict=True)]
+    )
     ax.set_xlabel("rows, those with the same gaps together" if sort_rows else "row of the table")
     ax.set_ylabel("feature, and rows observed")
     bar = ax.figure.colorbar(image, ax=ax, ticks=[0, 0.5, 1], fraction=0.03, pad=0.02)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from halfseen.plots.canvas import BLUE, ORANGE, axes, height_for, labels, name_rows, plain
-from halfseen.tables.arrays_and_frames import feature_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,10 +22,10 @@ def feature_weights(model: Any, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib Axes or None, default=None
         Where to draw.
     """
-    check_is_fitted(model)
-    weights, observed = model.feature_weights_, model.observed_fraction_
+    fitted = model.fitted
+    weights, observed, kept = fitted.feature_weights, fitted.observed_fraction, fitted.kept
     order = np.lexsort((-observed, -weights))
-    names, kept = labels(feature_names(model)), model.kept_features_
+    names = labels(fitted.names)
     lines = [names[i] if kept[i] else f"{names[i]} (left out)" for i in order]
     places = np.arange(len(order))
     ax = axes(ax, 6.0, height_for(len(order)))

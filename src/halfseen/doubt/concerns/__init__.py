@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
-from halfseen.doubt.concerns import gaps, spectrum
+from halfseen.doubt.concerns import fit, gaps, spectrum
 from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
+from halfseen.doubt.concerns.facts import facts_of
 
 Check = Callable[[Case], Iterator[Concern]]
 SHARED: tuple[Check, ...] = (
@@ -13,6 +14,10 @@ SHARED: tuple[Check, ...] = (
     gaps.few_together,
     spectrum.unrelated_features,
     spectrum.number_of_components,
+    fit.not_told_apart,
+    fit.not_converged,
+    fit.small_components,
+    fit.too_sure_of_values,
 )
 """The checks of every model; each may have more of its own."""
 
@@ -23,4 +28,4 @@ def concerns_of(case: Case) -> list[Concern]:
     return [concern for check in checks for concern in check(case)]
 
 
-__all__ = ["SHARED", "Case", "Check", "Concern", "concerns_of"]
+__all__ = ["SHARED", "Case", "Check", "Concern", "concerns_of", "facts_of"]

@@ -1,12 +1,13 @@
 """A fitted model and the table it was learned from, as the checks see them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from halfseen.doubt.hidden_values import HiddenValues, hide_and_fill
 from halfseen.doubt.number_of_components import telling_features
 from halfseen.method.fitted import Fitted
 from halfseen.moments.bin_sums import BinSums
@@ -15,10 +16,14 @@ from halfseen.moments.gaps.joint_counts import pair_counts
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Mask
 from halfseen.rows.bins import Bins
+from halfseen.rows.errors import DataError
 from halfseen.rows.rows import Rows
+from halfseen.rows.sampled import Sample, sampled
 
 MOST_FEATURES = 128
 """Checks of pairs of features look at no more, those that say most."""
+HIDE = 0.1
+"""Of the known values, to see whether the model would fill them in again."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class Case:
     seen: Survey
     bins: Bins
     called: Callable[[int], str] = "component {}".format  # what a component, by number, is called
+    components: str = "components"  # what several are called
 
     @cached_property
     def features(self) -> Mask:
@@ -56,6 +62,28 @@ class Case:
     def gaps(self) -> JointGaps:
         """Where the gaps of those features are."""
         return JointGaps(self.part.accumulate(pair_counts), self.seen.sums.n_rows)
+
+    @cached_property
+    def portrait(self) -> Any:
+        """The model as people are shown it."""
+        return self.fitted.model.portrait(self.fitted)
+
+    def in_words(self) -> Self:
+        """The same with components called as people are shown them."""
+        return replace(self, called=self.portrait.called, components=self.portrait.nouns)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """Rows drawn by lot, if there are many: what takes long for each row looks at these."""
+        return sampled(self.rows, self.portrait.most_rows)
+
+    @cached_property
+    def hidden_values(self) -> HiddenValues | None:
+        """Known values of those rows, hidden from the model; None if there are too few."""
+        try:
+            return hide_and_fill(self.fitted, self.sample.table, fraction=HIDE, random_state=0)
+        except DataError:
+            return None
 
     @property
     def unseen_pairs(self) -> bool:

@@ -1,19 +1,23 @@
 """Gamma-Poisson topics from tables of counts with gaps."""
 
-from typing import Any, ClassVar, NamedTuple, Self, TypedDict, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_array
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from halfseen.estimators.checks import check_positive_integer
 from halfseen.estimators.estimator import Estimator
 from halfseen.estimators.lazily import lazily, lazy_transformer
-from halfseen.estimators.streaming import streams
+from halfseen.models.counts import FitOptions, OfCounts
 from halfseen.models.gamma_poisson.importance import importance_sample
-from halfseen.models.gamma_poisson.model import ABOUT, LIKELIHOOD_SEED, GammaPoissonModel
+from halfseen.models.gamma_poisson.model import (
+    ABOUT,
+    LIKELIHOOD_SEED,
+    GammaPoissonModel,
+    loadings,
+)
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.posterior import likelihood_bound
 from halfseen.rows.arrays import Array
@@ -40,20 +44,10 @@ class Loadings(NamedTuple):
     std: Array
 
 
-class StreamOptions(TypedDict, total=False):
-    """What :meth:`GammaPoisson.partial_fit` takes besides the batch."""
-
-    sample_weight: Any
-
-
-class FitOptions(StreamOptions, total=False):
-    """What :meth:`GammaPoisson.fit` takes besides the table."""
-
-    observed: ObservedBlocks | None
-
-
 @lazy_transformer
-class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # type: ignore[misc]
+class GammaPoisson(  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, OfCounts, Estimator
+):
     """Topics whose gamma-distributed loadings add up to Poisson counts, from tables with gaps.
 
     Row n has a loading ``α_nk ~ Gamma(shape c_k, rate b)`` on each topic, and feature d the count
@@ -167,20 +161,18 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
-        super().__init__(
-            n_components,
-            method=method,
-            feature_weights=feature_weights,
-            complete_above=complete_above,
-            incomplete_features=incomplete_features,
-            decomposer=decomposer,
-            third_moment=third_moment,
-            moments=moments,
-            refine=refine,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        self.n_components = n_components
+        self.method = method
+        self.feature_weights = feature_weights
+        self.complete_above = complete_above
+        self.incomplete_features = incomplete_features
+        self.decomposer = decomposer
+        self.third_moment = third_moment
+        self.moments = moments
+        self.refine = refine
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
         self.n_sweeps = n_sweeps
 
     def _check(self) -> None:
@@ -189,54 +181,13 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     def _model(self) -> GammaPoissonModel:
         return GammaPoissonModel(self.n_sweeps, polished=self.refine is not None)
 
-    def fit(self, X: Any, y: Any = None, **options: Unpack[FitOptions]) -> Self:
-        """Learn the topics from counts ``X`` (n, d), in which NaN marks the gaps.
-
-        X is an array or a data frame; a SciPy sparse matrix whose stored NaNs are gaps; the path of
-        a Parquet, Arrow, Feather, CSV, TSV or NumPy file or of a folder of them
-        (:class:`halfseen.Files` to choose columns); or a list of batches of rows, or any other
-        object that gives the same batches each time it is gone through; or a ``dask.array``, dense
-        or of CSR blocks, or ``dask.dataframe``, which Dask's workers sum. Options are
-        ``sample_weight`` (n,), a row with a weight of 2 counting as if it were there twice, and
-        ``observed``, an :class:`ObservedBlocks` that says which blocks of columns the rows of a
-        sparse matrix have.
-        """
-        # A parameter by that name would make check_estimator fit fractions, tags or no tags.
-        sample_weight = options.pop("sample_weight", None)
-        observed = options.pop("observed", None)
-        if options:
-            raise TypeError(f"GammaPoisson.fit() got an unexpected argument {min(options)!r}")
-        return self._learn(X, sample_weight, observed)
-
-    @available_if(streams)  # type: ignore[untyped-decorator]
-    def partial_fit(
-        self, X: Any, y: Any = None, *, refit: bool = True, **options: Unpack[StreamOptions]
-    ) -> Self:
-        """Learn from another batch of rows, which need not be kept.
-
-        The sums of all batches so far are in ``stream_``, to be saved and taken up again; X may
-        also be such a :class:`Stream`, which is added. The topics are read off the moments alone:
-        ``refine`` needs rows that can be gone over again. The first batch should be typical, as
-        moments are taken about its means. With ``refit=False`` rows are added and nothing is
-        learned, which is faster, and right while there are too few. The one option is
-        ``sample_weight``.
-        """
-        sample_weight = options.pop("sample_weight", None)
-        if options:
-            raise TypeError(
-                f"GammaPoisson.partial_fit() got an unexpected argument {min(options)!r}"
-            )
-        learned: Self = super().partial_fit(X, y, sample_weight, refit=refit)
-        return learned
-
     def transform(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
         """Posterior mean loadings of each row given its observed counts; (n, k).
 
         By mean-field variational inference. What it expects of counts is close to exact; of topics
         that share many features it may give one the loading of another.
         """
-        fitted, each = self.fitted, self._each(X, observed)
-        return each(lambda block: fitted.model.hidden(block, fitted.parameters))
+        return self._hidden(X, observed)
 
     def fit_transform(self, X: Any, y: Any = None, **options: Unpack[FitOptions]) -> Any:
         """Fit, and the posterior mean loadings of the same rows; (n, k)."""
@@ -251,13 +202,8 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         which share features trade loadings.
         """
         parameters, each = self.fitted.parameters, self._each(X, observed)
-
-        def columns(block: Block) -> Array:
-            sample = importance_sample(block, parameters, LIKELIHOOD_SEED)
-            variances = np.diagonal(sample.covariance, axis1=1, axis2=2)
-            return np.hstack([sample.mean, np.sqrt(np.maximum(variances, 0.0))])
-
-        return Loadings(*np.hsplit(each(columns), 2))
+        both = each(lambda block: np.hstack(loadings(block, parameters)))
+        return Loadings(*np.hsplit(both, 2))
 
     def inverse_transform(self, X: Any) -> Array:
         """Expected counts of rows with loadings ``X`` (n, k); (n, d)."""
@@ -318,7 +264,4 @@ class GammaPoisson(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        # scikit-learn has no tag for counts; this one makes its checks use whole numbers.
-        tags.input_tags.categorical = True
         return tags

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.explain.topics import Topics
+from halfseen.method.fitted import Fitted
 from halfseen.method.model import Abilities, About, Cells, Each, Polished
 from halfseen.models.counts import check_counts
 from halfseen.models.gamma_poisson.concerns import alike, dispersion, routes
@@ -51,7 +52,6 @@ class GammaPoissonModel:
     axes: Mapping[str, str] = field(default_factory=dict)
     cumulants: GammaPoissonCumulants = field(default_factory=GammaPoissonCumulants)
     checks: tuple[Callable[[Any], Iterator[Any]], ...] = (alike, dispersion, routes)
-    portrait: Callable[[Any], Any] = Topics
 
     @property
     def abilities(self) -> Abilities:
@@ -65,6 +65,10 @@ class GammaPoissonModel:
             polish_candidates=False,
             scored_rows=MOST_SCORED,
         )
+
+    def portrait(self, fitted: Fitted[GammaPoissonParameters]) -> Topics:
+        """As topics."""
+        return Topics.of(fitted, fitted.parameters.topics, loadings)
 
     def check(self, seen: Survey) -> None:
         """Columns hold counts."""
@@ -137,3 +141,10 @@ class GammaPoissonModel:
     ) -> list[GammaPoissonParameters]:
         """Refused, as :attr:`abilities` says."""
         raise ValueError(NO_INTERVALS)
+
+
+def loadings(block: Block, parameters: GammaPoissonParameters) -> tuple[Array, Array]:
+    """Means and standard deviations of rows' loadings, by importance sampling; (n, k) each."""
+    sample = importance_sample(block, parameters, LIKELIHOOD_SEED)
+    variances = np.diagonal(sample.covariance, axis1=1, axis2=2)
+    return sample.mean, np.sqrt(np.maximum(variances, 0.0))

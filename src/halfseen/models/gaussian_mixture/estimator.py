@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import DensityMixin
 
 from halfseen.estimators.checks import check_choice, check_non_negative, check_positive_integer
 from halfseen.estimators.estimator import Estimator
@@ -31,7 +30,7 @@ ABOUT = About(
 )
 
 
-class GaussianMixture(DensityMixin, Estimator):  # type: ignore[misc]
+class GaussianMixture(Estimator):
     """Mixture of Gaussians with independent noise, learned from whatever is observed.
 
     No random starts: the second and third moments of the observed entries, each feature weighted

@@ -6,10 +6,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from halfseen.moments.few_rows import FEW_ROWS
 from halfseen.rows.arrays import Array
 from halfseen.rows.rows import Block
 
-FEW_ROWS = 30
 CLEAR = 5.0
 """Standard errors that chance is unlikely to give, at the worst of all pairs of features."""
 TELLING = 0.1

@@ -11,6 +11,7 @@ from halfseen.rows.arrays import Array, Labels, Mask
 from halfseen.rows.rows import Block
 
 P = TypeVar("P")
+P_co = TypeVar("P_co", covariant=True)
 
 
 class Pull(NamedTuple):
@@ -21,7 +22,7 @@ class Pull(NamedTuple):
     bend: Callable[[Array], Array]  # from rows' weights (n,) to minus the summed curvature (m, m)
 
 
-class Free(Protocol[P]):
+class Free(Protocol[P_co]):
     """The free numbers of a mixture in one vector: logarithms of the shares first."""
 
     @property
@@ -31,7 +32,7 @@ class Free(Protocol[P]):
     def pull(self, block: Block, component: int) -> Pull:
         """How a block's rows pull at the numbers of a component."""
 
-    def moved(self, step: Array) -> P:
+    def moved(self, step: Array) -> P_co:
         """The mixture a ``step`` (size,) away."""
 
 

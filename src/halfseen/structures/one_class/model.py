@@ -8,6 +8,7 @@ import numpy as np
 
 from halfseen.explain.groups import Groups
 from halfseen.method.em import climb, normalised
+from halfseen.method.fitted import Fitted
 from halfseen.method.model import Abilities, About, Cells, Cumulants, Each, Polished
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels
@@ -40,12 +41,16 @@ class OneClass(Generic[P]):
     check: Callable[[Survey], None]
     caution: Callable[[Survey], None] = anything
     own_checks: tuple[Callable[[Any], Iterator[Any]], ...] = ()
-    portrait: Callable[[Any], Any] = Groups
 
     @property
     def checks(self) -> tuple[Callable[[Any], Iterator[Any]], ...]:
         """Components may overlap in every mixture."""
         return (overlap, *self.own_checks)
+
+    def portrait(self, fitted: Fitted[P]) -> Groups:
+        """As groups of rows."""
+        means, variances = self.emission.means, self.emission.variances
+        return Groups.of(fitted, means(fitted.parameters), variances(fitted.parameters))
 
     def regression(self, kept: Survey) -> ClassRegression[P]:
         """Incomplete features are found by regression on the components' shares."""
@@ -111,7 +116,8 @@ class OneClass(Generic[P]):
     def places(self, parameters: P, home: P) -> Array:
         """Means, in the spread of each feature within components; (k, d)."""
         spread = np.sqrt(self.emission.variances(home).mean(axis=0))
-        return self.emission.means(parameters) / spread
+        places: Array = self.emission.means(parameters) / spread
+        return places
 
     def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
         """By the score bootstrap, in one pass."""

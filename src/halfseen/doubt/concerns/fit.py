@@ -1,0 +1,65 @@
+"""Concerns about the fit itself: how clear it is, and whether the model knows what it knows."""
+
+from collections.abc import Iterator
+
+from scipy.stats import binom
+
+from halfseen.doubt.concerns.case import Case
+from halfseen.doubt.concerns.concern import Concern
+from halfseen.rows.percentages import percent
+
+UNEXPLAINED = 0.5
+SMALLEST_COMPONENT = 50
+"""Rows from which the averages of a component are worth telling."""
+COVERED, EXPECTED, CHANCE = 0.9, 0.95, 0.001
+
+
+def not_told_apart(case: Case) -> Iterator[Concern]:
+    """Components that leave much of the third moments over."""
+    left = case.fitted.diagnostics.off_diagonal_fraction
+    if left > UNEXPLAINED:
+        yield Concern(
+            "unexplained_third_moments",
+            f"The {case.components} leave {percent(left)} of the third moments unexplained, so "
+            "they were not clearly told apart by moments alone.",
+        )
+
+
+def not_converged(case: Case) -> Iterator[Concern]:
+    """A climb that was stopped before its end."""
+    if not case.fitted.converged:
+        yield Concern(
+            "not_converged",
+            "The likelihood was still rising when the fit was stopped, so another fit may differ.",
+        )
+
+
+def small_components(case: Case) -> Iterator[Concern]:
+    """Components that hardly any row belongs to, where rows belong to one each."""
+    model, sums = case.fitted.model, case.seen.sums
+    if not model.about.labels:
+        return
+    n_rows = sums.n_rows + sums.n_empty
+    for component, share in enumerate(model.shares(case.fitted.parameters)):
+        if share * n_rows < SMALLEST_COMPONENT:
+            yield Concern(
+                "small_component",
+                f"{case.called(component).capitalize()} has about {share * n_rows:.0f} rows, too "
+                "few to describe it well.",
+            )
+
+
+def too_sure_of_values(case: Case) -> Iterator[Concern]:
+    """Values that are further from what was expected than the model thinks they can be."""
+    found = case.hidden_values
+    if found is None:
+        return
+    within, n_values = found.within(2.0), len(found.true)
+    by_chance = binom.cdf(round(within * n_values), n_values, EXPECTED)
+    if within < COVERED and by_chance < CHANCE:
+        yield Concern(
+            "too_sure_of_values",
+            f"Only {percent(within)} of values that were hidden and filled in again lie within two "
+            f"standard deviations of what was expected ({EXPECTED:.0%} should): single values are "
+            "less certain than the model thinks.",
+        )

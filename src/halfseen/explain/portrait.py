@@ -1,0 +1,160 @@
+"""A learned model as people are shown it: in the table's own units, most common first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.explain.words import Told
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.rows import Block, Rows
+
+Each = Callable[[Block], Array]
+"""Something said of each row of a block."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """What components are like, for the page: a line for each of some features."""
+
+    title: str
+    caption: str
+    features: list[int]
+    shade: Array  # (lines, k)  from -1, blue, to 1, red
+    texts: list[list[str]]
+    tips: list[list[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class HeatMap:
+    """What components are like, on paper: a column for each."""
+
+    lines: tuple[str, ...]  # names of the lines, from above
+    values: Array  # (lines, k)  what is coloured; NaN where there is nothing to say
+    texts: list[list[str]]
+    column: str  # what a column is called
+    line: str  # what a line is
+    colour: str  # what the colour is
+    about_zero: bool  # whether values are on both sides of zero
+    wide: tuple[float, float]  # inches, and inches a column
+    high: int  # lines of text
+    needed: bool  # texts are drawn even where they hardly fit
+
+
+@dataclass(frozen=True, eq=False)
+class Doubts:
+    """How sure a model is of some rows."""
+
+    memberships: Array  # (n, k)  shares of components in each row, as shown
+    values: Array  # (n,)  how sure the model is of a row
+    sentence: str  # empty if there is nothing to tell
+    title: str
+    caption: str
+    axis: str
+    span: tuple[float, float]  # of the values that are drawn on the page
+    on_paper: tuple[str, float, str]  # the axis, what is in the middle, and how that is told
+
+
+class Predicted(NamedTuple):
+    """What is said of rows in a table of results."""
+
+    columns: dict[str, Any]
+    sentence: str
+
+
+class Portrait(Protocol):
+    """Components numbered from 1 by how common they are.
+
+    What a model hands out as its portrait. The page, the plots and the command line know models
+    only by this.
+    """
+
+    @property
+    def noun(self) -> str:
+        """What a component is to people."""
+
+    @property
+    def nouns(self) -> str:
+        """What several are."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the features."""
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """The model's own numbers of the components; (k,)."""
+
+    @property
+    def shares(self) -> Array:
+        """How common the components are; (k,)."""
+
+    @property
+    def centres(self) -> Array:
+        """What each component has of each feature; (k, d)."""
+
+    @property
+    def average(self) -> Array:
+        """The same for all rows together; (d,)."""
+
+    @property
+    def scores(self) -> Array:
+        """How far components are from average, in what suits them; (k, d)."""
+
+    @property
+    def geometric(self) -> Mask:
+        """Features whose averages are geometric means; (d,)."""
+
+    @property
+    def learned_as(self) -> tuple[str | None, str | None]:
+        """The learned attributes that hold the centres and the shares, if any does."""
+
+    @property
+    def k(self) -> int:
+        """How many components there are."""
+
+    @property
+    def of_what(self) -> str:
+        """What shares are shares of."""
+
+    @property
+    def known(self) -> str:
+        """What has confidence intervals."""
+
+    @property
+    def belonging(self) -> str:
+        """What the share of a component in a row is called."""
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows are enough to look at."""
+
+    def called(self, component: int) -> str:
+        """What the model's own component of a number is called."""
+
+    def in_own_units(self, centres: Array) -> Array:
+        """Values (n, d) of the model's centres, as people have them."""
+
+    def told(self, members: str = "rows") -> list[Told]:
+        """Each component in words."""
+
+    def grid(self, low: Array | None, high: Array | None) -> Grid:
+        """What components are like; ``low`` and ``high`` (k, d) are ends of 95 % intervals."""
+
+    def heat_map(self, n_words: int) -> HeatMap:
+        """What components are like; where features are listed by rank, so many of them."""
+
+    def doubts(self, rows: Rows) -> Doubts:
+        """How sure the model is of each row."""
+
+    def predicted(self, hidden: Array) -> Predicted:
+        """What is hidden behind rows (n, k), in the model's own order, as a table of results."""
+
+
+def portrait_of(estimator: Any) -> Portrait:
+    """The portrait of a fitted estimator."""
+    fitted = estimator.fitted
+    portrait: Portrait = fitted.model.portrait(fitted)
+    return portrait

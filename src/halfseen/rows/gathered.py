@@ -1,0 +1,41 @@
+"""Something said of each row, gathered in the order of the rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from halfseen.rows.arrays import Array
+from halfseen.rows.rows import Block, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """What blocks said, each by the number of its first row: for what fits into memory."""
+
+    parts: tuple[tuple[int, np.ndarray[Any, Any]], ...]
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.parts + other.parts)
+
+    def in_order(self) -> np.ndarray[Any, Any]:
+        """All of it; (n, ...)."""
+        return np.concatenate([part for _, part in sorted(self.parts, key=lambda one: one[0])])
+
+
+def gathered(rows: Rows, function: Callable[[Block], np.ndarray[Any, Any]]) -> Any:
+    """``function(block)`` (n, ...) of all rows, by one pass, wherever they live."""
+    return rows.accumulate(lambda block: Gathered(((block.start, function(block)),))).in_order()
+
+
+def with_gaps(block: Block) -> Array:
+    """The values of a block, NaN where they are not observed; (n, d)."""
+    table: Array = np.where(block.observed, block.values, np.nan)
+    return table
+
+
+def whole_table(rows: Rows) -> Array:
+    """All rows in one array (n, d), in which NaN marks the gaps."""
+    table: Array = gathered(rows, with_gaps)
+    return table

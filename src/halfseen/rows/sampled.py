@@ -1,0 +1,41 @@
+"""A few rows, drawn by lot from a table that need not be in memory."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.rows.arrays import Array
+from halfseen.rows.gathered import gathered, whole_table, with_gaps
+from halfseen.rows.memory import MemoryRows
+from halfseen.rows.rows import Block, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some rows, and which of the table they are."""
+
+    numbers: NDArray[np.intp]  # (n,)  ascending
+    rows: MemoryRows
+
+    @property
+    def table(self) -> Array:
+        """The rows as an array (n, d), in which NaN marks the gaps."""
+        return self.rows.table
+
+
+def sampled(rows: Rows, most: int) -> Sample:
+    """At most so many rows, by two passes: one counts them, one keeps those that were drawn.
+
+    The draw depends on the number of rows only, so that every engine keeps the same ones.
+    """
+    n_rows = rows.accumulate(len)
+    if n_rows <= most:
+        return Sample(np.arange(n_rows), MemoryRows(whole_table(rows), rows.names))
+    numbers = np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False))
+
+    def drawn(block: Block) -> Array:
+        first, last = np.searchsorted(numbers, [block.start, block.start + len(block)])
+        return with_gaps(block.rows(numbers[first:last] - block.start))
+
+    return Sample(numbers, MemoryRows(gathered(rows, drawn), rows.names))

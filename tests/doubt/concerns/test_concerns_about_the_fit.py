@@ -1,0 +1,111 @@
+"""Concerns about the fit itself, and facts that are none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from halfseen import GammaPoisson, GaussianMixture, simulate
+from halfseen.doubt.concerns import concerns_of, facts_of
+from halfseen.doubt.hidden_values import hide_and_fill
+
+rng = np.random.default_rng(0)
+MEANS = np.array([[0.0, 0, 0, 0], [5, 4, -4, 6]])
+X = simulate.gaussian_mixture(2000, [0.7, 0.3], MEANS, 1.0, rng)[0]
+X = simulate.independent_gaps(X, [1, 1, 1, 0.3], rng)
+COUNTS = simulate.gamma_poisson(600, rng.dirichlet(np.ones(5), 2), [1, 1], 0.03, rng)[0]
+
+
+def kinds(model, table):
+    return {one.kind: one.sentence for one in model.concerns(table)}
+
+
+@pytest.fixture
+def mixture():
+    return GaussianMixture(2).fit(X)
+
+
+def test_third_moments_left_over_are_told_with_their_share(mixture):
+    mixture.diagnostics_ = replace(mixture.diagnostics_, off_diagonal_fraction=0.8)
+    assert kinds(mixture, X) == {
+        "unexplained_third_moments": "The components leave 80% of the third moments unexplained, "
+        "so they were not clearly told apart by moments alone."
+    }
+    shown = concerns_of(mixture._case(X).in_words())
+    assert shown[0].sentence.startswith("The groups leave 80%")
+
+
+def test_a_climb_that_was_stopped_is_told(mixture):
+    mixture.converged_ = False
+    assert kinds(mixture, X) == {
+        "not_converged": "The likelihood was still rising when the fit was stopped, so another fit "
+        "may differ."
+    }
+
+
+def test_small_components_are_told_with_their_rows(mixture):
+    mixture.weights_ = np.array([0.98, 0.02])
+    told = kinds(mixture, X)["small_component"]
+    assert told == "Component 1 has about 40 rows, too few to describe it well."
+    mixture.weights_ = np.array([0.02, 0.98])
+    told = dict(concerns_of(mixture._case(X).in_words()))["small_component"]
+    assert told.startswith("Group 2 has about 40 rows")
+
+
+def test_rare_topics_are_not_small_groups_of_rows():
+    model = GammaPoisson(2).fit(COUNTS)
+    model.shapes_ = np.array([1.0, 1e-3])
+    assert "small_component" not in kinds(model, COUNTS)
+
+
+def test_a_model_that_is_too_sure_of_single_values_is_told(mixture):
+    mixture.covariances_ = mixture.covariances_ / 9
+    found = hide_and_fill(mixture.fitted, X, fraction=0.1, random_state=0)
+    within = np.mean(np.abs(found.true - found.guess) <= 2 * found.spread)
+    assert within < 0.7
+    assert kinds(mixture, X)["too_sure_of_values"] == (
+        f"Only {within:.0%} of values that were hidden and filled in again lie within two standard "
+        "deviations of what was expected (95% should): single values are less certain than the "
+        "model thinks."
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_few_values_do_not_make_a_sound_model_too_sure(seed):
+    few = X[100 * seed : 100 * (seed + 1)]
+    model = GaussianMixture(2).fit(X)
+    assert "too_sure_of_values" not in kinds(model, few)
+
+
+def test_too_few_values_to_hide_any_are_no_concern(mixture):
+    one = np.full((20, 4), np.nan)
+    one[0, 0] = 1.0
+    assert mixture._case(one).hidden_values is None
+
+
+def test_hidden_values_are_filled_as_gaps_are(mixture):
+    found = hide_and_fill(mixture.fitted, X, fraction=0.2, random_state=3)
+    hidden = ~np.isnan(X) & (np.random.RandomState(3).random_sample(X.shape) < 0.2)
+    gappy = np.where(hidden, np.nan, X)
+    filled, spread = mixture.impute(gappy, return_std=True)
+    unit = np.nanstd(gappy, axis=0)
+    np.testing.assert_allclose(found.guess, ((filled - np.nanmean(gappy, axis=0)) / unit)[hidden])
+    np.testing.assert_allclose(found.spread, (spread / unit)[hidden])
+
+
+def test_facts_are_told_and_are_no_concerns(mixture):
+    table = X.copy()
+    table[:3] = np.nan
+    model = GaussianMixture(2).fit(table)
+    told = {
+        "n_unseen_triples": (7, "7 triples of columns are never known in the same row"),
+        "incomplete_features": ("divide", "Too few columns are complete"),
+        "dropped_features": ({"ward": "constant"}, "ward was left out: it is constant."),
+    }
+    model.diagnostics_ = replace(model.diagnostics_, **{name: it[0] for name, it in told.items()})
+    facts = facts_of(model._case(table))
+    assert facts[0] == "3 rows hold nothing, and say nothing."
+    for fact, (_, sentence) in zip(facts[1:], told.values(), strict=True):
+        assert fact.startswith(sentence)
+    assert model.concerns(table) == []
+    assert facts_of(mixture._case(X)) == []

@@ -1,0 +1,187 @@
+"""The laws of all sums: blocks of rows may be cut and merged anyhow, and no rows add nothing.
+
+The kit goes over every class of the package that adds. One without an entry here fails it.
+"""
+
+import copy
+import dataclasses
+import inspect
+import pkgutil
+from importlib import import_module
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import halfseen
+from halfseen import GaussianMixture
+from halfseen.method.regression import ManyRegressions, RegressionSums
+from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
+from halfseen.models.gamma_poisson.stochastic_em import Chains
+from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
+from halfseen.models.gaussian_mixture.emission import Normal
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.models.gaussian_mixture.uneven_noise import ResidualSums
+from halfseen.moments.adjusted import AdjustedSums, Prediction
+from halfseen.moments.bin_sums import BinSums
+from halfseen.moments.gaps.informative import GapValueSums
+from halfseen.moments.gaps.mask_rows import MaskRows
+from halfseen.moments.gaps.panels import MaskGroups
+from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.pair_sums import PairSums
+from halfseen.moments.spread import Spread
+from halfseen.moments.thin_second import MaskKeys
+from halfseen.moments.thirds.implicit import ImplicitThirdSums
+from halfseen.moments.thirds.least_squares import RightSide
+from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.rows.bins import Bins
+from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.rows import Block
+from halfseen.structures.one_class.e_step import ClassSums
+from halfseen.structures.one_class.scores import ScoreSums
+
+N, D, K = 60, 4, 2
+RNG = np.random.default_rng(0)
+ORIGIN = np.array([1.5, 0.0, 2.0, -1.0])
+BASIS = RNG.normal(size=(D, 3))
+FRACTION = np.array([1.0, 0.8, 0.5, 0.5])
+COMPLETE = np.array([True, True, False, False])
+TOGETHER = MaskGroups(np.array([False, True, False, False]), (~COMPLETE,))
+BINS = Bins(5, np.arange(N) % 5)
+MIXTURE = MixtureParameters(np.array([0.4, 0.6]), RNG.normal(size=(K, D)), np.ones((K, D)))
+NORMAL = Normal(SHAPES["diag"])
+TOPICS = GammaPoissonParameters(RNG.dirichlet(np.ones(D), size=K), np.array([1.0, 2.0]), 0.1)
+
+
+def table(seed=1):
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random((N, D)) < FRACTION, rng.poisson(3.0, (N, D)).astype(float), np.nan)
+
+
+def regressors(block):
+    return np.column_stack([np.ones(len(block)), block.values])
+
+
+def sweep(block):
+    chains = Chains(0)
+    return chains.sweep(TOPICS, 0)(block, chains.begin(TOPICS)(block))[0]
+
+
+def fitted():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, D)) + 6 * rng.integers(2, size=(300, 1))
+    return GaussianMixture(2).fit(X).fitted
+
+
+SUMS = {
+    FeatureSums: FeatureSums.of,
+    PairSums: PairSums.about(ORIGIN),
+    ThirdSums: ThirdSums.about(ORIGIN),
+    StreamSums: StreamSums.about(ORIGIN),
+    BinSums: BinSums.triples(ORIGIN, BINS),
+    GapValueSums: GapValueSums.about(ORIGIN),
+    Spread: Spread.about(ORIGIN),
+    MaskRows: MaskRows.of(np.arange(D)),
+    MaskKeys: MaskKeys.about(ORIGIN),
+    ImplicitThirdSums: ImplicitThirdSums.along(BASIS, ORIGIN, FRACTION, TOGETHER),
+    RightSide: RightSide.along(BASIS, ORIGIN, np.arange(D)),
+    AdjustedSums: AdjustedSums.pairs(Prediction(ORIGIN, COMPLETE, RNG.normal(size=(2, D)))),
+    RegressionSums: RegressionSums.on(regressors, COMPLETE, ~COMPLETE, ORIGIN[~COMPLETE]),
+    ManyRegressions: ManyRegressions.on(
+        [regressors, regressors], COMPLETE, ORIGIN[~COMPLETE], BINS, RNG.random((2, 5))
+    ),
+    ClassSums: ClassSums.under(NORMAL, MIXTURE),
+    ScoreSums: ScoreSums.at(MIXTURE, NORMAL, BINS),
+    ResidualSums: ResidualSums.of(fitted(), np.ones(D, bool), BINS),
+    type(sweep(Block.from_table(table()))): sweep,
+}
+ELSEWHERE = {
+    "CrossScores": "doubt/test_number_of_components.py adds folds",
+    "Stream": "estimators/test_streams.py adds streams",
+}
+"""Sums of sums, which are tested with what makes them."""
+every_sum = pytest.mark.parametrize("kind", SUMS, ids=lambda kind: kind.__name__)
+# Random keys are drawn by block, not by row: only whole blocks may be merged in another order.
+by_block = {MaskKeys}
+
+
+def numbers(sums):
+    """All numbers of a sum, in one list of arrays; lists of masks in their one order."""
+    if isinstance(sums, MaskRows):
+        sums = sums.merged()
+        return [sums.codes, sums.count]
+    if dataclasses.is_dataclass(sums):
+        parts = [getattr(sums, part.name) for part in dataclasses.fields(sums)]
+    elif isinstance(sums, tuple | list):
+        parts = list(sums)
+    else:
+        return [np.asarray(sums)]
+    return [array for part in parts for array in numbers(part)]
+
+
+def assert_same(ours, theirs):
+    for one, other in zip(numbers(ours), numbers(theirs), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
+
+
+def block_of(rows, weights=None):
+    """Rows that follow each other in the table, under their own numbers."""
+    start = int(rows[0]) if len(rows) else 0
+    part = None if weights is None else weights[rows]
+    return Block.from_table(table()[rows], part, start)
+
+
+def pieces(weights=None):
+    cuts = [0, 1, 14, 14, 31, 59, N]
+    return [block_of(np.arange(a, b), weights) for a, b in pairwise(cuts)]
+
+
+@every_sum
+@pytest.mark.parametrize("weighed", [False, True])
+def test_any_split_in_any_order_gives_the_sums_of_all_rows(kind, weighed):
+    weights = np.random.default_rng(2).random(N) + 0.5 if weighed else None
+    parts = [SUMS[kind](block) for block in pieces(weights)]
+    orders = [np.random.default_rng(seed).permutation(len(parts)) for seed in range(3)]
+    whole = sum(parts[1:], start=parts[0])
+    if kind not in by_block:
+        assert_same(whole, SUMS[kind](block_of(np.arange(N), weights)))
+    for order in orders:
+        shuffled = [parts[i] for i in order]
+        assert_same(sum(shuffled[1:], start=shuffled[0]), whole)
+
+
+@every_sum
+def test_no_rows_add_nothing(kind):
+    some, nothing = SUMS[kind](block_of(np.arange(30))), SUMS[kind](block_of(np.arange(0)))
+    assert_same(some + nothing, some)
+    assert_same(nothing + some, some)
+    assert_same(nothing + nothing, nothing)
+
+
+@every_sum
+def test_adding_changes_neither_of_the_two(kind):
+    one, other = SUMS[kind](block_of(np.arange(30))), SUMS[kind](block_of(np.arange(30, N)))
+    before = copy.deepcopy((one, other))
+    one + other
+    assert_same((one, other), before)
+
+
+@every_sum
+def test_in_place_is_the_same(kind):
+    one, other = SUMS[kind](block_of(np.arange(30))), SUMS[kind](block_of(np.arange(30, N)))
+    together = one + other
+    one += other
+    assert_same(one, together)
+
+
+def test_every_class_that_adds_is_in_the_kit():
+    found = {}
+    for module in pkgutil.walk_packages(halfseen.__path__, "halfseen."):
+        if "__main__" in module.name or ".reproduce" in module.name or ".cli" in module.name:
+            continue
+        for name, kind in inspect.getmembers(import_module(module.name), inspect.isclass):
+            ours = kind.__module__.startswith("halfseen.")
+            if ours and "__add__" in vars(kind) and not getattr(kind, "_is_protocol", False):
+                found[name] = kind
+    missing = {name for name, kind in found.items() if kind not in SUMS and name not in ELSEWHERE}
+    assert missing == set()
