@@ -133,4 +133,4 @@ def test_what_is_missing_is_told_by_the_columns_own_names():
 def test_of_wide_tables_fewer_rows_are_looked_at(monkeypatch):
     monkeypatch.setattr("halfseen.doubt.concerns.case.MOST_CELLS", 400)
     X = measurements()
-    assert len(GaussianMixture(2).fit(X)._case(X).sample.numbers) == 100
+    assert len(GaussianMixture(2).fit(X).case(X).sample.numbers) == 100

@@ -8,7 +8,8 @@ import pytest
 
 from halfseen.method.model import Evidence
 from halfseen.method.weak_moments import warn_of_weak_moments
-from halfseen.moments.checks import FEW_ROWS, check_pairs, check_rank
+from halfseen.moments.checks import check_pairs, check_rank
+from halfseen.moments.few_rows import FEW_ROWS
 from halfseen.moments.gaps.gaps import JointGaps
 from halfseen.moments.moments import Moments
 from halfseen.moments.signal import Signal
