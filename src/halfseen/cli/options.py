@@ -9,7 +9,8 @@ Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="The table: .csv, .tsv (.gz too), .parquet, .feather, .arrow, .npy, .npz or .mtx.",
+        help="The table: .csv, .tsv (.gz too), .parquet, .feather, .arrow, .npy, .npz or .mtx; or "
+        "a folder of files of one kind.",
         exists=True,
         readable=True,
     ),
