@@ -114,7 +114,7 @@ def test_a_result_that_cannot_be_finished_is_not_there(data, tmp_path, monkeypat
             raise ValueError("no more")
         return np.ones((len(rows), 2)) / 2
 
-    monkeypatch.setattr("halfseen.GaussianMixture.predict_proba", fails)
+    monkeypatch.setattr("halfseen.GaussianMixture.hidden", fails)
     out = tmp_path / "out.csv"
     result = CliRunner().invoke(app, ["predict", str(model), str(data), "--out", str(out)])
     assert result.exit_code == 2

@@ -21,6 +21,7 @@ from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.memory import MemoryRows, PreparedRows
 from halfseen.rows.reweighted import ReweightedRows
 from halfseen.rows.rows import Block
+from halfseen.rows.scaled import ScaledRows
 from halfseen.rows.seen_once import GoneRows
 from halfseen.rows.sparse.rows import SparseRows
 from halfseen.rows.workers.cluster import ClusterRows
@@ -57,6 +58,13 @@ ENGINES = {
     SparseRows: lambda: SparseRows.of(csr_array(X), NAMES),
     StreamedRows: lambda: all_columns(open_batches([X[:20], X[20:21], X[21:]], read_batch)),
     ClusterRows: on_workers,
+    ScaledRows: lambda: ScaledRows(
+        MemoryRows(np.where(X > 0, 2 * X + 3, 3.0 + 0 * X), NAMES),
+        np.zeros(5, bool),
+        np.full(5, 3.0),
+        np.full(5, 2.0),
+        NAMES,
+    ),
     ReweightedRows: lambda: ReweightedRows(MemoryRows(X, NAMES), Bins.of_rows(N), np.ones(200)),
 }
 SUMMARIES = {

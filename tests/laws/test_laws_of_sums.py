@@ -15,6 +15,7 @@ import pytest
 
 import halfseen
 from halfseen import GaussianMixture
+from halfseen.doubt.missingness import _GapSums
 from halfseen.method.regression import ManyRegressions, RegressionSums
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import Chains
@@ -36,7 +37,11 @@ from halfseen.moments.thirds.least_squares import RightSide
 from halfseen.moments.thirds.third_sums import ThirdSums
 from halfseen.rows.bins import Bins
 from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.gathered import Gathered
+from halfseen.rows.patterns import PatternSums
 from halfseen.rows.rows import Block
+from halfseen.rows.together import Together, together
+from halfseen.rows.value_sums import ValueSums
 from halfseen.structures.one_class.e_step import ClassSums
 from halfseen.structures.one_class.scores import ScoreSums
 
@@ -94,8 +99,15 @@ SUMS = {
     ScoreSums: ScoreSums.at(MIXTURE, NORMAL, BINS),
     ResidualSums: ResidualSums.of(fitted(), np.ones(D, bool), BINS),
     type(sweep(Block.from_table(table()))): sweep,
+    PatternSums: PatternSums.of,
+    ValueSums: ValueSums.of,
+    Gathered: lambda block: Gathered(((block.start, block.values),)),
+    Together: together(FeatureSums.of, PairSums.about(ORIGIN)),
+    _GapSums: _GapSums.about(ORIGIN),
 }
 ELSEWHERE = {
+    "CellSums": "tables/test_one_door.py adds cells of columns",
+    "_Counted": "part of CellSums",
     "CrossScores": "doubt/test_number_of_components.py adds folds",
     "Stream": "estimators/test_streams.py adds streams",
 }
@@ -110,6 +122,11 @@ def numbers(sums):
     if isinstance(sums, MaskRows):
         sums = sums.merged()
         return [sums.codes, sums.count]
+    if isinstance(sums, Gathered):
+        return [sums.in_order()]
+    if isinstance(sums, PatternSums):
+        merged = sums.merged()
+        return [merged.masks, merged.count]
     if dataclasses.is_dataclass(sums):
         parts = [getattr(sums, part.name) for part in dataclasses.fields(sums)]
     elif isinstance(sums, tuple | list):

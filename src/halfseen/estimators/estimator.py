@@ -20,7 +20,7 @@ from halfseen.doubt.number_of_components import choose
 from halfseen.estimators.checks import check_count, check_parameters
 from halfseen.estimators.imputation import filled, spread_out
 from halfseen.estimators.lazily import lazily
-from halfseen.estimators.opened import new_rows, row_by_row, same_rows
+from halfseen.estimators.opened import new_rows, same_rows
 from halfseen.estimators.stored import save
 from halfseen.estimators.streaming import streams, with_batch
 from halfseen.method.fit import Fit, fit_rows, fit_stream, look_through
@@ -31,6 +31,7 @@ from halfseen.method.settings import Settings
 from halfseen.moments.survey import survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.errors import WeakMomentsWarning, warn
+from halfseen.rows.gathered import gathered
 from halfseen.rows.naming import quoted
 from halfseen.tables.arrays_and_frames import feature_names
 from halfseen.tables.door import open_rows
@@ -252,7 +253,7 @@ class Estimator(BaseEstimator):
 
     def _each(self, X: Any, observed: ObservedBlocks | None) -> Callable[..., Array]:
         """What applies a function to all rows of X, of the kept features, a block at a time."""
-        return partial(row_by_row, new_rows(self, X, observed).select(self.kept_features_))
+        return partial(gathered, new_rows(self, X, observed).select(self.kept_features_))
 
     def hidden(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
         """What is expected to be hidden behind each row; (n, k)."""

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from halfseen.estimators.opened import new_rows, row_by_row
+from halfseen.estimators.opened import new_rows
 from halfseen.method.fitted import Fitted
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.gathered import gathered, whole_table
 from halfseen.rows.rows import Block, Rows
 from halfseen.tables.arrays_and_frames import read_new_table
 from halfseen.tables.batches import is_batches
@@ -52,7 +53,7 @@ def _check_draws(draws: Any, return_std: bool) -> None:
 def _in_memory(estimator: Any, X: Any) -> Any:
     """What is in files, as an Arrow table if the model's columns have names."""
     rows = new_rows(estimator, X)
-    table = row_by_row(rows, lambda block: np.where(block.observed, block.values, np.nan))
+    table = whole_table(rows)
     named = hasattr(estimator, "feature_names_in_")
     return arrow_table(rows.names, table) if named else table
 
@@ -63,7 +64,7 @@ def _expected(fitted: Fitted[Any], rows: Rows) -> tuple[Array, Array]:
     def both(block: Block) -> Array:
         return np.hstack(fitted.model.cells(block, fitted.parameters))
 
-    mean, variance = np.hsplit(row_by_row(rows.select(fitted.kept), both), 2)
+    mean, variance = np.hsplit(gathered(rows.select(fitted.kept), both), 2)
     no_spread = np.where(np.isnan(fitted.constants), np.nan, 0.0)
     return (
         spread_out(mean, fitted.kept, fitted.constants),
@@ -72,7 +73,7 @@ def _expected(fitted: Fitted[Any], rows: Rows) -> tuple[Array, Array]:
 
 
 def _drawn(fitted: Fitted[Any], rows: Rows, number: int, random: Any) -> list[Array]:
-    each = partial(row_by_row, rows.select(fitted.kept))
+    each = partial(gathered, rows.select(fitted.kept))
     tables = fitted.model.fill(each, fitted.parameters, number, random)
     return [spread_out(table, fitted.kept, fitted.constants) for table in tables]
 

@@ -1,19 +1,16 @@
 """The rows of a table for an estimator that is fitted already."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from halfseen.moments.survey import survey
-from halfseen.rows.arrays import Array
 from halfseen.rows.memory import MemoryRows
-from halfseen.rows.rows import Block, Rows
+from halfseen.rows.rows import Rows
 from halfseen.tables.arrays_and_frames import feature_names, read_new_table
 from halfseen.tables.columns import in_fitted_order
 from halfseen.tables.door import is_elsewhere, open_rows
@@ -51,8 +48,3 @@ def new_rows(estimator: Any, X: Any, observed: ObservedBlocks | None = None) -> 
         rows = MemoryRows(read_new_table(estimator, X), feature_names(estimator))
     estimator._model().check(survey(rows, 1.0))
     return rows
-
-
-def row_by_row(rows: Any, function: Callable[[Block], Array]) -> Array:
-    """``function`` of all rows, a block at a time, so that what it needs stays small."""
-    return np.concatenate([function(block) for block in rows.blocks()])
