@@ -45,7 +45,11 @@ def test_workers_of_a_cluster_fit_a_folder(folder):
     np.testing.assert_allclose(load(out).means_, in_memory(folder).means_, rtol=1e-9, atol=1e-9)
     told = json.loads(result.stdout)
     assert told["columns"] == NAMES
-    assert told["notes"] == ["Column 'ward' was ignored: it holds large_string."]
+    assert told["n_rows"] == 3000
+    assert told["notes"] == [
+        "table: 3,000 rows, and 4 columns of numbers in which 13% of the cells are empty.",
+        "Column 'ward' was ignored: it holds text, such as 'a'.",
+    ]
 
 
 def test_workers_are_started_where_they_are_asked_for(folder):
@@ -57,6 +61,48 @@ def test_workers_are_started_where_they_are_asked_for(folder):
     assert "Group 1: 6" in result.stdout
 
 
+def test_scales_and_codes_for_gaps_are_those_of_a_fit_without_workers(folder):
+    frame = pd.read_parquet(folder / "table")
+    coded = frame.assign(
+        pressure=np.exp(frame["pressure"] / 4), lactate=frame["lactate"].fillna(-999)
+    )
+    coded.to_csv(folder / "coded.csv", index=False)
+    learned = []
+    for workers in ((), ("--workers", 1)):
+        out = folder / f"{len(workers)}.halfseen"
+        options = ("--log", "pressure", "--standardise", "--missing-values", "-999")
+        result = run(
+            "fit", folder / "coded.csv", "-k", 2, *workers, *options, "--out", out, "--json"
+        )
+        assert result.exit_code == 0, result.output
+        learned.append((load(out), json.loads(result.stdout)["notes"]))
+    (here, notes), (there, notes_there) = learned
+    assert notes == notes_there
+    assert list(here.feature_names_in_) == list(there.feature_names_in_)
+    assert here.feature_names_in_[2] == "standardised(log(pressure))"
+    assert here.observed_fraction_[3] < 0.6
+    np.testing.assert_allclose(there.means_, here.means_, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(there.preprocessing_.scale, here.preprocessing_.scale, rtol=1e-12)
+    assert there.preprocessing_.missing_values == ("-999",)
+
+
+def test_the_dashboard_is_not_seen_from_other_machines(folder, monkeypatch):
+    import distributed
+
+    asked = {}
+
+    class Watched(distributed.LocalCluster):
+        def __init__(self, **options):
+            asked.update(options)
+            super().__init__(**options)
+
+    monkeypatch.setattr(distributed, "LocalCluster", Watched)
+    out = folder / "m.halfseen"
+    result = run("fit", folder / "table", "-k", 2, "--workers", 1, "--no-refine", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert asked["dashboard_address"] == "127.0.0.1:0"
+
+
 REFUSED = {
     "both": (["--workers", 2, "--cluster", "x"], 2, "--workers starts new ones. Give one of them."),
     "none": (["--workers", 0], 2, "--workers must be a whole number of at least 1. Got 0 instead."),
@@ -66,8 +112,6 @@ REFUSED = {
         "No Dask scheduler answers at tcp://127.0.0.1:9. Start one with 'dask scheduler'",
     ),
     "no address": (["--cluster", "over there"], 2, "No Dask scheduler answers at over there."),
-    "standardise": (["--workers", 1, "--standardise"], 2, "--standardise looks through the whole"),
-    "log": (["--workers", 1, "--log", "pulse"], 2, "--log looks through the whole table first"),
     "unknown": (["--workers", 1, "--columns", "puls"], 2, "Did you mean 'pulse'?"),
     "text": (["--workers", 1, "--columns", "ward"], 1, "Leave out columns of text and dates with"),
     "nothing": (["--workers", 1, "--drop", ",".join(NAMES)], 1, "No column of numbers is left in"),

@@ -259,7 +259,7 @@ def test_what_cannot_be_is_said_in_one_sentence_with_exit_code_1(folder, tmp_pat
     (tmp_path / "it.parquet").write_bytes(b"not parquet at all")
     result = run("describe", tmp_path / "it.parquet")
     assert result.exit_code == 1
-    assert "it.parquet cannot be read as its name says" in result.stderr
+    assert "it.parquet cannot be read at its footer" in result.stderr
     frame[["text"]].to_csv(tmp_path / "text.csv", index=False)
     result = run("describe", tmp_path / "text.csv")
     assert result.exit_code == 1

@@ -9,7 +9,24 @@ import pytest
 from pyarrow import feather
 
 from halfseen import DataError
-from halfseen.cli.table import chosen, read_table
+from halfseen.cli.reading.given import all_rows
+from halfseen.cli.reading.opened import open_table, surveyed
+
+
+class Table:
+    """The numbers of a file, with what is told of its columns."""
+
+    def __init__(self, path, missing=(), wanted=()):
+        opened = open_table(path, wanted, missing=missing)
+        self.values = all_rows(opened.source, 256)
+        self.names, self.named = opened.source.names, opened.source.named
+        self.aside = tuple(column.name for column in opened.columns if not column.used)
+        self.notes = opened.notes
+
+
+def read_table(path, missing=(), wanted=()):
+    return Table(path, missing, wanted)
+
 
 TABLE = np.array([[1.5, 2.0, np.nan], [2.5, np.nan, 7.0], [4.0, 6.0, 9.0]])
 NAMES = ["a", "b", "c"]
@@ -94,7 +111,7 @@ def test_columns_that_are_no_numbers_are_left_aside_with_the_reason(tmp_path, ce
 
 def test_a_column_that_numbers_rows_is_used_if_asked_for(tmp_path):
     path = written(tmp_path, "x,y\n1,4.5\n2,3.5\n3,9\n")
-    assert read_table(path, wanted=["x"]).names == ("x", "y")
+    assert read_table(path, wanted=["x", "y"]).names == ("x", "y")
 
 
 def test_text_after_a_million_of_numbers_does_no_harm(tmp_path):
@@ -108,7 +125,10 @@ def test_text_after_a_million_of_numbers_does_no_harm(tmp_path):
     ("text", "sentence"),
     [
         ("", "it.csv is empty"),
-        ("a,b\n1,2\n3\n", "it.csv cannot be read as a table: .*as many cells as the first"),
+        (
+            "a,b\n1,2\n3\n",
+            "it.csv cannot be read at .*Row #3: Expected 2.*as many cells as the first",
+        ),
         ("a,a\n1,2\n3,5\n", "it.csv has several columns named 'a'. Give each its own name."),
     ],
 )
@@ -118,20 +138,21 @@ def test_tables_that_cannot_be_read_are_refused_with_the_reason(tmp_path, text, 
 
 
 def test_infinite_values_are_refused_by_name(tmp_path):
-    table = read_table(written(tmp_path, "a,b\n1,2\ninf,5\n4,4\n"))
+    table = open_table(written(tmp_path, "a,b\n1,2\ninf,5\n4,4\n"))
     with pytest.raises(DataError, match=r"Infinite values in 'a'\. .*--missing-values inf,-inf"):
-        chosen(table, [], [])
+        surveyed(table)
 
 
 def test_arrays_that_are_no_tables_are_refused(tmp_path):
     np.savez(tmp_path / "two.npz", a=TABLE, b=TABLE)
-    with pytest.raises(DataError, match=r"two\.npz holds 2 arrays"):
+    with pytest.raises(DataError, match=r"two\.npz should hold one table, .* but it holds 2"):
         read_table(tmp_path / "two.npz")
     np.save(tmp_path / "deep.npy", np.zeros((2, 2, 2)))
     with pytest.raises(DataError, match=r"an array of shape \(2, 2, 2\)"):
         read_table(tmp_path / "deep.npy")
+    (tmp_path / "it.xlsx").write_bytes(b"")
     with pytest.raises(ValueError, match=r"it\.xlsx is of no kind that is known"):
         read_table(tmp_path / "it.xlsx")
     np.save(tmp_path / "objects.npy", np.array([[{}]]), allow_pickle=True)
-    with pytest.raises(DataError, match=r"objects\.npy cannot be read as its name says"):
+    with pytest.raises(DataError, match=r"objects\.npy holds an array of object"):
         read_table(tmp_path / "objects.npy")

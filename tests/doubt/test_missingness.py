@@ -1,5 +1,7 @@
 """What is missing, against plain counting."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from halfseen import simulate
-from halfseen.doubt.missingness import missingness
+from halfseen.doubt.missingness import missingness, missingness_of
+from halfseen.rows.batched import all_columns
+from halfseen.tables.arrays_and_frames import read_batch
+from halfseen.tables.batches import open_batches
 
 NAMES = ["a", "b", "c", "d"]
 MASKS = arrays.arrays(bool, st.tuples(st.integers(1, 40), st.just(4)))
@@ -16,7 +21,7 @@ MASKS = arrays.arrays(bool, st.tuples(st.integers(1, 40), st.just(4)))
 @given(MASKS)
 def test_patterns_and_pairs_are_those_of_plain_counting(mask):
     table = np.where(mask, 1.0, np.nan)
-    found = missingness(NAMES, table)
+    found = missingness_of(NAMES, table)
     counted = {}
     for row in mask:
         counted[tuple(row)] = counted.get(tuple(row), 0) + 1
@@ -41,7 +46,9 @@ def table_of(n_rows, seed=0):
 
 def test_independent_gaps_are_taken_as_such():
     rng = np.random.default_rng(1)
-    found = missingness(NAMES, simulate.independent_gaps(table_of(5000), [1, 0.8, 0.5, 0.2], rng))
+    found = missingness_of(
+        NAMES, simulate.independent_gaps(table_of(5000), [1, 0.8, 0.5, 0.2], rng)
+    )
     assert found.independent
     assert found.at_random
     assert found.n_rows == 5000
@@ -52,7 +59,7 @@ def test_features_that_are_missing_together_are_named():
     gone = np.random.default_rng(1).random(2000) < 0.5
     table[gone, 1] = np.nan
     table[gone, 3] = np.nan
-    found = missingness(NAMES, table)
+    found = missingness_of(NAMES, table)
     assert not found.independent
     assert found.most_dependent == ("b", "d")
     assert found.together
@@ -61,7 +68,7 @@ def test_features_that_are_missing_together_are_named():
 def test_gaps_that_depend_on_values_are_found_with_their_size():
     table = table_of(4000)
     table[table[:, 0] > 0.5, 2] = np.nan
-    shift = missingness(NAMES, table).shift
+    shift = missingness_of(NAMES, table).shift
     assert (shift.feature, shift.where_missing) == ("a", "c")
     high = table[:, 0] > 0.5
     expected = (table[high, 0].mean() - table[~high, 0].mean()) / table[:, 0].std()
@@ -72,11 +79,26 @@ def test_the_rarest_pair_is_told():
     table = table_of(100)
     table[5:, 1] = np.nan
     table[:2, 2] = np.nan
-    assert missingness(NAMES, table).rarest == ("b", "c", 3)
+    assert missingness_of(NAMES, table).rarest == ("b", "c", 3)
 
 
 def test_tables_without_rows_or_with_one_column_have_nothing_to_say():
-    assert missingness(["a"], np.empty((0, 1))).patterns == ()
-    alone = missingness(["a"], np.array([[1.0], [np.nan]]))
+    assert missingness_of(["a"], np.empty((0, 1))).patterns == ()
+    alone = missingness_of(["a"], np.array([[1.0], [np.nan]]))
     assert alone.most_dependent is None
     assert alone.rarest is None
+
+
+@pytest.mark.parametrize("cuts", [(), (1,), (3, 3, 40), tuple(range(0, 60, 7))])
+def test_any_split_of_the_rows_gives_what_the_whole_table_gives(cuts):
+    rng = np.random.default_rng(3)
+    table = simulate.independent_gaps(table_of(60), [1, 0.8, 0.5, 0.2], rng)
+    whole = missingness_of(NAMES, table)
+    batches = open_batches(np.split(table, cuts), read_batch)
+    parts = missingness(all_columns(replace(batches, names=tuple(NAMES), named=False)))
+    assert parts.n_rows == whole.n_rows
+    assert parts.rarest == whole.rarest
+    np.testing.assert_allclose(parts.dependence, whole.dependence)
+    for ours, theirs in zip(parts.patterns, whole.patterns, strict=True):
+        assert ours.n_rows == theirs.n_rows
+        np.testing.assert_array_equal(ours.observed, theirs.observed)

@@ -30,11 +30,11 @@ def table(n_rows=2000, gaps=(1, 1, 1, 0.3), seed=0):
 
 
 def report_page(model, X, *, groups=None, **options):
-    return pages.report_page(model._case(X, groups), grouped=groups is not None, **options)
+    return pages.report_page(model.case(X, groups), grouped=groups is not None, **options)
 
 
 def intervals_shown(model, X, groups=None):
-    return certainty(model._case(X, groups), portrait_of(model))
+    return certainty(model.case(X, groups), portrait_of(model))
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_the_page_has_one_heading_of_the_first_level_and_none_is_skipped(mixture
 
 
 def said(model, X):
-    case = model._case(X).in_words()
+    case = model.case(X).in_words()
     return " ".join([*map(str, concerns_of(case)), *facts_of(case)])
 
 

@@ -99,7 +99,7 @@ def test_of_many_rows_the_page_looks_at_the_same_wherever_they_are(tmp_path, mon
 def test_rows_are_shown_by_their_number_in_the_table(monkeypatch):
     monkeypatch.setattr(groups.Groups, "most_rows", 20)
     X = measurements()
-    case = GaussianMixture(2).fit(X)._case(X)
+    case = GaussianMixture(2).fit(X).case(X)
     memberships = case.portrait.doubts(case.sample.rows).memberships
     shown = some_rows(case.portrait, None, case.sample, memberships)
     for line in shown.rows:
@@ -125,6 +125,6 @@ def test_labels_of_rows_that_depend_on_each_other_do_for_files_too(tmp_path):
 def test_what_is_missing_is_told_by_the_columns_own_names():
     X = measurements()
     model = GaussianMixture(2).fit(X)
-    found = missing_in(model._case([X[:10], X[10:]]))
+    found = missing_in(model.case([X[:10], X[10:]]))
     assert found.names == tuple(NAMES) == portrait_of(model).names
     assert (found.n_rows, found.n_empty_rows) == (900, 1)

@@ -59,7 +59,7 @@ def test_every_component_has_words_and_cells(model):
 
 def test_of_each_row_it_is_known_how_sure_the_model_is(model):
     view = portrait_of(model)
-    doubts = view.doubts(model._case(COUNTS).rows)
+    doubts = view.doubts(model.case(COUNTS).rows)
     np.testing.assert_allclose(doubts.memberships.sum(axis=1), 1)
     assert doubts.values.shape == (N_ROWS,)
     assert doubts.sentence.endswith(".")
@@ -67,7 +67,7 @@ def test_of_each_row_it_is_known_how_sure_the_model_is(model):
 
 
 def test_results_have_a_line_for_each_row_in_the_order_of_the_page(model):
-    view, hidden = portrait_of(model), model._hidden(COUNTS)
+    view, hidden = portrait_of(model), model.hidden(COUNTS)
     columns, sentence = view.predicted(hidden)
     assert all(len(column) == N_ROWS for column in columns.values())
     np.testing.assert_array_equal(
@@ -84,7 +84,7 @@ def test_no_rows_have_results_too(model):
 
 def test_intervals_are_those_of_the_attributes_that_hold_what_is_shown(model):
     view = portrait_of(model)
-    sure, found = certainty(model._case(COUNTS), view), model.intervals(COUNTS)
+    sure, found = certainty(model.case(COUNTS), view), model.intervals(COUNTS)
     centres, shares = view.learned_as
     np.testing.assert_array_equal(sure.low, found[centres].low[view.order])
     np.testing.assert_array_equal(sure.high, found[centres].high[view.order])
@@ -112,7 +112,7 @@ def test_groups_are_shown_whatever_their_columns_come_from():
 
 def test_averages_that_are_not_learned_as_such_have_no_intervals():
     model = GaussianMixture(2).fit(COUNTS)
-    case = model._case(COUNTS)
+    case = model.case(COUNTS)
     sure = certainty(case, poisson_groups(model.fitted, np.ones((2, D))))
     assert sure.low is sure.share_low is None
     assert sure.none_because == "averages are not learned as such."
@@ -148,7 +148,7 @@ def test_ends_of_intervals_are_in_own_units_as_the_centres_are():
     model.preprocessing_ = done
     view = portrait_of(model)
     np.testing.assert_allclose(view.in_own_units(model.means_[view.order]), view.centres)
-    sure = certainty(model._case(X), view)
+    sure = certainty(model.case(X), view)
     assert (sure.low <= view.centres).all()
     assert (view.centres <= sure.high).all()
 

@@ -50,7 +50,7 @@ def of_the_rank(model, table, bins):
 
 
 def report_page(model, table, groups=None):
-    return pages.report_page(model._case(table, groups))
+    return pages.report_page(model.case(table, groups))
 
 
 def band(ax):
@@ -90,16 +90,16 @@ WITHOUT = {
 @pytest.mark.parametrize(("model", "table"), WITHOUT.values(), ids=WITHOUT)
 def test_where_there_is_no_test_there_is_no_noise_and_still_a_plot(model, table):
     model = model.fit(table)
-    assert noise_of_spectrum(model._case(table)) is None
+    assert noise_of_spectrum(model.case(table)) is None
     with_table, without = (plots.spectrum(model, *more) for more in ((table,), ()))
     assert [p.get_height() for p in with_table.patches] == [p.get_height() for p in without.patches]
 
 
 def test_of_too_many_features_the_noise_is_not_told(monkeypatch):
     model = GaussianMixture(2).fit(X)
-    assert noise_of_spectrum(model._case(X)) is not None
+    assert noise_of_spectrum(model.case(X)) is not None
     monkeypatch.setattr(cases, "MOST_FEATURES", 5)
-    assert noise_of_spectrum(model._case(X)) is None
+    assert noise_of_spectrum(model.case(X)) is None
 
 
 ABOVE = "should lie above the grey band, which pure noise would leave in one of 100 such tables"

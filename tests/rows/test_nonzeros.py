@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from halfseen.models.gamma_poisson.posterior import log_factorials
 from halfseen.rows.nonzeros import Nonzeros
+from halfseen.rows.rows import Block
 
 tables = st.tuples(st.integers(0, 6), st.integers(0, 5)).flatmap(
     lambda shape: arrays(float, shape, elements=st.sampled_from([0.0, 0.0, 1.0, 2.0, 300.0]))
@@ -29,8 +31,16 @@ def test_every_count_above_zero_is_there_once_in_order(table):
 
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(tables)
-def test_totals_and_log_factorials_are_sums_over_rows(table):
+def test_totals_and_other_sums_are_over_rows(table):
     nonzeros = Nonzeros.of(table)
     np.testing.assert_array_equal(nonzeros.totals(), [row.sum() for row in table])
+    expected = [sum(x**2 for x in row) for row in table]
+    np.testing.assert_allclose(nonzeros.row_sums(nonzeros.counts**2), expected, rtol=1e-13)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(tables)
+def test_factorials_of_a_row_are_those_of_its_counts(table):
     expected = [sum(lgamma(x + 1) for x in row) for row in table]
-    np.testing.assert_allclose(nonzeros.log_factorials(), expected, rtol=1e-13, atol=1e-13)
+    found = log_factorials(Block.from_table(table))
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)

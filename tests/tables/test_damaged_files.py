@@ -9,8 +9,9 @@ import pytest
 from halfseen.rows.batched import all_columns
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.tables.files import Files, open_files
+from halfseen.tables.files import Files
 from halfseen.tables.formats import FORMATS
+from halfseen.tables.opening import open_files
 
 JUNK = bytes(range(7, 107))
 

@@ -14,8 +14,9 @@ from halfseen.rows.batched import all_columns
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.memory import MemoryRows
-from halfseen.tables.files import Files, open_files
+from halfseen.tables.files import Files
 from halfseen.tables.formats import FORMATS
+from halfseen.tables.opening import left_aside, open_files
 
 NAMES = ("age", "pulse", "lactate")
 every_format = pytest.mark.parametrize("ending", FORMATS)
@@ -131,7 +132,7 @@ def test_a_whole_folder_is_read_but_for_hidden_files_and_other_endings(frame, wr
     (tmp_path / ".part.parquet").write_text("")
     (tmp_path / "README.txt").write_text("about")
     source = open_files(Files(tmp_path))
-    assert [file.name for file in source.files] == ["a.parquet", "b.PARQUET"]
+    assert [file.path.name for file in source.files] == ["a.parquet", "b.PARQUET"]
 
 
 def test_a_file_may_have_a_name_that_would_be_hidden_in_a_folder(frame, write, tmp_path):
@@ -154,12 +155,19 @@ def test_a_folder_of_several_kinds_of_files_is_refused(frame, write, tmp_path):
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".feather"])
-def test_columns_of_text_and_dates_are_named_with_what_they_hold(frame, write, ending, tmp_path):
+def test_columns_of_text_and_dates_are_left_aside_unless_asked_for(frame, write, ending, tmp_path):
     dated = frame.assign(sex="f", day=pd.Timestamp("2024-01-01"))
     write(dated, tmp_path / f"a{ending}")
-    message = r"'sex' and 'day' of a\.\w+ cannot be read as numbers: 'sex' holds \w*string\. Leave"
+    np.testing.assert_array_equal(table_of(rows_of(tmp_path)), frame)
+    assert left_aside(open_files(Files(tmp_path)).columns) == [
+        "Column 'sex' was ignored: it holds text, such as 'f'.",
+        "Column 'day' was ignored: it holds dates or times.",
+    ]
+    message = (
+        r"Columns 'sex' and 'day' of a\.\w+ cannot be read as numbers: of 'sex', it holds text"
+    )
     with pytest.raises(DataError, match=message):
-        open_files(Files(tmp_path))
+        open_files(Files(tmp_path, columns=["sex", "age", "day"]))
     np.testing.assert_array_equal(table_of(rows_of(tmp_path, columns=NAMES)), frame)
 
 

@@ -4,11 +4,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from halfseen.cli.value_codes import CodeSums
 from halfseen.doubt.missingness import Missingness
 from halfseen.explain.words import number
+from halfseen.models import MODELS
 from halfseen.moments.few_rows import FEW_ROWS
-from halfseen.rows.arrays import Array
+from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
+from halfseen.rows.value_sums import ValueSums
 
 SKEWED = 3.0
 """Columns above zero with a skewness above this are better off on a log scale."""
@@ -35,7 +38,9 @@ def what_methods_use(found: Missingness) -> Iterator[str]:
     )
 
 
-def advice(found: Missingness, table: Array) -> Iterator[str]:
+def advice(
+    found: Missingness, features: FeatureSums, values: ValueSums, codes: CodeSums
+) -> Iterator[str]:
     """What to do, with the options that do it."""
     if found.never_together:
         yield (
@@ -55,47 +60,34 @@ def advice(found: Missingness, table: Array) -> Iterator[str]:
     if not found.at_random:
         yield (
             "As gaps depend on values, averages of what is known are biased. Keep the polish by "
-            "likelihood (--refine, the default of gaussian), which allows for gaps that depend on "
+            "likelihood (--refine, the default for groups), which allows for gaps that depend on "
             "what is known."
         )
-    yield from _codes(found.names, table)
-    yield from _kinds(found.names, table)
+    for place, name in enumerate(found.names):
+        for code, n_rows in codes.far(place):
+            yield (
+                f"'{name}' is {code:g} in {n_rows:,} rows, far from its other values. If that "
+                f"stands for a gap, use --missing-values {code:g}."
+            )
+    yield from _kinds(found.names, features, values)
 
 
-def _codes(names: tuple[str, ...], table: Array) -> Iterator[str]:
-    """Numbers that often stand for a gap."""
-    for name, column in zip(names, table.T, strict=True):
-        seen = column[~np.isnan(column)]
-        for code in (-9999.0, -999.0, -99.0, -9.0, 999.0, 9999.0):
-            others = seen[seen != code]
-            if len(others) and len(others) < len(seen) - 1 and _far(code, others):
-                yield (
-                    f"'{name}' is {code:g} in {len(seen) - len(others):,} rows, far from its other "
-                    f"values. If that stands for a gap, use --missing-values {code:g}."
-                )
-
-
-def _far(code: float, others: Array) -> bool:
-    low, high = float(others.min()), float(others.max())
-    room = max(high - low, 1e-9)
-    return (low >= 0 > code and code < low - room / 2) or code > high + room / 2
-
-
-def _kinds(names: tuple[str, ...], table: Array) -> Iterator[str]:
-    if _are_counts(table):
+def _kinds(names: tuple[str, ...], features: FeatureSums, values: ValueSums) -> Iterator[str]:
+    if bool((features.minimum >= 0).all() and features.whole.all()):
         yield (
             "All values are whole numbers of at least 0. If they count things, use --model "
-            "gamma-poisson."
+            f"{' or '.join(name for name, kind in MODELS.items() if kind.about.counts)}."
         )
         return
-    skewed = [i for i, column in enumerate(table.T) if _is_skewed(column)]
-    if skewed:
+    long_tails = (values.count >= FEW_ROWS) & (features.minimum > 0) & (values.skewness > SKEWED)
+    skewed = np.flatnonzero(long_tails)
+    if len(skewed):
         listed = ",".join(names[i] for i in skewed[:6])
         yield (
             f"{quoted(names, skewed)} {'has' if len(skewed) == 1 else 'have'} a long tail. On a "
             f"log scale groups stand out better: --log '{listed}'."
         )
-    spread = np.nanstd(table, axis=0)
+    spread = values.spread
     if spread.max() > DIFFERENT_SCALES * spread.min():
         wide, narrow = int(spread.argmax()), int(spread.argmin())
         yield (
@@ -103,16 +95,3 @@ def _kinds(names: tuple[str, ...], table: Array) -> Iterator[str]:
             f"{number(spread[wide])}, '{names[narrow]}' over {number(spread[narrow])}): use "
             "--standardise."
         )
-
-
-def _are_counts(table: Array) -> bool:
-    seen = table[~np.isnan(table)]
-    return bool((seen >= 0).all() and (seen == np.floor(seen)).all())
-
-
-def _is_skewed(column: Array) -> bool:
-    seen = column[~np.isnan(column)]
-    if len(seen) < FEW_ROWS or seen.min() <= 0:
-        return False
-    z = (seen - seen.mean()) / max(float(seen.std()), 1e-300)
-    return bool((z**3).mean() > SKEWED)

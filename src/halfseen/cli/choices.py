@@ -3,13 +3,6 @@
 from enum import StrEnum
 
 
-class Kind(StrEnum):
-    """The models that can be asked for."""
-
-    gaussian = "gaussian"
-    gamma_poisson = "gamma-poisson"
-
-
 class Method(StrEnum):
     """The three methods."""
 
@@ -36,7 +29,7 @@ class Moments(StrEnum):
 
 
 class Covariance(StrEnum):
-    """How the noise of a Gaussian mixture may differ."""
+    """How the noise of a mixture may differ."""
 
     tied_spherical = "tied_spherical"
     spherical = "spherical"

@@ -1,18 +1,11 @@
 """Fits that Dask's workers do: the table is never in this process."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-
-from halfseen.cli.table import check_known
-from halfseen.rows.errors import DataError
-from halfseen.tables.files import Files, header_of_files
-from halfseen.tables.sparse_file import is_sparse_file
 
 Cluster = Annotated[
     str | None,
@@ -57,7 +50,7 @@ def client_of(cluster: str | None, workers: int | None) -> Iterator[None]:
             local = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
-                dashboard_address=":0",
+                dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
             )
             open_things.enter_context(Client(open_things.enter_context(local)))
@@ -74,30 +67,3 @@ def _answering(client: Any, address: str) -> Any:
             f"No Dask scheduler answers at {address}. Start one with 'dask scheduler', check the "
             "address that it prints, or use --workers to start workers on this machine."
         ) from error
-
-
-@dataclass(frozen=True, eq=False)
-class FarTable:
-    """A table that only workers read."""
-
-    files: Files
-    notes: tuple[str, ...]
-
-
-def far_table(path: Path, columns: Sequence[str], drop: Sequence[str]) -> FarTable:
-    """The columns asked for, or all that hold numbers, of a file or a folder."""
-    if is_sparse_file(path):
-        raise DataError(
-            f"{path.name} holds a sparse matrix, which is read as a whole. Leave out --cluster and "
-            "--workers, or use a dask.array with blocks of CSR from Python."
-        )
-    header = header_of_files(path)
-    for option, names in (("--columns", columns), ("--drop", drop)):
-        check_known(names, header.names, path.name, option)
-    wanted = [n for n in columns or header.names if n not in drop and n not in header.aside]
-    aside = {} if columns else {n: header.text[n] for n in wanted if n in header.text}
-    kept = [name for name in wanted if name not in aside]
-    if not kept:
-        raise DataError(f"No column of numbers is left in {path.name}. Give a table that has some.")
-    notes = [f"Column '{name}' was ignored: it holds {kind}." for name, kind in aside.items()]
-    return FarTable(Files(path, columns=kept, dask=True), tuple(notes))

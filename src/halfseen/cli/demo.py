@@ -6,12 +6,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from halfseen import GaussianMixture
-from halfseen.cli.fitted import with_names
 from halfseen.cli.options import Force, check_writable
+from halfseen.cli.reading.given import with_names
 from halfseen.cli.voice import Voice
 from halfseen.explain.portrait import portrait_of
 from halfseen.explain.words import percent, weights_told
+from halfseen.models import MODELS, USUAL_MODEL
 from halfseen.sample import Clinic, load_clinic
 from halfseen.tables.preprocessing import Preprocessing
 
@@ -56,6 +56,6 @@ def _fitted(clinic: Clinic) -> tuple[Any, Any]:
     names = tuple(f"{m.name} ({m.unit})" for m in clinic.measurements)
     done = Preprocessing(names, np.zeros(len(names), bool), clinic.typical, clinic.spread)
     table = with_names(done.fitted_names, done.apply(clinic.values))
-    model = GaussianMixture(N_GROUPS, random_state=0).fit(table)
+    model = MODELS[USUAL_MODEL](N_GROUPS, random_state=0).fit(table)
     model.preprocessing_ = done
     return model, table

@@ -4,15 +4,20 @@ import numpy as np
 
 from halfseen.cli.advice import advice, what_methods_use
 from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, listed
-from halfseen.cli.table import chosen, read_table
+from halfseen.cli.reading.opened import Opened, open_table, surveyed
+from halfseen.cli.value_codes import CodeSums
 from halfseen.cli.voice import Voice
 from halfseen.doubt.missingness import Missingness, missingness
 from halfseen.explain.gaps import what_is_missing
 from halfseen.explain.words import percent
 from halfseen.rows.arrays import Mask
+from halfseen.rows.errors import DataError
+from halfseen.rows.value_sums import ValueSums
 
 MOST_COLUMNS = 60
 MOST_PATTERNS = 8
+MOST_COMPARED = 8192
+"""Every pair of columns is looked at."""
 
 
 def describe(
@@ -30,14 +35,14 @@ def describe(
       halfseen describe survey.tsv.gz --missing-values 'refused,-9' --drop id --json
     """
     voice = Voice(as_json)
-    names = listed(columns)
-    whole = read_table(data, listed(missing_values), wanted=names)
-    table = chosen(whole, names, listed(drop))
-    values = table.dense()
-    found = missingness(table.names, values)
+    table = open_table(data, listed(columns), listed(drop), listed(missing_values))
+    _check_width(table)
+    seen = surveyed(table, ValueSums.of, CodeSums.of)
+    values, codes = seen.sums
+    found = missingness(seen.table.rows(), seen.features)
     voice.note(
-        f"{table.file}: {table.n_rows:,} rows, {len(table.names)} columns that can be used.",
-        *table.notes,
+        f"{table.file}: {found.n_rows:,} rows, {len(found.names)} columns that can be used.",
+        *seen.table.notes,
     )
     voice.say("")
     _show_columns(voice, found)
@@ -45,7 +50,8 @@ def describe(
     sections = {
         "missing": list(what_is_missing(found)),
         "methods": list(what_methods_use(found)),
-        "advice": list(advice(found, values)) or ["Nothing stands in the way of a fit."],
+        "advice": list(advice(found, seen.features, values, codes))
+        or ["Nothing stands in the way of a fit."],
     }
     for title, key in _TITLES.items():
         voice.say(title)
@@ -60,6 +66,15 @@ _TITLES = {
     "What each method would use": "methods",
     "Advice": "advice",
 }
+
+
+def _check_width(table: Opened) -> None:
+    n_columns = len(table.source.names)
+    if n_columns > MOST_COMPARED:
+        raise DataError(
+            f"{table.file} has {n_columns:,} columns, too many to look at each pair of them. "
+            "Choose columns with --columns."
+        )
 
 
 def _show_columns(voice: Voice, found: Missingness) -> None:

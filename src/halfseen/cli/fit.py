@@ -1,16 +1,16 @@
 """``halfseen fit``: a model from a table."""
 
-from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from halfseen import GammaPoisson, GaussianMixture
-from halfseen.cli.choices import Covariance, Kind, Method, Moments, Weights
-from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of, far_table
+from halfseen.cli.choices import Covariance, Method, Moments, Weights
+from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of
 from halfseen.cli.learned import tell
+from halfseen.cli.models import USUAL, Model, check_scales, made
 from halfseen.cli.options import (
     Columns,
     Data,
@@ -23,7 +23,8 @@ from halfseen.cli.options import (
     check_writable,
     listed,
 )
-from halfseen.cli.prepared import prepared
+from halfseen.cli.reading.opened import open_table
+from halfseen.cli.reading.prepared import prepared
 from halfseen.cli.voice import Voice
 from halfseen.doubt.concerns import concerns_of
 
@@ -40,12 +41,7 @@ def fit(
         ),
     ],
     out: Annotated[Path, typer.Option(help="Where the model is written.")],
-    model: Annotated[
-        Kind,
-        typer.Option(
-            help="gaussian: groups of rows of measurements. gamma-poisson: topics, of counts."
-        ),
-    ] = Kind.gaussian,
+    model: Model = USUAL,
     columns: Columns = None,
     drop: Drop = None,
     log: Log = None,
@@ -62,11 +58,11 @@ def fit(
         float, typer.Option(help="A column known for at least this fraction counts as complete.")
     ] = 0.95,
     covariance: Annotated[
-        Covariance,
+        Covariance | None,
         typer.Option(
-            help="Noise of gaussian: the same in all groups, one each, or one a column (diag)."
+            help="Noise of groups: the same in all of them, one each, or one a column (diag)."
         ),
-    ] = Covariance.tied_spherical,
+    ] = None,
     weights: Annotated[
         Weights,
         typer.Option(
@@ -86,8 +82,7 @@ def fit(
         bool | None,
         typer.Option(
             "--refine/--no-refine",
-            help="Polish by likelihood: done for gaussian unless told not to, slow for "
-            "gamma-poisson.",
+            help="Polish by likelihood: done for groups unless told not to, slow for topics.",
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Makes random steps repeatable.")] = None,
@@ -120,29 +115,24 @@ def fit(
         "random_state": seed,
         "verbose": int(voice.shows_progress),
     }
-    missing = listed(missing_values)
-    names = listed(columns)
-    estimator = MAKERS[model](common, covariance, refine)
-    if check_workers(cluster, workers):
-        _check_as_it_is(log, standardise, missing)
-        far = far_table(data, names, listed(drop))
-        voice.note(*far.notes)
-        with client_of(cluster, workers), voice.listening():
-            learned = estimator.fit(far.files)
-        learned.verbose = 0
-        learned.save(out, overwrite=force)
-        tell(voice, learned, None, out, None, [])
-        return
-    ready = prepared(voice, data, model, names, listed(drop), listed(log), standardise, missing)
-    with voice.listening():
-        learned = estimator.fit(ready.given)
+    estimator = made(model, common, refine, covariance_type=covariance)
+    check_scales(model, listed(log), standardise)
+    far = check_workers(cluster, workers)
+    table = open_table(data, listed(columns), listed(drop), listed(missing_values), workers=far)
+    with client_of(cluster, workers) if far else nullcontext(), voice.listening():
+        ready = prepared(voice, table, listed(log), standardise)
+        X = ready.files if far else ready.given
+        learned = estimator.fit(X)
     learned.verbose = 0
     if ready.changed:
         learned.preprocessing_ = ready.preprocessing
     learned.save(out, overwrite=force)
-    bic = learned.bic(ready.given) if hasattr(learned, "bic") else None
-    concerns = concerns_of(learned._case(ready.given).in_words())
-    tell(voice, learned, ready.table.n_rows, out, bic, concerns)
+    # A table that only workers read is not gone over again from here.
+    bic = learned.bic(X) if hasattr(learned, "bic") and not far else None
+    concerns = [] if far else concerns_of(learned.case(X).in_words())
+    tell(voice, learned, ready.n_rows, out, bic, concerns)
+    if far:
+        return
     voice.say(f"Next:  halfseen report {quote(str(out))} {quote(str(data))} --out report.html")
 
 
@@ -153,29 +143,3 @@ def number_of_components(k: str) -> int | str:
     if not k.isdecimal() or int(k) < 1:
         raise ValueError(f"-k must be a whole number of at least 1, or auto. Got {k!r} instead.")
     return int(k)
-
-
-def _check_as_it_is(log: Any, standardise: bool, missing: Sequence[str]) -> None:
-    """Workers take the columns as the files have them."""
-    asked = {"--log": log, "--standardise": standardise, "--missing-values": missing}
-    options = [option for option, given in asked.items() if given]
-    if options:
-        raise ValueError(
-            f"{options[0]} looks through the whole table first, which --cluster and --workers "
-            "never have in one place. Leave it out, and write the columns as they should be; "
-            "--covariance diag needs no common scale."
-        )
-
-
-def _gaussian(common: dict[str, Any], covariance: Covariance, refine: bool | None) -> Any:
-    polish = None if refine is False else "em"
-    return GaussianMixture(**common, covariance_type=covariance.value, refine=polish)
-
-
-def _gamma_poisson(common: dict[str, Any], covariance: Covariance, refine: bool | None) -> Any:
-    if covariance is not Covariance.tied_spherical:
-        raise ValueError("--covariance belongs to --model gaussian. Leave it out.")
-    return GammaPoisson(**common, refine="saem" if refine else None)
-
-
-MAKERS = {Kind.gaussian: _gaussian, Kind.gamma_poisson: _gamma_poisson}

@@ -1,5 +1,6 @@
 """``halfseen impute``: a table without gaps."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,7 +8,6 @@ import numpy as np
 import typer
 
 from halfseen import load
-from halfseen.cli.fitted import fitting
 from halfseen.cli.options import (
     Data,
     Force,
@@ -19,8 +19,11 @@ from halfseen.cli.options import (
     listed,
 )
 from halfseen.cli.progress import over_rows
-from halfseen.cli.results import check_kind, kept_columns, write_table
+from halfseen.cli.reading.beside import Beside, kept_names
+from halfseen.cli.reading.fitting import Chunk, Fitting, fitting
+from halfseen.cli.results import check_kind, table_file
 from halfseen.cli.voice import Voice
+from halfseen.rows.arrays import Array
 
 
 def impute(
@@ -49,30 +52,43 @@ def impute(
     voice = Voice(as_json)
     learned = load(model)
     given = fitting(learned, data, listed(missing_values))
-    columns = kept_columns(given.table, listed(keep), given.table.names)
-    known = given.table.dense()
-    with voice.listening():
-        filled = over_rows(voice, "Filling gaps", given, lambda rows: learned.impute(_dense(rows)))
-    values = np.where(np.isnan(known), given.in_units(filled), known)
-    gaps = int(np.isnan(known).sum())
-    left = int(np.isnan(values).sum())
-    columns |= dict(zip(given.table.names, values.T, strict=True))
-    write_table(out, _as_in_file(columns, given.table.frame), force=force)
-    voice.note(f"{gaps - left:,} gaps in {given.table.n_rows:,} rows were filled.")
-    if left:
-        voice.note(f"{left:,} gaps stay, in columns that the model never saw a value of.")
+    names = given.source.names
+    kept = kept_names(given, listed(keep), names)
+    order = [name for name in given.source.all_names if name in {*kept, *names}]
+    beside, filled = Beside(given.source, kept), Filled(learned, given)
+    with voice.listening(), table_file(out, force=force) as write:
+        for chunk in over_rows(voice, "Filling gaps", given, dense=True):
+            values = filled.of(chunk)
+            columns = beside.take(chunk.n_rows) | dict(zip(names, values.T, strict=True))
+            write({name: columns[name] for name in order})
+    voice.note(f"{filled.n_gaps - filled.n_left:,} gaps in {filled.n_rows:,} rows were filled.")
+    if filled.n_left:
+        voice.note(f"{filled.n_left:,} gaps stay, in columns that the model never saw a value of.")
     voice.say(f"Table: {out}")
     voice.finish(
-        table=str(out), n_rows=given.table.n_rows, n_filled=gaps - left, columns=list(columns)
+        table=str(out),
+        n_rows=filled.n_rows,
+        n_filled=filled.n_gaps - filled.n_left,
+        columns=order,
     )
 
 
-def _dense(rows: Any) -> Any:
-    return rows.toarray() if hasattr(rows, "toarray") else rows
+@dataclass
+class Filled:
+    """Fills gaps, and counts them."""
 
+    model: Any
+    given: Fitting
+    n_rows: int = 0
+    n_gaps: int = 0
+    n_left: int = 0
 
-def _as_in_file(columns: dict[str, Any], frame: Any) -> dict[str, Any]:
-    """The columns in the order of the file."""
-    if frame is None:
-        return columns
-    return {name: columns[name] for name in frame.column_names if name in columns}
+    def of(self, chunk: Chunk) -> Array:
+        """Some rows without gaps, in their own units; (n, d)."""
+        gaps = np.isnan(chunk.values)
+        expected = self.given.in_units(np.asarray(self.model.impute(chunk.given)))
+        values = np.where(gaps, expected, chunk.values)
+        self.n_rows += chunk.n_rows
+        self.n_gaps += int(gaps.sum())
+        self.n_left += int(np.isnan(values).sum())
+        return values

@@ -58,6 +58,14 @@ Keep = Annotated[
     ),
 ]
 
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Rows with the same value here depend on each other, such as those of one patient.",
+    ),
+]
+
 
 def listed(given: str | list[str] | None) -> list[str]:
     """The names in options such as ``--columns 'age, pulse' --columns lactate``."""

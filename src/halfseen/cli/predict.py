@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from halfseen import load
-from halfseen.cli.fitted import fitting
 from halfseen.cli.options import (
     Data,
     Force,
@@ -18,7 +18,9 @@ from halfseen.cli.options import (
     listed,
 )
 from halfseen.cli.progress import over_rows
-from halfseen.cli.results import check_kind, kept_columns, write_table
+from halfseen.cli.reading.beside import Beside, kept_names
+from halfseen.cli.reading.fitting import fitting
+from halfseen.cli.results import check_kind, table_file
 from halfseen.cli.voice import Voice
 from halfseen.explain.portrait import portrait_of
 
@@ -49,15 +51,19 @@ def predict(
     voice = Voice(as_json)
     learned = load(model)
     given = fitting(learned, data, listed(missing_values))
-    columns = kept_columns(given.table, listed(keep), ())
     view = portrait_of(learned)
-    with voice.listening():
-        hidden = over_rows(voice, f"Finding {view.nouns}", given, learned._hidden)
-    found, sentence = view.predicted(hidden)
-    clash = sorted(set(found) & set(columns))
+    kept = kept_names(given, listed(keep), ())
+    columns = list(view.predicted(np.empty((0, view.k))))
+    clash = sorted(set(columns) & set(kept))
     if clash:
         raise ValueError(f"--keep names '{clash[0]}', which is a column of the result. Rename it.")
-    write_table(out, columns | found, force=force)
-    voice.note(sentence)
+    beside = Beside(given.source, kept)
+    found = view.tallied(np.empty((0, view.k)))
+    with voice.listening(), table_file(out, force=force) as write:
+        for chunk in over_rows(voice, f"Finding {view.nouns}", given):
+            hidden = learned.hidden(chunk.given)
+            write(beside.take(chunk.n_rows) | view.predicted(hidden))
+            found = found + view.tallied(hidden)
+    voice.note(view.summed_up(found))
     voice.say(f"Table: {out}")
-    voice.finish(table=str(out), n_rows=given.table.n_rows, columns=[*columns, *found])
+    voice.finish(table=str(out), n_rows=int(found[0]), columns=[*kept, *columns])

@@ -6,18 +6,18 @@ from typing import Annotated
 import typer
 
 from halfseen import load
-from halfseen.cli.fitted import fitting
-from halfseen.cli.group_labels import Groups, labels
 from halfseen.cli.options import (
     Data,
     Force,
+    Groups,
     Json,
     MissingValues,
     ModelFile,
     check_writable,
     listed,
 )
-from halfseen.cli.table import Table
+from halfseen.cli.reading.beside import labels
+from halfseen.cli.reading.fitting import Fitting, fitting
 from halfseen.cli.voice import Voice
 from halfseen.explain.portrait import portrait_of
 from halfseen.rows.naming import quoted
@@ -50,24 +50,24 @@ def report(
     voice = Voice(as_json)
     learned = load(model)
     given = fitting(learned, data, listed(missing_values))
-    heading = title or f"{learned.n_components_} {portrait_of(learned).nouns} in {given.table.file}"
+    heading = title or f"{learned.n_components_} {portrait_of(learned).nouns} in {given.file}"
     with voice.listening():
         learned.report(
-            given.given,
+            given.table,
             out,
             title=heading,
-            notes=_left_out(given.table),
+            notes=_left_out(given),
             include_rows=include_rows,
             overwrite=force,
-            groups=labels(given.table, groups),
+            groups=labels(given.source, given.file, groups),
         )
     voice.say(f"Report: {out.resolve()}")
-    voice.finish(report=str(out), n_rows=given.table.n_rows, bytes=out.stat().st_size)
+    voice.finish(report=str(out), bytes=out.stat().st_size)
 
 
-def _left_out(table: Table) -> tuple[str, ...]:
-    everything = () if table.frame is None else table.frame.column_names
-    others = [name for name in everything if name not in table.names]
+def _left_out(given: Fitting) -> tuple[str, ...]:
+    known = set(given.source.names)
+    others = [name for name in given.source.all_names if name not in known]
     if not others:
         return ()
     return (f"Not part of the model: {quoted(others, range(len(others)), most=12)}.",)

@@ -1,11 +1,15 @@
-"""Results as files, whole or not at all."""
+"""Results as files, written some rows at a time, whole or not at all."""
 
-from collections.abc import Callable, Sequence
+import gzip
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from halfseen.cli.table import Table, check_known
-from halfseen.store.atomic import write_whole
+from halfseen.store.atomic import whole_file
+
+Write = Callable[[dict[str, Any]], None]
+"""Takes the next rows of all columns."""
 
 
 def check_kind(out: Path) -> None:
@@ -16,65 +20,73 @@ def check_kind(out: Path) -> None:
         )
 
 
-def write_table(out: Path, columns: dict[str, Any], *, force: bool) -> None:
-    """Columns as a file of the kind that its name says."""
+@contextmanager
+def table_file(out: Path, *, force: bool) -> Iterator[Write]:
+    """A file of the kind that its name says, there when the body is done."""
     import pyarrow as pa
 
-    ending = _ending(out)
-    sink = pa.BufferOutputStream()
-    WRITERS[str(ending)](pa.table(columns), sink)
-    write_whole(out, sink.getvalue().to_pybytes(), overwrite=force)
+    opened = WRITERS[str(_ending(out))]
+    with whole_file(out, overwrite=force) as file, ExitStack() as writing:
+        writers: list[Any] = []
 
+        def write(columns: dict[str, Any]) -> None:
+            table = pa.table(columns)
+            if not writers:
+                writers.append(writing.enter_context(opened(file, table.schema)))
+            writers[0].write_table(table.cast(writers[0].schema))
 
-def kept_columns(table: Table, keep: Sequence[str], model_columns: Sequence[str]) -> dict[str, Any]:
-    """Columns of the file that are written beside the result."""
-    if not keep:
-        return {}
-    if table.frame is None:
-        raise ValueError(f"The columns of {table.file} have no names. Leave --keep out.")
-    known = table.frame.column_names
-    everything = list(keep) == ["*"]
-    check_known([] if everything else keep, known, table.file, "--keep")
-    names = [n for n in (known if everything else keep) if n not in model_columns]
-    return {name: table.frame[name] for name in names}
+        yield write
 
 
 def _ending(out: Path) -> str | None:
     return next((end for end in WRITERS if out.name.lower().endswith(end)), None)
 
 
-def _delimited(delimiter: str, compression: str | None) -> Callable[[Any, Any], None]:
-    def write(table: Any, sink: Any) -> None:
-        import pyarrow as pa
+class _Writer:
+    """A writer of Arrow's that knows its schema."""
+
+    def __init__(self, writer: Any, schema: Any):
+        self.write_table = writer.write_table
+        self.schema = schema
+
+
+def _delimited(delimiter: str, compressed: bool) -> Any:
+    @contextmanager
+    def opened(file: Any, schema: Any) -> Iterator[_Writer]:
         from pyarrow import csv
 
         options = csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
-        if compression is None:
-            csv.write_csv(table, sink, options)
-            return
-        with pa.CompressedOutputStream(sink, compression) as packed:
-            csv.write_csv(table, packed, options)
+        with ExitStack() as stack:
+            if compressed:
+                file = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb"))
+            writer = stack.enter_context(csv.CSVWriter(file, schema, write_options=options))
+            yield _Writer(writer, schema)
 
-    return write
+    return opened
 
 
-def _parquet(table: Any, sink: Any) -> None:
+@contextmanager
+def _parquet(file: Any, schema: Any) -> Iterator[_Writer]:
     from pyarrow import parquet
 
-    parquet.write_table(table, sink)
+    with parquet.ParquetWriter(file, schema) as writer:
+        yield _Writer(writer, schema)
 
 
-def _feather(table: Any, sink: Any) -> None:
-    from pyarrow import feather
+@contextmanager
+def _feather(file: Any, schema: Any) -> Iterator[_Writer]:
+    import pyarrow as pa
 
-    feather.write_feather(table, sink)
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    with pa.ipc.new_file(file, schema, options=options) as writer:
+        yield _Writer(writer, schema)
 
 
-WRITERS: dict[str, Callable[[Any, Any], None]] = {
-    ".csv": _delimited(",", None),
-    ".tsv": _delimited("\t", None),
-    ".csv.gz": _delimited(",", "gzip"),
-    ".tsv.gz": _delimited("\t", "gzip"),
+WRITERS: dict[str, Any] = {
+    ".csv": _delimited(",", False),
+    ".tsv": _delimited("\t", False),
+    ".csv.gz": _delimited(",", True),
+    ".tsv.gz": _delimited("\t", True),
     ".parquet": _parquet,
     ".feather": _feather,
     ".arrow": _feather,

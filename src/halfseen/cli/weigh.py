@@ -6,20 +6,22 @@ from typing import Annotated
 import typer
 
 from halfseen import compare_weights
-from halfseen.cli.choices import Covariance, Kind
-from halfseen.cli.fit import MAKERS, number_of_components
-from halfseen.cli.group_labels import Groups
+from halfseen.cli.fit import number_of_components
+from halfseen.cli.models import USUAL, Model, check_scales, made
 from halfseen.cli.options import (
     Columns,
     Data,
     Drop,
+    Groups,
     Json,
     Log,
     MissingValues,
     Standardise,
     listed,
 )
-from halfseen.cli.prepared import prepared
+from halfseen.cli.reading.beside import labels
+from halfseen.cli.reading.opened import open_table
+from halfseen.cli.reading.prepared import prepared
 from halfseen.cli.voice import Voice
 
 OPTIONS = {
@@ -41,12 +43,7 @@ def weigh(
             help="How many groups, or topics; auto finds how many the data support.",
         ),
     ] = "auto",
-    model: Annotated[
-        Kind,
-        typer.Option(
-            help="gaussian: groups of rows of measurements. gamma-poisson: topics, of counts."
-        ),
-    ] = Kind.gaussian,
+    model: Model = USUAL,
     columns: Columns = None,
     drop: Drop = None,
     log: Log = None,
@@ -58,7 +55,7 @@ def weigh(
     r"""Compare ways of weighting columns by how well they predict rows not learned from.
 
     Models are learned by averages alone, without polish, from two thirds of the rows, and scored on
-    the others. With polish by likelihood (the default of gaussian) weights matter less.
+    the others. With polish by likelihood (the default for groups) weights matter less.
 
     \b
     For example:
@@ -66,18 +63,19 @@ def weigh(
       halfseen weigh visits.csv --groups patient --drop patient
     """
     voice = Voice(as_json)
-    missing = listed(missing_values)
-    ready = prepared(
-        *(voice, data, model, listed(columns), listed(drop), listed(log), standardise, missing),
-        groups,
-    )
-    estimator = MAKERS[model]({}, Covariance.tied_spherical, None)
+    check_scales(model, listed(log), standardise)
+    without = [*listed(drop), *([groups] if groups else [])]
+    whole = open_table(data, missing=listed(missing_values))
+    by_row = labels(whole.source, whole.file, groups)
+    table = open_table(data, listed(columns), without, listed(missing_values))
+    ready = prepared(voice, table, listed(log), standardise)
+    estimator = made(model, {}, None)
     with voice.listening():
         found = compare_weights(
             ready.given,
             estimator,
             n_components=number_of_components(k),
-            groups=ready.groups,
+            groups=by_row,
         )
     voice.say("")
     voice.table(

@@ -1,16 +1,18 @@
 """What is missing in a table, and in what pattern: before any model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from halfseen.moments.gaps.bitmasks import pair_counts
 from halfseen.moments.gaps.dependence import INDEPENDENT_BELOW, joint_excess
 from halfseen.moments.gaps.informative import GapValueSums
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.rows import Block
+from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.memory import MemoryRows
+from halfseen.rows.patterns import PatternSums
+from halfseen.rows.rows import Block, Rows
 
 COMPLETE_ABOVE = 0.95
 
@@ -72,48 +74,71 @@ class Missingness:
         return self.shift is None
 
 
-def missingness(names: Sequence[str], table: Array) -> Missingness:
-    """Look through a table (n, d) in which NaN marks the gaps.
+def missingness_of(names: Sequence[str], table: Array) -> Missingness:
+    """Look through a table (n, d) in memory in which NaN marks the gaps.
 
     Examples
     --------
     >>> import numpy as np
     >>> table = np.array([[1.0, 2.0], [1.5, np.nan], [2.0, np.nan]])
-    >>> found = missingness(["age", "crp"], table)
+    >>> found = missingness_of(["age", "crp"], table)
     >>> found.n_whole_rows, found.observed.round(2)
     (1, array([1.  , 0.33]))
     >>> [(pattern.observed.tolist(), pattern.n_rows) for pattern in found.patterns]
     [([True, False], 2), ([True, True], 1)]
     """
-    mask: Mask = ~np.isnan(table)
-    filled = mask.any(axis=1)
-    count = pair_counts(mask)
-    n_filled = int(np.count_nonzero(filled))
+    return missingness(MemoryRows(np.asarray(table, dtype=float), tuple(names)))
+
+
+def missingness(
+    rows: Rows, sums: FeatureSums | None = None, names: tuple[str, ...] | None = None
+) -> Missingness:
+    """Look through rows, wherever they are; ``sums`` are those of the features, if known already.
+
+    Two passes, one if the sums are known. ``names`` if the features have better ones.
+    """
+    sums = rows.accumulate(FeatureSums.of) if sums is None else sums
+    found = rows.accumulate(_GapSums.about(np.where(sums.count > 0, sums.mean, 0.0)))
+    names, n_rows = names or rows.names, int(found.patterns.count.sum())
+    patterns = found.patterns.merged()
+    masks = patterns.masks
+    filled, whole = masks.any(axis=1), masks.all(axis=1)
+    n_filled = int(patterns.count[filled].sum())
+    count = found.values.count
     excess = joint_excess(count, max(n_filled, 1))
     i, j = _worst(np.abs(excess))
     some = float(np.abs(excess[i, j])) > 0 if len(names) else False
     return Missingness(
-        names=tuple(names),
-        n_rows=len(mask),
-        n_empty_rows=len(mask) - n_filled,
-        n_whole_rows=int(np.count_nonzero(mask.all(axis=1))),
-        observed=mask.mean(axis=0) if len(mask) else np.zeros(len(names)),
-        patterns=_patterns(mask),
+        names=names,
+        n_rows=n_rows,
+        n_empty_rows=n_rows - n_filled,
+        n_whole_rows=int(patterns.count[whole].sum()),
+        observed=count.diagonal() / max(n_rows, 1),
+        patterns=tuple(map(Pattern, masks, patterns.count.tolist())),
         never_together=_never_together(names, count),
         rarest=_rarest(names, count),
         dependence=float(np.abs(excess).max(initial=0.0)),
         most_dependent=(names[i], names[j]) if some else None,
         together=bool(some and excess[i, j] > 0),
-        shift=_shift(names, table, mask),
+        shift=_shift(names, found.values),
     )
 
 
-def _patterns(mask: Mask) -> tuple[Pattern, ...]:
-    packed = np.packbits(mask, axis=1)
-    whole = np.ascontiguousarray(packed).view(f"V{max(packed.shape[1], 1)}").reshape(-1)
-    _, first, count = np.unique(whole, return_index=True, return_counts=True)
-    order = np.lexsort((first, -count))
-    return tuple(Pattern(mask[first[i]], int(count[i])) for i in order)
+@dataclass(frozen=True, eq=False)
+class _GapSums:
+    """Patterns of gaps, and values where others are missing."""
+
+    patterns: PatternSums
+    values: GapValueSums
+
+    @classmethod
+    def about(cls, origin: Array) -> Callable[[Block], "_GapSums"]:
+        """The function that sums a block about ``origin`` (d,)."""
+        values = GapValueSums.about(origin)
+        return lambda block: cls(PatternSums.of(block), values(block))
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.patterns + other.patterns, self.values + other.values)
 
 
 def _never_together(names: Sequence[str], count: Array) -> tuple[Pair, ...]:
@@ -130,12 +155,9 @@ def _rarest(names: Sequence[str], count: Array) -> Pair | None:
     return Pair(names[i], names[j], int(count[i, j]))
 
 
-def _shift(names: Sequence[str], table: Array, mask: Mask) -> Shift | None:
+def _shift(names: Sequence[str], sums: GapValueSums) -> Shift | None:
     """The clearest sign that gaps depend on values, if there is one."""
-    seen = mask.any(axis=0)
-    origin = np.zeros(len(names))
-    origin[seen] = np.nanmean(table[:, seen], axis=0)
-    found = GapValueSums.about(origin)(Block.from_table(table)).clearest_shift()
+    found = sums.clearest_shift()
     if found is None:
         return None
     return Shift(names[found.feature], names[found.where_missing], *found[2:])

@@ -254,7 +254,7 @@ class Estimator(BaseEstimator):
         """What applies a function to all rows of X, of the kept features, a block at a time."""
         return partial(row_by_row, new_rows(self, X, observed).select(self.kept_features_))
 
-    def _hidden(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
+    def hidden(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
         """What is expected to be hidden behind each row; (n, k)."""
         fitted, each = self.fitted, self._each(X, observed)
         return each(lambda block: fitted.model.hidden(block, fitted.parameters))
@@ -276,7 +276,7 @@ class Estimator(BaseEstimator):
     @lazily
     def predict_proba(self, X: Any) -> Array:
         """The probability of each component given what is observed in a row; (n, k)."""
-        return self._hidden(X)
+        return self.hidden(X)
 
     @lazily
     def score_samples(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
@@ -419,9 +419,10 @@ class Estimator(BaseEstimator):
         list of Concern
             Each with a ``kind`` and a ``sentence`` that says what to do.
         """
-        return concerns_of(self._case(X, groups, observed))
+        return concerns_of(self.case(X, groups, observed))
 
-    def _case(self, X: Any, groups: Any = None, observed: ObservedBlocks | None = None) -> Case:
+    def case(self, X: Any, groups: Any = None, observed: ObservedBlocks | None = None) -> Case:
+        """The model and the table it was learned from, for what doubts and explains it."""
         fitted, rows = self.fitted, same_rows(self, X, None, observed)
         return Case(fitted, rows, survey(rows, self.complete_above), bins_for(groups, rows))
 
@@ -446,7 +447,7 @@ class Estimator(BaseEstimator):
         from halfseen.explain.page import write_report  # which needs the extra "report"
 
         write_report(
-            self._case(X, groups),
+            self.case(X, groups),
             path,
             title=title,
             include_rows=include_rows,

@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from halfseen.doubt.concerns import Case
 from halfseen.doubt.missingness import Missingness, missingness
 from halfseen.explain.words import percent
-from halfseen.rows.gathered import whole_table
 
 
 def missing_in(case: Case) -> Missingness:
     """What is missing in the table of a case."""
-    # The one place where a page has all rows at once, until missingness() is a sum over blocks.
-    return missingness(case.fitted.own_names, whole_table(case.rows))
+    return missingness(case.rows, case.seen.sums, case.fitted.own_names)
 
 
 def what_is_missing(found: Missingness) -> Iterator[str]:

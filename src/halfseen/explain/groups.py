@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.explain.portrait import Doubts, Grid, HeatMap, Predicted
+from halfseen.explain.portrait import Doubts, Grid, HeatMap
 from halfseen.explain.words import MOST, Told, number, percent, plural
 from halfseen.method.fitted import Fitted
 from halfseen.method.learned import whole
@@ -182,16 +182,22 @@ class Groups:
             ),
         )
 
-    def predicted(self, hidden: Array) -> Predicted:
+    def predicted(self, hidden: Array) -> dict[str, Any]:
         """The likeliest group of each row, and the probabilities of all."""
         shares = hidden[:, self.order]
-        group = shares.argmax(axis=1) + 1
-        counts = np.bincount(group, minlength=self.k + 1)[1:]
-        told = ", ".join(f"{count:,} in {self.noun} {i}" for i, count in enumerate(counts, start=1))
-        unsure = float((shares.max(axis=1) < SURE).mean()) if len(shares) else 0.0
         columns = {f"probability_{i + 1}": shares[:, i] for i in range(self.k)}
-        return Predicted(
-            {self.noun: group, **columns},
-            f"Of {len(group):,} rows {told}; {percent(unsure)} of them are less than {SURE:.0%} "
-            "sure.",
-        )
+        return {self.noun: shares.argmax(axis=1) + 1, **columns}
+
+    def tallied(self, hidden: Array) -> Array:
+        """Rows, those that are not sure, and those of each group."""
+        shares = hidden[:, self.order]
+        counts = np.bincount(shares.argmax(axis=1), minlength=self.k)
+        unsure = np.count_nonzero(shares.max(axis=1, initial=0.0) < SURE)
+        return np.array([len(shares), unsure, *counts], dtype=float)
+
+    def summed_up(self, tally: Array) -> str:
+        """How many rows are in which group."""
+        n_rows, unsure, *counts = tally
+        told = ", ".join(f"{n:,.0f} in {self.noun} {i}" for i, n in enumerate(counts, start=1))
+        share = percent(unsure / max(n_rows, 1.0))
+        return f"Of {n_rows:,.0f} rows {told}; {share} of them are less than {SURE:.0%} sure."

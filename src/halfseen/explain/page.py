@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
@@ -71,7 +72,6 @@ def _rendered(heading: str, sections: list[Section], rows: RowsTable | None, est
             "pip install 'halfseen[report]'",
             name=missing.name,
         ) from missing
-    from halfseen import __version__
 
     environment = Environment(
         loader=PackageLoader("halfseen.explain", "assets"),
@@ -86,7 +86,7 @@ def _rendered(heading: str, sections: list[Section], rows: RowsTable | None, est
         sections=sections,
         rows=rows,
         estimator=estimator,
-        version=__version__,
+        version=version("halfseen"),
         script=script,
         style=style,
         script_digest=_digest(script),

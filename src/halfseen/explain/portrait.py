@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,13 +55,6 @@ class Doubts:
     axis: str
     span: tuple[float, float]  # of the values that are drawn on the page
     on_paper: tuple[str, float, str]  # the axis, what is in the middle, and how that is told
-
-
-class Predicted(NamedTuple):
-    """What is said of rows in a table of results."""
-
-    columns: dict[str, Any]
-    sentence: str
 
 
 class Portrait(Protocol):
@@ -149,8 +142,14 @@ class Portrait(Protocol):
     def doubts(self, rows: Rows) -> Doubts:
         """How sure the model is of each row."""
 
-    def predicted(self, hidden: Array) -> Predicted:
-        """What is hidden behind rows (n, k), in the model's own order, as a table of results."""
+    def predicted(self, hidden: Array) -> dict[str, Any]:
+        """What is hidden behind rows (n, k), in the model's own order, as columns of results."""
+
+    def tallied(self, hidden: Array) -> Array:
+        """What is to be said of rows (n, k) together, in numbers that add: how many first."""
+
+    def summed_up(self, tally: Array) -> str:
+        """The same in a sentence."""
 
 
 def portrait_of(estimator: Any) -> Portrait:

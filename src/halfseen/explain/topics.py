@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.explain.portrait import Doubts, Grid, HeatMap, Predicted
+from halfseen.explain.portrait import Doubts, Grid, HeatMap
 from halfseen.explain.words import MOST, Told, percent, plural, shortened
 from halfseen.method.fitted import Fitted
 from halfseen.method.learned import whole
@@ -173,12 +173,17 @@ class Topics:
             ),
         )
 
-    def predicted(self, hidden: Array) -> Predicted:
+    def predicted(self, hidden: Array) -> dict[str, Any]:
         """How much of each topic the rows hold."""
-        loadings = hidden[:, self.order]
-        columns = {f"{self.noun}_{i + 1}": loadings[:, i] for i in range(self.k)}
-        return Predicted(
-            columns,
-            f"Of {len(loadings):,} rows, the expected count of each of {self.k} "
-            f"{self.nouns} in all columns.",
+        return {f"{self.noun}_{i + 1}": hidden[:, c] for i, c in enumerate(self.order)}
+
+    def tallied(self, hidden: Array) -> Array:
+        """Rows."""
+        return np.array([float(len(hidden))])
+
+    def summed_up(self, tally: Array) -> str:
+        """What the columns are."""
+        return (
+            f"Of {tally[0]:,.0f} rows, the expected count of each of {self.k} {self.nouns} in all "
+            "columns."
         )

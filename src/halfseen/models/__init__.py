@@ -13,6 +13,9 @@ HOMES = {
 }
 """Where each estimator is, by the name under which it is asked for."""
 
+USUAL_MODEL = next(iter(HOMES))
+"""What is meant where none is named."""
+
 
 class Registry(Mapping[str, Any]):
     """Classes of estimators by name, loaded when they are asked for."""

@@ -39,7 +39,7 @@ def spectrum(model: Any, X: Any = None, *, groups: Any = None, ax: Axes | None =
     """
     seen = model.fitted.diagnostics
     values, n_kept = seen.spectrum, seen.n_kept_eigenvalues
-    noise = None if X is None else noise_of_spectrum(model._case(X, groups))
+    noise = None if X is None else noise_of_spectrum(model.case(X, groups))
     if noise is None:
         noise = noise_level(values)
     number = np.arange(1, len(values) + 1)

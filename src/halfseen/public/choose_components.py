@@ -9,14 +9,14 @@ from halfseen.doubt.clusters import bins_for
 from halfseen.doubt.number_of_components import MOST_COMPONENTS, choose
 from halfseen.estimators.checks import check_count
 from halfseen.method.fit import look_through
-from halfseen.models import MODELS
+from halfseen.models import MODELS, USUAL_MODEL
 from halfseen.tables.door import open_rows
 from halfseen.tables.observed_blocks import ObservedBlocks
 
 
 def choose_components(
     X: Any,
-    model: Any = "gaussian",
+    model: Any = USUAL_MODEL,
     *,
     max_components: int = MOST_COMPONENTS,
     groups: Any = None,
@@ -36,7 +36,7 @@ def choose_components(
     ----------
     X : array, data frame, sparse matrix, path or list of batches
         As for the model's ``fit``.
-    model : estimator or str, default="gaussian"
+    model : estimator or str, default: the first of the registry
         What to choose for, or its name. An estimator's own ``n_components`` does not matter.
     max_components : int, default=20
         The most to try.

@@ -12,6 +12,7 @@ from halfseen.method.fit import Fit, fit_rows, look_through
 from halfseen.method.model import Model
 from halfseen.method.plan import check_adjustable
 from halfseen.method.settings import Settings
+from halfseen.models import USUAL_MODEL
 from halfseen.moments.survey import Survey
 from halfseen.public.choose_components import unfitted
 from halfseen.rows.errors import DataError
@@ -58,7 +59,7 @@ class WeightsComparison:
 
 def compare_weights(
     X: Any,
-    model: Any = "gaussian",
+    model: Any = USUAL_MODEL,
     *,
     n_components: int | str = "auto",
     groups: Any = None,
@@ -74,7 +75,7 @@ def compare_weights(
     ----------
     X : array, data frame, sparse matrix, path or list of batches
         As for the model's ``fit``.
-    model : estimator or str, default="gaussian"
+    model : estimator or str, default: the first of the registry
         What to compare for: an estimator, or the name of a model, with its other parameters.
     n_components : int or "auto", default="auto"
         How many components to learn.

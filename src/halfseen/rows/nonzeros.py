@@ -8,7 +8,6 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from halfseen.rows.arrays import Array
 
@@ -29,15 +28,12 @@ class Nonzeros(NamedTuple):
         starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
         return cls(starts, np.nonzero(present)[1], values[present])
 
-    def log_factorials(self) -> Array:
-        """``Σ log x!`` of each row; (n,)."""
-        return self._row_sums(gammaln(self.counts + 1))
-
     def totals(self) -> Array:
         """``Σ x`` of each row; (n,)."""
-        return self._row_sums(self.counts)
+        return self.row_sums(self.counts)
 
-    def _row_sums(self, values: Array) -> Array:
+    def row_sums(self, values: Array) -> Array:
+        """Sums of values (nnz,), one for each count, over each row; (n,)."""
         n_rows = len(self.starts) - 1
         rows = np.repeat(np.arange(n_rows), np.diff(self.starts))
         sums: Array = np.bincount(rows, weights=values, minlength=n_rows).astype(float)

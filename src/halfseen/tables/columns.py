@@ -3,6 +3,9 @@
 from collections import Counter
 from typing import Any
 
+import narwhals as nw
+from narwhals.exceptions import DuplicateError
+
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
 
@@ -31,11 +34,17 @@ def in_order_of(X: Any, frame: Any) -> Any:
 
 def column_names(X: Any) -> list[Any]:
     """The names of a data frame's columns; none if it is no data frame."""
-    return list(getattr(X, "column_names", getattr(X, "columns", ())))  # Arrow's own word first
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except DuplicateError:  # which only pandas allows
+        return list(X.columns)
+    if isinstance(frame, nw.LazyFrame):  # one of Dask's
+        return list(frame.collect_schema())
+    return list(frame.columns) if isinstance(frame, nw.DataFrame) else []
 
 
 def _taken(X: Any, names: list[Any]) -> Any:
-    return X.select(names) if hasattr(X, "column_names") else X[names]
+    return nw.from_native(X).select(nw.col(*names)).to_native()
 
 
 def check_names(names: list[str], fitted: list[str], preprocessed: bool = False) -> None:

@@ -1,13 +1,26 @@
-"""Tables handed back in the container they came in."""
+"""Tables handed back in the container they came in, whichever library of data frames that is."""
 
 import copy
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
-from halfseen.rows.arrays import Array
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.errors import DataError
+
+
+def as_frame(X: Any) -> "nw.DataFrame[Any] | None":
+    """A data frame in memory, of any library; None if X is none."""
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except DuplicateError as error:
+        raise DataError(
+            "The data frame has several columns of the same name. Give each its own name."
+        ) from error
+    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def filled_like(X: Any, table: np.ndarray[Any, Any], values: Array) -> Any:
@@ -19,14 +32,21 @@ def filled_like(X: Any, table: np.ndarray[Any, Any], values: Array) -> Any:
     gaps = np.isnan(table)
     if not gaps.any():
         return copy.deepcopy(X)
-    library = type(X).__module__.partition(".")[0]
-    return _FILL.get(library, _fill_array)(X, table, values, gaps)
+    frame = as_frame(X)
+    if frame is None:
+        return np.where(gaps, values.astype(table.dtype), table)
+    columns = zip(frame.iter_columns(), gaps.T, values.T, strict=True)
+    filled = [_filled(column, gap, new) for column, gap, new in columns if gap.any()]
+    return frame.with_columns(*filled).to_native()
 
 
 def table_like(X: Any, values: Array) -> Any:
     """``values`` (n, d) with the rows' and columns' names of ``X``, if it has any."""
-    library = type(X).__module__.partition(".")[0]
-    return _WRAP[library](X, values) if library in _WRAP else values
+    frame = as_frame(X)
+    if frame is None:
+        return values
+    columns = [_series(c, v) for c, v in zip(frame.iter_columns(), values.T, strict=True)]
+    return frame.with_columns(*columns).to_native()
 
 
 def arrow_table(names: Sequence[str], values: Array) -> Any:
@@ -38,8 +58,8 @@ def arrow_table(names: Sequence[str], values: Array) -> Any:
 
 def rows_of(X: Any, chosen: np.ndarray[Any, Any]) -> Any:
     """The rows of ``X`` with the given numbers."""
-    library = type(X).__module__.partition(".")[0]
-    return _TAKE.get(library, lambda X, chosen: X[chosen])(X, chosen)
+    frame = as_frame(X)
+    return X[chosen] if frame is None else frame[chosen].to_native()
 
 
 def with_fractions(frame: Any) -> Any:
@@ -48,80 +68,23 @@ def with_fractions(frame: Any) -> Any:
     Whether a column of integers keeps its type when its gaps are filled is known only afterwards,
     and parts of one frame need the same types.
     """
-    gappy = {n: t for n, t in frame.dtypes.items() if not isinstance(t, np.dtype)}
-    return frame.astype({name: _float_type(dtype) for name, dtype in gappy.items()})
+    whole = [n for n, t in frame.dtypes.items() if not isinstance(t, np.dtype) and t.kind != "f"]
+    return nw.from_native(frame).with_columns(nw.col(*whole).cast(nw.Float64)).to_native()
 
 
-def _fill_array(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -> Any:
-    return np.where(gaps, values.astype(table.dtype), table)
+def _filled(column: "nw.Series[Any]", gaps: Mask, values: Array) -> "nw.Series[Any]":
+    numbers = np.where(gaps, values, 0.0)
+    keeps = column.dtype.is_float() or (column.dtype.is_numeric() and _whole(numbers))
+    dtype = column.dtype if keeps else nw.Float64()
+    known = _series(column, ~gaps)
+    return column.cast(dtype).zip_with(known, _series(column, numbers).cast(dtype))
 
 
-def _fill_pandas(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -> Any:
-    frame = X.copy()
-    for position in np.flatnonzero(gaps.any(axis=0)):
-        numbers = np.where(gaps[:, position], values[:, position], 0.0)
-        column = frame.iloc[:, position]
-        column = column.astype(column.dtype if _whole(numbers) else _float_type(column.dtype))
-        fill = type(column)(numbers, index=column.index).astype(column.dtype)
-        frame.isetitem(position, column.where(~gaps[:, position], fill))
-    return frame
+def _series(column: "nw.Series[Any]", values: np.ndarray[Any, Any]) -> "nw.Series[Any]":
+    """Values in a column of the same name and library."""
+    values = np.ascontiguousarray(values)
+    return nw.new_series(column.name, values, backend=column.implementation)
 
 
 def _whole(values: Array) -> bool:
     return bool((values == np.floor(values)).all())
-
-
-def _float_type(dtype: Any) -> Any:
-    """The type itself if it holds fractions, or the float type of the same family."""
-    if getattr(dtype, "kind", "") == "f":
-        return dtype
-    name = str(dtype)
-    if name.endswith("[pyarrow]"):
-        return "double[pyarrow]"
-    return "Float64" if name[:1].isupper() or name == "boolean" else "float64"
-
-
-def _fill_polars(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -> Any:
-    polars = sys.modules["polars"]
-    columns = []
-    for position in np.flatnonzero(gaps.any(axis=0)):
-        column = X.to_series(int(position))
-        filled = np.where(gaps[:, position], values[:, position], table[:, position])
-        dtype = column.dtype if column.dtype.is_float() or _whole(filled) else polars.Float64
-        columns.append(polars.Series(column.name, filled).cast(dtype))
-    return X.with_columns(columns)
-
-
-def _wrap_pandas(X: Any, values: Array) -> Any:
-    return type(X)(values, index=X.index, columns=X.columns)
-
-
-def _wrap_polars(X: Any, values: Array) -> Any:
-    return type(X)(values, schema=X.columns)
-
-
-def _fill_arrow(X: Any, table: np.ndarray[Any, Any], values: Array, gaps: Any) -> Any:
-    for position in np.flatnonzero(gaps.any(axis=0)):
-        column = np.where(gaps[:, position], values[:, position], table[:, position])
-        X = X.set_column(int(position), X.column_names[position], [column])
-    return X
-
-
-def _wrap_arrow(X: Any, values: Array) -> Any:
-    return type(X).from_arrays([np.ascontiguousarray(c) for c in values.T], names=X.column_names)
-
-
-_FILL: dict[str, Callable[[Any, np.ndarray[Any, Any], Array, Any], Any]] = {
-    "pandas": _fill_pandas,
-    "polars": _fill_polars,
-    "pyarrow": _fill_arrow,
-}
-_WRAP: dict[str, Callable[[Any, Array], Any]] = {
-    "pandas": _wrap_pandas,
-    "polars": _wrap_polars,
-    "pyarrow": _wrap_arrow,
-}
-_TAKE: dict[str, Callable[[Any, Any], Any]] = {
-    "pandas": lambda X, chosen: X.iloc[chosen],
-    "pyarrow": lambda X, chosen: X.take(chosen),
-}

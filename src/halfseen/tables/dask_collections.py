@@ -14,7 +14,7 @@ from halfseen.rows.sparse.rows import SparseRows
 from halfseen.rows.workers.cluster import ClusterRows
 from halfseen.rows.workers.partitions import View, partitioned
 from halfseen.tables.arrays_and_frames import AnyColumns, read_batch
-from halfseen.tables.files import FileSource
+from halfseen.tables.file_source import FileSource
 from halfseen.tables.sparse_matrix import read_sparse
 
 

@@ -1,5 +1,6 @@
-"""Where the rows to learn from are: in memory, in files, in batches, or on a cluster."""
+"""The door: where the rows to learn from are, in memory, in files, in batches, or on a cluster."""
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,23 +11,28 @@ from scipy.sparse import issparse
 from sklearn.utils import get_tags
 
 from halfseen.rows.batch_size import MEMORY
-from halfseen.rows.batched import Source, StreamedRows, all_columns
+from halfseen.rows.batched import Source, all_columns
+from halfseen.rows.errors import DroppedFeatureWarning
 from halfseen.rows.memory import MemoryRows
 from halfseen.rows.rows import Rows
 from halfseen.rows.sparse.rows import SparseRows
 from halfseen.rows.stages import Stages
+from halfseen.rows.summing import Told, nobody
 from halfseen.rows.workers.cluster import ClusterRows
 from halfseen.tables.arrays_and_frames import feature_names, read_batch, read_table
 from halfseen.tables.batches import is_batches, open_batches
 from halfseen.tables.dask_collections import is_dask, parts_of, rows_of_collection, rows_of_files
-from halfseen.tables.files import Files, open_files
+from halfseen.tables.file_source import FileSource
+from halfseen.tables.files import Files
 from halfseen.tables.observed_blocks import (
     ObservedBlocks,
     check_no_blocks,
     check_no_blocks_on_dask,
 )
+from halfseen.tables.opening import left_aside, open_files
+from halfseen.tables.preprocessing import Preprocessing
 from halfseen.tables.row_weights import read_row_weights
-from halfseen.tables.sparse_file import is_sparse_file, read_sparse_file
+from halfseen.tables.sparse_file import SparseSource, is_sparse_file, open_sparse_file
 from halfseen.tables.sparse_matrix import read_sparse
 
 
@@ -37,31 +43,65 @@ def open_rows(
 
     Arrays and frames of Dask are summed by Dask, and so are files if they say so.
     """
-    threads = effective_n_jobs(estimator.n_jobs)
-    takes_sparse = get_tags(estimator).input_tags.sparse
-    if takes_sparse and isinstance(X, str | Path) and is_sparse_file(Path(X)):
-        X = read_sparse_file(Path(X))
-    if takes_sparse and issparse(X):
-        return _sparse(estimator, X, sample_weight, observed, threads)
+    X = Files(X) if isinstance(X, str | Path) else X
+    if isinstance(X, Files):
+        if not is_sparse_file(Path(X.path)):
+            check_no_blocks(observed)
+        X, source = _opened(estimator, X)
+    if get_tags(estimator).input_tags.sparse and issparse(X):
+        return _sparse(estimator, X, sample_weight, observed)
     if is_dask(X):
         check_no_blocks_on_dask(observed)
         return _collection(estimator, X, sample_weight)
     check_no_blocks(observed)
-    if isinstance(X, str | Path):
-        X = Files(X)
-    if isinstance(X, Files) and X.dask:
-        return _files_on_cluster(estimator, X, sample_weight)
     if isinstance(X, Files):
-        return _streamed(estimator, open_files(X), sample_weight, threads, X.memory)
+        return _files(estimator, X, source, sample_weight)
     if is_batches(X):
-        return _streamed(estimator, open_batches(X, read_batch), sample_weight, threads)
+        return _streamed(estimator, open_batches(X, read_batch), sample_weight)
+    return _in_memory(estimator, X, sample_weight)
+
+
+def open_source(files: Files) -> FileSource | SparseSource:
+    """What there is in files: columns, what became of them, and their rows as floats."""
+    if is_sparse_file(Path(files.path)):
+        return open_sparse_file(files)
+    return open_files(files)
+
+
+def rows_of(files: Files, source: Source, n_threads: int = 1, advance: Told = nobody) -> Rows:
+    """The rows of files, as their preprocessing has them; on workers, if the files say so."""
+    rows: Rows
+    if files.dask and isinstance(source, FileSource):
+        rows = replace(_on_workers(files, source), advance=advance)
+    else:
+        rows = all_columns(source, n_threads, advance, files.memory)
+    return rows if files.preprocessing is None else files.preprocessing.rows(rows)
+
+
+def _opened(estimator: Any, files: Files) -> tuple[Any, FileSource | SparseSource]:
+    """A sparse matrix, for those who take one, or the files; and what there is in them."""
+    source = open_source(files)
+    aside = left_aside(source.columns)
+    if aside:
+        warnings.warn(" ".join(aside), DroppedFeatureWarning, stacklevel=2)
+    takes_sparse = get_tags(estimator).input_tags.sparse and not _changes(files.preprocessing)
+    whole = isinstance(source, SparseSource) and takes_sparse
+    return (source.matrix if isinstance(source, SparseSource) and whole else files), source
+
+
+def _changes(preprocessing: Preprocessing | None) -> bool:
+    return preprocessing is not None and preprocessing.changes
+
+
+def _in_memory(estimator: Any, X: Any, sample_weight: Any) -> tuple[MemoryRows, Stages]:
     table = read_table(estimator, X)
     weights = read_row_weights(estimator, sample_weight, len(table))
     if weights is not None and not weights.all():
         # Rows are known by their numbers, which must not depend on where blocks are cut.
         table, weights = table[weights > 0], weights[weights > 0]
     stages = Stages(len(table), estimator.verbose)
-    return MemoryRows(table, feature_names(estimator), weights, threads, stages.advance), stages
+    threads, names = effective_n_jobs(estimator.n_jobs), feature_names(estimator)
+    return MemoryRows(table, names, weights, threads, stages.advance), stages
 
 
 def is_elsewhere(X: Any) -> bool:
@@ -70,7 +110,7 @@ def is_elsewhere(X: Any) -> bool:
 
 
 def _sparse(
-    estimator: Any, X: Any, sample_weight: Any, observed: ObservedBlocks | None, threads: int
+    estimator: Any, X: Any, sample_weight: Any, observed: ObservedBlocks | None
 ) -> tuple[SparseRows, Stages]:
     weights = read_row_weights(estimator, sample_weight, X.shape[0])
     n_rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
@@ -81,19 +121,29 @@ def _sparse(
         reset=True,
         observed=observed,
         weights=weights,
-        n_threads=threads,
+        n_threads=effective_n_jobs(estimator.n_jobs),
         advance=stages.advance,
     )
     return rows, stages
 
 
-def _streamed(
-    estimator: Any, source: Source, sample_weight: Any, threads: int, memory: float = MEMORY
-) -> tuple[StreamedRows, Stages]:
+def _streamed(estimator: Any, source: Source, sample_weight: Any) -> tuple[Rows, Stages]:
     stages = Stages(0, estimator.verbose)
     _check_unweighted(sample_weight)
-    _keep_names(estimator, source)
-    return all_columns(source, threads, stages.advance, memory), stages
+    _keep_names(estimator, source.names, source.named)
+    threads = effective_n_jobs(estimator.n_jobs)
+    return all_columns(source, threads, stages.advance, MEMORY), stages
+
+
+def _files(
+    estimator: Any, files: Files, source: FileSource | SparseSource, sample_weight: Any
+) -> tuple[Rows, Stages]:
+    _check_unweighted(sample_weight)
+    stages = Stages(source.n_rows or 0, estimator.verbose)
+    threads = effective_n_jobs(estimator.n_jobs)
+    rows = rows_of(files, source, threads, stages.advance)
+    _keep_names(estimator, rows.names, source.named or _changes(files.preprocessing))
+    return rows, stages
 
 
 def _collection(estimator: Any, X: Any, sample_weight: Any) -> tuple[ClusterRows, Stages]:
@@ -106,27 +156,17 @@ def _collection(estimator: Any, X: Any, sample_weight: Any) -> tuple[ClusterRows
     weights = sample_weight if sample_weight is None else np.asarray(sample_weight, dtype=float)
     rows = rows_of_collection(parts, feature_names(estimator), weights)
     read_row_weights(estimator, weights, rows.n_rows)
-    return _clocked(rows, estimator)
+    stages = Stages(rows.n_rows, estimator.verbose)
+    return replace(rows, advance=stages.advance), stages
 
 
-def _files_on_cluster(
-    estimator: Any, files: Files, sample_weight: Any
-) -> tuple[ClusterRows, Stages]:
-    source = open_files(files)
-    _check_unweighted(sample_weight)
-    _keep_names(estimator, source)
+def _on_workers(files: Files, source: FileSource) -> ClusterRows:
     try:
-        rows = rows_of_files(source, files.memory)
+        return rows_of_files(source, files.memory)
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError(
             "Files(…, dask=True) needs Dask. Install it with: pip install 'halfseen[dask]'"
         ) from missing
-    return _clocked(rows, estimator)
-
-
-def _clocked(rows: ClusterRows, estimator: Any) -> tuple[ClusterRows, Stages]:
-    stages = Stages(rows.n_rows, estimator.verbose)
-    return replace(rows, advance=stages.advance), stages
 
 
 def _check_unweighted(sample_weight: Any) -> None:
@@ -136,9 +176,9 @@ def _check_unweighted(sample_weight: Any) -> None:
         )
 
 
-def _keep_names(estimator: Any, source: Source) -> None:
-    estimator.n_features_in_ = len(source.names)
-    if source.named:
-        estimator.feature_names_in_ = np.array(source.names, dtype=object)
+def _keep_names(estimator: Any, names: tuple[str, ...], named: bool) -> None:
+    estimator.n_features_in_ = len(names)
+    if named:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_  # of an earlier fit

@@ -7,8 +7,10 @@ from typing import Any, Self
 import numpy as np
 
 from halfseen.rows.arrays import Array
-from halfseen.rows.errors import DataError
-from halfseen.rows.naming import quoted
+from halfseen.rows.memory import MemoryRows
+from halfseen.rows.rows import Rows
+from halfseen.rows.scaled import ScaledRows, logarithms, no_logarithms
+from halfseen.rows.value_sums import ValueSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +76,28 @@ class Preprocessing:
                [ 2.7,  nan],
                [ 7.4, 30. ]])
         """
-        logged = np.isin(list(columns), list(log))
-        _check_logged(columns, table, logged)
-        values = _log(table, logged)
-        d = len(columns)
-        centre = np.nanmean(values, axis=0) if standardise else np.zeros(d)
-        scale = np.nanstd(values, axis=0) if standardise else np.ones(d)
-        return cls(tuple(columns), logged, centre, scale, tuple(missing_values))
+        rows = MemoryRows(np.asarray(table), tuple(columns))
+        return cls.learn_from(rows, log=log, standardise=standardise, missing_values=missing_values)
+
+    @classmethod
+    def learn_from(
+        cls,
+        rows: Rows,
+        *,
+        log: Sequence[str] = (),
+        standardise: bool = False,
+        missing_values: Sequence[str] = (),
+    ) -> Self:
+        """The preprocessing of rows whose features all vary, wherever they are, in one pass."""
+        names, d = rows.names, len(rows.names)
+        logged = np.isin(list(names), list(log))
+        centre, scale = np.zeros(d), np.ones(d)
+        if logged.any() or standardise:
+            sums = rows.accumulate(ValueSums.logging(logged))
+            if sums.n_without.any():
+                raise no_logarithms(names, sums.n_without, sums.smallest)
+            centre, scale = (sums.mean, sums.spread) if standardise else (centre, scale)
+        return cls(names, logged, centre, scale, tuple(missing_values))
 
     @property
     def changes(self) -> bool:
@@ -99,9 +116,17 @@ class Preprocessing:
 
     def apply(self, table: Array) -> Array:
         """The columns as the model takes them, of a table (n, d) in its own units."""
-        _check_logged(self.columns, table, self.logged)
-        done: Array = (_log(table, self.logged) - self.centre) / self.scale
-        return done
+        table = np.asarray(table, dtype=float)
+        values = logarithms(self.columns, table, ~np.isnan(table), self.logged)
+        done: Array = (values - self.centre) / self.scale
+        return np.where(np.isnan(table), np.nan, done)
+
+    def rows(self, rows: Rows) -> Rows:
+        """Rows in their own units as the model takes them, wherever they are."""
+        if not self.changes:
+            return rows
+        names = tuple(self.fitted_names)
+        return ScaledRows(rows, self.logged, self.centre, self.scale, names)
 
     def undo(self, table: Array) -> Array:
         """A table (n, d) of the model in its own units.
@@ -111,20 +136,3 @@ class Preprocessing:
         values: Array = table * self.scale + self.centre
         with np.errstate(over="ignore"):
             return np.where(self.logged, np.exp(np.where(self.logged, values, 0.0)), values)
-
-
-def _log(table: Array, logged: np.ndarray[Any, Any]) -> Array:
-    return np.where(logged, np.log(np.where(logged, table, 1.0)), table)
-
-
-def _check_logged(columns: Sequence[str], table: Array, logged: np.ndarray[Any, Any]) -> None:
-    """Only numbers above zero have a logarithm."""
-    wrong = np.flatnonzero(logged & (table <= 0).any(axis=0))
-    if len(wrong):
-        first = table[:, wrong[0]]
-        raise DataError(
-            f"{quoted(columns, wrong)} cannot be put on a log scale: "
-            f"{np.count_nonzero(first <= 0):,} values of '{columns[wrong[0]]}' are not above zero "
-            f"(the smallest is {np.nanmin(first):g}). Leave {'it' if len(wrong) == 1 else 'them'} "
-            "out of the logarithms, or mark such values as missing."
-        )

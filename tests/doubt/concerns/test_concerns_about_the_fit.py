@@ -31,7 +31,7 @@ def test_third_moments_left_over_are_told_with_their_share(mixture):
         "unexplained_third_moments": "The components leave 80% of the third moments unexplained, "
         "so they were not clearly told apart by moments alone."
     }
-    shown = concerns_of(mixture._case(X).in_words())
+    shown = concerns_of(mixture.case(X).in_words())
     assert shown[0].sentence.startswith("The groups leave 80%")
 
 
@@ -48,7 +48,7 @@ def test_small_components_are_told_with_their_rows(mixture):
     told = kinds(mixture, X)["small_component"]
     assert told == "Component 1 has about 40 rows, too few to describe it well."
     mixture.weights_ = np.array([0.02, 0.98])
-    told = dict(concerns_of(mixture._case(X).in_words()))["small_component"]
+    told = dict(concerns_of(mixture.case(X).in_words()))["small_component"]
     assert told.startswith("Group 2 has about 40 rows")
 
 
@@ -80,7 +80,7 @@ def test_few_values_do_not_make_a_sound_model_too_sure(seed):
 def test_too_few_values_to_hide_any_are_no_concern(mixture):
     one = np.full((20, 4), np.nan)
     one[0, 0] = 1.0
-    assert mixture._case(one).hidden_values is None
+    assert mixture.case(one).hidden_values is None
 
 
 def test_hidden_values_are_filled_as_gaps_are(mixture):
@@ -103,9 +103,9 @@ def test_facts_are_told_and_are_no_concerns(mixture):
         "dropped_features": ({"ward": "constant"}, "ward was left out: it is constant."),
     }
     model.diagnostics_ = replace(model.diagnostics_, **{name: it[0] for name, it in told.items()})
-    facts = facts_of(model._case(table))
+    facts = facts_of(model.case(table))
     assert facts[0] == "3 rows hold nothing, and say nothing."
     for fact, (_, sentence) in zip(facts[1:], told.values(), strict=True):
         assert fact.startswith(sentence)
     assert model.concerns(table) == []
-    assert facts_of(mixture._case(X)) == []
+    assert facts_of(mixture.case(X)) == []

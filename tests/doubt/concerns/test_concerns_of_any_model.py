@@ -143,7 +143,7 @@ def test_of_wide_tables_pairs_of_the_most_telling_features_are_looked_at(monkeyp
     table = simulate.gaussian_mixture(400, [0.4, 0.3, 0.3], means, 1.0, np.random.default_rng(1))[0]
     table[:200, 139] = np.nan
     model = GaussianMixture(3).fit(table)
-    case = model._case(table)
+    case = model.case(table)
     observed, variance = (~np.isnan(table)).mean(axis=0), np.nanvar(table, axis=0)
     assert set(np.flatnonzero(case.features)) == set(np.argsort(-observed * variance)[:5])
     assert kinds(model, table) == set()

@@ -120,7 +120,8 @@ def test_present_and_nonzeros_are_those_of_the_filled_table(case, data):
         np.testing.assert_array_equal(one, other)
         assert one.dtype == other.dtype
     np.testing.assert_allclose(found.totals(), np.nansum(case.dense, axis=1))
-    np.testing.assert_allclose(found.log_factorials(), expected.log_factorials())
+    squares = found.row_sums(found.counts**2)
+    np.testing.assert_allclose(squares, expected.row_sums(expected.counts**2))
 
 
 def entries_agree(ours, naive, n, d, p=3):

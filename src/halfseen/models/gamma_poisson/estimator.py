@@ -187,7 +187,7 @@ class GammaPoisson(  # type: ignore[misc]
         By mean-field variational inference. What it expects of counts is close to exact; of topics
         that share many features it may give one the loading of another.
         """
-        return self._hidden(X, observed)
+        return self.hidden(X, observed)
 
     def fit_transform(self, X: Any, y: Any = None, **options: Unpack[FitOptions]) -> Any:
         """Fit, and the posterior mean loadings of the same rows; (n, k)."""

@@ -17,7 +17,7 @@ from scipy.special import gammaln
 
 from halfseen.models.gamma_poisson import row_random
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.models.gamma_poisson.posterior import factorised_posterior
+from halfseen.models.gamma_poisson.posterior import factorised_posterior, log_factorials
 from halfseen.rows.arrays import Array
 from halfseen.rows.nonzeros import Indices
 from halfseen.rows.rows import Block
@@ -57,7 +57,7 @@ def importance_sample(
         np.uint64(seed),
     )
     prior = parameters.shapes * np.log(parameters.rate) - gammaln(parameters.shapes)
-    constants = block.nonzeros().log_factorials()
+    constants = log_factorials(block)
     return ImportanceSample(log_likelihood + prior.sum() - constants, *rest)
 
 

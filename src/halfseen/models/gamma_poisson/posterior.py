@@ -74,6 +74,12 @@ def factorised_posterior(
     return FactorisedPosterior(shapes, rates, evidence)
 
 
+def log_factorials(block: Block) -> Array:
+    """``Σ log x!`` of each row; (n,)."""
+    counts = block.nonzeros()
+    return counts.row_sums(gammaln(counts.counts + 1))
+
+
 def likelihood_bound(block: Block, parameters: GammaPoissonParameters) -> Array:
     """A lower bound of the log-likelihood of the observed counts in each row; (n,)."""
     q = factorised_posterior(block, parameters)
@@ -86,7 +92,7 @@ def likelihood_bound(block: Block, parameters: GammaPoissonParameters) -> Array:
         + q.shapes * (b - q.rates) / q.rates
     )
     expected = (q.rates - b) * q.mean  # observed features' rates
-    constants = block.nonzeros().log_factorials()
+    constants = log_factorials(block)
     bound: Array = q.evidence - constants - (expected + divergence).sum(axis=1)
     return bound
 

@@ -1,48 +1,121 @@
-"""Columns as Arrow holds them: what they are, and as floats."""
+"""Columns as Arrow holds them: what they are, how they look, and as floats."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from halfseen.rows.batched import Piece
-from halfseen.tables.formats.format import Header
+from halfseen.rows.errors import DataError
+from halfseen.tables.cells.gaps import Gaps
+from halfseen.tables.cells.sums import CellSums
+from halfseen.tables.cells.writing import Writing, floats_of, is_text
+from halfseen.tables.formats.format import Field, Header, Look, Reading, Written
+
+LOOKED_AT = 1 << 20
+"""Cells of the first rows, which settle what most columns hold."""
 
 
 def header_of(schema: Any) -> Header:
     """The columns of a schema, with the index that pandas keeps beside them."""
-    stored = (schema.pandas_metadata or {}).get("index_columns", [])
-    return Header(
-        names=tuple(schema.names),
-        text={field.name: str(field.type) for field in schema if not _is_number(field.type)},
-        aside=frozenset(name for name in stored if isinstance(name, str)),
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    fields = tuple(
+        Field(named(name, number), name, _other(schema.field(number).type))
+        for number, name in enumerate(schema.names)
     )
+    stored = {name for name in index if isinstance(name, str)}
+    return Header(fields, frozenset(field.name for field in fields if field.stored in stored))
 
 
-def pieces_of(batch: Any, names: tuple[str, ...], n_rows: int) -> Iterator[Piece]:
+def named(name: str, number: int) -> str:
+    """What users call a column; its number, from 1, if it has no name."""
+    return name.strip() or f"column {number + 1}"
+
+
+def pieces_of(batch: Any, reading: Reading, n_rows: int) -> Iterator[Piece]:
     """A record batch in parts of at most ``n_rows`` rows; copies nothing."""
     for start in range(0, batch.num_rows, n_rows):
         part = batch.slice(start, n_rows)
-        yield Piece(part.num_rows, partial(_floats, part, names))
+        yield Piece(part.num_rows, partial(_floats, part, reading))
 
 
-def _is_number(kind: Any) -> bool:
+def look_through(
+    batches: Callable[[tuple[str, ...], int], Iterator[Any]],
+    header: Header,
+    stored: tuple[str, ...],
+    gaps: Gaps,
+) -> Look:
+    """How the cells of columns look: by the first rows, and where these leave it open, by all.
+
+    What cannot be read is not seen: the pass that sums the rows says where it is.
+    """
+    n_rows = max(LOOKED_AT // max(len(header.fields), 1), 64)  # whichever columns are asked for
+    found = dict.fromkeys(stored, CellSums())
+    try:
+        first = next(batches(stored, n_rows), None)
+        if first is None:
+            return Look(0, found)
+        found |= cells_of(first, stored, gaps)
+        rest = tuple(name for name in stored if not found[name].settled)
+        return _all_rows(batches(rest, n_rows), rest, gaps, found) if rest else Look(None, found)
+    except DataError:
+        return Look(None, found)
+
+
+def _all_rows(
+    batches: Iterator[Any], stored: tuple[str, ...], gaps: Gaps, found: dict[str, CellSums]
+) -> Look:
+    """What was ``found``, with what all rows say of some columns, until nothing is left open."""
+    total, cells = 0, dict.fromkeys(stored, CellSums())
+    for batch in batches:
+        unsettled = [name for name in stored if not cells[name].settled]
+        if not unsettled:
+            return Look(None, found | cells)
+        total += batch.num_rows
+        for name, sums in cells_of(batch, unsettled, gaps).items():
+            cells[name] += sums
+    return Look(total, found | cells)
+
+
+def cells_of(batch: Any, stored: Sequence[str], gaps: Gaps) -> dict[str, CellSums]:
+    """How the cells of columns of a record batch look."""
+    return {name: _cells(batch.column(name), gaps) for name in stored}
+
+
+def _cells(column: Any, gaps: Gaps) -> CellSums:
     from pyarrow import types
 
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if is_text(column.type):
+        return CellSums.of_text(column, gaps)
+    values = floats_of(column, Writing.PLAIN, gaps)
+    return CellSums.of_numbers(values, truths=types.is_boolean(column.type))
+
+
+def _other(kind: Any) -> str | None:
+    """What a column of a type holds that holds neither numbers nor text."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return _other(kind.value_type)
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
-    return any(test(kind) for test in tests)
+    if is_text(kind) or any(test(kind) for test in tests):
+        return None
+    return "dates or times" if types.is_temporal(kind) else f"values of type {kind}"
 
 
-def _floats(batch: Any, names: tuple[str, ...]) -> np.ndarray[Any, Any]:
+def _floats(batch: Any, reading: Reading) -> np.ndarray[Any, Any]:
     """Columns as floats, nulls as NaN, float32 if all are; column after column, as Arrow does."""
-    from pyarrow import float32, float64
-
-    columns = [batch.column(name) for name in names]
-    single = all(column.type == float32() for column in columns)
-    table = np.empty((batch.num_rows, len(names)), np.float32 if single else np.float64, order="F")
+    columns = [_as_floats(batch, column, reading.gaps) for column in reading.columns]
+    single = all(column.dtype == np.float32 for column in columns)
+    shape = (batch.num_rows, len(columns))
+    table = np.empty(shape, np.float32 if single else np.float64, order="F")
     for place, column in enumerate(columns):
-        if column.type not in (float32(), float64()):
-            column = column.cast(float64(), safe=False)  # large integers lose digits, as in NumPy
-        table[:, place] = column.to_numpy(zero_copy_only=False)
+        table[:, place] = column
     return table
+
+
+def _as_floats(batch: Any, column: Written, gaps: Gaps) -> np.ndarray[Any, Any]:
+    return floats_of(batch.column(column.stored), column.writing, gaps)

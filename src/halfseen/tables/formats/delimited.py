@@ -1,5 +1,7 @@
 """Text files with a value between delimiters, CSV and TSV, plain or gzipped."""
 
+import gzip
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -7,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from halfseen.rows.batched import Piece
-from halfseen.tables.formats.arrow_columns import header_of, pieces_of
-from halfseen.tables.formats.format import Header, Part, reading
+from halfseen.rows.errors import DataError
+from halfseen.tables.cells.gaps import Gaps
+from halfseen.tables.cells.sums import CellSums
+from halfseen.tables.formats.arrow_columns import cells_of, named, pieces_of
+from halfseen.tables.formats.format import Field, Header, Look, Part, Reading, reading
 
 FEWEST_BYTES = 1 << 20
 """Of text parsed at a time: a row must not be longer."""
@@ -16,83 +21,163 @@ FEWEST_BYTES = 1 << 20
 BYTES_AN_ENTRY = 2
 """Of text at the least: a digit and a delimiter."""
 
+DELIMITERS = ",;\t|"
+
 
 @dataclass(frozen=True)
 class Delimited:
-    """Rows by line, after a line of names. Empty fields and the usual words for NaN are gaps.
+    """Rows by line, after a line of names. Empty cells and the usual words for gaps are gaps.
 
-    What type a column has is read off the first lines: true and false where they stand there,
-    otherwise floats, so that a column may begin with whole numbers and go on with others.
+    A look through all of the file tells how each column is written, so that a column may begin
+    with whole numbers and go on with fractions, words or gaps.
     """
 
-    delimiter: str
+    delimiter: str  # that the name of the file says; what its first line says counts more
     compression: str | None = None
 
     def header(self, file: Path) -> Header:
         """The columns of a file."""
-        with (
-            reading(file, lambda: "its first lines"),
-            self._opened(file, FEWEST_BYTES) as batches,
-        ):
-            header = header_of(batches.schema)
-            first = next(batches, None) if header.text else None
-            text = {name: _example(first, name) or kind for name, kind in header.text.items()}
-            return header._replace(text=text)
+        with reading(file, lambda: "its first line"):
+            head = self._first_line(file)
+        if not head:
+            raise DataError(
+                f"{file.name} cannot be read at its first line: {file.name} is empty. Give a "
+                "table with a line of column names."
+            )
+        names = [name for name, _ in self._begins(file, None, Gaps())]
+        return Header(tuple(Field(named(name, i), name) for i, name in enumerate(names)))
 
-    def pieces(self, file: Path, names: tuple[str, ...], n_rows: int) -> Iterator[Piece]:
-        """The rows of a file in order, columns as named, at most ``n_rows`` rows at a time."""
-        from pyarrow import bool_, float64
+    def look(self, file: Path, header: Header, stored: tuple[str, ...], gaps: Gaps) -> Look:
+        """How the cells of some columns are written, by all rows."""
+        from pyarrow import float64, string, types
 
-        done = 0
-        with reading(file, lambda: f"line {done + 2} or later"):
-            schema = self._schema(file)
-            kinds = {n: bool_() if schema.field(n).type == bool_() else float64() for n in names}
-            n_bytes = max(BYTES_AN_ENTRY * n_rows * len(names), FEWEST_BYTES)
-            with self._opened(file, n_bytes, kinds) as batches:
-                for batch in batches:
-                    yield from pieces_of(batch, names, n_rows)
-                    done += batch.num_rows
+        begins = dict(self._begins(file, stored, gaps))
+        number = {n for n, t in begins.items() if types.is_integer(t) or types.is_floating(t)}
+        kinds = {name: float64() if name in number else string() for name in stored}
+        try:
+            return self._looked(file, kinds, gaps)
+        except DataError:  # a column begins with numbers and goes on otherwise
+            return self._looked(file, dict.fromkeys(stored, string()), gaps)
+
+    def pieces(self, file: Path, wanted: Reading, n_rows: int) -> Iterator[Piece]:
+        """The rows of a file in order, columns as asked, at most ``n_rows`` rows at a time."""
+        from pyarrow import float64, string
+
+        kinds = {c.stored: float64() if c.as_they_stand else string() for c in wanted.columns}
+        for batch in self._batches(file, kinds, n_rows, wanted.gaps):
+            yield from pieces_of(batch, wanted, n_rows)
+
+    def batches(self, file: Path, stored: tuple[str, ...], n_rows: int) -> Iterator[Any]:
+        """The rows of a file in order, columns as they are, in Arrow's record batches."""
+        yield from self._batches(file, self._kinds(file, stored), n_rows, Gaps())
 
     def parts(self, file: Path) -> list[Part]:
         """All of it: rows are found only by reading."""
         return [Part(self, None, "")]
 
-    def _schema(self, file: Path) -> Any:
-        with self._opened(file, FEWEST_BYTES) as batches:
-            return batches.schema
+    def _looked(self, file: Path, kinds: dict[str, Any], gaps: Gaps) -> Look:
+        found, total = dict.fromkeys(kinds, CellSums()), 0
+        for batch in self._batches(file, kinds, 1, gaps):
+            total += batch.num_rows
+            unsettled = [name for name in kinds if not found[name].settled]
+            for name, sums in cells_of(batch, unsettled, gaps).items():
+                found[name] += sums
+        return Look(total, found)
+
+    def _kinds(self, file: Path, stored: tuple[str, ...]) -> dict[str, Any]:
+        """The narrowest type of each column, of those that its first cells suggest, for all cells.
+
+        Most often it is what the first cells are; each column is tried alone only if it is not so.
+        """
+        from pyarrow import float64, string, types
+
+        first = dict(self._begins(file, stored, Gaps()))
+        first = {name: string() if types.is_null(kind) else kind for name, kind in first.items()}
+        if self._hold(file, first):
+            return first
+        return {
+            name: next((k for k in (kind, float64()) if self._hold(file, {name: k})), string())
+            for name, kind in first.items()
+        }
+
+    def _hold(self, file: Path, kinds: dict[str, Any]) -> bool:
+        """Whether columns of these types hold all cells."""
+        from pyarrow import ArrowInvalid
+
+        try:
+            with self._opened(file, FEWEST_BYTES, kinds) as batches:
+                for _ in batches:
+                    pass
+        except ArrowInvalid:
+            return False
+        return True
+
+    def _begins(
+        self, file: Path, stored: tuple[str, ...] | None, gaps: Gaps
+    ) -> list[tuple[str, Any]]:
+        """Columns, and the types that their first cells suggest."""
+        kinds = None if stored is None else dict.fromkeys(stored)
+        with (
+            reading(file, lambda: "its first lines", self._remedy(file)),
+            self._opened(file, FEWEST_BYTES, kinds, gaps) as batches,
+        ):
+            return [(field.name, field.type) for field in batches.schema]
+
+    def _remedy(self, file: Path) -> str:
+        delimiter = self._delimiter(self._first_line(file))
+        return (
+            "Check that every line has as many cells as the first, separated by "
+            f"{delimiter!r}, write the file again, or leave it out."
+        )
+
+    def _batches(self, file: Path, kinds: dict[str, Any], n_rows: int, gaps: Gaps) -> Iterator[Any]:
+        done = 0
+        n_bytes = max(BYTES_AN_ENTRY * n_rows * len(kinds), FEWEST_BYTES)
+        with (
+            reading(file, lambda: f"line {done + 2} or later", self._remedy(file)),
+            self._opened(file, n_bytes, kinds, gaps) as batches,
+        ):
+            for batch in batches:
+                yield batch
+                done += batch.num_rows
 
     @contextmanager
     def _opened(
-        self, file: Path, n_bytes: int, kinds: dict[str, Any] | None = None
+        self,
+        file: Path,
+        n_bytes: int,
+        kinds: dict[str, Any] | None = None,
+        gaps: Gaps = Gaps(),  # noqa: B008 - immutable
     ) -> Iterator[Any]:
         from pyarrow import csv, input_stream
 
         convert = csv.ConvertOptions(
-            column_types=kinds, include_columns=kinds and list(kinds), strings_can_be_null=True
+            column_types={name: kind for name, kind in (kinds or {}).items() if kind is not None},
+            include_columns=kinds and list(kinds),
+            strings_can_be_null=True,
+            null_values=list(gaps.words),
         )
         # One thread is no slower here, and knows the line of an error.
         read = csv.ReadOptions(block_size=n_bytes, use_threads=False)
-        parse = csv.ParseOptions(delimiter=self.delimiter)
+        parse = csv.ParseOptions(
+            delimiter=self._delimiter(self._first_line(file)), newlines_in_values=True
+        )
         with (
             input_stream(str(file), compression=self.compression) as stream,
             csv.open_csv(stream, read, parse, convert) as batches,
         ):
             yield batches
 
+    def _first_line(self, file: Path) -> str:
+        opener = gzip.open if self.compression == "gzip" else open
+        with opener(file, "rt", encoding="utf-8-sig", errors="replace") as text:
+            return str(text.readline(FEWEST_BYTES))
 
-def _example(batch: Any, name: str) -> str | None:
-    """The first value that is not a number, and its line: one stray word makes a column text."""
-    if batch is None or batch.schema.names.count(name) > 1:
-        return None
-    for row, value in enumerate(batch.column(name).to_pylist()):
-        if isinstance(value, str) and not _is_number(value):
-            return f"'{value}' in line {row + 2}"
-    return None
+    def _delimiter(self, head: str) -> str:
+        """The one that the line of names holds most of, outside of quotes.
 
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
+        >>> Delimited(",")._delimiter('age;"lactate, venous, early";pulse')
+        ';'
+        """
+        bare = re.sub(r'"[^"]*"', "", head)
+        return max(self.delimiter + DELIMITERS, key=bare.count)

@@ -3,19 +3,61 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from halfseen.rows.batched import Piece
 from halfseen.rows.errors import DataError
+from halfseen.tables.cells.gaps import Gaps
+from halfseen.tables.cells.sums import CellSums
+from halfseen.tables.cells.writing import Writing
+
+
+class Field(NamedTuple):
+    """A column as a file has it."""
+
+    name: str  # what users call it
+    stored: str  # what the file calls it
+    other: str | None = None  # what it holds, if neither numbers nor text
 
 
 class Header(NamedTuple):
     """The columns of a file."""
 
-    names: tuple[str, ...]
-    text: dict[str, str]  # what those hold that do not hold numbers
+    fields: tuple[Field, ...]
     aside: frozenset[str] = frozenset()  # an index stored with a table: not one of its features
     named: bool = True  # or numbered
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What users call the columns."""
+        return tuple(field.name for field in self.fields)
+
+
+class Written(NamedTuple):
+    """A column, and how its cells are made numbers."""
+
+    stored: str
+    writing: Writing = Writing.PLAIN
+    as_they_stand: bool = True  # whether a reader of plain numbers and gaps reads all cells
+
+
+class Reading(NamedTuple):
+    """What is read of a file, and how."""
+
+    columns: tuple[Written, ...]
+    gaps: Gaps
+
+    @property
+    def stored(self) -> list[str]:
+        """What the file calls the columns."""
+        return [column.stored for column in self.columns]
+
+
+class Look(NamedTuple):
+    """What was seen in a file."""
+
+    n_rows: int | None  # None if not all rows were gone through
+    cells: dict[str, CellSums]  # by what the file calls the column
 
 
 class Format(Protocol):
@@ -24,8 +66,14 @@ class Format(Protocol):
     def header(self, file: Path) -> Header:
         """The columns of a file."""
 
-    def pieces(self, file: Path, names: tuple[str, ...], n_rows: int) -> Iterator[Piece]:
-        """The rows of a file in order, columns as named, at most ``n_rows`` rows at a time."""
+    def look(self, file: Path, header: Header, stored: tuple[str, ...], gaps: Gaps) -> Look:
+        """What cells of some columns look like, as far as that says how they are read."""
+
+    def pieces(self, file: Path, wanted: Reading, n_rows: int) -> Iterator[Piece]:
+        """The rows of a file in order, columns as asked, at most ``n_rows`` rows at a time."""
+
+    def batches(self, file: Path, stored: tuple[str, ...], n_rows: int) -> Iterator[Any]:
+        """The rows of a file in order, columns as they are, in Arrow's record batches."""
 
     def parts(self, file: Path) -> "list[Part]":
         """The parts of a file that can be read on their own."""
@@ -40,15 +88,17 @@ class Part(NamedTuple):
 
 
 @contextmanager
-def reading(file: Path, place: Callable[[], str]) -> Iterator[None]:
+def reading(
+    file: Path, place: Callable[[], str], remedy: str = "Write it again, or leave it out."
+) -> Iterator[None]:
     """Say which file, and where in it, whatever goes wrong while it is being read."""
     try:
         yield
-    except (DataError, ModuleNotFoundError):
+    except (DataError, ModuleNotFoundError, MemoryError):
         raise
     # Readers of damaged bytes raise whatever the bytes make them do.
     except Exception as error:
+        if isinstance(error, PermissionError):
+            raise
         reason = " ".join(str(error).split()).rstrip(".")
-        raise DataError(
-            f"{file.name} cannot be read at {place()}: {reason}. Write it again, or leave it out."
-        ) from error
+        raise DataError(f"{file.name} cannot be read at {place()}: {reason}. {remedy}") from error

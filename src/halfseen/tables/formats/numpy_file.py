@@ -19,7 +19,9 @@ import numpy as np
 from halfseen.rows.batched import Piece
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
-from halfseen.tables.formats.format import Header, Part, reading
+from halfseen.tables.cells.gaps import Gaps
+from halfseen.tables.cells.sums import CellSums
+from halfseen.tables.formats.format import Field, Header, Look, Part, Reading, reading
 
 SPARSE = {"format.npy", "shape.npy", "data.npy"}
 """What ``scipy.sparse.save_npz`` writes, among other arrays."""
@@ -48,20 +50,31 @@ class NumpyFile:
                 f"{file.name} holds an array of shape {layout.shape}. Save a table, with rows and "
                 "columns."
             )
-        names = tuple(map(str, range(layout.shape[1])))
-        is_number = layout.dtype.kind in "biuf"
-        text = {} if is_number else dict.fromkeys(names, str(layout.dtype))
-        return Header(names, text, named=False)
+        if layout.dtype.kind not in "biuf":
+            raise DataError(
+                f"{file.name} holds an array of {layout.dtype}, which cannot be read as numbers. "
+                "Save a table of numbers."
+            )
+        numbers = map(str, range(layout.shape[1]))
+        return Header(tuple(Field(number, number) for number in numbers), named=False)
 
-    def pieces(self, file: Path, names: tuple[str, ...], n_rows: int) -> Iterator[Piece]:
-        """The rows of a file in order, columns as named, at most ``n_rows`` rows at a time."""
-        columns, start = list(map(int, names)), 0
+    def look(self, file: Path, header: Header, stored: tuple[str, ...], gaps: Gaps) -> Look:
+        """Nothing has to be seen: an array holds numbers."""
+        return Look(None, dict.fromkeys(stored, CellSums()))
+
+    def pieces(self, file: Path, wanted: Reading, n_rows: int) -> Iterator[Piece]:
+        """The rows of a file in order, columns as asked, at most ``n_rows`` rows at a time."""
+        columns, start = list(map(int, wanted.stored)), 0
         with reading(file, lambda: f"row {start}"), self.opened(file) as stream:
             layout = _layout(stream)
             tables = _by_columns if layout.by_columns else _by_rows
             for table in tables(stream, layout, columns, n_rows):
-                yield Piece(len(table), partial(_floats, table))
+                yield Piece(len(table), partial(_floats, table, wanted.gaps))
                 start += len(table)
+
+    def batches(self, file: Path, stored: tuple[str, ...], n_rows: int) -> Iterator[Any]:
+        """Refused: columns of an array have no names to ask for them by."""
+        raise DataError(f"The columns of {file.name} have no names.")
 
     def parts(self, file: Path) -> list[Part]:
         """All of it: rows are found only by reading."""
@@ -80,7 +93,7 @@ def the_table_of_an_archive(file: Path) -> Iterator[IO[bytes]]:
         members = archive.namelist()
         if set(members) >= SPARSE:
             raise DataError(
-                f"{file.name} holds a sparse matrix, which is for counts: use GammaPoisson, and "
+                f"{file.name} holds a sparse matrix, which is for counts and is read as a whole: "
                 "give its path alone."
             )
         tables = [member for member in members if _n_dimensions(archive, member) == 2]
@@ -157,5 +170,6 @@ def _numbers(stream: IO[bytes], count: int, dtype: np.dtype[Any]) -> np.ndarray[
     return np.frombuffer(content, dtype)
 
 
-def _floats(table: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return table.astype(np.float32 if table.dtype == np.float32 else np.float64, copy=False)
+def _floats(table: np.ndarray[Any, Any], gaps: Gaps) -> np.ndarray[Any, Any]:
+    single = table.dtype == np.float32
+    return gaps.opened(table.astype(np.float32 if single else np.float64, copy=False))

@@ -1,0 +1,40 @@
+"""The models that can be asked for: those of the registry."""
+
+from enum import StrEnum
+from inspect import signature
+from typing import Annotated, Any
+
+import typer
+
+from halfseen.models import MODELS, USUAL_MODEL
+
+Kind = StrEnum("Kind", {name.replace("-", "_"): name for name in MODELS})  # type: ignore[misc]
+USUAL: Any = Kind(USUAL_MODEL)
+Model = Annotated[
+    Kind,
+    typer.Option(help=" ".join(f"{name}: {kind.about.gives}." for name, kind in MODELS.items())),
+]
+OPTIONS = {"covariance_type": "--covariance"}
+"""Of parameters that not all models have."""
+
+
+def made(model: str, common: dict[str, Any], refine: bool | None, **own: Any) -> Any:
+    """An estimator with parameters that all have, and those of its ``own`` that are given."""
+    kind = MODELS[model]
+    given: dict[str, Any] = {name: str(value) for name, value in own.items() if value is not None}
+    for name in given:
+        if name not in signature(kind).parameters:
+            others = [n for n, other in MODELS.items() if name in signature(other).parameters]
+            raise ValueError(f"{OPTIONS[name]} belongs to --model {others[0]}. Leave it out.")
+    if refine is not None:
+        given["refine"] = kind.refinements[0] if refine else None
+    return kind(**common, **given)
+
+
+def check_scales(model: str, log: Any, standardise: bool) -> None:
+    """Refuse scales that the model does not go with."""
+    if (log or standardise) and MODELS[model].about.counts:
+        raise ValueError(
+            "--log and --standardise make fractions of counts. Leave them out with --model "
+            f"{model}."
+        )

@@ -1,0 +1,146 @@
+"""Tables as a fitted model takes them, some rows at a time."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from halfseen.cli.reading.given import SMALL, in_memory, with_names
+from halfseen.cli.reading.opened import all_names
+from halfseen.rows.arrays import Array
+from halfseen.rows.errors import DataError
+from halfseen.rows.naming import quoted
+from halfseen.tables.door import open_source
+from halfseen.tables.file_source import FileSource
+from halfseen.tables.files import Files
+from halfseen.tables.preprocessing import Preprocessing
+from halfseen.tables.sparse_file import SparseSource
+
+CHUNK = 20_000
+"""Rows that a model is given at a time, and between two steps of a progress bar."""
+MOST_CELLS = 1 << 23
+
+
+class Chunk(NamedTuple):
+    """Some rows, one after another."""
+
+    values: Any  # in their own units, NaN in the gaps; dense or sparse
+    given: Any  # for the model's methods
+    n_rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """A table with the columns of a model."""
+
+    model: Any
+    files: Files
+    source: FileSource | SparseSource
+
+    @property
+    def file(self) -> str:
+        """What people call it."""
+        return Path(self.files.path).name
+
+    @property
+    def preprocessing(self) -> Preprocessing | None:
+        """What the model was fitted to."""
+        done: Preprocessing | None = self.model.preprocessing_
+        return done
+
+    @property
+    def table(self) -> Any:
+        """All of it, as the model's verbs take it: in memory if that is small."""
+        files = replace(self.files, preprocessing=self.preprocessing)
+        return in_memory(files) if self._small else files
+
+    @property
+    def _small(self) -> bool:
+        n_rows = self.source.n_rows
+        return n_rows is None or 8 * n_rows * len(self.source.names) <= SMALL
+
+    def chunks(self, *, dense: bool = False) -> Iterator[Chunk]:
+        """All rows in order; one chunk of none if there are none."""
+        sparse = get_tags(self.model).input_tags.sparse and self.preprocessing is None
+        if isinstance(self.source, SparseSource) and sparse and not dense:
+            matrix = self.source.matrix
+            for start in range(0, max(matrix.shape[0], 1), CHUNK):
+                part = matrix[start : start + CHUNK]
+                yield Chunk(part, self._named(part), part.shape[0])
+            return
+        for values in self._tables():
+            yield Chunk(values, self._as_taken(values), len(values))
+
+    def in_units(self, values: Array) -> Array:
+        """What the model says of these columns, in their own units."""
+        return values if self.preprocessing is None else self.preprocessing.undo(values)
+
+    def _as_taken(self, values: Array) -> Any:
+        done = self.preprocessing
+        return self._named(values if done is None else done.apply(values))
+
+    def _named(self, values: Any) -> Any:
+        names = getattr(self.model, "feature_names_in_", None)
+        if names is None:
+            return values
+        return with_names(names, values.toarray() if hasattr(values, "toarray") else values)
+
+    def _tables(self) -> Iterator[Array]:
+        """Floats, as many rows at a time whatever the format of the files."""
+        every = tuple(range(len(self.source.names)))
+        step = max(min(CHUNK, MOST_CELLS // max(len(every), 1)), 1)
+        waiting = np.empty((0, len(every)))
+        told = False
+        for piece in self.source.pieces(every, step):
+            waiting = np.concatenate([waiting, piece.table()])
+            while len(waiting) >= step:
+                yield waiting[:step]
+                waiting, told = waiting[step:], True
+        if len(waiting) or not told:
+            yield waiting
+
+
+def fitting(model: Any, path: Path, missing: Sequence[str]) -> Fitting:
+    """The table in a file, with its columns found by name."""
+    done = model.preprocessing_
+    kept = () if done is None else done.missing_values
+    names = own_names(model)
+    if names is not None:
+        _check_names(names, path)
+    files = Files(path, columns=names, missing_values=(*kept, *missing))
+    source = open_source(files)
+    if names is None:
+        _check_number(model, source, path)
+    return Fitting(model, files, source)
+
+
+def own_names(model: Any) -> list[str] | None:
+    """The columns that a model wants, as files name them; None if it goes by number."""
+    if model.preprocessing_ is not None:
+        return list(model.preprocessing_.columns)
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _check_names(names: list[str], path: Path) -> None:
+    known = all_names(path)
+    absent = [name for name in names if name not in set(known)]
+    if absent:
+        raise DataError(
+            f"{path.name} does not fit the model: it has no column "
+            f"{quoted(absent, range(len(absent)))}. It has "
+            f"{quoted(known, range(len(known)), most=12) if known else 'none'}. "
+            "Rename columns as they were in the table that the model was fitted to; a column "
+            "without values stands for one that was not measured."
+        )
+
+
+def _check_number(model: Any, source: FileSource | SparseSource, path: Path) -> None:
+    if len(source.names) != model.n_features_in_:
+        raise DataError(
+            f"{path.name} does not fit the model: it has {len(source.names)} columns of numbers, "
+            f"and the model was fitted to {model.n_features_in_}. Give the same columns."
+        )

@@ -1,0 +1,141 @@
+"""The table of a command: a file, the columns that are asked for, and what became of each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halfseen.cli.reading.known_names import check_known
+from halfseen.cli.wording import in_options
+from halfseen.rows.errors import DataError
+from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.naming import quoted
+from halfseen.rows.rows import Rows
+from halfseen.rows.together import together
+from halfseen.tables.door import open_source, rows_of
+from halfseen.tables.fates import Column, varying
+from halfseen.tables.file_source import FileSource
+from halfseen.tables.files import Files
+from halfseen.tables.opening import names_in
+from halfseen.tables.sparse_file import SparseSource, is_sparse_file
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A table in files, of which no row was read for its values yet."""
+
+    files: Files  # with the columns that can be used
+    source: FileSource | SparseSource
+    columns: tuple[Column, ...]
+
+    @property
+    def file(self) -> str:
+        """What people call it."""
+        return Path(self.files.path).name
+
+    @property
+    def sparse(self) -> bool:
+        """Whether only what is not zero is stored."""
+        return isinstance(self.source, SparseSource)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said of the columns: first of those that are not used."""
+        ordered = sorted(self.columns, key=lambda column: column.used)
+        return [in_options(column.sentence) for column in ordered if column.sentence]
+
+    def rows(self) -> Rows:
+        """The rows, with the columns that can be used."""
+        return rows_of(self.files, self.source)
+
+
+def open_table(
+    data: Path,
+    columns: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    *,
+    workers: bool = False,
+) -> Opened:
+    """The table in a file or a folder; columns that are asked for must hold numbers."""
+    files = Files(data, dask=workers, missing_values=tuple(missing))
+    if workers and is_sparse_file(data):
+        raise DataError(
+            f"{data.name} holds a sparse matrix, which is read as a whole. Leave out --cluster and "
+            "--workers, or use a dask.array with blocks of CSR from Python."
+        )
+    if columns or drop:
+        known = all_names(data)
+        for option, names in (("--columns", columns), ("--drop", drop)):
+            check_known(names, known, data.name, option)
+    if columns:
+        files = replace(files, columns=_left([n for n in columns if n not in drop], data))
+    source = open_source(files)
+    if not drop or columns:
+        return Opened(files, source, source.columns)
+    kept = _left([name for name in source.names if name not in drop], data)
+    files = replace(files, columns=kept)
+    fates = tuple(column for column in source.columns if column.name not in drop)
+    return Opened(files, open_source(files), fates)
+
+
+def all_names(data: Path) -> tuple[str, ...]:
+    """All columns of a file."""
+    if is_sparse_file(data):
+        return open_source(Files(data)).all_names
+    return names_in(data)
+
+
+def _left(names: list[str], data: Path) -> list[str]:
+    if not names:
+        raise DataError(
+            f"No column of numbers is left in {data.name}. Give a table that holds some."
+        )
+    return names
+
+
+@dataclass(frozen=True, eq=False)
+class Surveyed:
+    """A table whose columns all vary, and what was summed on the way."""
+
+    table: Opened
+    features: FeatureSums
+    sums: tuple[Any, ...]  # of all that was asked for beside
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.features.n_rows) + self.features.n_empty
+
+
+def surveyed(table: Opened, *summaries: Any) -> Surveyed:
+    """The table without columns that are constant or empty, in one pass over the rows.
+
+    ``summaries`` are summed in the same pass; what they give has ``select``.
+    """
+    rows = table.rows()
+    features, *others = rows.accumulate(together(FeatureSums.of, *summaries)).each
+    _check_finite(rows.names, features)
+    fates = varying(table.columns, rows.names, features)
+    used = {column.name for column in fates if column.used}
+    kept = np.array([name in used for name in rows.names])
+    if not kept.any():
+        raise DataError(
+            f"No column of {table.file} varies, so there is nothing to learn. Give a table with "
+            "columns that do."
+        )
+    names = [name for name in rows.names if name in used]
+    files = replace(table.files, columns=names)
+    narrow = Opened(files, open_source(files), fates)
+    return Surveyed(narrow, features.select(kept), tuple(sums.select(kept) for sums in others))
+
+
+def _check_finite(names: tuple[str, ...], sums: FeatureSums) -> None:
+    infinite = (np.isinf(sums.minimum) | np.isinf(sums.maximum)) & (sums.count > 0)
+    if infinite.any():
+        raise DataError(
+            f"Infinite values in {quoted(names, np.flatnonzero(infinite))}. Replace them by "
+            "numbers, or mark them as missing with --missing-values inf,-inf."
+        )

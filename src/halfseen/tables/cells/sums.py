@@ -1,0 +1,183 @@
+"""What the cells of a column look like, as sums over the rows."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+from halfseen.rows.arrays import Array
+from halfseen.tables.cells.gaps import Gaps
+from halfseen.tables.cells.run import Run
+from halfseen.tables.cells.writing import (
+    DATES,
+    PLAIN,
+    TRUTH_WORDS,
+    TRUTHS,
+    WITH_DECIMAL_COMMAS,
+    WITH_THOUSANDS,
+    Writing,
+    floats_of,
+    parsed_as_they_stand,
+    tidy,
+)
+
+MOSTLY = 0.5
+"""A column of more numbers than this is one of numbers with something odd in it."""
+MOST_CATEGORIES = 100
+EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class CellSums:
+    """How many cells of a column are known, and how many of them fit each way to write a value.
+
+    Those of rows that follow each other add, in their order; no rows are neutral.
+    """
+
+    n_rows: int = 0
+    known: int = 0
+    plain: int = 0
+    thousands: int = 0  # that are plain or have separators of thousands
+    decimal_commas: int = 0  # that are plain or have a decimal comma
+    truths: int = 0  # true, false, 0 or 1
+    truth_words: int = 0
+    dates: int = 0
+    as_they_stand: bool = True  # whether a reader of plain numbers and gaps reads all of them
+    odd: tuple[str, ...] = ()  # the first few different ones that are no numbers
+    first_odd: int | None = None  # the row of the first
+    categories: frozenset[str] | None = frozenset()  # the different cells, None if they are many
+    run: Run = Run()  # noqa: RUF009 - immutable
+    typed: bool = True  # whether the file itself says that they are all numbers
+
+    @classmethod
+    def of_numbers(cls, values: Array, *, typed: bool = True, truths: bool = False) -> Self:
+        """Sums of floats, NaN in the gaps."""
+        known = int((values == values).sum())
+        return cls(
+            n_rows=len(values),
+            known=known,
+            plain=known,
+            thousands=known,
+            decimal_commas=known,
+            truths=known * truths,
+            truth_words=known * truths,
+            categories=None,
+            run=Run.of(values),
+            typed=typed,
+        )
+
+    @classmethod
+    def of_text(cls, column: Any, gaps: Gaps) -> Self:
+        """Sums of an Arrow column of text, null in some of the gaps."""
+        values = parsed_as_they_stand(column, gaps)
+        if values is not None:
+            return cls.of_numbers(values, typed=False)
+        cells = tidy(column, gaps)
+        counted = _Counted.of(cells)
+        known = len(cells) - cells.null_count
+        thousands = counted.fitting(WITH_THOUSANDS)
+        first_odd, odd = _odd(cells) if thousands < known else (None, ())
+        run = Run(len(cells), unbroken=False)
+        if thousands == known:
+            run = Run.of(floats_of(cells, Writing.THOUSANDS, gaps))
+        return cls(
+            n_rows=len(cells),
+            known=known,
+            plain=counted.fitting(PLAIN),
+            thousands=thousands,
+            decimal_commas=counted.fitting(WITH_DECIMAL_COMMAS),
+            truths=counted.fitting(TRUTHS),
+            truth_words=counted.fitting(TRUTH_WORDS),
+            dates=counted.fitting(DATES),
+            as_they_stand=False,
+            odd=odd,
+            first_odd=first_odd,
+            categories=_few(counted.cells.to_pylist()),
+            run=run,
+            typed=False,
+        )
+
+    def __add__(self, other: Self) -> Self:
+        odd = tuple(dict.fromkeys((*self.odd, *other.odd)))[:EXAMPLES]
+        first = self.first_odd
+        if first is None and other.first_odd is not None:
+            first = self.n_rows + other.first_odd
+        return type(self)(
+            self.n_rows + other.n_rows,
+            self.known + other.known,
+            self.plain + other.plain,
+            self.thousands + other.thousands,
+            self.decimal_commas + other.decimal_commas,
+            self.truths + other.truths,
+            self.truth_words + other.truth_words,
+            self.dates + other.dates,
+            self.as_they_stand and other.as_they_stand,
+            odd,
+            first,
+            _joined(self, other),
+            self.run.then(other.run),
+            self.typed and other.typed,
+        )
+
+    @property
+    def writing(self) -> Writing | None:
+        """How all of the cells are written; None if they are not all numbers."""
+        if self.plain == self.known:
+            return Writing.PLAIN
+        if self.thousands == self.known:
+            return Writing.THOUSANDS
+        if self.decimal_commas == self.known:
+            return Writing.DECIMAL_COMMAS
+        if self.truths == self.known and self.truth_words:
+            return Writing.TRUTHS
+        return None
+
+    @property
+    def settled(self) -> bool:
+        """Whether no further row can make a difference."""
+        if self.writing is not None:
+            return self.typed and not self.run.unbroken
+        return self.categories is None and self.thousands <= MOSTLY * self.known
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """The different cells, and how often each is there: patterns are tried once for each."""
+
+    cells: Any
+    counts: Any
+
+    @classmethod
+    def of(cls, cells: Any) -> Self:
+        from pyarrow import compute
+
+        found = compute.value_counts(cells.drop_null())
+        return cls(found.field("values"), found.field("counts"))
+
+    def fitting(self, pattern: str) -> int:
+        """How many cells fit a pattern."""
+        from pyarrow import compute
+
+        fits = compute.match_substring_regex(self.cells, pattern)
+        return int(compute.sum(self.counts.filter(fits)).as_py() or 0)
+
+
+def _odd(cells: Any) -> tuple[int, tuple[str, ...]]:
+    """The first row that holds no number, and the first few different ones of such cells."""
+    from pyarrow import compute
+
+    fits = compute.fill_null(compute.match_substring_regex(cells, WITH_THOUSANDS), True)
+    odd = compute.unique(cells.filter(compute.invert(fits)))
+    return int(compute.index(fits, False).as_py()), tuple(odd[:EXAMPLES].to_pylist())
+
+
+def _few(cells: Iterable[str]) -> frozenset[str] | None:
+    different = frozenset(cells)
+    return different if len(different) <= MOST_CATEGORIES else None
+
+
+def _joined(ours: CellSums, theirs: CellSums) -> frozenset[str] | None:
+    """Nobody keeps the different cells where they are numbers, as long as they are."""
+    known = [sums.categories for sums in (ours, theirs) if sums.known]
+    if any(categories is None for categories in known):
+        return None
+    return _few(cell for categories in known if categories for cell in categories)
