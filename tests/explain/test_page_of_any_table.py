@@ -128,3 +128,9 @@ def test_what_is_missing_is_told_by_the_columns_own_names():
     found = missing_in(model.case([X[:10], X[10:]]))
     assert found.names == tuple(NAMES) == portrait_of(model).names
     assert (found.n_rows, found.n_empty_rows) == (900, 1)
+
+
+def test_of_wide_tables_fewer_rows_are_looked_at(monkeypatch):
+    monkeypatch.setattr("halfseen.doubt.concerns.case.MOST_CELLS", 400)
+    X = measurements()
+    assert len(GaussianMixture(2).fit(X).case(X).sample.numbers) == 100

@@ -115,7 +115,7 @@ def test_averages_that_are_not_learned_as_such_have_no_intervals():
     case = model.case(COUNTS)
     sure = certainty(case, poisson_groups(model.fitted, np.ones((2, D))))
     assert sure.low is sure.share_low is None
-    assert sure.none_because == "averages are not learned as such."
+    assert sure.none_because == "Averages are not learned as such."
 
 
 def test_a_noun_is_used_throughout():

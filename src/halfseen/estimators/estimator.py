@@ -403,7 +403,9 @@ class Estimator(BaseEstimator):
 
         Checks whether gaps depend on values or come in blocks, whether pairs of features are seen
         together often enough, whether features are related at all, how many components the second
-        moments support, and what the model assumes. Each is a test that rarely fires without cause.
+        moments support, how clear the fit is, whether known values that are hidden and filled in
+        again come out as sure as they should, and what the model assumes. Each is a test that
+        rarely fires without cause.
 
         Parameters
         ----------
@@ -437,7 +439,7 @@ class Estimator(BaseEstimator):
         groups: Any = None,
         notes: tuple[str, ...] = (),
     ) -> None:
-        """Write one HTML page that explains the model, learned from ``X`` (n, d) or the like.
+        """Write one HTML page that explains the model, learned from ``X``, whatever ``fit`` takes.
 
         It opens without a network, and holds no row of X unless ``include_rows`` says so. A file
         that is there already is not replaced unless ``overwrite`` says so. ``groups`` (n,) label

@@ -35,7 +35,7 @@ def certainty(case: Case, portrait: Portrait) -> Certainty:
     centres, shares = portrait.learned_as
     low, high = _ends(found, centres, portrait.order)
     if low is None or high is None:
-        return Certainty(none_because="averages are not learned as such.")
+        return Certainty(none_because="Averages are not learned as such.")
     low, high = portrait.in_own_units(low), portrait.in_own_units(high)
     return Certainty(low, high, *_ends(found, shares, portrait.order))
 

@@ -1,6 +1,5 @@
 """A learned model as people are shown it: in the table's own units, most common first."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -9,10 +8,7 @@ from numpy.typing import NDArray
 
 from halfseen.explain.words import Told
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.rows import Block, Rows
-
-Each = Callable[[Block], Array]
-"""Something said of each row of a block."""
+from halfseen.rows.rows import Rows
 
 
 @dataclass(frozen=True, eq=False)

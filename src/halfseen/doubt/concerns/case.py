@@ -22,6 +22,8 @@ from halfseen.rows.sampled import Sample, sampled
 
 MOST_FEATURES = 128
 """Checks of pairs of features look at no more, those that say most."""
+MOST_CELLS = 20_000_000
+"""Of rows that are looked at one by one, so that they fit into memory."""
 HIDE = 0.1
 """Of the known values, to see whether the model would fill them in again."""
 
@@ -75,7 +77,8 @@ class Case:
     @cached_property
     def sample(self) -> Sample:
         """Rows drawn by lot, if there are many: what takes long for each row looks at these."""
-        return sampled(self.rows, self.portrait.most_rows)
+        wide_ones = MOST_CELLS // max(len(self.rows.names), 1)
+        return sampled(self.rows, max(min(self.portrait.most_rows, wide_ones), 1))
 
     @cached_property
     def hidden_values(self) -> HiddenValues | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from halfseen.explain.portrait import Portrait
 from halfseen.explain.topics import Topics
 from halfseen.method.fitted import Fitted
 from halfseen.method.model import Abilities, About, Cells, Each, Polished
@@ -66,7 +67,7 @@ class GammaPoissonModel:
             scored_rows=MOST_SCORED,
         )
 
-    def portrait(self, fitted: Fitted[GammaPoissonParameters]) -> Topics:
+    def portrait(self, fitted: Fitted[GammaPoissonParameters]) -> Portrait:
         """As topics."""
         return Topics.of(fitted, fitted.parameters.topics, loadings)
 

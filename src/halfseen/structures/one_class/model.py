@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from halfseen.explain.groups import Groups
+from halfseen.explain.portrait import Portrait
 from halfseen.method.em import climb, normalised
 from halfseen.method.fitted import Fitted
 from halfseen.method.model import Abilities, About, Cells, Cumulants, Each, Polished
@@ -47,7 +48,7 @@ class OneClass(Generic[P]):
         """Components may overlap in every mixture."""
         return (overlap, *self.own_checks)
 
-    def portrait(self, fitted: Fitted[P]) -> Groups:
+    def portrait(self, fitted: Fitted[P]) -> Portrait:
         """As groups of rows."""
         means, variances = self.emission.means, self.emission.variances
         return Groups.of(fitted, means(fitted.parameters), variances(fitted.parameters))
