@@ -48,14 +48,14 @@ def test_a_cause_raises_its_concern(kind, world):
 
 # What a cause may raise beside its own kind: one cause can have several signs.
 ALSO = {
-    "one_too_many": {"overlapping_components"},
+    "one_too_many": {"overlapping_components", "small_component"},
     "one_topic_too_many": {"overlapping_components"},
     "one_too_few": {"not_spherical"},
     "overlapping": {"noise_only_feature", "too_many_components"},
     "uneven_noise": {"too_few_components"},
     "shared_noise": {"too_few_components"},
-    "fixed_lengths": {"too_many_components"},
-    "poisson_lengths": {"too_many_components"},
+    "fixed_lengths": {"too_many_components", "too_sure_of_values"},
+    "poisson_lengths": {"too_many_components", "too_sure_of_values"},
 }
 
 
