@@ -9,6 +9,7 @@ import numpy as np
 from halfseen.method.refinement import Climb, Refined
 from halfseen.models.gaussian_mixture.covariance_shape import CovarianceShape
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.models.gaussian_mixture.posterior import normalised
 from halfseen.rows.arrays import Array
 from halfseen.rows.rows import Block, Rows
 
@@ -45,21 +46,15 @@ class ExpectationSums:
         def summarise(block: Block) -> ExpectationSums:
             x, mask = block.values, block.observed.astype(float)
             squares = shape.squares(x)
-            # Components in rows, (k, n): what is done over components then runs along memory.
-            joint = linear @ x.T
+            joint = linear @ x.T  # (k, n)
             joint += by_count @ mask.T
             joint += by_square @ squares.T
             joint += log_weights
-            highest = joint.max(axis=0)
-            joint -= highest
-            shares = np.exp(joint, out=joint)
-            total = shares.sum(axis=0)
-            shares /= total
-            likelihood = block.weighed(np.log(total) + highest)
-            shares = block.weighed(shares.T).T
+            log_likelihood, responsibilities = normalised(joint)
+            shares = block.weighed(responsibilities).T
             return cls(
                 n_rows=float(len(x) if block.weights is None else block.weights.sum()),
-                log_likelihood=float(likelihood.sum()),
+                log_likelihood=float(block.weighed(log_likelihood).sum()),
                 share=shares.sum(axis=1),
                 count=shares @ mask,
                 first=shares @ x,

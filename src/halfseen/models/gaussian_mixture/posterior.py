@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from halfseen.method.regression import RegressionSums, Solution
 from halfseen.models.gaussian_mixture.covariance_shape import CovarianceShape
@@ -22,20 +21,37 @@ class MixturePosterior(NamedTuple):
 
 def posterior(block: Block, parameters: MixtureParameters) -> MixturePosterior:
     """``log p(x_obs) = log Σ_k π_k Π_{d observed} N(x_d; a_kd, σ²_kd)``, and the shares of k."""
-    joint = _log_densities(block, parameters) + np.log(parameters.weights)
-    log_likelihood = logsumexp(joint, axis=1)
-    return MixturePosterior(log_likelihood, np.exp(joint - log_likelihood[:, None]))
+    joint = _log_densities(block, parameters)
+    joint += np.log(parameters.weights)[:, None]
+    return normalised(joint)
+
+
+def normalised(joint: Array) -> MixturePosterior:
+    """The posterior from ``log π_k p(x|k)`` (k, n), which is overwritten.
+
+    Components in rows: what is done over components then runs along memory.
+    """
+    highest = joint.max(axis=0)
+    joint -= highest
+    shares = np.exp(joint, out=joint)
+    total = shares.sum(axis=0)
+    shares /= total
+    return MixturePosterior(np.log(total) + highest, shares.T)
 
 
 def _log_densities(block: Block, parameters: MixtureParameters) -> Array:
-    """``Σ_{d observed} log N(x_d; a_kd, σ²_kd)`` for all rows and components; (n, k)."""
+    """``Σ_{d observed} log N(x_d; a_kd, σ²_kd)`` for all components and rows; (k, n)."""
     # From the middle of the means, so that squares expand without losing digits.
     origin = parameters.means.mean(axis=0)
-    x, means = block.about(origin), parameters.means - origin
+    x, means = block.about(origin).T, parameters.means - origin
     precision = 1 / parameters.variances  # (k, d)
-    squares = (x * x) @ precision.T - 2 * x @ (means * precision).T
-    constants = means**2 * precision + np.log(2 * np.pi * parameters.variances)
-    densities: Array = -0.5 * (squares + block.observed.astype(float) @ constants.T)
+    densities: Array = (means * precision) @ x
+    densities -= (0.5 * precision) @ (x * x)
+    constants = 0.5 * (means**2 * precision + np.log(2 * np.pi * parameters.variances))
+    if block.observed.all():
+        densities -= constants.sum(axis=1)[:, None]
+    else:
+        densities -= constants @ block.observed.T.astype(float)
     return densities
 
 
