@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from halfseen.moments.tensors import cubes, in_three_places, matrix_and_vector, multilinear
+from halfseen.moments.tensors import (
+    cubes,
+    in_three_places,
+    matrix_and_vector,
+    multilinear,
+    pairs_with,
+    products_of_pairs,
+    upper_pairs,
+)
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
 
@@ -45,3 +53,23 @@ def test_sums_over_no_rows_are_zero():
     empty = np.empty((0, 3))
     np.testing.assert_array_equal(cubes(empty, np.empty(0)), np.zeros((3, 3, 3)))
     np.testing.assert_array_equal(in_three_places(empty, empty), np.zeros((3, 3, 3)))
+
+
+@pytest.mark.parametrize("laid", [np.ascontiguousarray, np.asfortranarray])
+@pytest.mark.parametrize(("n", "m"), [(6, 3), (1, 1), (0, 2), (5, 0)])
+def test_products_of_pairs_are_those_of_each_row(generator, n, m, laid):
+    left, right = laid(generator.normal(size=(n, m))), laid(generator.normal(size=(n, m)))
+    rows = zip(left, right, strict=True)
+    naive = [[x[i] * y[j] for i in range(m) for j in range(i, m)] for x, y in rows]
+    found = products_of_pairs(left, right)
+    np.testing.assert_array_equal(found, np.reshape(naive, (n, m * (m + 1) // 2)))
+    i, j = upper_pairs(m)
+    np.testing.assert_array_equal(found, left[:, i] * right[:, j])
+
+
+def test_how_many_rows_are_taken_at_a_time_does_not_matter(generator, monkeypatch):
+    pairs, singles = generator.normal(size=(50, 3)), generator.normal(size=(50, 3))
+    naive = np.einsum("na,nb,nc->abc", pairs, pairs, singles)
+    for products in (1, 6, 100, 10_000):
+        monkeypatch.setattr("halfseen.moments.tensors._PRODUCTS", products)
+        np.testing.assert_allclose(pairs_with(pairs, singles), naive, **CLOSE)

@@ -4,6 +4,9 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block
@@ -77,3 +80,41 @@ def test_selecting_features_does_not_change_which_rows_are_empty():
     chosen = sums.select(np.array([True, False]))
     assert (chosen.n_rows, chosen.n_empty) == (2, 1)
     np.testing.assert_array_equal(chosen.observed_fraction, [0.5])
+
+
+def naive(table, weights):
+    """The sums as one would write them first."""
+    seen = ~np.isnan(table)
+    values, filled = np.where(seen, table, 0.0), seen.any(axis=1)
+    per_row = np.ones(len(table)) if weights is None else weights
+    with np.errstate(invalid="ignore"):
+        total = (values * per_row[:, None]).sum(axis=0)
+    return FeatureSums(
+        n_rows=float(per_row @ filled),
+        n_empty=int(np.count_nonzero(~filled)),
+        count=per_row @ seen,
+        total=total,
+        minimum=np.where(seen, values, INF).min(axis=0, initial=INF),
+        maximum=np.where(seen, values, -INF).max(axis=0, initial=-INF),
+        whole=(values == np.floor(values)).all(axis=0),
+    )
+
+
+# Multiples of 1/4, so that sums are exact whatever their order.
+entries = st.sampled_from([-INF, -7.0, -0.25, 0.0, 1.0, 2.5, INF, NAN, NAN])
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.data(), st.integers(0, 20), st.integers(0, 19))
+def test_one_sweep_gives_what_a_pass_for_each_sum_does(data, n, d):
+    table = data.draw(arrays(float, (n, d), elements=entries))
+    weights = data.draw(st.none() | arrays(float, n, elements=st.sampled_from([0.5, 1.0, 3.0])))
+    ours, expected = FeatureSums.of_table(table, weights), naive(table, weights)
+    for one, other in zip(astuple(ours), astuple(expected), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_blocks_that_are_ready_have_the_sums_of_their_table():
+    ready = Block.from_table(TABLE).recentred(np.zeros(4))
+    for one, other in zip(astuple(ready.feature_sums()), astuple(naive(TABLE, None)), strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -8,11 +8,11 @@ depend on x_c. Division by a small weight amplifies noise instead.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
+from halfseen.moments.tensors import products_of_pairs, upper_pairs
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.entries import Entries
@@ -53,8 +53,8 @@ class RegressionSums:
         """The sums of rows with latent variables (n, k), each counting ``weights`` (n,) times."""
         k, column = latent.shape[1], weights[:, None]
         weighed = latent * column
-        i, j = _pairs(k)
-        products = presence.back(weighed[:, i] * latent[:, j])  # (t, k (k+1) / 2)
+        i, j = upper_pairs(k)
+        products = presence.back(products_of_pairs(weighed, latent))  # (t, k (k+1) / 2)
         gram = np.empty((len(products), k, k))
         gram[:, i, j] = gram[:, j, i] = products
         return cls(
@@ -124,9 +124,6 @@ class ManyRegressions:
 
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(a + b for a, b in zip(self.each, other.each, strict=True)))
-
-
-_pairs = cache(np.triu_indices)
 
 
 class Solution(NamedTuple):

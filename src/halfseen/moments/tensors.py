@@ -1,10 +1,13 @@
 """The few operations on small symmetric tensors that the method needs."""
 
+from functools import cache
+
 import numpy as np
+from numba import njit
 
 from halfseen.rows.arrays import Array
 
-_ROWS = 2048
+_PRODUCTS = 1 << 16
 
 
 def multilinear(tensor: Array, basis: Array) -> Array:
@@ -35,11 +38,12 @@ def matrix_and_vector(matrix: Array, vector: Array) -> Array:
 def pairs_with(pairs: Array, singles: Array) -> Array:
     """``Σ_i r_i ⊗ r_i ⊗ s_i`` with the r_i and s_i as rows, both (n, m); (m, m, m)."""
     n, m = pairs.shape
-    i, j = np.triu_indices(m)
+    i, j = upper_pairs(m)
     total = np.zeros((len(i), m))
-    for start in range(0, n, _ROWS):  # squares are larger than what they are made of
-        some = slice(start, start + _ROWS)
-        total += (pairs[some, i] * pairs[some, j]).T @ singles[some]
+    step = max(_PRODUCTS // max(len(i), 1), 1)  # squares are larger than what they are made of
+    for start in range(0, n, step):
+        some = pairs[start : start + step]
+        total += products_of_pairs(some, some).T @ singles[start : start + step]
     tensor = np.empty((m, m, m))
     tensor[i, j] = tensor[j, i] = total
     return tensor
@@ -48,3 +52,30 @@ def pairs_with(pairs: Array, singles: Array) -> Array:
 def in_each_mode(t: Array) -> Array:
     """A tensor that is symmetric in its first two modes, with its third in each place."""
     return t + t.transpose(0, 2, 1) + t.transpose(2, 0, 1)
+
+
+upper_pairs = cache(np.triu_indices)
+"""The indices i ≤ j of a symmetric matrix of the given size."""
+
+
+def products_of_pairs(left: Array, right: Array) -> Array:
+    """``l_i r_j`` for i ≤ j, in the order of :func:`upper_pairs`, of rows (n, m); (n, m (m+1)/2).
+
+    It lies product by product in memory.
+    """
+    n, m = left.shape
+    out = np.empty((m * (m + 1) // 2, n))
+    _products_of_pairs(np.ascontiguousarray(left.T), np.ascontiguousarray(right.T), out)
+    return out.T
+
+
+@njit(cache=True, nogil=True)
+def _products_of_pairs(
+    left: Array, right: Array, out: Array
+) -> None:  # pragma: no cover - compiled
+    place = 0
+    for i in range(len(left)):
+        for j in range(i, len(left)):
+            for row in range(left.shape[1]):
+                out[place, row] = left[i, row] * right[j, row]
+            place += 1

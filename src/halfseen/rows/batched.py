@@ -10,7 +10,7 @@ from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.batch_size import MEMORY, rows_a_batch
 from halfseen.rows.carried import CarriedHere
 from halfseen.rows.rows import Block, S, T
-from halfseen.rows.summing import Told, nobody, sum_over_pieces
+from halfseen.rows.summing import Told, nobody, sum_over_runs
 
 
 class Piece(NamedTuple):
@@ -65,8 +65,8 @@ class StreamedRows:
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
         """The sum of ``summarise(block)`` over all batches of rows."""
-        pieces = self._numbered()
-        return sum_over_pieces(pieces, self._block, summarise, self.n_threads, self.advance)
+        runs = zip(self._numbered(), strict=False)  # a batch is large: each is a run
+        return sum_over_runs(runs, self._block, summarise, self.n_threads, self.advance)
 
     def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
         """``finish`` of that sum."""
@@ -93,9 +93,7 @@ class StreamedRows:
     def _block(self, numbered: tuple[int, Piece]) -> Block:
         start, piece = numbered
         block = Block.from_table(piece.table(), None, start)
-        if self.origin is None:
-            return block
-        return replace(block, values=block.about(self.origin))
+        return block if self.origin is None else block.recentred(self.origin)
 
 
 def all_columns(

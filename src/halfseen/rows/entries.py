@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array, Mask
@@ -55,11 +56,11 @@ class Entries(Protocol):
 class DenseEntries:
     """Entries that are all there."""
 
-    array: Array  # (n, d)
+    array: Array  # (n, d)  best feature by feature in memory, as products with it then are
 
     def onto(self, basis: Array) -> Array:
         """``E B`` for a basis (d, m); (n, m)."""
-        return self.array @ basis
+        return (basis.T @ self.array.T).T
 
     def onto_parts(self, basis: Array, parts: Parts) -> Array:
         """``E B`` of each part of the features by itself; (p, n, m)."""
@@ -84,16 +85,29 @@ class DenseEntries:
 
     def squares(self, per_row: Array, features: Mask) -> Array:
         """``Σ_n E_ni² Y_n`` for some of the features, zero for the others; (d, m)."""
-        total = np.zeros((self.array.shape[1], per_row.shape[1]))
-        total[features] = (self._some(features) ** 2).T @ per_row
-        return total
+        return self._powers(2, per_row, features)
 
     def cubes(self, per_row: Array, features: Mask) -> Array:
         """``Σ_n E_ni³ y_n`` for some of the features, zero for the others; (d,)."""
-        total = np.zeros(self.array.shape[1])
-        chosen = self._some(features)
-        total[features] = np.einsum("nd,nd->d", chosen * chosen, chosen * per_row[:, None])
-        return total
+        return self._powers(3, per_row[:, None], features)[:, 0]
 
-    def _some(self, features: Mask) -> Array:
-        return self.array if features.all() else self.array[:, features]
+    def _powers(self, power: int, per_row: Array, features: Mask) -> Array:
+        out = np.zeros((self.array.shape[1], per_row.shape[1]))
+        columns, vectors = np.ascontiguousarray(self.array.T), np.ascontiguousarray(per_row.T)
+        _add_powers(columns, np.flatnonzero(features), power, vectors, out)
+        return out
+
+
+# Sums of a feature may be taken in any order, so that several are added up at a time.
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _add_powers(
+    columns: Array, features: NDArray[np.intp], power: int, vectors: Array, out: Array
+) -> None:  # pragma: no cover - compiled
+    """Add ``x_in² y_cn``, or with the cube, to ``out[i, c]`` for columns (d, n), vectors (m, n)."""
+    for i in features:
+        for c in range(len(vectors)):
+            total = 0.0
+            for row in range(columns.shape[1]):
+                x = columns[i, row]
+                total += x * x * (x if power == 3 else 1.0) * vectors[c, row]
+            out[i, c] += total

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 import numpy as np
+from numba import njit
 
 from halfseen.rows.arrays import Array, Mask
 
@@ -33,19 +34,10 @@ class FeatureSums:
         return block.feature_sums()
 
     @classmethod
-    def of_entries(cls, values: Array, observed: Mask, weights: Array | None) -> Self:
-        """The sums of rows (n, d) with values that are zero where not observed."""
-        filled = observed.any(axis=1)
-        per_row = np.ones(len(values)) if weights is None else weights
-        return cls(
-            n_rows=float(per_row @ filled),
-            n_empty=int(np.count_nonzero(~filled)),
-            count=per_row @ observed,
-            total=_sum_of_finite(values if weights is None else values * weights[:, None]),
-            minimum=np.where(observed, values, np.inf).min(axis=0, initial=np.inf),
-            maximum=np.where(observed, values, -np.inf).max(axis=0, initial=-np.inf),
-            whole=(values == np.floor(values)).all(axis=0),
-        )
+    def of_table(cls, table: Array, weights: Array | None) -> Self:
+        """The sums of rows (n, d) with NaN in the gaps, each counting ``weights`` (n,) times."""
+        per_row = np.ones(len(table)) if weights is None else weights
+        return cls(*_swept(np.ascontiguousarray(table), per_row))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(
@@ -89,8 +81,31 @@ def fraction_of(count: Array, n_rows: float) -> Array:
     return np.where(fraction > 1 - 1e-9, 1.0, fraction)
 
 
-def _sum_of_finite(values: Array) -> Array:
-    """Sums over rows (d,); infinities, which are refused later, must not warn before."""
-    with np.errstate(invalid="ignore"):
-        total: Array = values.sum(axis=0)
-    return total
+@njit(cache=True, nogil=True)
+def _swept(
+    table: Array, weights: Array
+) -> tuple[float, int, Array, Array, Array, Array, Mask]:  # pragma: no cover - compiled
+    """All sums in one sweep, row by row: features are then neighbours that one step adds up."""
+    n_rows, n_empty, d = 0.0, 0, table.shape[1]
+    count, total, fractions = np.zeros(d), np.zeros(d), np.zeros(d)
+    minimum, maximum = np.full(d, np.inf), np.full(d, -np.inf)
+    for row in range(len(table)):
+        weight = weights[row]
+        for i in range(d):
+            value = table[row, i]
+            observed = value == value
+            filled = value if observed else 0.0
+            count[i] += weight if observed else 0.0
+            total[i] += weight * filled
+            # No comparison with NaN is true.
+            minimum[i] = value if value < minimum[i] else minimum[i]
+            maximum[i] = value if value > maximum[i] else maximum[i]
+            fractions[i] += 1.0 if filled != np.floor(filled) else 0.0
+        first = 0
+        while first < d and table[row, first] != table[row, first]:
+            first += 1
+        if first < d:
+            n_rows += weight
+        else:
+            n_empty += 1
+    return n_rows, n_empty, count, total, minimum, maximum, fractions == 0

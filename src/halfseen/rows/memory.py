@@ -9,7 +9,7 @@ import numpy as np
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.carried import CarriedHere
 from halfseen.rows.rows import Block, S, T
-from halfseen.rows.summing import Told, nobody, sum_over
+from halfseen.rows.summing import Told, as_it_is, in_runs, nobody, sum_over_runs
 
 BLOCK_ENTRIES = 1 << 16  # half a megabyte of doubles: a block and its products stay in the cache
 FEWEST_ROWS = 256
@@ -37,12 +37,13 @@ class MemoryRows:
 
     def recentred(self, origin: Array) -> "PreparedRows":
         """The same rows measured from ``origin`` (d,), kept ready for many passes."""
-        blocks = [replace(block, values=block.about(origin)) for block in self.blocks()]
+        blocks = [block.recentred(origin) for block in self.blocks()]
         return PreparedRows(tuple(blocks), self.names, self.n_threads, self.advance)
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
         """The sum of ``summarise(block)`` over all blocks of rows."""
-        return sum_over(self.blocks(), summarise, self.n_threads, self.advance)
+        runs = in_runs(self._pieces())
+        return sum_over_runs(runs, self._block, summarise, self.n_threads, self.advance)
 
     def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
         """``finish`` of that sum."""
@@ -54,12 +55,16 @@ class MemoryRows:
 
     def blocks(self) -> Iterator[Block]:
         """The rows in order, a block at a time; one empty block if there are none."""
+        return map(self._block, self._pieces())
+
+    def _pieces(self) -> list[slice]:
         step = max(BLOCK_ENTRIES // max(len(self.names), 1), FEWEST_ROWS)
-        for start in range(0, max(len(self.table), 1), step):
-            part = slice(start, start + step)
-            table = self.table[part] if self.columns is None else self.table[part, self.columns]
-            weights = None if self.weights is None else self.weights[part]
-            yield Block.from_table(table, weights, self.first + start)
+        return [slice(i, i + step) for i in range(0, max(len(self.table), 1), step)]
+
+    def _block(self, part: slice) -> Block:
+        columns = None if self.columns is None else np.flatnonzero(self.columns)
+        weights = None if self.weights is None else self.weights[part]
+        return Block.from_table(self.table[part], weights, self.first + part.start, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,11 +86,12 @@ class PreparedRows:
 
     def recentred(self, origin: Array) -> Self:
         """The same rows measured from ``origin`` (d,)."""
-        return replace(self, ready=tuple(replace(b, values=b.about(origin)) for b in self.ready))
+        return replace(self, ready=tuple(block.recentred(origin) for block in self.ready))
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
         """The sum of ``summarise(block)`` over all blocks of rows."""
-        return sum_over(self.ready, summarise, self.n_threads, self.advance)
+        runs = in_runs(self.ready)
+        return sum_over_runs(runs, as_it_is, summarise, self.n_threads, self.advance)
 
     def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
         """``finish`` of that sum."""

@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.block import Block, made_once
 from halfseen.rows.carried import CarriedHere
 from halfseen.rows.entries import Entries
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.memory import BLOCK_ENTRIES, FEWEST_ROWS, PreparedRows
 from halfseen.rows.nonzeros import Nonzeros
-from halfseen.rows.rows import Block, S, T
+from halfseen.rows.rows import S, T
 from halfseen.rows.sparse import kernels
 from halfseen.rows.sparse.compressed import Compressed
 from halfseen.rows.sparse.entries import SparseEntries
@@ -57,12 +57,12 @@ class SparseBlock(Block):
     def __len__(self) -> int:
         return len(self.row_observed)
 
-    @cached_property
+    @made_once
     def values(self) -> Array:
         """The counts, zero where not observed; (n, d)."""
         return self.stored.dense(len(self.column_block))
 
-    @cached_property
+    @made_once
     def observed(self) -> Mask:
         """Whether each entry is observed; (n, d)."""
         observed: Mask = self.row_observed[:, self.column_block]
@@ -206,10 +206,7 @@ class SparseRows:
 
     def recentred(self, origin: Array) -> PreparedRows:
         """The same rows measured from ``origin`` (d,), filled in."""
-        blocks = [
-            Block(block.about(origin), block.observed, block.weights, block.start)
-            for block in self.blocks()
-        ]
+        blocks = [block.recentred(origin) for block in self.blocks()]
         return PreparedRows(tuple(blocks), self.names, self.n_threads, self.advance)
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:

@@ -82,7 +82,7 @@ class View:
         if self.origin is None:
             return block
         # Block by block: a copy of the partition would double the worker's memory.
-        return Block(block.about(self.origin), block.observed, block.weights, block.start)
+        return block.recentred(self.origin)
 
 
 class Pass(NamedTuple):

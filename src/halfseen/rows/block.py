@@ -1,0 +1,203 @@
+"""Some rows of a table: what a summarise function is given."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.entries import DenseEntries, Entries
+from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.nonzeros import Nonzeros
+
+Columns = NDArray[np.intp]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows of a table, all features side by side."""
+
+    values: Array  # (n, d)   zero where not observed
+    observed: Mask  # (n, d)
+    weights: Array | None = None  # (n,)  how often each row counts, all above zero; None is once
+    start: int = 0  # which row of the table is the first: a block's own name
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @staticmethod
+    def from_table(
+        table: np.ndarray[Any, Any],
+        weights: Array | None = None,
+        start: int = 0,
+        columns: Columns | None = None,
+    ) -> "TableBlock":
+        """The rows of a table in which NaN marks the gaps; rows of no weight are not there.
+
+        Of its ``columns``, given by number, or of all.
+        """
+        if weights is not None and not (weights > 0).all():
+            table, weights = table[weights > 0], weights[weights > 0]
+        every = np.arange(table.shape[1]) if columns is None else columns
+        return TableBlock.of(table, every, weights, start)
+
+    def about(self, origin: Array) -> Array:
+        """Deviations from ``origin``, zero in the gaps; (n, d)."""
+        return (self.values - origin) * self.observed
+
+    def deviations(self, origin: Array) -> Entries:
+        """Deviations from ``origin`` (d,), as a matrix to multiply with."""
+        return DenseEntries(self.about(origin))
+
+    def presence(self) -> Entries:
+        """One where an entry is observed, as a matrix to multiply with."""
+        return DenseEntries(self.observed.astype(float))
+
+    def present(self, features: NDArray[np.intp]) -> Mask:
+        """Whether entries of ``features``, given by number, are observed; (n, len(features))."""
+        return self.observed[:, features]
+
+    def feature_sums(self) -> FeatureSums:
+        """Counts, sums and ranges of the observed entries of each feature."""
+        return FeatureSums.of_table(np.where(self.observed, self.values, np.nan), self.weights)
+
+    def nonzeros(self) -> Nonzeros:
+        """The counts above zero."""
+        return Nonzeros.of(self.values)
+
+    def select(self, features: Mask) -> "Block":
+        """The same rows with only some of the features."""
+        return replace(self, values=self.values[:, features], observed=self.observed[:, features])
+
+    def rows(self, chosen: NDArray[np.intp]) -> "Block":
+        """Only some of the rows, by their place in the block."""
+        weights = None if self.weights is None else self.weights[chosen]
+        return Block(self.values[chosen], self.observed[chosen], weights, self.start)
+
+    def with_weights(self, weights: Array) -> "Block":
+        """The same rows, counting ``weights`` (n,) times."""
+        return replace(self, weights=weights)
+
+    def recentred(self, origin: Array) -> "Block":
+        """The same rows measured from ``origin`` (d,), ready for many passes."""
+        return Block(self.about(origin), self.observed, self.weights, self.start)
+
+    def weighed(self, per_row: Array) -> Array:
+        """What holds a number or a vector a row, times the rows' weights."""
+        if self.weights is None:
+            return per_row
+        return (per_row.T * self.weights).T
+
+
+class made_once(Generic[T]):
+    """A property that is made when it is first asked for, and kept: by one thread an object.
+
+    Before Python 3.12 ``functools.cached_property`` has a lock for all objects, so that threads
+    with a block each would wait for one another.
+    """
+
+    def __init__(self, make: Callable[[Any], T]):
+        self.make, self.__doc__ = make, make.__doc__
+
+    def __get__(self, instance: object, owner: type) -> T:
+        made = vars(instance)[self.make.__name__] = self.make(instance)
+        return made
+
+
+class TableBlock(Block):
+    """Some rows of a table as it came, NaN in the gaps. Arrays are made only if asked for.
+
+    They lie feature by feature in memory, as (d, n): work on a feature, or on some of them, then
+    runs along memory, however few features there are.
+    """
+
+    def __init__(
+        self, table: Array, columns: Columns, weights: Array | None = None, start: int = 0
+    ):
+        parts = {
+            "table": table,  # (n, c)      doubles, row by row
+            "columns": columns,  # (d,)    those that are the features
+            "weights": weights,
+            "start": start,
+        }
+        self.__dict__.update(parts)
+
+    table: Array
+    columns: Columns
+
+    @classmethod
+    def of(
+        cls, table: np.ndarray[Any, Any], columns: Columns, weights: Array | None, start: int
+    ) -> Self:
+        """The rows of any table; what is not already doubles row by row is copied."""
+        if table.dtype == np.float64 and table.flags.c_contiguous:
+            return cls(table, columns, weights, start)
+        copied = np.ascontiguousarray(table[:, columns], dtype=np.float64)
+        return cls(copied, np.arange(len(columns)), weights, start)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @made_once
+    def values(self) -> Array:
+        """The entries, zero where not observed; (n, d)."""
+        return self.about(np.zeros(len(self.columns)))
+
+    @made_once
+    def observed(self) -> Mask:
+        """Whether each entry is observed; (n, d)."""
+        out = np.empty((len(self.columns), len(self)), dtype=bool)
+        _observed(self.table, self.columns, out)
+        return out.T
+
+    def about(self, origin: Array) -> Array:
+        """Deviations from ``origin``, zero in the gaps; (n, d)."""
+        out = np.empty((len(self.columns), len(self)))
+        _about(self.table, self.columns, origin, out)
+        return out.T
+
+    def feature_sums(self) -> FeatureSums:
+        """Counts, sums and ranges of the observed entries of each feature."""
+        return FeatureSums.of_table(self._features, self.weights)
+
+    @property
+    def _features(self) -> Array:
+        every = len(self.columns) == self.table.shape[1]
+        return self.table if every else self.table[:, self.columns]
+
+    def select(self, features: Mask) -> "TableBlock":
+        """The same rows with only some of the features; copies nothing."""
+        return TableBlock(self.table, self.columns[features], self.weights, self.start)
+
+    def rows(self, chosen: NDArray[np.intp]) -> "TableBlock":
+        """Only some of the rows, by their place in the block."""
+        weights = None if self.weights is None else self.weights[chosen]
+        return TableBlock(self.table[chosen], self.columns, weights, self.start)
+
+    def with_weights(self, weights: Array) -> "TableBlock":
+        """The same rows, counting ``weights`` (n,) times."""
+        return TableBlock(self.table, self.columns, weights, self.start)
+
+
+@njit(cache=True, nogil=True)
+def _about(
+    table: Array, columns: Columns, origin: Array, out: Array
+) -> None:  # pragma: no cover - compiled
+    for feature in range(len(columns)):
+        column, zero = columns[feature], origin[feature]
+        for row in range(len(table)):
+            value = table[row, column]
+            out[feature, row] = value - zero if value == value else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _observed(table: Array, columns: Columns, out: Mask) -> None:  # pragma: no cover - compiled
+    for feature in range(len(columns)):
+        column = columns[feature]
+        for row in range(len(table)):
+            value = table[row, column]
+            out[feature, row] = value == value
