@@ -26,8 +26,8 @@ from benchmarks.scale_plan import Pass
 from benchmarks.schedule_simulation import Machine, Work, formula, simulated
 from benchmarks.stage_watch import watched
 from halfseen import Files, GammaPoisson, GaussianMixture, simulate
-from halfseen.rows.workers.partitions import summed
-from halfseen.rows.workers.tree import FAN_IN, added
+from halfseen.rows.engines.workers.partitions import summed
+from halfseen.rows.engines.workers.tree import FAN_IN, added
 
 WORKERS = [2**power for power in range(9)]
 LATENCY, BANDWIDTH = 1e-3, 1.25e9
@@ -130,8 +130,8 @@ def stopwatch() -> Iterator[dict[str, list[tuple[str, float]]]]:
 
     with (
         dask.config.set(scheduler="synchronous"),
-        mock.patch("halfseen.rows.workers.cluster.summed", timing("task", summed)),
-        mock.patch("halfseen.rows.workers.tree.added", timing("addition", added)),
+        mock.patch("halfseen.rows.engines.workers.cluster.summed", timing("task", summed)),
+        mock.patch("halfseen.rows.engines.workers.tree.added", timing("addition", added)),
         watched(hear),
     ):
         yield times

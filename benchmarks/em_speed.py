@@ -12,11 +12,9 @@ from functools import partial
 import numpy as np
 
 from benchmarks import results_file, sepsis
-from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
 from halfseen.rows.arrays import Array
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.structures.one_class.model import ClassSteps
 
 N_COMPONENTS = 6

@@ -13,9 +13,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import results_file
 from halfseen.moments.thirds import packed
-from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines.memory import MemoryRows
 
 
 def plain_loop(deviations: Array, observed: Mask) -> tuple[Array, Array]:

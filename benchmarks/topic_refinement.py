@@ -28,8 +28,8 @@ from halfseen.reproduce.synthetic import (
     table,
 )
 from halfseen.rows.arrays import Array
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.errors import WeakMomentsWarning
-from halfseen.rows.memory import MemoryRows
 
 SHAPE, LENGTH = 1.0, 100.0
 ALTERNATIVES: dict[str, dict[str, Any]] = {

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as arrays
 
 from halfseen import simulate
 from halfseen.doubt.missingness import missingness, missingness_of
-from halfseen.rows.batched import all_columns
+from halfseen.rows.engines.batched import all_columns
 from halfseen.tables.arrays_and_frames import read_batch
 from halfseen.tables.batches import open_batches
 

@@ -22,11 +22,11 @@ from halfseen.doubt import number_of_components as choosing
 from halfseen.doubt.choice import HeldOut
 from halfseen.doubt.cross_scores import CrossScores, cross_scores
 from halfseen.doubt.rank_test import RankTest
-from halfseen.method.settings import Settings
+from halfseen.method.plan import Settings
 from halfseen.moments.survey import survey
 from halfseen.rows.bins import Bins
-from halfseen.rows.memory import MemoryRows
-from halfseen.rows.reweighted import ReweightedRows
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.reweighted import ReweightedRows
 from halfseen.rows.rows import Block
 
 D = 6

@@ -7,8 +7,7 @@ from halfseen import simulate
 from halfseen.doubt.rank_test import LEVEL, rank_test, rank_tests
 from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
 from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
-from halfseen.models.gaussian_mixture.noise import NOISES
-from halfseen.models.gaussian_mixture.noise_floor import NOISE_EIGENVALUES
+from halfseen.models.gaussian_mixture.noise import NOISE_EIGENVALUES, NOISES
 from halfseen.moments.bin_sums import BinSums
 from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Block

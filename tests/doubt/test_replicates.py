@@ -12,14 +12,14 @@ from halfseen.doubt import replicates
 from halfseen.doubt.replicates import replicated_parameters
 from halfseen.estimators.opened import row_by_row
 from halfseen.method.fit import fit_stream
-from halfseen.method.settings import Settings
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.method.plan import Settings
+from halfseen.models.gaussian_mixture.emission import MixtureParameters
 from halfseen.moments.origin_sums import StreamSums
 from halfseen.moments.survey import survey
 from halfseen.rows.bins import Bins
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.rows import Block
-from halfseen.rows.sparse.rows import SparseRows
 
 D, K = 6, 2
 NAMES = tuple("abcdef")

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 from halfseen import GammaPoisson, GaussianMixture, simulate
 from halfseen.method import plan
-from halfseen.rows import memory
-from halfseen.rows.sparse import rows as sparse_engine
+from halfseen.rows.engines import memory
+from halfseen.rows.engines.sparse import rows as sparse_engine
 
 N, D, K = 400, 9, 2
 MEANS = np.random.default_rng(1).normal(0, 3, (K, D))

@@ -20,8 +20,8 @@ from halfseen import (
 )
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import polish
-from halfseen.rows.memory import FEWEST_ROWS, MemoryRows
-from halfseen.rows.sparse import rows as engine
+from halfseen.rows.engines.memory import FEWEST_ROWS, MemoryRows
+from halfseen.rows.engines.sparse import rows as engine
 
 TOPICS = np.array(
     [

@@ -15,7 +15,7 @@ from halfseen.doubt.matching import total_angle
 from halfseen.moments.origin_sums import StreamSums
 from halfseen.moments.thirds import packed
 from halfseen.rows.arrays import Array
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines.memory import MemoryRows
 
 NAMES = tuple("abcdef")
 MEANS = np.random.default_rng(3).normal(20, 3, (3, 6))

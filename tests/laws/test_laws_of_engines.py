@@ -12,19 +12,19 @@ import pytest
 from scipy.sparse import csr_array
 
 import halfseen.rows
-from halfseen.moments.pair_sums import PairSums
-from halfseen.moments.thirds.third_sums import ThirdSums
-from halfseen.rows.batched import StreamedRows, all_columns
+from halfseen.moments.pairs import PairSums
+from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.bins import Bins
+from halfseen.rows.engines.batched import StreamedRows, all_columns
+from halfseen.rows.engines.memory import MemoryRows, PreparedRows
+from halfseen.rows.engines.reweighted import ReweightedRows
+from halfseen.rows.engines.scaled import ScaledRows
+from halfseen.rows.engines.seen_once import GoneRows
+from halfseen.rows.engines.sparse.rows import SparseRows
+from halfseen.rows.engines.workers.cluster import ClusterRows
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import MemoryRows, PreparedRows
-from halfseen.rows.reweighted import ReweightedRows
 from halfseen.rows.rows import Block
-from halfseen.rows.scaled import ScaledRows
-from halfseen.rows.seen_once import GoneRows
-from halfseen.rows.sparse.rows import SparseRows
-from halfseen.rows.workers.cluster import ClusterRows
 from halfseen.tables.arrays_and_frames import read_batch
 from halfseen.tables.batches import open_batches
 from halfseen.tables.dask_collections import parts_of, rows_of_collection

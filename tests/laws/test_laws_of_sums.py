@@ -16,12 +16,9 @@ import pytest
 import halfseen
 from halfseen import GaussianMixture
 from halfseen.doubt.missingness import _GapSums
-from halfseen.method.regression import ManyRegressions, RegressionSums
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import Chains
-from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
 from halfseen.models.gaussian_mixture.uneven_noise import ResidualSums
 from halfseen.moments.adjusted import AdjustedSums, Prediction
 from halfseen.moments.bin_sums import BinSums
@@ -29,12 +26,13 @@ from halfseen.moments.gaps.informative import GapValueSums
 from halfseen.moments.gaps.mask_rows import MaskRows
 from halfseen.moments.gaps.panels import MaskGroups
 from halfseen.moments.origin_sums import StreamSums
-from halfseen.moments.pair_sums import PairSums
+from halfseen.moments.pairs import PairSums
+from halfseen.moments.regression import ManyRegressions, RegressionSums
 from halfseen.moments.spread import Spread
 from halfseen.moments.thin_second import MaskKeys
 from halfseen.moments.thirds.implicit import ImplicitThirdSums
 from halfseen.moments.thirds.least_squares import RightSide
-from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.bins import Bins
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.gathered import Gathered

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from halfseen.method.em import LEAST_SHARE, climb, normalised
 from halfseen.method.learned import learned
 from halfseen.method.scale import ANY, POSITIVE, SHARE
-from halfseen.rows import memory
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines import memory
+from halfseen.rows.engines.memory import MemoryRows
 
 SEED = st.integers(0, 2**16)
 

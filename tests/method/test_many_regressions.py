@@ -4,17 +4,15 @@ import numpy as np
 import pytest
 
 from halfseen import simulate
-from halfseen.method.regression import recovered, recovered_each
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
 from halfseen.models.gamma_poisson.regression import TopicRegression
-from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.rows import memory
+from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
+from halfseen.moments.regression import recovered, recovered_each
 from halfseen.rows.bins import Bins
-from halfseen.rows.memory import MemoryRows
-from halfseen.rows.reweighted import ReweightedRows
-from halfseen.structures.one_class.regression import ClassRegression
+from halfseen.rows.engines import memory
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.reweighted import ReweightedRows
+from halfseen.structures.one_class.e_step import ClassRegression
 
 N, COMPLETE = 300, np.array([True, True, False, True, False])
 BINS = Bins.of_groups(np.random.default_rng(1).integers(15, size=N))

@@ -17,7 +17,7 @@ from halfseen import choose_components, load
 from halfseen.doubt.concerns import Concern
 from halfseen.method.learned import attributes, declared, parameters_of, reordered, select
 from halfseen.models import MODELS
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
 
 pytestmark = [

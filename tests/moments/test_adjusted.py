@@ -14,9 +14,9 @@ from halfseen.moments.survey import survey
 from halfseen.moments.thirds import packed
 from halfseen.moments.thirds.third import Probe
 from halfseen.moments.whitening import Whitening
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.rows import Block
-from halfseen.rows.sparse.rows import SparseRows
 
 D, N_COMPLETE = 5, 3
 COMPLETE = np.arange(D) < N_COMPLETE

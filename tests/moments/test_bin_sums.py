@@ -8,11 +8,11 @@ from scipy.sparse import csr_array
 
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.origin_sums import StreamSums
-from halfseen.rows import memory
 from halfseen.rows.bins import Bins
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines import memory
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.rows import Block
-from halfseen.rows.sparse.rows import SparseRows
 
 D = 4
 NAMES = tuple("abcd")
@@ -83,8 +83,8 @@ def test_bins_that_count_once_have_the_sums_of_all_rows(bins):
 def test_any_split_and_either_kind_of_table_gives_the_same_bins(bins, rows_a_block, monkeypatch):
     monkeypatch.setattr(memory, "FEWEST_ROWS", rows_a_block)
     monkeypatch.setattr(memory, "BLOCK_ENTRIES", 1)
-    monkeypatch.setattr("halfseen.rows.sparse.rows.FEWEST_ROWS", rows_a_block)
-    monkeypatch.setattr("halfseen.rows.sparse.rows.BLOCK_ENTRIES", 1)
+    monkeypatch.setattr("halfseen.rows.engines.sparse.rows.FEWEST_ROWS", rows_a_block)
+    monkeypatch.setattr("halfseen.rows.engines.sparse.rows.BLOCK_ENTRIES", 1)
     X = counts()
     summarise, at_once = BinSums.triples(ORIGIN, bins), Block.from_table(X)
     weights = np.random.default_rng(2).exponential(size=bins.n)

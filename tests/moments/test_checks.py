@@ -6,13 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from halfseen.method.learn import warn_of_weak_moments
 from halfseen.method.model import Evidence
-from halfseen.method.weak_moments import warn_of_weak_moments
-from halfseen.moments.checks import check_pairs, check_rank
 from halfseen.moments.few_rows import FEW_ROWS
 from halfseen.moments.gaps.gaps import JointGaps
-from halfseen.moments.moments import Moments
-from halfseen.moments.signal import Signal
+from halfseen.moments.moments import Moments, Signal
+from halfseen.moments.pairs import check_pairs, check_rank
 from halfseen.moments.thirds.third import ProjectedThird, alike_along
 from halfseen.moments.whitening import whiten
 from halfseen.rows.errors import DataError, WeakMomentsWarning

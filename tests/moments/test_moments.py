@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfseen.moments.moments import Moments
-from halfseen.moments.pair_sums import PairSums
+from halfseen.moments.pairs import PairSums
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block
 

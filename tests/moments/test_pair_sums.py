@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfseen.moments.pair_sums import PairSums
+from halfseen.moments.pairs import PairSums
 from halfseen.rows.rows import Block
 
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from halfseen.moments.spread import Spread
+from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.rows import Block
-from halfseen.rows.sparse.rows import SparseRows
 
 
 @pytest.fixture

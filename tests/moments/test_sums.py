@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from halfseen.moments.pair_sums import PairSums
-from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.moments.pairs import PairSums
+from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from halfseen.moments.survey import survey
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.errors import DataError
-from halfseen.rows.memory import MemoryRows
 
 NAN, INF = np.nan, np.inf
 

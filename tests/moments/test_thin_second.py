@@ -8,12 +8,12 @@ from hypothesis.extra.numpy import arrays
 from scipy.sparse import diags_array
 
 from halfseen.moments import thin_second
-from halfseen.moments.second import AllPairs
-from halfseen.moments.signal import Signal
+from halfseen.moments.moments import Signal
+from halfseen.moments.pairs import AllPairs
 from halfseen.moments.thin_second import MOST_ALONE, MaskKeys, ThinProducts
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import MemoryRows
 
 N, D = 400, 12
 BLOCKS = np.array([0, 1, 1, 0, 2, 2, 2, 3, 3, 1, 4, 0])  # 10 is alone
@@ -208,8 +208,8 @@ def test_taking_a_diagonal_off_changes_the_diagonal_only_and_may_be_done_twice(m
 def test_blocks_of_rows_and_threads_do_not_matter(make, size, threads, monkeypatch):
     X = make(120)
     expected = thin(X)
-    monkeypatch.setattr("halfseen.rows.memory.BLOCK_ENTRIES", 1)
-    monkeypatch.setattr("halfseen.rows.memory.FEWEST_ROWS", size)
+    monkeypatch.setattr("halfseen.rows.engines.memory.BLOCK_ENTRIES", 1)
+    monkeypatch.setattr("halfseen.rows.engines.memory.FEWEST_ROWS", size)
     rows = rows_of(X, n_threads=threads)
     found = ThinProducts().moments(rows, rows.accumulate(FeatureSums.of), centred=True)
     np.testing.assert_array_equal(found.gaps.parts.labels, expected.gaps.parts.labels)
@@ -231,8 +231,8 @@ def test_fingerprints_are_equal_exactly_if_masks_are(d, n, data):
 
 
 def test_fingerprints_are_whole_numbers_and_rows_far_apart_have_their_own(monkeypatch):
-    monkeypatch.setattr("halfseen.rows.memory.BLOCK_ENTRIES", 1)
-    monkeypatch.setattr("halfseen.rows.memory.FEWEST_ROWS", 16)
+    monkeypatch.setattr("halfseen.rows.engines.memory.BLOCK_ENTRIES", 1)
+    monkeypatch.setattr("halfseen.rows.engines.memory.FEWEST_ROWS", 16)
     keys = fingerprints(np.eye(64, dtype=bool))
     np.testing.assert_array_equal(keys, np.floor(keys))
     assert len(np.unique(keys[:, 0])) > 60

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from halfseen.rows.batched import all_columns
+from halfseen.rows.engines.batched import all_columns
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.sparse.rows import SparseRows
+from halfseen.rows.engines.workers.cluster import ClusterRows
 from halfseen.rows.gathered import Gathered, gathered, whole_table
-from halfseen.rows.memory import MemoryRows
 from halfseen.rows.sampled import sampled
-from halfseen.rows.sparse.rows import SparseRows
-from halfseen.rows.workers.cluster import ClusterRows
 from halfseen.tables.arrays_and_frames import read_batch
 from halfseen.tables.batches import open_batches
 from halfseen.tables.dask_collections import parts_of, rows_of_collection

@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from halfseen.moments.pair_sums import PairSums
-from halfseen.rows.batched import all_columns
+from halfseen.moments.pairs import PairSums
+from halfseen.rows.engines.batched import all_columns
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import MemoryRows
 from halfseen.tables.arrays_and_frames import read_batch
 from halfseen.tables.batches import is_batches, open_batches
 

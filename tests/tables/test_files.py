@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from halfseen.moments.pair_sums import PairSums
-from halfseen.moments.thirds.third_sums import ThirdSums
-from halfseen.rows.batched import all_columns
+from halfseen.moments.pairs import PairSums
+from halfseen.moments.thirds.third import ThirdSums
+from halfseen.rows.engines.batched import all_columns
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import MemoryRows
 from halfseen.tables.files import Files
 from halfseen.tables.formats import FORMATS
 from halfseen.tables.opening import left_aside, open_files

@@ -13,8 +13,8 @@ from halfseen.method.model import Model
 from halfseen.moments.survey import Survey, survey
 from halfseen.rows.arrays import Array
 from halfseen.rows.bins import Bins
+from halfseen.rows.engines.reweighted import ReweightedRows
 from halfseen.rows.errors import WeakMomentsWarning
-from halfseen.rows.reweighted import ReweightedRows
 from halfseen.rows.rows import Block, Rows
 
 P = TypeVar("P")

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from halfseen.method.fitted import Fitted
+from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.errors import DataError
-from halfseen.rows.memory import MemoryRows
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from scipy.stats import t as student
 from halfseen.doubt.learned_rows import check_learned_from
 from halfseen.doubt.matching import nearest
 from halfseen.doubt.replicates import replicated_parameters
-from halfseen.method.fitted import Fitted
+from halfseen.method.fit import Fitted
 from halfseen.method.learned import reordered, scales
 from halfseen.method.scale import Scale
 from halfseen.moments.survey import Survey

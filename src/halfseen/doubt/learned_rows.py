@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.method.fitted import Fitted
+from halfseen.method.fit import Fitted
 from halfseen.moments.survey import Survey
 from halfseen.rows.naming import quoted
 

@@ -6,11 +6,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from halfseen.moments.gaps.dependence import INDEPENDENT_BELOW, joint_excess
+from halfseen.moments.gaps.gaps import INDEPENDENT_BELOW, joint_excess
 from halfseen.moments.gaps.informative import GapValueSums
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import MemoryRows
 from halfseen.rows.patterns import PatternSums
 from halfseen.rows.rows import Block, Rows
 

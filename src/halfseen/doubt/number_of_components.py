@@ -12,10 +12,9 @@ from halfseen.doubt.cross_scores import N_FOLDS, cross_scores, of_models_not_kep
 from halfseen.doubt.rank_test import RankTest, rank_tests
 from halfseen.method.fit import Fit, fit_rows
 from halfseen.method.model import Model
-from halfseen.method.plan import check_used
-from halfseen.method.settings import Settings
+from halfseen.method.plan import Settings, check_used
 from halfseen.moments.bin_sums import BinSums
-from halfseen.moments.checks import check_pairs
+from halfseen.moments.pairs import check_pairs
 from halfseen.moments.spread import Spread
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Mask

@@ -7,18 +7,18 @@ from typing import Any, TypeVar
 import numpy as np
 
 from halfseen.doubt.cross_scores import of_models_not_kept
-from halfseen.method.fitted import Fitted
+from halfseen.method.fit import Fitted
 from halfseen.method.learn import Learned, learn
 from halfseen.method.plan import Plan, Routes, planned, routes
-from halfseen.method.regression import recovered_each
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.origin_sums import StreamSecond, stream_third
+from halfseen.moments.regression import recovered_each
 from halfseen.moments.survey import Survey
 from halfseen.moments.thirds import packed
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
+from halfseen.rows.engines.reweighted import ReweightedRows
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.reweighted import ReweightedRows
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
 

@@ -23,11 +23,10 @@ from halfseen.estimators.lazily import lazily
 from halfseen.estimators.opened import new_rows, same_rows
 from halfseen.estimators.stored import save
 from halfseen.estimators.streaming import streams, with_batch
-from halfseen.method.fit import Fit, fit_rows, fit_stream, look_through
-from halfseen.method.fitted import Fitted
+from halfseen.method.fit import Fit, Fitted, fit_rows, fit_stream, look_through
 from halfseen.method.learned import n_free, parameters_of
 from halfseen.method.model import About, Model
-from halfseen.method.settings import Settings
+from halfseen.method.plan import Settings
 from halfseen.moments.survey import survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.errors import WeakMomentsWarning, warn

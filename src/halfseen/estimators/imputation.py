@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from halfseen.estimators.opened import new_rows
-from halfseen.method.fitted import Fitted
+from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.gathered import gathered, whole_table
 from halfseen.rows.rows import Block, Rows

@@ -9,7 +9,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from halfseen.moments.survey import survey
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Rows
 from halfseen.tables.arrays_and_frames import feature_names, read_new_table
 from halfseen.tables.columns import in_fitted_order

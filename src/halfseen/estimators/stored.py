@@ -5,7 +5,7 @@ from typing import Any
 
 from halfseen.doubt.choice import Choice, HeldOut
 from halfseen.doubt.rank_test import RankTest
-from halfseen.method.diagnostics import Diagnostics
+from halfseen.method.fit import Diagnostics
 from halfseen.method.learned import forms
 from halfseen.store import model_file
 from halfseen.store.kind import Forms, Kind, Later

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from halfseen.moments.origin_sums import StreamSums
-from halfseen.moments.pair_sums import PairSums
-from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.moments.pairs import PairSums
+from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.store.atomic import whole_file

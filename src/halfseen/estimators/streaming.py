@@ -9,9 +9,9 @@ from halfseen.estimators.stream import Stream
 from halfseen.moments.origin_sums import StreamSums
 from halfseen.moments.survey import Survey, survey
 from halfseen.moments.thirds import packed
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import MemoryRows
 from halfseen.tables.arrays_and_frames import feature_names, read_more
 from halfseen.tables.row_weights import read_row_weights
 

@@ -11,7 +11,7 @@ from halfseen.explain.gaps import what_is_missing
 from halfseen.explain.portrait import Portrait
 from halfseen.explain.section import Section
 from halfseen.explain.words import percent, weights_told
-from halfseen.method.fitted import Fitted
+from halfseen.method.fit import Fitted
 
 
 def summary(

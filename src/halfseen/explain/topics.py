@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from halfseen.explain.portrait import Doubts, Grid, HeatMap
 from halfseen.explain.words import MOST, Told, percent, plural, shortened
-from halfseen.method.fitted import Fitted
+from halfseen.method.fit import Fitted
 from halfseen.method.learned import whole
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.gathered import gathered

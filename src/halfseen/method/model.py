@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from halfseen.method.decomposers.decomposition import Decomposition
-from halfseen.method.regression import Regression
-from halfseen.moments.moments import Moments
-from halfseen.moments.signal import Signal
+from halfseen.moments.moments import Moments, Signal
+from halfseen.moments.regression import Regression
 from halfseen.moments.survey import Survey
 from halfseen.moments.thirds.third import ProjectedThird
 from halfseen.moments.whitening import Whitening

@@ -1,17 +1,17 @@
 """What is decided after a look at the features: which are used, how much, and by which moments."""
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from halfseen.method.decomposers import DECOMPOSERS
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.method.model import Cumulants, Model
-from halfseen.method.settings import Settings
 from halfseen.method.weights import WEIGHTINGS, Weighting, equal, given, given_weights
 from halfseen.moments.adjusted import AdjustedSecond, AdjustedThird, Prediction
-from halfseen.moments.second import AllPairs, SecondMoment
+from halfseen.moments.pairs import AllPairs, SecondMoment
 from halfseen.moments.survey import Survey
 from halfseen.moments.thin_second import ThinProducts
 from halfseen.moments.thirds.route import MOST_EXPLICIT, asked_implicit, automatic
@@ -19,6 +19,38 @@ from halfseen.moments.thirds.third import ThirdMoment, explicit
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.errors import DataError
 from halfseen.rows.rows import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The shared parameters of an estimator, by the same names."""
+
+    estimator: str  # whose they are, for messages
+    n_components: Any
+    method: str
+    feature_weights: Any
+    complete_above: float
+    incomplete_features: str
+    decomposer: str
+    third_moment: str
+    moments: str
+    refine: str | None
+    random_state: Any
+
+    @classmethod
+    def of(cls, estimator: Any) -> Self:
+        """The settings of an estimator."""
+        names = [one.name for one in fields(cls) if one.name != "estimator"]
+        return cls(type(estimator).__name__, *(getattr(estimator, name) for name in names))
+
+    def generator(self) -> np.random.Generator:
+        """Randomness, such as it is."""
+        return np.random.default_rng(self.seed())
+
+    def seed(self) -> int:
+        """A number drawn from the random state."""
+        return int(check_random_state(self.random_state).randint(2**31))
+
 
 THIRD_MOMENTS: dict[str, ThirdMoment] = {
     "auto": automatic,

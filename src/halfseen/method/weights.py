@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.moments.signal import Signal
+from halfseen.moments.moments import Signal
 from halfseen.rows.arrays import Array
 
 Weighting = Callable[[Array, Signal], Array]

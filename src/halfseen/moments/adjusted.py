@@ -19,15 +19,12 @@ from typing import Self
 
 import numpy as np
 
-from halfseen.method.regression import RegressionSums
-from halfseen.moments.checks import check_pairs
 from halfseen.moments.gaps.gaps import JointGaps
 from halfseen.moments.moments import Moments
-from halfseen.moments.pair_sums import PairSums
-from halfseen.moments.second import AllPairs
+from halfseen.moments.pairs import AllPairs, PairSums, check_pairs
+from halfseen.moments.regression import RegressionSums
 from halfseen.moments.thirds import packed
-from halfseen.moments.thirds.third import Probe, ProjectedThird, alike_along
-from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.moments.thirds.third import Probe, ProjectedThird, ThirdSums, alike_along
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block, Rows

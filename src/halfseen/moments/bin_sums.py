@@ -7,8 +7,8 @@ from typing import Self
 import numpy as np
 
 from halfseen.moments.origin_sums import StreamSums
-from halfseen.moments.pair_sums import PairSums
-from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.moments.pairs import PairSums
+from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.arrays import Array
 from halfseen.rows.bins import Bins
 from halfseen.rows.feature_sums import FeatureSums

@@ -1,15 +1,33 @@
 """First and second moments of a table with gaps, from whatever is observed."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import diags_array
 
 from halfseen.moments.gaps.gaps import Gaps, JointGaps
-from halfseen.moments.pair_sums import PairSums
 from halfseen.rows.arrays import Array
 from halfseen.rows.feature_sums import FeatureSums, fraction_of
+
+if TYPE_CHECKING:
+    from halfseen.moments.pairs import PairSums
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """The low-rank part of the second moment, ``S = Σ_k s_k a_k ⊗ a_k``, and the rest."""
+
+    matrix: Any  # (d, d)    S, unweighted: an array, or what multiplies like one
+    noise: Array  # (d,)     ψ, the variance of each feature given the latent variables
+    null: Array  # (d, m)    directions along which the latent variables do not vary, or none
+    unit: Array  # (d,)      the scale on which features are alike before they are weighted
+
+    @property
+    def variance(self) -> Array:
+        """The diagonal of S; (d,)."""
+        diagonal: Array = self.matrix.diagonal()
+        return diagonal
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +50,7 @@ class Moments:
     gaps: Gaps
 
     @classmethod
-    def central(cls, features: FeatureSums, pairs: PairSums) -> Self:
+    def central(cls, features: FeatureSums, pairs: "PairSums") -> Self:
         """Central moments, from pair sums about the means."""
         inverse = 1 / features.count
         bias = 1 - np.add.outer(inverse, inverse) + pairs.count * np.outer(inverse, inverse)
@@ -41,7 +59,7 @@ class Moments:
         return cls(mean, mean, True, second, JointGaps(pairs.count, features.n_rows))
 
     @classmethod
-    def raw(cls, features: FeatureSums, pairs: PairSums) -> Self:
+    def raw(cls, features: FeatureSums, pairs: "PairSums") -> Self:
         """Raw moments, from pair sums about zero."""
         mean, second = features.mean, pairs.total / pairs.count
         gaps = JointGaps(pairs.count, features.n_rows)

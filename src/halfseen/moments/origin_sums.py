@@ -11,21 +11,19 @@ from typing import Self
 
 import numpy as np
 
-from halfseen.moments.checks import check_pairs
 from halfseen.moments.gaps.gaps import Gaps, JointGaps
 from halfseen.moments.moments import Moments
-from halfseen.moments.pair_sums import PairSums
-from halfseen.moments.second import AllPairs
+from halfseen.moments.pairs import AllPairs, PairSums, check_pairs
 from halfseen.moments.tensors import matrix_and_vector
 from halfseen.moments.thirds import packed
 from halfseen.moments.thirds.third import (
     Probe,
     ProjectedThird,
     ThirdMoment,
+    ThirdSums,
     alike_along,
     project_estimates,
 )
-from halfseen.moments.thirds.third_sums import ThirdSums
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block, Rows

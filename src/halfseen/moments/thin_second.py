@@ -20,11 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.moments.eigen import leading_eigenpairs
-from halfseen.moments.gaps.dependence import dependence_of_gaps
-from halfseen.moments.gaps.gaps import Gaps
+from halfseen.moments.gaps.gaps import Gaps, dependence_of_gaps
 from halfseen.moments.gaps.panels import MaskGroups, rows_behind
-from halfseen.moments.moments import Moments
-from halfseen.moments.signal import Signal
+from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.whitening import Whitening, whitening_from
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.entries import Parts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen.doubt.concerns.spectrum import noise_of_spectrum
-from halfseen.method.diagnostics import noise_level
+from halfseen.method.fit import noise_level
 from halfseen.plots.canvas import BLUE, GREY, ORANGE, axes, plain
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from halfseen.doubt.cross_scores import cross_scores
 from halfseen.doubt.number_of_components import choose
 from halfseen.method.fit import Fit, fit_rows, look_through
 from halfseen.method.model import Model
-from halfseen.method.plan import check_adjustable
-from halfseen.method.settings import Settings
+from halfseen.method.plan import Settings, check_adjustable
 from halfseen.models import USUAL_MODEL
 from halfseen.moments.survey import Survey
 from halfseen.public.choose_components import unfitted

@@ -10,13 +10,12 @@ import numpy as np
 from halfseen import GammaPoisson, GaussianMixture
 from halfseen.method.weights import signal_aware
 from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
-from halfseen.models.gaussian_mixture.noise import NOISES
-from halfseen.models.gaussian_mixture.noise_floor import NOISE_EIGENVALUES
-from halfseen.moments.second import AllPairs
+from halfseen.models.gaussian_mixture.noise import NOISE_EIGENVALUES, NOISES
+from halfseen.moments.pairs import AllPairs
 from halfseen.moments.survey import survey
 from halfseen.reproduce import paper
 from halfseen.rows.arrays import Array
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.structures.one_class.form import FORMS
 
 SWEEPS = 200

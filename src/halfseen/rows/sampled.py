@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.gathered import gathered, whole_table, with_gaps
-from halfseen.rows.memory import MemoryRows
 from halfseen.rows.rows import Block, Rows
 
 

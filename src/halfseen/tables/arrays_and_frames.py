@@ -9,11 +9,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halfseen.rows.arrays import Array
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.errors import DataError
-from halfseen.rows.memory import MemoryRows
 from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Block
-from halfseen.rows.sparse.rows import SparseRows
 from halfseen.tables.batches import Batch
 from halfseen.tables.columns import column_names, in_fitted_order
 

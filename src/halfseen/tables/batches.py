@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfseen.rows.batched import Piece
+from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
 
 ANEW = (

@@ -7,12 +7,12 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from halfseen.rows.arrays import Array
-from halfseen.rows.batched import StreamedRows, all_columns
+from halfseen.rows.engines.batched import StreamedRows, all_columns
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.sparse.rows import SparseRows
+from halfseen.rows.engines.workers.cluster import ClusterRows
+from halfseen.rows.engines.workers.partitions import View, partitioned
 from halfseen.rows.errors import DataError
-from halfseen.rows.memory import MemoryRows
-from halfseen.rows.sparse.rows import SparseRows
-from halfseen.rows.workers.cluster import ClusterRows
-from halfseen.rows.workers.partitions import View, partitioned
 from halfseen.tables.arrays_and_frames import AnyColumns, read_batch
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.sparse_matrix import read_sparse

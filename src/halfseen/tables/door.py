@@ -10,15 +10,15 @@ from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from sklearn.utils import get_tags
 
-from halfseen.rows.batch_size import MEMORY
-from halfseen.rows.batched import Source, all_columns
+from halfseen.rows.engines.batch_size import MEMORY
+from halfseen.rows.engines.batched import Source, all_columns
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.sparse.rows import SparseRows
+from halfseen.rows.engines.summing import Told, nobody
+from halfseen.rows.engines.workers.cluster import ClusterRows
 from halfseen.rows.errors import DroppedFeatureWarning
-from halfseen.rows.memory import MemoryRows
 from halfseen.rows.rows import Rows
-from halfseen.rows.sparse.rows import SparseRows
 from halfseen.rows.stages import Stages
-from halfseen.rows.summing import Told, nobody
-from halfseen.rows.workers.cluster import ClusterRows
 from halfseen.tables.arrays_and_frames import feature_names, read_batch, read_table
 from halfseen.tables.batches import is_batches, open_batches
 from halfseen.tables.dask_collections import is_dask, parts_of, rows_of_collection, rows_of_files

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from halfseen.rows.batched import Piece
+from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
 from halfseen.tables.cells.gaps import Gaps
 from halfseen.tables.fates import Column

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from halfseen.rows.batch_size import MEMORY
+from halfseen.rows.engines.batch_size import MEMORY
 from halfseen.tables.preprocessing import Preprocessing
 
 

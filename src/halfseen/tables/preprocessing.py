@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from halfseen.rows.arrays import Array
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.scaled import ScaledRows, logarithms, no_logarithms
 from halfseen.rows.rows import Rows
-from halfseen.rows.scaled import ScaledRows, logarithms, no_logarithms
 from halfseen.rows.value_sums import ValueSums
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.io import mmread
 from scipy.sparse import csr_array, load_npz
 
-from halfseen.rows.batched import Piece
+from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
 from halfseen.tables.cells.gaps import Gaps

@@ -7,10 +7,10 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import validate_data
 
 from halfseen.rows.arrays import Array
+from halfseen.rows.engines.sparse.compressed import Compressed
+from halfseen.rows.engines.sparse.kernels import in_missing_blocks
+from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.errors import DataError
-from halfseen.rows.sparse.compressed import Compressed
-from halfseen.rows.sparse.kernels import in_missing_blocks
-from halfseen.rows.sparse.rows import SparseRows
 from halfseen.tables.arrays_and_frames import feature_names
 from halfseen.tables.observed_blocks import ObservedBlocks
 

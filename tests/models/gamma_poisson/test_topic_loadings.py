@@ -5,13 +5,13 @@ import pytest
 from scipy.special import digamma
 
 from halfseen import simulate
-from halfseen.method.regression import recovered
 from halfseen.models.gamma_poisson import special
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.posterior import best_linear_loadings, factorised_posterior
 from halfseen.models.gamma_poisson.regression import TopicRegression
-from halfseen.rows.memory import MemoryRows
+from halfseen.moments.regression import recovered
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
 
 TOPICS = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.3, 0.5]])

@@ -14,7 +14,7 @@ from halfseen.models.gamma_poisson.stochastic_em import (
     fit_gammas,
     polish,
 )
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
 
 TOPICS = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.3, 0.5]])

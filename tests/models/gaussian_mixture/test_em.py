@@ -5,11 +5,14 @@ import pytest
 from sklearn.mixture import GaussianMixture as SklearnMixture
 
 from halfseen import GaussianMixture, simulate
-from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
-from halfseen.models.gaussian_mixture.emission import SMALLEST_SPREAD, Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.models.gaussian_mixture.emission import (
+    SHAPES,
+    SMALLEST_SPREAD,
+    MixtureParameters,
+    Normal,
+)
 from halfseen.moments.survey import survey
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
 from halfseen.structures.one_class.e_step import ClassSums, posterior
 from halfseen.structures.one_class.model import ClassSteps

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
 
 K, D = 3, 4
 N_VARIANCES = {"tied_spherical": 1, "spherical": K, "diag": K * D}

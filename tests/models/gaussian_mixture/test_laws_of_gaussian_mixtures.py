@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
-from halfseen.models.gaussian_mixture.noise import NOISES
-from halfseen.models.gaussian_mixture.noise_floor import exact_rank
+from halfseen.models.gaussian_mixture.noise import NOISES, exact_rank
 from halfseen.structures.one_class.form import FORMS
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)

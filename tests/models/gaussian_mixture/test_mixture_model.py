@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from halfseen.method.decomposers import DECOMPOSERS
 from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
-from halfseen.models.gaussian_mixture.noise import NOISES
-from halfseen.models.gaussian_mixture.noise_floor import NOISE_EIGENVALUES, exact_rank
-from halfseen.moments.signal import Signal
+from halfseen.models.gaussian_mixture.noise import NOISE_EIGENVALUES, NOISES, exact_rank
+from halfseen.moments.moments import Signal
 from halfseen.structures.one_class.form import FORMS
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfseen.moments.gaps.bitmasks import pair_counts
-from halfseen.moments.gaps.dependence import INDEPENDENT_BELOW, dependence_of_gaps
+from halfseen.moments.gaps.gaps import INDEPENDENT_BELOW, dependence_of_gaps
 
 
 def independent_mask(seed: int, n_rows: int, fractions: list[float]) -> np.ndarray:

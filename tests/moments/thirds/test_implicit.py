@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from halfseen import simulate
 from halfseen.moments.moments import Moments
-from halfseen.moments.pair_sums import PairSums
+from halfseen.moments.pairs import PairSums
 from halfseen.moments.thirds.implicit import implicit
 from halfseen.moments.thirds.route import CHEAP, automatic, choose
 from halfseen.moments.thirds.third import Probe, explicit
 from halfseen.moments.whitening import Whitening
-from halfseen.rows import memory
+from halfseen.rows.engines import memory
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import MemoryRows
 
 D = 6
 NAMES = tuple("abcdef")

@@ -8,14 +8,19 @@ from scipy.stats import kstat
 
 from halfseen.moments.gaps.gaps import JointGaps
 from halfseen.moments.moments import Moments
-from halfseen.moments.pair_sums import PairSums
+from halfseen.moments.pairs import PairSums
 from halfseen.moments.thirds import packed
 from halfseen.moments.thirds import third as third_moment
-from halfseen.moments.thirds.third import Probe, explicit, project_estimates, third_estimates
-from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.moments.thirds.third import (
+    Probe,
+    ThirdSums,
+    explicit,
+    project_estimates,
+    third_estimates,
+)
 from halfseen.moments.whitening import Whitening
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import MemoryRows
 from halfseen.rows.rows import Block
 
 ATOMS = np.array([[0.0, 1.0, 2.0], [1.0, -3.0, 0.5], [4.0, 2.0, -1.0]])
@@ -182,8 +187,8 @@ def test_explicit_projects_the_available_case_tensor(centred):
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 @pytest.mark.parametrize("n_rows", [1, 17, 119, 120, 1000])
 def test_explicit_does_not_depend_on_blocks_or_threads(monkeypatch, n_rows, n_threads):
-    monkeypatch.setattr("halfseen.rows.memory.BLOCK_ENTRIES", 1)
-    monkeypatch.setattr("halfseen.rows.memory.FEWEST_ROWS", n_rows)
+    monkeypatch.setattr("halfseen.rows.engines.memory.BLOCK_ENTRIES", 1)
+    monkeypatch.setattr("halfseen.rows.engines.memory.FEWEST_ROWS", n_rows)
     table = table_with_gaps(120, 6)
     moments, basis = moments_of(table, True), np.random.default_rng(0).normal(size=(6, 3))
     third = explicit(MemoryRows(table, tuple("abcdef"), n_threads=n_threads), moments, probe(basis))

@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from halfseen.moments.thirds.third_sums import ThirdSums
-from halfseen.rows import memory
-from halfseen.rows.memory import MemoryRows
+from halfseen.moments.thirds.third import ThirdSums
+from halfseen.rows.engines import memory
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
 
 

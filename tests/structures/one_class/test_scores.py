@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from halfseen import GaussianMixture, simulate
-from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
 from halfseen.moments.survey import survey
-from halfseen.rows import memory
 from halfseen.rows.bins import Bins
-from halfseen.rows.memory import MemoryRows
+from halfseen.rows.engines import memory
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
 from halfseen.structures.one_class.e_step import posterior
 from halfseen.structures.one_class.scores import ScoreSums, replicated

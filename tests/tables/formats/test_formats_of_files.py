@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 import scipy.sparse
 
-from halfseen.rows.batched import all_columns
+from halfseen.rows.engines.batched import all_columns
 from halfseen.rows.errors import DataError
 from halfseen.tables.files import Files
 from halfseen.tables.opening import open_files

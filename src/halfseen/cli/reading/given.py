@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from halfseen.rows.arrays import Array
-from halfseen.rows.batch_size import rows_a_batch
-from halfseen.rows.batched import Source
+from halfseen.rows.engines.batch_size import rows_a_batch
+from halfseen.rows.engines.batched import Source
 from halfseen.tables.door import open_source
 from halfseen.tables.files import Files
 from halfseen.tables.sparse_file import SparseSource

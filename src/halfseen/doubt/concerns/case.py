@@ -9,7 +9,7 @@ import numpy as np
 
 from halfseen.doubt.hidden_values import HiddenValues, hide_and_fill
 from halfseen.doubt.number_of_components import telling_features
-from halfseen.method.fitted import Fitted
+from halfseen.method.fit import Fitted
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.gaps.gaps import JointGaps
 from halfseen.moments.gaps.joint_counts import pair_counts

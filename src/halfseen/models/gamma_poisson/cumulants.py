@@ -6,8 +6,7 @@ from scipy.optimize import nnls
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.method.model import Decompose, Evidence
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
-from halfseen.moments.moments import Moments
-from halfseen.moments.signal import Signal
+from halfseen.moments.moments import Moments, Signal
 from halfseen.rows.arrays import Array, Mask
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from halfseen.explain.portrait import Portrait
 from halfseen.explain.topics import Topics
-from halfseen.method.fitted import Fitted
+from halfseen.method.fit import Fitted
 from halfseen.method.model import Abilities, About, Cells, Each, Polished
 from halfseen.models.counts import check_counts
 from halfseen.models.gamma_poisson.concerns import alike, dispersion, routes

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from halfseen.method.regression import RegressionSums, Solution
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
 from halfseen.models.gamma_poisson.posterior import best_linear_loadings
+from halfseen.moments.regression import RegressionSums, Solution
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.rows import Block
 

@@ -7,17 +7,16 @@ import numpy as np
 
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.method.model import Decompose, Evidence
-from halfseen.models.gaussian_mixture.noise import Noise
-from halfseen.models.gaussian_mixture.noise_floor import (
+from halfseen.models.gaussian_mixture.emission import MixtureParameters
+from halfseen.models.gaussian_mixture.noise import (
+    Noise,
     NoiseFloor,
     noise_floor,
     thin_noise_floor,
     well_observed,
 )
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.moments.moments import Moments
+from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.outer import Outer
-from halfseen.moments.signal import Signal
 from halfseen.rows.arrays import Array, Mask
 from halfseen.structures.one_class.form import Form
 

@@ -7,13 +7,9 @@ import numpy as np
 from halfseen.estimators.checks import check_choice, check_non_negative, check_positive_integer
 from halfseen.estimators.estimator import Estimator
 from halfseen.method.model import Abilities, About
-from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
 from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.noise import NOISES
-from halfseen.models.gaussian_mixture.noise_floor import NOISE_EIGENVALUES
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.models.gaussian_mixture.scales import warn_of_scales
+from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
+from halfseen.models.gaussian_mixture.noise import NOISE_EIGENVALUES, NOISES, warn_of_scales
 from halfseen.models.gaussian_mixture.to_sklearn import as_sklearn
 from halfseen.models.gaussian_mixture.uneven_noise import uneven_noise
 from halfseen.structures.one_class import OneClass, anything

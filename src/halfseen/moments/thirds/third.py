@@ -2,18 +2,49 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
+from halfseen.moments.gaps.joint_counts import triple_counts
 from halfseen.moments.moments import Moments
 from halfseen.moments.tensors import cubes, in_three_places
 from halfseen.moments.thirds import packed
-from halfseen.moments.thirds.packed import Indices
-from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.moments.thirds.packed import Indices, third_products
 from halfseen.moments.whitening import Whitening
 from halfseen.rows.arrays import Array
-from halfseen.rows.rows import Rows
+from halfseen.rows.rows import Block, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class ThirdSums:
+    """Joint counts, and sums of triple products of deviations from a fixed origin.
+
+    Both are symmetric and packed (:mod:`halfseen.moments.thirds.packed`), so that the two together
+    take a third of one d × d × d array.
+    """
+
+    count: Array  # (d (d+1) (d+2) / 6,)  rows in which i, j and k are all observed, by weight
+    total: Array  # the same shape: sum over those rows of the triple product
+
+    @classmethod
+    def about(cls, origin: Array) -> Callable[[Block], "ThirdSums"]:
+        """The function that sums a block about ``origin`` (d,)."""
+
+        def summarise(block: Block) -> ThirdSums:
+            products = third_products(block.about(origin), block.weights)
+            return cls(triple_counts(block), products)
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.count + other.count, self.total + other.total)
+
+    def __iadd__(self, other: Self) -> Self:
+        np.add(self.count, other.count, out=self.count)
+        np.add(self.total, other.total, out=self.total)
+        return self
+
 
 FEW_FEATURES = 48
 """Up to so many, all triples are estimated at once; of more, a slab at a time."""

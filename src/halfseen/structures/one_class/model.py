@@ -9,16 +9,15 @@ import numpy as np
 from halfseen.explain.groups import Groups
 from halfseen.explain.portrait import Portrait
 from halfseen.method.em import climb, normalised
-from halfseen.method.fitted import Fitted
+from halfseen.method.fit import Fitted
 from halfseen.method.model import Abilities, About, Cells, Cumulants, Each, Polished
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Block, Rows
-from halfseen.structures.one_class.e_step import ClassSums, posterior
+from halfseen.structures.one_class.e_step import ClassRegression, ClassSums, posterior
 from halfseen.structures.one_class.emission import Emission
 from halfseen.structures.one_class.overlap import overlap
-from halfseen.structures.one_class.regression import ClassRegression
 from halfseen.structures.one_class.scores import replicated
 
 P = TypeVar("P")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.rows.batched import Piece
+from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
 from halfseen.tables.cells.gaps import Gaps
 from halfseen.tables.cells.sums import CellSums

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halfseen.rows.batched import Piece
+from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
 from halfseen.tables.cells.gaps import Gaps
 from halfseen.tables.cells.sums import CellSums

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from halfseen.rows.batched import Piece
+from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
 from halfseen.tables.cells.gaps import Gaps
 from halfseen.tables.cells.sums import CellSums

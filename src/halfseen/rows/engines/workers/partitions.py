@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.engines.workers.computing import Labelled, computed, naming
 from halfseen.rows.rows import Block, Rows, S
-from halfseen.rows.workers.computing import Labelled, computed, naming
 
 
 class Partition(NamedTuple):

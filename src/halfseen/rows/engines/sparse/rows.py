@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.block import Block, made_once
 from halfseen.rows.carried import CarriedHere
+from halfseen.rows.engines.memory import BLOCK_ENTRIES, FEWEST_ROWS, PreparedRows
+from halfseen.rows.engines.sparse import kernels
+from halfseen.rows.engines.sparse.compressed import Compressed
+from halfseen.rows.engines.sparse.entries import SparseEntries
+from halfseen.rows.engines.summing import Told, nobody, sum_over
 from halfseen.rows.entries import Entries
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import BLOCK_ENTRIES, FEWEST_ROWS, PreparedRows
 from halfseen.rows.nonzeros import Nonzeros
 from halfseen.rows.rows import S, T
-from halfseen.rows.sparse import kernels
-from halfseen.rows.sparse.compressed import Compressed
-from halfseen.rows.sparse.entries import SparseEntries
-from halfseen.rows.summing import Told, nobody, sum_over
 
 MOST_ROWS = 8192
 """In a block of many features: enough that its sums (d, m) are small beside it."""

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import coo_array, csr_array
 
-from halfseen.moments.pair_sums import PairSums
-from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.moments.pairs import PairSums
+from halfseen.moments.thirds.third import ThirdSums
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.sparse import rows as sparse
+from halfseen.rows.engines.sparse.compressed import Compressed
+from halfseen.rows.engines.sparse.rows import SparseBlock, SparseRows
 from halfseen.rows.entries import Parts
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import MemoryRows
 from halfseen.rows.rows import Block
-from halfseen.rows.sparse import rows as sparse
-from halfseen.rows.sparse.compressed import Compressed
-from halfseen.rows.sparse.rows import SparseBlock, SparseRows
 
 DTYPES = [np.int32, np.int64, np.float32, np.float64]
 ORIGIN = np.array([0.5, -1.25, 2.0, 0.0, 3.5])

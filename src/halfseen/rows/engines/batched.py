@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.batch_size import MEMORY, rows_a_batch
 from halfseen.rows.carried import CarriedHere
+from halfseen.rows.engines.batch_size import MEMORY, rows_a_batch
+from halfseen.rows.engines.summing import Told, nobody, sum_over_runs
 from halfseen.rows.rows import Block, S, T
-from halfseen.rows.summing import Told, nobody, sum_over_runs
 
 
 class Piece(NamedTuple):

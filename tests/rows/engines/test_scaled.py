@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfseen.moments.pair_sums import PairSums
-from halfseen.rows.batched import all_columns
+from halfseen.moments.pairs import PairSums
+from halfseen.rows.engines.batched import all_columns
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.scaled import ScaledRows
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import MemoryRows
 from halfseen.rows.patterns import PatternSums
 from halfseen.rows.rows import Block
-from halfseen.rows.scaled import ScaledRows
 from halfseen.rows.together import together
 from halfseen.rows.value_sums import ValueSums
 from halfseen.tables.arrays_and_frames import read_batch

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfseen.moments.pair_sums import PairSums
-from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.moments.pairs import PairSums
+from halfseen.moments.thirds.third import ThirdSums
+from halfseen.rows.engines.memory import BLOCK_ENTRIES, FEWEST_ROWS, MemoryRows
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import BLOCK_ENTRIES, FEWEST_ROWS, MemoryRows
 from halfseen.rows.rows import Block
 
 NAMES = tuple("abcde")
@@ -37,8 +37,8 @@ def blocks_of(monkeypatch):
     """Cut every table into blocks of so many rows."""
 
     def cut(n_rows: int) -> None:
-        monkeypatch.setattr("halfseen.rows.memory.BLOCK_ENTRIES", 1)
-        monkeypatch.setattr("halfseen.rows.memory.FEWEST_ROWS", n_rows)
+        monkeypatch.setattr("halfseen.rows.engines.memory.BLOCK_ENTRIES", 1)
+        monkeypatch.setattr("halfseen.rows.engines.memory.FEWEST_ROWS", n_rows)
 
     return cut
 

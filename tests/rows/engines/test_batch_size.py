@@ -2,7 +2,7 @@
 
 import pytest
 
-from halfseen.rows.batch_size import BYTES_AN_ENTRY, MOST_ENTRIES, rows_a_batch
+from halfseen.rows.engines.batch_size import BYTES_AN_ENTRY, MOST_ENTRIES, rows_a_batch
 
 
 @pytest.mark.parametrize("memory", [0.001, 1, 64, 256])

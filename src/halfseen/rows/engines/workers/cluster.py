@@ -12,11 +12,11 @@ from typing import Any, Generic, Self, TypeVar
 from uuid import uuid4
 
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.engines.summing import Told, nobody
+from halfseen.rows.engines.workers.computing import computed, persisted
+from halfseen.rows.engines.workers.partitions import Partition, Pass, Step, View, stepped, summed
+from halfseen.rows.engines.workers.tree import tree
 from halfseen.rows.rows import Block, S
-from halfseen.rows.summing import Told, nobody
-from halfseen.rows.workers.computing import computed, persisted
-from halfseen.rows.workers.partitions import Partition, Pass, Step, View, stepped, summed
-from halfseen.rows.workers.tree import tree
 
 T = TypeVar("T")
 

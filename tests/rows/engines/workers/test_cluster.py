@@ -10,20 +10,18 @@ from dask import delayed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen.method.regression import RegressionSums
-from halfseen.models.gaussian_mixture.covariance_shape import SHAPES
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.moments.pair_sums import PairSums
-from halfseen.moments.thirds.third_sums import ThirdSums
+from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
+from halfseen.moments.pairs import PairSums
+from halfseen.moments.regression import RegressionSums
+from halfseen.moments.thirds.third import ThirdSums
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.workers.cluster import ClusterRows
+from halfseen.rows.engines.workers.computing import computed
+from halfseen.rows.engines.workers.partitions import View, partitioned
+from halfseen.rows.engines.workers.tree import FAN_IN, added, tree
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import MemoryRows
 from halfseen.rows.rows import Block
-from halfseen.rows.workers.cluster import ClusterRows
-from halfseen.rows.workers.computing import computed
-from halfseen.rows.workers.partitions import View, partitioned
-from halfseen.rows.workers.tree import FAN_IN, added, tree
 from halfseen.structures.one_class.e_step import posterior
 
 NAMES = ("age", "pulse", "lactate", "ph")

@@ -8,8 +8,8 @@ import numpy as np
 
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.carried import CarriedHere
+from halfseen.rows.engines.summing import Told, as_it_is, in_runs, nobody, sum_over_runs
 from halfseen.rows.rows import Block, S, T
-from halfseen.rows.summing import Told, as_it_is, in_runs, nobody, sum_over_runs
 
 BLOCK_ENTRIES = 1 << 16  # half a megabyte of doubles: a block and its products stay in the cache
 FEWEST_ROWS = 256

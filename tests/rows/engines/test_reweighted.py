@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from halfseen.moments.pair_sums import PairSums
-from halfseen.moments.thirds.third_sums import ThirdSums
-from halfseen.rows import memory
-from halfseen.rows.batched import all_columns
+from halfseen.moments.pairs import PairSums
+from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.bins import Bins
+from halfseen.rows.engines import memory
+from halfseen.rows.engines.batched import all_columns
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.reweighted import ReweightedRows
+from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.memory import MemoryRows
-from halfseen.rows.reweighted import ReweightedRows
 from halfseen.rows.rows import Block
-from halfseen.rows.sparse.rows import SparseRows
 from halfseen.tables.arrays_and_frames import read_batch
 from halfseen.tables.batches import open_batches
 
@@ -60,8 +60,8 @@ every_sum = pytest.mark.parametrize("about", SUMMARIES.values(), ids=SUMMARIES)
 @pytest.fixture(autouse=True)
 def _blocks_of_17_rows(monkeypatch):
     for module in ("memory", "sparse.rows"):
-        monkeypatch.setattr(f"halfseen.rows.{module}.FEWEST_ROWS", 17)
-        monkeypatch.setattr(f"halfseen.rows.{module}.BLOCK_ENTRIES", 1)
+        monkeypatch.setattr(f"halfseen.rows.engines.{module}.FEWEST_ROWS", 17)
+        monkeypatch.setattr(f"halfseen.rows.engines.{module}.BLOCK_ENTRIES", 1)
     assert memory.FEWEST_ROWS == 17
 
 

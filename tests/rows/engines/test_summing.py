@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from halfseen.rows.rows import Block
-from halfseen.rows.summing import (
+from halfseen.rows.engines.summing import (
     FEWEST_RUNS,
     LONGEST_RUN,
     as_it_is,
@@ -15,6 +14,7 @@ from halfseen.rows.summing import (
     sum_over,
     sum_over_runs,
 )
+from halfseen.rows.rows import Block
 
 all_threads = pytest.mark.parametrize("n_threads", [1, 2, 3])
 

@@ -1,0 +1,105 @@
+"""Pairs of features: joint counts, products, and the route to second moments that they are."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+
+from halfseen.moments.gaps.gaps import Gaps, JointGaps
+from halfseen.moments.gaps.joint_counts import pair_counts
+from halfseen.moments.moments import Moments, Signal
+from halfseen.moments.whitening import Whitening, whiten
+from halfseen.rows.arrays import Array
+from halfseen.rows.errors import DataError
+from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.naming import features, quoted
+from halfseen.rows.rows import Block, Rows
+
+
+def check_pairs(count: Array, names: Sequence[str]) -> None:
+    """Every pair of features needs a row that holds both."""
+    apart = np.argwhere(np.triu(count == 0))
+    if not len(apart):
+        return
+    others = f" (nor are {len(apart) - 1} other pairs)" if len(apart) > 1 else ""
+    raise DataError(
+        f"{features(names, apart[0])} are never observed in the same row, so their covariance "
+        f"cannot be estimated{others}. Drop one of them, add rows that hold both, or use "
+        "method='partial', which uses the complete features only."
+    )
+
+
+def check_rank(moments: Moments, names: Sequence[str], rank: int, n_components: int) -> None:
+    """The features must span as many dimensions as the components need."""
+    scale = np.sqrt(np.diag(moments.covariance).clip(min=np.finfo(float).tiny))
+    values = np.linalg.eigvalsh(moments.covariance / np.outer(scale, scale))
+    available = int(np.count_nonzero(np.abs(values) > 1e-10 * np.abs(values).max(initial=0.0)))
+    if available < rank:
+        raise DataError(
+            f"n_components={n_components} needs features that span at least {rank} dimensions, but "
+            f"the {len(names)} used (n_features={len(names)}: {quoted(names, range(len(names)))}) "
+            f"span {available}. Use at most {min(n_components - rank + available, len(names))} "
+            "components, or add "
+            "features that are not sums or copies of others."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """Joint counts, and sums of products of deviations from a fixed origin."""
+
+    count: Array  # (d, d)  rows in which features i and j are both observed, by weight
+    total: Array  # (d, d)  sum over those rows of (x - origin)_i (x - origin)_j
+
+    @classmethod
+    def about(cls, origin: Array) -> Callable[[Block], "PairSums"]:
+        """The function that sums a block about ``origin`` (d,)."""
+
+        def summarise(block: Block) -> PairSums:
+            deviations = block.about(origin)
+            return cls(pair_counts(block), deviations.T @ block.weighed(deviations))
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.count + other.count, self.total + other.total)
+
+
+class SecondMoment(Protocol):
+    """A route to the second moment of a table with gaps."""
+
+    def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
+        """Where the gaps are."""
+
+    def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
+        """Moments about the means, or about zero."""
+
+    def check(self, moments: Moments, rows: Rows, rank: int, n_components: int) -> None:
+        """Refuse moments of less than the ``rank`` that the components need."""
+
+    def whiten(self, signal: Signal, weights: Array, rank: int) -> Whitening:
+        """Whiten a weighted signal to ``rank`` dimensions."""
+
+
+class AllPairs:
+    """Available-case: every pair of features from the rows that hold both, in a d × d array."""
+
+    def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
+        """Where the gaps are, from joint counts."""
+        return JointGaps(rows.accumulate(pair_counts), features.n_rows)
+
+    def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
+        """Moments about the means, or about zero."""
+        origin: Array = features.mean if centred else np.zeros_like(features.mean)
+        pairs = rows.accumulate(PairSums.about(origin))
+        check_pairs(pairs.count, rows.names)
+        return (Moments.central if centred else Moments.raw)(features, pairs)
+
+    def check(self, moments: Moments, rows: Rows, rank: int, n_components: int) -> None:
+        """Refuse moments of less than the ``rank`` that the components need."""
+        check_rank(moments, rows.names, rank, n_components)
+
+    def whiten(self, signal: Signal, weights: Array, rank: int) -> Whitening:
+        """Whiten a weighted signal to ``rank`` dimensions, from all its eigenvalues."""
+        return whiten(signal.matrix, weights, rank)

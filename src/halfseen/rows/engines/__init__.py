@@ -1,0 +1,1 @@
+"""Where rows live, and how sums over them are run."""
