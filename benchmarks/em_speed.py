@@ -15,7 +15,7 @@ from benchmarks import results_file, sepsis
 from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
 from halfseen.rows.arrays import Array
 from halfseen.rows.engines.memory import MemoryRows
-from halfseen.structures.one_class.model import ClassSteps
+from halfseen.structures.one_class.e_step import ClassSteps
 
 N_COMPONENTS = 6
 

@@ -22,7 +22,7 @@ from halfseen.moments import thin_second
 from halfseen.moments.gaps.panels import MaskGroups
 from halfseen.reproduce.synthetic import N_COMPLETE, N_COMPONENTS, gamma_poisson_world
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.entries import Parts
+from halfseen.rows.block import Parts
 from halfseen.rows.errors import WeakMomentsWarning
 
 FRACTIONS = (0.5, 0.2, 0.1)

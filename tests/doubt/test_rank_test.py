@@ -6,8 +6,7 @@ import pytest
 from halfseen import simulate
 from halfseen.doubt.rank_test import LEVEL, rank_test, rank_tests
 from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
-from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
-from halfseen.models.gaussian_mixture.noise import NOISE_EIGENVALUES, NOISES
+from halfseen.models.gaussian_mixture.cumulants import NOISE_EIGENVALUES, NOISES, GaussianCumulants
 from halfseen.moments.bin_sums import BinSums
 from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Block

@@ -9,9 +9,8 @@ from halfseen.moments.tensors import (
     matrix_and_vector,
     multilinear,
     pairs_with,
-    products_of_pairs,
-    upper_pairs,
 )
+from halfseen.rows.block import products_of_pairs, upper_pairs
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from halfseen.rows.entries import DenseEntries, Parts
+from halfseen.rows.block import DenseEntries, Parts
 from halfseen.rows.rows import Block
 
 CASES = {"some": (7, 5, 3, 2), "one part": (4, 3, 1, 2), "no rows": (0, 3, 2, 2)}
@@ -102,9 +102,9 @@ def test_squares_and_cubes_are_of_the_chosen_features_only(n, d, p, m, laid):
 
 
 def test_no_feature_chosen_gives_zeros():
-    entries, nobody = DenseEntries(np.ones((3, 2))), np.zeros(2, dtype=bool)
-    np.testing.assert_array_equal(entries.squares(np.ones((3, 2)), nobody), np.zeros((2, 2)))
-    np.testing.assert_array_equal(entries.cubes(np.ones(3), nobody), np.zeros(2))
+    entries = DenseEntries(np.ones((3, 2))), np.zeros(2, dtype=bool)
+    np.testing.assert_array_equal(entries.squares(np.ones((3, 2))), np.zeros((2, 2)))
+    np.testing.assert_array_equal(entries.cubes(np.ones(3)), np.zeros(2))
 
 
 def test_a_part_may_be_empty():

@@ -24,7 +24,7 @@ from halfseen.estimators.opened import new_rows, same_rows
 from halfseen.estimators.stored import save
 from halfseen.estimators.streaming import streams, with_batch
 from halfseen.method.fit import Fit, Fitted, fit_rows, fit_stream, look_through
-from halfseen.method.learned import n_free, parameters_of
+from halfseen.method.learned import attributes, n_free, parameters_of
 from halfseen.method.model import About, Model
 from halfseen.method.plan import Settings
 from halfseen.moments.survey import survey
@@ -197,8 +197,8 @@ class Estimator(BaseEstimator):
         self.n_iter_ = 0 if climb is None else climb.n_iterations
         self.converged_ = climb is None or climb.converged
         self.lower_bound_ = None if climb is None else climb.log_likelihood
-        fitted = self._fitted_with(model, fit.parameters)
-        for name, value in fitted.attributes(fit.parameters).items():
+        found = attributes(fit.parameters, seen.kept, self.constants_, model.axes)
+        for name, value in found.items():
             setattr(self, name, value)
         self._warn_of_empty(model.shares(fit.parameters), seen.sums.n_rows)
         if not self.converged_:

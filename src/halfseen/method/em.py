@@ -7,13 +7,13 @@ algorithm. R. Varadhan, C. Roland (2008), Simple and globally convergent methods
 the convergence of any EM algorithm.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from halfseen.method.learned import declared
+from halfseen.method.learned import Declared, declared
 from halfseen.method.model import Climb, Polished
 from halfseen.method.scale import ANY, SHARE
 from halfseen.rows.arrays import Array
@@ -91,45 +91,39 @@ def climb(
     return Polished(here, Climb(height, n_iterations, converged))
 
 
-def normalised(weights: Array) -> Array:
-    """Shares that sum to one, none of them gone for good."""
-    weights = np.maximum(weights, LEAST_SHARE)
-    shares: Array = weights / weights.sum()
-    return shares
-
-
 def _leaped(start: P, once: P, twice: P, units: Mapping[str, Array]) -> P:
     """Where the last two steps point to, at the squared step length of SQUAREM's third scheme."""
-    points = list(zip(*(_coordinates(p, units) for p in (start, once, twice)), strict=True))
+    fields = declared(start)
+    points = list(zip(*(_coordinates(p, fields, units) for p in (start, once, twice)), strict=True))
     steps = [b - a for a, b, _ in points]
     bends = [c - 2 * b + a for a, b, c in points]
     length = np.sqrt(sum(float(np.sum(s**2)) for s in steps))
     bend = np.sqrt(sum(float(np.sum(b**2)) for b in bends))
     ratio = max(length / bend, 1.0) if bend > 0 else 1.0
-    leap = (
+    leap = [
         point[0] + 2 * ratio * s + ratio**2 * b
         for point, s, b in zip(points, steps, bends, strict=True)
-    )
-    return _placed(start, leap, units)
+    ]
+    placed = {one.field: _placed(one, x, units) for one, x in zip(fields, leap, strict=True)}
+    return replace(start, **placed)  # type: ignore[type-var]
 
 
-def _coordinates(parameters: Any, units: Mapping[str, Array]) -> list[Array]:
+def _coordinates(
+    parameters: Any, fields: Sequence[Declared], units: Mapping[str, Array]
+) -> list[Array]:
     return [
         value / units[one.field] if one.scale is ANY else np.log(value)
-        for one in declared(parameters)
+        for one in fields
         for value in [getattr(parameters, one.field)]
     ]
 
 
-def _placed(like: P, coordinates: Any, units: Mapping[str, Array]) -> P:
-    found = {}
-    for one, value in zip(declared(like), coordinates, strict=True):
-        if one.scale is ANY:
-            found[one.field] = value * units[one.field]
-        elif one.scale is SHARE:
-            shares = np.exp(value - value.max())
-            found[one.field] = normalised(shares / shares.sum())
-        else:
-            with np.errstate(over="ignore"):  # a leap may be wild; it is bounded next
-                found[one.field] = np.exp(value)
-    return replace(like, **found)  # type: ignore[type-var]
+def _placed(one: Declared, value: Array, units: Mapping[str, Array]) -> Array:
+    if one.scale is ANY:
+        return value * units[one.field]
+    if one.scale is SHARE:
+        shares = np.exp(value - value.max())
+        shares = np.maximum(shares / shares.sum(), LEAST_SHARE)
+        return np.asarray(shares / shares.sum())
+    with np.errstate(over="ignore"):  # a leap may be wild; it is bounded next
+        return np.asarray(np.exp(value))

@@ -1,6 +1,7 @@
 """First and second moments of a table with gaps, from whatever is observed."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -65,12 +66,12 @@ class Moments:
         gaps = JointGaps(pairs.count, features.n_rows)
         return cls(mean, np.zeros_like(mean), False, second, gaps)
 
-    @property
+    @cached_property
     def n_rows(self) -> float:
         """Rows in which something is observed, by weight."""
         return self.gaps.n_rows
 
-    @property
+    @cached_property
     def offset(self) -> Array:
         """The mean as seen from the origin: zero for central moments; (d,)."""
         return self.mean - self.origin
@@ -79,13 +80,13 @@ class Moments:
         """A diagonal matrix (d, d) of the kind that the second moment is."""
         return np.diag(values) if self.gaps.all_pairs else diags_array(values)
 
-    @property
+    @cached_property
     def covariance(self) -> Array:
         """Second moments about the mean, whatever the origin; (d, d)."""
         covariance: Array = self.second - np.outer(self.offset, self.offset)
         return covariance
 
-    @property
+    @cached_property
     def observed_fraction(self) -> Array:
         """``p_i``, the fraction of rows in which a feature is observed; (d,)."""
         return fraction_of(self.gaps.own, self.n_rows)

@@ -12,10 +12,9 @@ from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from halfseen.moments.tensors import products_of_pairs, upper_pairs
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
-from halfseen.rows.entries import Entries
+from halfseen.rows.block import Entries, products_of_pairs, upper_pairs
 from halfseen.rows.rows import Block, Rows
 
 P = TypeVar("P")

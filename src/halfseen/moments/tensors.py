@@ -1,11 +1,9 @@
 """The few operations on small symmetric tensors that the method needs."""
 
-from functools import cache
-
 import numpy as np
-from numba import njit
 
 from halfseen.rows.arrays import Array
+from halfseen.rows.block import products_of_pairs, upper_pairs
 
 _PRODUCTS = 1 << 16
 
@@ -52,30 +50,3 @@ def pairs_with(pairs: Array, singles: Array) -> Array:
 def in_each_mode(t: Array) -> Array:
     """A tensor that is symmetric in its first two modes, with its third in each place."""
     return t + t.transpose(0, 2, 1) + t.transpose(2, 0, 1)
-
-
-upper_pairs = cache(np.triu_indices)
-"""The indices i ≤ j of a symmetric matrix of the given size."""
-
-
-def products_of_pairs(left: Array, right: Array) -> Array:
-    """``l_i r_j`` for i ≤ j, in the order of :func:`upper_pairs`, of rows (n, m); (n, m (m+1)/2).
-
-    It lies product by product in memory.
-    """
-    n, m = left.shape
-    out = np.empty((m * (m + 1) // 2, n))
-    _products_of_pairs(np.ascontiguousarray(left.T), np.ascontiguousarray(right.T), out)
-    return out.T
-
-
-@njit(cache=True, nogil=True)
-def _products_of_pairs(
-    left: Array, right: Array, out: Array
-) -> None:  # pragma: no cover - compiled
-    place = 0
-    for i in range(len(left)):
-        for j in range(i, len(left)):
-            for row in range(left.shape[1]):
-                out[place, row] = left[i, row] * right[j, row]
-            place += 1

@@ -25,7 +25,7 @@ from halfseen.moments.gaps.panels import MaskGroups, rows_behind
 from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.whitening import Whitening, whitening_from
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.entries import Parts
+from halfseen.rows.block import Parts
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import features as named

@@ -1,6 +1,7 @@
 """The linear map that makes the components orthonormal."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class Whitening:
     weights: Array  # (d,)    w
     spectrum: Array  # (≤ d,) eigenvalues of the weighted signal, largest first
 
-    @property
+    @cached_property
     def rank(self) -> int:
         """How many dimensions were kept."""
         return int(self.forward.shape[1])

@@ -9,8 +9,7 @@ import numpy as np
 
 from halfseen import GammaPoisson, GaussianMixture
 from halfseen.method.weights import signal_aware
-from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
-from halfseen.models.gaussian_mixture.noise import NOISE_EIGENVALUES, NOISES
+from halfseen.models.gaussian_mixture.cumulants import NOISE_EIGENVALUES, NOISES, GaussianCumulants
 from halfseen.moments.pairs import AllPairs
 from halfseen.moments.survey import survey
 from halfseen.reproduce import paper

@@ -1,6 +1,7 @@
 """First pass over the rows: how often each feature is observed, and its mean."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, Self
 
 import numpy as np
@@ -62,14 +63,14 @@ class FeatureSums:
             self.whole[features],
         )
 
-    @property
+    @cached_property
     def mean(self) -> Array:
         """Means of the observed entries, NaN for features that are never observed; (d,)."""
         return np.divide(
             self.total, self.count, out=np.full_like(self.total, np.nan), where=self.count > 0
         )
 
-    @property
+    @cached_property
     def observed_fraction(self) -> Array:
         """``p_i = N_i / N`` over the rows that are not empty; (d,)."""
         return fraction_of(self.count, self.n_rows)

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -36,6 +36,11 @@ class Stages:
         finally:
             self.seconds[stage] = time.perf_counter() - self._start
             self._show("\n")
+
+    @property
+    def told(self) -> Callable[[int], None] | None:
+        """What hears of rows that are done; None if nobody watches."""
+        return self.advance if self._verbose else None
 
     def advance(self, n_rows: int) -> None:
         """Another ``n_rows`` rows of this stage are done."""

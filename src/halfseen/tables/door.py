@@ -1,6 +1,5 @@
 """The door: where the rows to learn from are, in memory, in files, in batches, or on a cluster."""
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,10 @@ from sklearn.utils import get_tags
 
 from halfseen.rows.engines.batch_size import MEMORY
 from halfseen.rows.engines.batched import Source, all_columns
-from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.memory import MemoryRows, Told
 from halfseen.rows.engines.sparse.rows import SparseRows
-from halfseen.rows.engines.summing import Told, nobody
 from halfseen.rows.engines.workers.cluster import ClusterRows
-from halfseen.rows.errors import DroppedFeatureWarning
+from halfseen.rows.errors import DroppedFeatureWarning, warn
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
 from halfseen.tables.arrays_and_frames import feature_names, read_batch, read_table
@@ -43,6 +41,8 @@ def open_rows(
 
     Arrays and frames of Dask are summed by Dask, and so are files if they say so.
     """
+    if isinstance(X, np.ndarray) and observed is None:
+        return _in_memory(estimator, X, sample_weight)
     X = Files(X) if isinstance(X, str | Path) else X
     if isinstance(X, Files):
         if not is_sparse_file(Path(X.path)):
@@ -68,7 +68,7 @@ def open_source(files: Files) -> FileSource | SparseSource:
     return open_files(files)
 
 
-def rows_of(files: Files, source: Source, n_threads: int = 1, advance: Told = nobody) -> Rows:
+def rows_of(files: Files, source: Source, n_threads: int = 1, advance: Told = None) -> Rows:
     """The rows of files, as their preprocessing has them; on workers, if the files say so."""
     rows: Rows
     if files.dask and isinstance(source, FileSource):
@@ -83,7 +83,7 @@ def _opened(estimator: Any, files: Files) -> tuple[Any, FileSource | SparseSourc
     source = open_source(files)
     aside = left_aside(source.columns)
     if aside:
-        warnings.warn(" ".join(aside), DroppedFeatureWarning, stacklevel=2)
+        warn(" ".join(aside), DroppedFeatureWarning)
     takes_sparse = get_tags(estimator).input_tags.sparse and not _changes(files.preprocessing)
     whole = isinstance(source, SparseSource) and takes_sparse
     return (source.matrix if isinstance(source, SparseSource) and whole else files), source
@@ -95,13 +95,15 @@ def _changes(preprocessing: Preprocessing | None) -> bool:
 
 def _in_memory(estimator: Any, X: Any, sample_weight: Any) -> tuple[MemoryRows, Stages]:
     table = read_table(estimator, X)
-    weights = read_row_weights(estimator, sample_weight, len(table))
+    weights = None
+    if sample_weight is not None:
+        weights = read_row_weights(estimator, sample_weight, len(table))
     if weights is not None and not weights.all():
         # Rows are known by their numbers, which must not depend on where blocks are cut.
         table, weights = table[weights > 0], weights[weights > 0]
     stages = Stages(len(table), estimator.verbose)
     threads, names = effective_n_jobs(estimator.n_jobs), feature_names(estimator)
-    return MemoryRows(table, names, weights, threads, stages.advance), stages
+    return MemoryRows(table, names, weights, threads, stages.told), stages
 
 
 def is_elsewhere(X: Any) -> bool:
@@ -122,7 +124,7 @@ def _sparse(
         observed=observed,
         weights=weights,
         n_threads=effective_n_jobs(estimator.n_jobs),
-        advance=stages.advance,
+        advance=stages.told,
     )
     return rows, stages
 
@@ -132,7 +134,7 @@ def _streamed(estimator: Any, source: Source, sample_weight: Any) -> tuple[Rows,
     _check_unweighted(sample_weight)
     _keep_names(estimator, source.names, source.named)
     threads = effective_n_jobs(estimator.n_jobs)
-    return all_columns(source, threads, stages.advance, MEMORY), stages
+    return all_columns(source, threads, stages.told, MEMORY), stages
 
 
 def _files(
@@ -141,7 +143,7 @@ def _files(
     _check_unweighted(sample_weight)
     stages = Stages(source.n_rows or 0, estimator.verbose)
     threads = effective_n_jobs(estimator.n_jobs)
-    rows = rows_of(files, source, threads, stages.advance)
+    rows = rows_of(files, source, threads, stages.told)
     _keep_names(estimator, rows.names, source.named or _changes(files.preprocessing))
     return rows, stages
 
@@ -157,7 +159,7 @@ def _collection(estimator: Any, X: Any, sample_weight: Any) -> tuple[ClusterRows
     rows = rows_of_collection(parts, feature_names(estimator), weights)
     read_row_weights(estimator, weights, rows.n_rows)
     stages = Stages(rows.n_rows, estimator.verbose)
-    return replace(rows, advance=stages.advance), stages
+    return replace(rows, advance=stages.told), stages
 
 
 def _on_workers(files: Files, source: FileSource) -> ClusterRows:

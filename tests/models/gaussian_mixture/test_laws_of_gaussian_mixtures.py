@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
-from halfseen.models.gaussian_mixture.noise import NOISES, exact_rank
+from halfseen.models.gaussian_mixture.cumulants import NOISES, GaussianCumulants, exact_rank
 from halfseen.structures.one_class.form import FORMS
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)

@@ -6,8 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen.method.decomposers import DECOMPOSERS
-from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
-from halfseen.models.gaussian_mixture.noise import NOISE_EIGENVALUES, NOISES, exact_rank
+from halfseen.models.gaussian_mixture.cumulants import (
+    NOISE_EIGENVALUES,
+    NOISES,
+    GaussianCumulants,
+    exact_rank,
+)
 from halfseen.moments.moments import Signal
 from halfseen.structures.one_class.form import FORMS
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
-from halfseen.models.gaussian_mixture.noise import NOISES, exact_rank
+from halfseen.models.gaussian_mixture.cumulants import NOISES, GaussianCumulants, exact_rank
 from halfseen.structures.one_class.form import FORMS, Located
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)

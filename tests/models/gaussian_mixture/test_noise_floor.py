@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen.models.gaussian_mixture.noise import (
+from halfseen.models.gaussian_mixture.cumulants import (
     NOISE_EIGENVALUES,
     exact_rank,
     noise_floor,

@@ -6,7 +6,6 @@ from typing import Self
 
 import numpy as np
 
-from halfseen.moments.tensors import multilinear
 from halfseen.rows.arrays import Array
 
 
@@ -21,7 +20,7 @@ class Decomposition:
     @classmethod
     def along(cls, tensor: Array, vectors: Array) -> Self:
         """Read the values off ``tensor`` along unit ``vectors``, turned so that they are ≥ 0."""
-        rotated = multilinear(tensor, vectors)
+        rotated = np.einsum("abc,ai,bj,ck->ijk", tensor, vectors, vectors, vectors, optimize=True)
         values = np.einsum("kkk->k", rotated)
         total = float(np.sum(rotated**2))
         rest = 1 - float(np.sum(values**2)) / total if total > 0 else 0.0

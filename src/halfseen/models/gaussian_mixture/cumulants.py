@@ -1,24 +1,239 @@
 """Mixtures of spherical Gaussians, read off their moments."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy.optimize import nnls
 
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.method.model import Decompose, Evidence
 from halfseen.models.gaussian_mixture.emission import MixtureParameters
-from halfseen.models.gaussian_mixture.noise import (
-    Noise,
-    NoiseFloor,
-    noise_floor,
-    thin_noise_floor,
-    well_observed,
-)
+from halfseen.moments.eigen import leading_eigenpairs
 from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.outer import Outer
+from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Mask
-from halfseen.structures.one_class.form import Form
+from halfseen.rows.errors import DataError, WeakMomentsWarning, warn
+from halfseen.rows.naming import quoted
+from halfseen.structures.one_class.form import Form, Located
+
+MOST_NULL = 32
+"""Null directions that are averaged over: the cost grows with their cube, the gain levels off."""
+
+
+class NoiseFloor(NamedTuple):
+    """The noise level of a mixture, and the directions in which there is only noise."""
+
+    variance: float  # σ², averaged over the components
+    null: Array  # (d, m)  orthonormal, zero outside the complete features
+
+
+def exact_rank(n_complete: int, n_components: int) -> int:
+    """The covariance of K component means has rank K - 1: D - K + 1 eigenvalues are noise."""
+    return n_complete - n_components + 1
+
+
+def paper_rank(n_complete: int, n_components: int) -> int:
+    """Gottesman, Pan and Doshi-Velez average one eigenvalue fewer, D - K, which biases σ² down."""
+    return n_complete - n_components
+
+
+NOISE_EIGENVALUES: dict[str, Callable[[int, int], int]] = {
+    "D-K+1": exact_rank,
+    "D-K": paper_rank,
+}
+
+
+def noise_floor(
+    covariance: Array,
+    fraction: Array,
+    complete: Mask,
+    n_noise: Callable[[int, int], int],
+    n_components: int,
+) -> NoiseFloor:
+    """The mean of the smallest eigenvalues of the well-observed features' covariance.
+
+    Only well-observed features, because the smallest eigenvalue of poorly estimated moments says
+    more about the estimate than about the noise.
+    """
+    features = well_observed(fraction, complete, n_noise, n_components)
+    values, vectors = np.linalg.eigh(covariance[np.ix_(features, features)])
+    n = n_noise(len(values), n_components)
+    null = np.zeros((len(complete), n))
+    null[features] = vectors[:, :n]
+    # A noise of zero would make a density infinite: copies of a feature can cause it.
+    floor = 1e-6 * values.mean()
+    return NoiseFloor(max(float(values[:n].mean()), floor), null)
+
+
+def thin_noise_floor(
+    second: Any,
+    unit: Array,
+    features: Mask,
+    n_noise: Callable[[int, int], int],
+    n_components: int,
+) -> NoiseFloor:
+    """The same of a second moment that only multiplies, for ``features`` (d,) in their units.
+
+    The smallest eigenvalues are what the largest leave of the trace, and directions drawn at random
+    are rid of the largest ones' eigenvectors.
+    """
+    scale = np.where(features, 1 / unit, 0.0)
+    d = int(np.count_nonzero(features))
+    n = n_noise(d, n_components)
+    values, vectors = leading_eigenpairs(second, scale, d - n)
+    values, vectors = values[: d - n], vectors[:, : d - n]
+    trace = float(np.sum(scale**2 * second.diagonal()))
+    drawn = np.random.default_rng(0).standard_normal((len(features), min(n, MOST_NULL)))
+    drawn = drawn * features[:, None]
+    null, _ = np.linalg.qr(drawn - vectors @ (vectors.T @ drawn))
+    return NoiseFloor(max((trace - float(values.sum())) / n, 1e-6 * trace / d), null)
+
+
+def well_observed(
+    fraction: Array, complete: Mask, n_noise: Callable[[int, int], int], n_components: int
+) -> Mask:
+    """The complete features or, where they are too few, those observed nearly as often."""
+    needed = next(d for d in itertools.count(1) if n_noise(d, n_components) >= 1)
+    n_complete = int(np.count_nonzero(complete))
+    if n_complete >= needed:
+        return complete
+    if len(fraction) < needed:
+        raise DataError(
+            f"n_components={n_components} needs at least {needed} features to tell components "
+            f"from noise, but only {len(fraction)} can be used (n_features={len(fraction)}). "
+            "Use fewer components, or add features that are observed in most rows."
+        )
+    features: Mask = fraction >= np.sort(fraction)[-needed] / 2
+    warn(
+        f"Only {n_complete} features are complete, fewer than the {needed} from which to tell "
+        f"{n_components} components from noise; the {np.count_nonzero(features)} best observed "
+        "are used instead. Lower complete_above to choose them, or use fewer components.",
+        WeakMomentsWarning,
+    )
+    return features
+
+
+FAR_APART = 1000.0
+"""Ranges of features further apart than this have no noise in common."""
+
+
+def warn_of_scales(seen: Survey) -> None:
+    """A spherical mixture of features in very different units sees only the largest."""
+    kept = np.flatnonzero(seen.kept)
+    ranges = (seen.sums.maximum - seen.sums.minimum)[kept]
+    if len(kept) and ranges.max() > FAR_APART * ranges.min():
+        wide, narrow = kept[ranges.argmax()], kept[ranges.argmin()]
+        warn(
+            f"Features are on very different scales ({quoted(seen.names, [wide])} ranges over "
+            f"{ranges.max():.3g}, {quoted(seen.names, [narrow])} over {ranges.min():.3g}), but a "
+            "spherical mixture has the same noise in all. Scale them, or use "
+            "covariance_type='diag'.",
+            WeakMomentsWarning,
+        )
+
+
+class Noise(Protocol):
+    """Noise adds ``slope ⊗ 1`` in three places to the third moment about the origin."""
+
+    def unit(self, moments: Moments) -> Array:
+        """The scale on which the noise of all features is alike; (d,)."""
+
+    def probe(self, signal: Signal) -> Array:
+        """Directions (d, m), beyond the whitening, in which the third moment is needed."""
+
+    def slope(self, evidence: Evidence) -> Array:
+        """``F' Σ_k π_k σ²_k (a_k - origin)``, variances being in units; (r,)."""
+
+    def variances(self, evidence: Evidence, located: Located) -> Array:
+        """``σ²_k`` in units; (k,)."""
+
+
+class TiedSpherical:
+    """One variance for all components: the slope is ``σ² F'(μ - origin)``."""
+
+    def unit(self, moments: Moments) -> Array:
+        """Noise is alike as it is."""
+        return np.ones_like(moments.mean)
+
+    def probe(self, signal: Signal) -> Array:
+        """Nothing more."""
+        return signal.null[:, :0]
+
+    def slope(self, evidence: Evidence) -> Array:
+        """Zero about the mean: central third moments do not see shared noise."""
+        mean = evidence.whitening.forward.T @ evidence.moments.offset
+        slope: Array = _noise_level(evidence.signal) * mean
+        return slope
+
+    def variances(self, evidence: Evidence, located: Located) -> Array:
+        """The noise level, for every component."""
+        return np.full(evidence.n_components, _noise_level(evidence.signal))
+
+
+class TiedDiagonal(TiedSpherical):
+    """Noise in proportion to each feature's own spread, the same for all components.
+
+    A start for mixtures with free variances that does not depend on the features' units.
+    """
+
+    def unit(self, moments: Moments) -> Array:
+        """Standard deviations, even where raw moments have lost them to rounding."""
+        squares: Array = moments.second.diagonal()
+        variances = squares - moments.offset**2
+        return np.sqrt(np.maximum(variances, np.finfo(float).eps * squares))
+
+
+class Spherical:
+    """A variance for each component (Hsu and Kakade 2013).
+
+    Along a unit vector v in which the means do not vary, x has variance σ²_k given component k, so
+    ``E[(x - origin) (v·(x - μ))²] = Σ_k π_k σ²_k (a_k - origin)``. It is averaged over all such v.
+    """
+
+    def unit(self, moments: Moments) -> Array:
+        """Noise is alike as it is."""
+        return np.ones_like(moments.mean)
+
+    def probe(self, signal: Signal) -> Array:
+        """The null directions, as many as are worth their cost."""
+        return signal.null[:, :MOST_NULL]
+
+    def slope(self, evidence: Evidence) -> Array:
+        """The average over the null directions, from the third moment about the origin."""
+        r = evidence.whitening.rank
+        forward, null = evidence.whitening.forward, self.probe(evidence.signal)
+        offset, second = evidence.moments.offset, evidence.moments.second
+        along = offset @ null  # (m,)  v·(μ - origin)
+        third = np.einsum("ivv->iv", evidence.third.tensor[:r, r:, r:])
+        linear = forward.T @ (second @ null)
+        constant = (forward.T @ offset)[:, None]
+        slope: Array = (third - 2 * along * linear + along**2 * constant).mean(axis=1)
+        return slope
+
+    def variances(self, evidence: Evidence, located: Located) -> Array:
+        """Solve ``Σ u_k = σ̄²`` and ``Σ u_k F'(a_k - origin) = slope`` for ``u_k = π_k σ²_k``."""
+        mean_variance = _noise_level(evidence.signal)
+        system = np.vstack([np.ones(evidence.n_components), located.places.T])
+        shares, _ = nnls(system, np.concatenate([[mean_variance], self.slope(evidence)]))
+        # Noise can leave a component with no variance at all, and a density with none is infinite.
+        variances: Array = np.maximum(shares / located.weights, 1e-2 * mean_variance)
+        return variances
+
+
+def _noise_level(signal: Signal) -> float:
+    """``σ̄²``, the same for all features in their units."""
+    return float(signal.noise[0] / signal.unit[0] ** 2)
+
+
+NOISES: dict[str, Noise] = {
+    "tied_spherical": TiedSpherical(),
+    "spherical": Spherical(),
+    "diag": TiedDiagonal(),
+}
 
 
 @dataclass(frozen=True)

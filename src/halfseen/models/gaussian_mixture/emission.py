@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,6 +151,7 @@ class Normal:
     where a component has one variance.
     """
 
+    constant: ClassVar[None] = None  # nothing is the same for all components
     shape: CovarianceShape
     floor: Array | float = 0.0  # (d,)  of the variances
     ceiling: Array | float = np.inf  # (d,)
@@ -179,10 +180,6 @@ class Normal:
         precision = 1 / variances
         constant = np.log(2 * np.pi * variances) + means**2 * precision
         return means * precision, -0.5 * constant, -0.5 * self.shape.precisions(variances)
-
-    def constant(self, block: Block) -> float:
-        """Nothing is the same for all components."""
-        return 0.0
 
     def maximise(
         self, weights: Array, sums: tuple[Array, ...], before: MixtureParameters

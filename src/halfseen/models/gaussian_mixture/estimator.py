@@ -7,9 +7,13 @@ import numpy as np
 from halfseen.estimators.checks import check_choice, check_non_negative, check_positive_integer
 from halfseen.estimators.estimator import Estimator
 from halfseen.method.model import Abilities, About
-from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants
+from halfseen.models.gaussian_mixture.cumulants import (
+    NOISE_EIGENVALUES,
+    NOISES,
+    GaussianCumulants,
+    warn_of_scales,
+)
 from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
-from halfseen.models.gaussian_mixture.noise import NOISE_EIGENVALUES, NOISES, warn_of_scales
 from halfseen.models.gaussian_mixture.to_sklearn import as_sklearn
 from halfseen.models.gaussian_mixture.uneven_noise import uneven_noise
 from halfseen.structures.one_class import OneClass, anything

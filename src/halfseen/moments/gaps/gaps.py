@@ -96,7 +96,7 @@ class JointGaps:
         product: Array = (self.count * matrix) @ vectors
         return product
 
-    @property
+    @cached_property
     def own(self) -> Array:
         """``N_i``, the rows in which each feature is observed; (d,)."""
         return self.count.diagonal()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.entries import Parts
+from halfseen.rows.block import Parts
 from halfseen.rows.feature_sums import fraction_of
 
 

@@ -1,7 +1,7 @@
 """Rows that are read anew on every pass, a batch at a time."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.carried import CarriedHere
 from halfseen.rows.engines.batch_size import MEMORY, rows_a_batch
-from halfseen.rows.engines.summing import Told, nobody, sum_over_runs
+from halfseen.rows.engines.memory import Told, sum_over_runs
 from halfseen.rows.rows import Block, S, T
 
 
@@ -43,7 +43,7 @@ class StreamedRows:
     source: Source
     chosen: tuple[int, ...]
     n_threads: int = 1
-    advance: Told = field(default=nobody)
+    advance: Told = None
     memory: float = MEMORY
     origin: Array | None = None  # (d,)
     first: int = 0  # which row of a larger table is the first
@@ -99,7 +99,7 @@ class StreamedRows:
 def all_columns(
     source: Source,
     n_threads: int = 1,
-    advance: Told = nobody,
+    advance: Told = None,
     memory: float = MEMORY,
     first: int = 0,
 ) -> StreamedRows:

@@ -1,15 +1,111 @@
-"""Rows of an array in memory."""
+"""Rows of an array in memory, and sums over blocks in the threads of this process."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+import operator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import itemgetter
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.block import Block
 from halfseen.rows.carried import CarriedHere
-from halfseen.rows.engines.summing import Told, as_it_is, in_runs, nobody, sum_over_runs
-from halfseen.rows.rows import Block, S, T
+from halfseen.rows.rows import S, T
+
+Told = Callable[[int], None] | None
+"""Hears how many rows each block that is done had; None if nobody does."""
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+LONGEST_RUN = 8
+FEWEST_RUNS = 32
+
+# glibc hands memory of freed arrays back to the system, and a pass that gets it again page by page
+# spends more time on that than on its sums. It keeps what is smaller than an array that was freed
+# before, up to 32 MB. This is that array; it is never touched, so it takes no memory.
+np.empty(31 << 20, dtype=np.uint8)
+
+
+def sum_over(
+    blocks: Iterable[Block], summarise: Callable[[Block], S], n_threads: int, told: Told
+) -> S:
+    """The sum of ``summarise(block)`` over ``blocks``, of which there is at least one.
+
+    Sums are merged in the order of the blocks whatever thread is done first, so the number of
+    threads does not change which sums are added to which.
+    """
+    return sum_over_runs(zip(blocks, strict=False), as_it_is, summarise, n_threads, told)
+
+
+def sum_over_runs(
+    runs: Iterable[Sequence[P]],
+    block_of: Callable[[P], Block],
+    summarise: Callable[[Block], S],
+    n_threads: int,
+    told: Told,
+) -> S:
+    """:func:`sum_over` blocks that the threads make themselves, from the pieces of each run.
+
+    A thread takes one run after the other. What it costs to hand one over is shared by its blocks.
+    """
+
+    def summed(run: Sequence[P]) -> tuple[list[int], S]:
+        lengths: list[int] = []
+
+        def one(piece: P) -> S:
+            block = block_of(piece)
+            if told is not None:
+                lengths.append(len(block))
+            return summarise(block)
+
+        return lengths, _merged(map(one, run))
+
+    results = map(summed, runs) if n_threads == 1 else _threaded(runs, summed, n_threads)
+    return _merged(map(itemgetter(1), results) if told is None else _heard(results, told))
+
+
+def in_runs(pieces: Sequence[P]) -> list[Sequence[P]]:
+    """Pieces of a table cut into runs, the same for every number of threads."""
+    length = min(max(len(pieces) // FEWEST_RUNS, 1), LONGEST_RUN)
+    return [pieces[start : start + length] for start in range(0, len(pieces), length)]
+
+
+def _heard(results: Iterable[tuple[list[int], S]], told: Callable[[int], None]) -> Iterator[S]:
+    for lengths, sums in results:
+        for n_rows in lengths:
+            told(n_rows)
+        yield sums
+
+
+def as_it_is(block: Block) -> Block:
+    """A piece that is a block."""
+    return block
+
+
+def _merged(sums: Iterable[S]) -> S:
+    # In place where sums can: of three large ones, one fewer is held at a time.
+    return reduce(operator.iadd, sums)
+
+
+def _threaded(
+    runs: Iterable[Sequence[P]], summed: Callable[[Sequence[P]], R], n_threads: int
+) -> Iterator[R]:
+    """Results in order, never more than a few runs ahead of what has been merged."""
+    with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:
+        pending: deque[Future[R]] = deque()
+        for run in runs:
+            pending.append(pool.submit(summed, run))
+            if len(pending) > n_threads:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+
 
 BLOCK_ENTRIES = 1 << 16  # half a megabyte of doubles: a block and its products stay in the cache
 FEWEST_ROWS = 256
@@ -24,7 +120,7 @@ class MemoryRows:
     names: tuple[str, ...]
     weights: Array | None = None  # (n,)  how often each row counts
     n_threads: int = 1
-    advance: Told = field(default=nobody)
+    advance: Told = None
     columns: Mask | None = None
     first: int = 0  # which row of a larger table is the first
 
@@ -75,7 +171,7 @@ class PreparedRows:
     ready: tuple[Block, ...]
     names: tuple[str, ...]
     n_threads: int = 1
-    advance: Told = field(default=nobody)
+    advance: Told = None
 
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features; copies, unless that is all of them."""

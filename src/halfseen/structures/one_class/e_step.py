@@ -1,11 +1,12 @@
-"""The E-step of every mixture, as matrix products."""
+"""The steps of every mixture, as matrix products: posteriors, EM, and regression on them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
+from halfseen.method.em import LEAST_SHARE
 from halfseen.method.learned import select
 from halfseen.moments.regression import RegressionSums, Solution
 from halfseen.rows.arrays import Array, Mask
@@ -38,11 +39,12 @@ class ClassSums:
         def summarise(block: Block) -> ClassSums:
             statistics = emission.statistics(block.values, block.observed.astype(float))
             likelihood, shares = _shares(statistics, natural, log_weights)
-            likelihood += emission.constant(block)
+            if emission.constant is not None:
+                likelihood += emission.constant(block)
             if block.weights is not None:
                 likelihood, shares = likelihood * block.weights, shares * block.weights
             return cls(
-                n_rows=float(len(block) if block.weights is None else block.weights.sum()),
+                n_rows=float(len(likelihood) if block.weights is None else block.weights.sum()),
                 log_likelihood=float(likelihood.sum()),
                 share=shares.sum(axis=1),
                 statistics=tuple(shares @ each for each in statistics),
@@ -73,7 +75,9 @@ def posterior(block: Block, emission: Emission[Any], parameters: Any) -> Posteri
     shares = np.exp(joint - highest)
     total = shares.sum(axis=1, keepdims=True)
     likelihood = (np.log(total) + highest)[:, 0]
-    return Posterior(likelihood + emission.constant(block), shares / total)
+    if emission.constant is not None:
+        likelihood = likelihood + emission.constant(block)
+    return Posterior(likelihood, shares / total)
 
 
 def _shares(
@@ -126,3 +130,27 @@ class ClassRegression(Generic[P]):
         """The parameters of all features, from those of the complete ones."""
         means = self.origin[~complete] + solution.coefficients.T
         return self.emission.completed(reference, complete, means, solution.left_over)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSteps(Generic[P]):
+    """The steps of a mixture's EM."""
+
+    emission: Emission[P]
+
+    def expect(self, parameters: P) -> Callable[[Block], ClassSums]:
+        """The function that runs the E-step on a block."""
+        return ClassSums.under(self.emission, parameters)
+
+    def maximise(self, sums: ClassSums, before: P) -> P:
+        """The M-step."""
+        weights = np.maximum(sums.share / sums.n_rows, LEAST_SHARE)
+        return self.emission.maximise(weights / weights.sum(), sums.statistics, before)
+
+    def units(self, parameters: P) -> Mapping[str, Array]:
+        """As the emission has it."""
+        return self.emission.units(parameters)
+
+    def within(self, parameters: P) -> P:
+        """As the emission has it."""
+        return self.emission.within(parameters)

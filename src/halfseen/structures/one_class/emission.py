@@ -56,8 +56,9 @@ class Emission(Protocol[P]):
     def natural(self, parameters: P) -> tuple[Array, ...]:
         """``η_i``; (k, s) each."""
 
-    def constant(self, block: Block) -> Array | float:
-        """What is the same for all components of each row's log-density; (n,)."""
+    @property
+    def constant(self) -> Callable[[Block], Array] | None:
+        """What is the same for all components of each row's log-density (n,), if anything is."""
 
     def maximise(self, weights: Array, sums: tuple[Array, ...], before: P) -> P:
         """The likeliest parameters, from statistics (k, s) summed by component, and new shares."""

@@ -8,14 +8,14 @@ import numpy as np
 
 from halfseen.explain.groups import Groups
 from halfseen.explain.portrait import Portrait
-from halfseen.method.em import climb, normalised
+from halfseen.method.em import climb
 from halfseen.method.fit import Fitted
 from halfseen.method.model import Abilities, About, Cells, Cumulants, Each, Polished
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Block, Rows
-from halfseen.structures.one_class.e_step import ClassRegression, ClassSums, posterior
+from halfseen.structures.one_class.e_step import ClassRegression, ClassSteps, posterior
 from halfseen.structures.one_class.emission import Emission
 from halfseen.structures.one_class.overlap import overlap
 from halfseen.structures.one_class.scores import replicated
@@ -122,27 +122,3 @@ class OneClass(Generic[P]):
     def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
         """By the score bootstrap, in one pass."""
         return replicated(rows, parameters, self.emission, bins, weights - 1)
-
-
-@dataclass(frozen=True, eq=False)
-class ClassSteps(Generic[P]):
-    """The steps of a mixture's EM."""
-
-    emission: Emission[P]
-
-    def expect(self, parameters: P) -> Callable[[Block], ClassSums]:
-        """The function that runs the E-step on a block."""
-        return ClassSums.under(self.emission, parameters)
-
-    def maximise(self, sums: ClassSums, before: P) -> P:
-        """The M-step."""
-        weights = normalised(sums.share / sums.n_rows)
-        return self.emission.maximise(weights, sums.statistics, before)
-
-    def units(self, parameters: P) -> Mapping[str, Array]:
-        """As the emission has it."""
-        return self.emission.units(parameters)
-
-    def within(self, parameters: P) -> P:
-        """As the emission has it."""
-        return self.emission.within(parameters)

@@ -11,11 +11,11 @@ from scipy.sparse import coo_array, csr_array
 
 from halfseen.moments.pairs import PairSums
 from halfseen.moments.thirds.third import ThirdSums
+from halfseen.rows.block import Parts
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.sparse import rows as sparse
 from halfseen.rows.engines.sparse.compressed import Compressed
 from halfseen.rows.engines.sparse.rows import SparseBlock, SparseRows
-from halfseen.rows.entries import Parts
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block
 

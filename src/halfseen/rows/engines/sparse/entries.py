@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.block import Parts
 from halfseen.rows.engines.sparse import kernels
 from halfseen.rows.engines.sparse.compressed import Compressed
-from halfseen.rows.entries import Parts
 
 
 @dataclass(frozen=True, eq=False)

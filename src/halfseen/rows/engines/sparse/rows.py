@@ -1,21 +1,19 @@
 """Rows of a sparse matrix of counts in memory. A zero is observed; a gap is not."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.block import Block, made_once
+from halfseen.rows.block import Block, Entries, made_once
 from halfseen.rows.carried import CarriedHere
-from halfseen.rows.engines.memory import BLOCK_ENTRIES, FEWEST_ROWS, PreparedRows
+from halfseen.rows.engines.memory import BLOCK_ENTRIES, FEWEST_ROWS, PreparedRows, Told, sum_over
 from halfseen.rows.engines.sparse import kernels
 from halfseen.rows.engines.sparse.compressed import Compressed
 from halfseen.rows.engines.sparse.entries import SparseEntries
-from halfseen.rows.engines.summing import Told, nobody, sum_over
-from halfseen.rows.entries import Entries
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.nonzeros import Nonzeros
 from halfseen.rows.rows import S, T
@@ -164,7 +162,7 @@ class SparseRows:
     names: tuple[str, ...]
     weights: Array | None = None
     n_threads: int = 1
-    advance: Told = field(default=nobody)
+    advance: Told = None
     first: int = 0  # which row of a larger table is the first
 
     @classmethod

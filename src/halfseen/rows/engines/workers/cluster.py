@@ -7,12 +7,12 @@ change nothing that they are given: that they may be run twice is what Dask's re
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 from uuid import uuid4
 
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.engines.summing import Told, nobody
+from halfseen.rows.engines.memory import Told
 from halfseen.rows.engines.workers.computing import computed, persisted
 from halfseen.rows.engines.workers.partitions import Partition, Pass, Step, View, stepped, summed
 from halfseen.rows.engines.workers.tree import tree
@@ -29,7 +29,7 @@ class ClusterRows:
     view: View
     names: tuple[str, ...]
     sparse: bool = False
-    advance: Told = field(default=nobody)
+    advance: Told = None
 
     @property
     def n_rows(self) -> int:
@@ -85,7 +85,8 @@ class ClusterRows:
     def result(self, total: Any) -> Any:
         """What all partitions came to, when they have."""
         value = computed(total, self.contents)
-        self.advance(self.n_rows)
+        if self.advance is not None:
+            self.advance(self.n_rows)
         return value
 
     @property
