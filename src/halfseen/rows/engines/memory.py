@@ -67,7 +67,8 @@ def sum_over_runs(
         return lengths, _merged(map(one, run))
 
     results = map(summed, runs) if n_threads == 1 else _threaded(runs, summed, n_threads)
-    return _merged(map(itemgetter(1), results) if told is None else _heard(results, told))
+    sums: Iterable[S] = map(itemgetter(1), results) if told is None else _heard(results, told)
+    return _merged(sums)
 
 
 def in_runs(pieces: Sequence[P]) -> list[Sequence[P]]:
