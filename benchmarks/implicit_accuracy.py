@@ -19,7 +19,7 @@ from halfseen import GammaPoisson, simulate
 from halfseen.doubt.matching import total_angle
 from halfseen.method import plan
 from halfseen.moments import thin_second
-from halfseen.moments.gaps.panels import MaskGroups
+from halfseen.moments.gaps.panels import Panels
 from halfseen.reproduce.synthetic import N_COMPLETE, N_COMPONENTS, gamma_poisson_world
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.block import Parts
@@ -55,10 +55,10 @@ PATTERNS: dict[str, Callable[[Array, float, np.random.Generator], Array]] = {
 }
 
 
-def every_feature_alone(keys: Array, complete: Mask) -> tuple[Parts, NDArray[np.intp], MaskGroups]:
+def every_feature_alone(keys: Array, complete: Mask) -> tuple[Parts, NDArray[np.intp], Panels]:
     """What one would assume without looking: no two features are missing together."""
     labels = np.where(complete, 0, 1)
-    return Parts(labels, 2), np.flatnonzero(complete)[:1], MaskGroups(~complete, ())
+    return Parts(labels, 2), np.flatnonzero(complete)[:1], Panels(~complete, ())
 
 
 def error(X: Array, true: Array, third_moment: str) -> float:

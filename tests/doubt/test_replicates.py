@@ -14,7 +14,7 @@ from halfseen.estimators.opened import row_by_row
 from halfseen.method.fit import fit_stream
 from halfseen.method.plan import Settings
 from halfseen.models.gaussian_mixture.emission import MixtureParameters
-from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.origin_sums import OriginSums
 from halfseen.moments.survey import survey
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines.memory import MemoryRows
@@ -80,7 +80,7 @@ def refitted(estimator, X, weights):
 
 def of_a_stream(estimator, X, origin, weights):
     """The same moments summed once over all rows: what partial_fit learns."""
-    sums = StreamSums.about(origin)(Block.from_table(X, weights))
+    sums = OriginSums.about(origin)(Block.from_table(X, weights))
     fit = fit_stream(Settings.of(estimator), estimator._model(), NAMES, sums)
     return laid_flat(fit.parameters)
 

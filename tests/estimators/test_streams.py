@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from halfseen import DataError, GammaPoisson, GaussianMixture, Stream, simulate
 from halfseen.doubt.matching import total_angle
-from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.origin_sums import OriginSums
 from halfseen.moments.thirds import packed
 from halfseen.rows.arrays import Array
 from halfseen.rows.engines.memory import MemoryRows
@@ -62,7 +62,7 @@ def test_without_gaps_raw_moments_of_a_stream_are_those_of_a_fit():
 def test_without_gaps_the_central_moments_are_exact_whatever_the_origin():
     X = np.random.default_rng(0).gamma(1.0, 2.0, (300, 3))
     rows = MemoryRows(X, tuple("abc"))
-    sums = rows.accumulate(StreamSums.about(np.array([1.0, -4.0, 10.0])))
+    sums = rows.accumulate(OriginSums.about(np.array([1.0, -4.0, 10.0])))
     moments = sums.moments(centred=True)
     np.testing.assert_allclose(moments.second, np.cov(X.T, bias=True), rtol=1e-11)
     np.testing.assert_allclose(sums.moments(centred=False).second, X.T @ X / 300, rtol=1e-11)

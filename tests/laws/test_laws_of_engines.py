@@ -15,11 +15,11 @@ import halfseen.rows
 from halfseen.moments.pairs import PairSums
 from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.bins import Bins
-from halfseen.rows.engines.batched import StreamedRows, all_columns
+from halfseen.rows.engines.batched import BatchedRows, all_columns
 from halfseen.rows.engines.memory import MemoryRows, PreparedRows
 from halfseen.rows.engines.reweighted import ReweightedRows
 from halfseen.rows.engines.scaled import ScaledRows
-from halfseen.rows.engines.seen_once import GoneRows
+from halfseen.rows.engines.seen_once import RowsSeenOnce
 from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.engines.workers.cluster import ClusterRows
 from halfseen.rows.errors import DataError
@@ -56,7 +56,7 @@ ENGINES = {
     MemoryRows: lambda: MemoryRows(X, NAMES, n_threads=2),
     PreparedRows: lambda: MemoryRows(X, NAMES).recentred(np.zeros(5)),
     SparseRows: lambda: SparseRows.of(csr_array(X), NAMES),
-    StreamedRows: lambda: all_columns(open_batches([X[:20], X[20:21], X[21:]], read_batch)),
+    BatchedRows: lambda: all_columns(open_batches([X[:20], X[20:21], X[21:]], read_batch)),
     ClusterRows: on_workers,
     ScaledRows: lambda: ScaledRows(
         MemoryRows(np.where(X > 0, 2 * X + 3, 3.0 + 0 * X), NAMES),
@@ -138,7 +138,7 @@ def test_rows_have_their_numbers(engine):
 
 def test_rows_that_are_gone_say_so():
     with pytest.raises(DataError, match="The rows of a stream are gone"):
-        GoneRows(NAMES).accumulate(FeatureSums.of)
+        RowsSeenOnce(NAMES).accumulate(FeatureSums.of)
 
 
 def test_every_class_that_accumulates_is_in_the_kit():
@@ -148,4 +148,4 @@ def test_every_class_that_accumulates_is_in_the_kit():
             protocol = getattr(kind, "_is_protocol", False)
             if hasattr(kind, "accumulate") and hasattr(kind, "recentred") and not protocol:
                 found.add(kind)
-    assert found - set(ENGINES) == {GoneRows}
+    assert found - set(ENGINES) == {RowsSeenOnce}

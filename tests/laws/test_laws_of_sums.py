@@ -24,8 +24,8 @@ from halfseen.moments.adjusted import AdjustedSums, Prediction
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.gaps.informative import GapValueSums
 from halfseen.moments.gaps.mask_rows import MaskRows
-from halfseen.moments.gaps.panels import MaskGroups
-from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.gaps.panels import Panels
+from halfseen.moments.origin_sums import OriginSums
 from halfseen.moments.pairs import PairSums
 from halfseen.moments.regression import ManyRegressions, RegressionSums
 from halfseen.moments.spread import Spread
@@ -49,7 +49,7 @@ ORIGIN = np.array([1.5, 0.0, 2.0, -1.0])
 BASIS = RNG.normal(size=(D, 3))
 FRACTION = np.array([1.0, 0.8, 0.5, 0.5])
 COMPLETE = np.array([True, True, False, False])
-TOGETHER = MaskGroups(np.array([False, True, False, False]), (~COMPLETE,))
+TOGETHER = Panels(np.array([False, True, False, False]), (~COMPLETE,))
 BINS = Bins(5, np.arange(N) % 5)
 MIXTURE = MixtureParameters(np.array([0.4, 0.6]), RNG.normal(size=(K, D)), np.ones((K, D)))
 NORMAL = Normal(SHAPES["diag"])
@@ -80,7 +80,7 @@ SUMS = {
     FeatureSums: FeatureSums.of,
     PairSums: PairSums.about(ORIGIN),
     ThirdSums: ThirdSums.about(ORIGIN),
-    StreamSums: StreamSums.about(ORIGIN),
+    OriginSums: OriginSums.about(ORIGIN),
     BinSums: BinSums.triples(ORIGIN, BINS),
     GapValueSums: GapValueSums.about(ORIGIN),
     Spread: Spread.about(ORIGIN),

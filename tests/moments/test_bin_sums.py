@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from halfseen.moments.bin_sums import BinSums
-from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.origin_sums import OriginSums
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines import memory
 from halfseen.rows.engines.memory import MemoryRows
@@ -48,7 +48,7 @@ def assert_same(ours, expected):
 
 
 def naive(X, weights=None):
-    return StreamSums.about(ORIGIN)(Block.from_table(X, weights))
+    return OriginSums.about(ORIGIN)(Block.from_table(X, weights))
 
 
 @every_kind

@@ -16,7 +16,7 @@ import numpy as np
 from halfseen.method.model import Cumulants
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.influence import Influence
-from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.origin_sums import OriginSums
 from halfseen.rows.arrays import Array, Mask
 
 N_REPLICATES = 400
@@ -97,14 +97,14 @@ def _weighted_signal(
     complete: Mask,
     n_components: int,
     feature_weights: Array | None,
-) -> Callable[[StreamSums], Array]:
+) -> Callable[[OriginSums], Array]:
     """The signal (d, d) of sums, with weights that are the same for all of them."""
     whole = sums.reweighted(np.ones(sums.n_bins)).moments(cumulants.centred)
     unit = cumulants.signal(whole, complete, n_components).unit
     fraction = whole.observed_fraction if feature_weights is None else feature_weights
     weights = fraction / unit
 
-    def signal(replicate: StreamSums) -> Array:
+    def signal(replicate: OriginSums) -> Array:
         matrix = cumulants.signal(
             replicate.moments(cumulants.centred), complete, n_components
         ).matrix

@@ -11,7 +11,7 @@ from halfseen.method.fit import Fitted
 from halfseen.method.learn import Learned, learn
 from halfseen.method.plan import Plan, Routes, planned, routes
 from halfseen.moments.bin_sums import BinSums
-from halfseen.moments.origin_sums import StreamSecond, stream_third
+from halfseen.moments.origin_sums import OriginSecond, origin_third
 from halfseen.moments.regression import recovered_each
 from halfseen.moments.survey import Survey
 from halfseen.moments.thirds import packed
@@ -93,6 +93,6 @@ def _from_sums(sums: BinSums, weights: Array) -> Callable[[Mask], Routes]:
 
     def ways(used: Mask) -> Routes:
         moments = replicate if used.all() else replicate.select(used)
-        return Routes(StreamSecond(moments), stream_third(moments))
+        return Routes(OriginSecond(moments), origin_third(moments))
 
     return ways

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.origin_sums import OriginSums
 from halfseen.moments.pairs import PairSums
 from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.errors import DataError
@@ -41,7 +41,7 @@ class Stream:
     """
 
     names: tuple[str, ...]
-    sums: StreamSums
+    sums: OriginSums
 
     @property
     def n_rows(self) -> float:
@@ -50,7 +50,7 @@ class Stream:
 
     def empty(self) -> Self:
         """A stream of no rows, to which the same features can be added."""
-        return type(self)(self.names, StreamSums.none(self.sums.origin))
+        return type(self)(self.names, OriginSums.none(self.sums.origin))
 
     def __add__(self, other: Self) -> Self:
         if self.names != other.names:
@@ -100,7 +100,7 @@ class Stream:
                 part: kind(**{f.name: _plain(arrays[f"{part}.{f.name}"]) for f in fields(kind)})
                 for part, kind in _PARTS.items()
             }
-            return cls(tuple(map(str, arrays["names"])), StreamSums(arrays["origin"], **parts))
+            return cls(tuple(map(str, arrays["names"])), OriginSums(arrays["origin"], **parts))
         except _DAMAGE as error:
             raise _damaged(path) from error
 

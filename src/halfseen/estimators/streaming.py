@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.estimators.stream import Stream
-from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.origin_sums import OriginSums
 from halfseen.moments.survey import Survey, survey
 from halfseen.moments.thirds import packed
 from halfseen.rows.engines.memory import MemoryRows
@@ -50,8 +50,8 @@ def with_batch(
     check(survey(rows, 1.0))
     if before is None:
         mean = rows.accumulate(FeatureSums.of).mean
-        before = Stream(rows.names, StreamSums.none(np.nan_to_num(mean)))
-    return before + Stream(rows.names, rows.accumulate(StreamSums.about(before.sums.origin)))
+        before = Stream(rows.names, OriginSums.none(np.nan_to_num(mean)))
+    return before + Stream(rows.names, rows.accumulate(OriginSums.about(before.sums.origin)))
 
 
 def _taken_up(estimator: Any, stream: Stream) -> Stream:

@@ -10,10 +10,10 @@ from halfseen.method.learned import attributes, name_of
 from halfseen.method.model import Climb, Model
 from halfseen.method.plan import Plan, Routes, Settings, planned, routes
 from halfseen.moments.gaps.gaps import INDEPENDENT_BELOW, Gaps
-from halfseen.moments.origin_sums import StreamSecond, StreamSums, stream_third
+from halfseen.moments.origin_sums import OriginSecond, OriginSums, origin_third
 from halfseen.moments.survey import Survey, survey, survey_of
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.engines.seen_once import GoneRows
+from halfseen.rows.engines.seen_once import RowsSeenOnce
 from halfseen.rows.errors import DataError, DroppedFeatureWarning, warn
 from halfseen.rows.naming import features
 from halfseen.rows.rows import Rows
@@ -186,7 +186,7 @@ def fit_rows(
 
 
 def fit_stream(
-    settings: Settings, model: Model[P], names: tuple[str, ...], sums: StreamSums
+    settings: Settings, model: Model[P], names: tuple[str, ...], sums: OriginSums
 ) -> Fit[P]:
     """Fit a model to the sums of rows that are gone: by moments alone, once."""
     if settings.n_components == "auto":
@@ -200,8 +200,8 @@ def fit_stream(
     plan = planned(settings, model, seen, settings.n_components)
     recovery = "none" if plan.recovery == "none" else "divide"
     plan, sums = replace(plan, recovery=recovery, polish=False), sums.select(seen.kept)
-    rows = GoneRows(names).select(seen.kept)
-    return _fit(rows, model, plan, Routes(StreamSecond(sums), stream_third(sums)), Stages())
+    rows = RowsSeenOnce(names).select(seen.kept)
+    return _fit(rows, model, plan, Routes(OriginSecond(sums), origin_third(sums)), Stages())
 
 
 def _fit(rows: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages) -> Fit[P]:

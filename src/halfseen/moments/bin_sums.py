@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.origin_sums import OriginSums
 from halfseen.moments.pairs import PairSums
 from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.arrays import Array
@@ -14,7 +14,7 @@ from halfseen.rows.bins import Bins
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block
 
-Summarise = Callable[[Block], StreamSums]
+Summarise = Callable[[Block], OriginSums]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class BinSums:
     ``Σ_g w_g sums_g``: one product of matrices for all replicates.
     """
 
-    whole: StreamSums  # of all rows: ranges, and the shapes of everything
+    whole: OriginSums  # of all rows: ranges, and the shapes of everything
     linear: Array  # (g, l)  what adds up, laid flat
 
     @classmethod
@@ -34,15 +34,15 @@ class BinSums:
         pairs = PairSums.about(origin)
         nothing = ThirdSums(np.empty(0), np.empty(0))
 
-        def summarise(block: Block) -> StreamSums:
-            return StreamSums(origin, FeatureSums.of(block), pairs(block), nothing)
+        def summarise(block: Block) -> OriginSums:
+            return OriginSums(origin, FeatureSums.of(block), pairs(block), nothing)
 
         return _by_bin(summarise, bins)
 
     @classmethod
     def triples(cls, origin: Array, bins: Bins) -> Callable[[Block], "BinSums"]:
         """The function that sums triples too."""
-        return _by_bin(StreamSums.about(origin), bins)
+        return _by_bin(OriginSums.about(origin), bins)
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.whole + other.whole, self.linear + other.linear)
@@ -56,11 +56,11 @@ class BinSums:
         np.add(self.linear, other.linear, out=self.linear)
         return type(self)(self.whole + other.whole, self.linear)
 
-    def reweighted(self, weights: Array) -> StreamSums:
+    def reweighted(self, weights: Array) -> OriginSums:
         """The sums of a replicate in which bins count ``weights`` (g,) times."""
         return _laid_out(weights @ self.linear, self.whole)
 
-    def nudged(self, step: float) -> Iterator[StreamSums]:
+    def nudged(self, step: float) -> Iterator[OriginSums]:
         """The sums if one bin counts ``step`` more than once, for each bin in turn."""
         total = self.linear.sum(axis=0)
         for one in self.linear:
@@ -78,7 +78,7 @@ def _by_bin(summarise: Summarise, bins: Bins) -> Callable[[Block], BinSums]:
     return by_bin
 
 
-def _parts(sums: StreamSums) -> list[Array]:
+def _parts(sums: OriginSums) -> list[Array]:
     features = sums.features
     return [
         np.array([features.n_rows]),
@@ -91,11 +91,11 @@ def _parts(sums: StreamSums) -> list[Array]:
     ]
 
 
-def _laid_flat(sums: StreamSums) -> Array:
+def _laid_flat(sums: OriginSums) -> Array:
     return np.concatenate([part.ravel() for part in _parts(sums)])
 
 
-def _laid_out(flat: Array, like: StreamSums) -> StreamSums:
+def _laid_out(flat: Array, like: OriginSums) -> OriginSums:
     parts = _parts(like)
     cuts = np.cumsum([part.size for part in parts])[:-1]
     pieces = np.split(flat, cuts)

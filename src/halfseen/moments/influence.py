@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from halfseen.moments.bin_sums import BinSums
-from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.origin_sums import OriginSums
 from halfseen.rows.arrays import Array
 
 STEP = 1e-4
@@ -25,7 +25,7 @@ class Influence:
     of_bins: Array  # (g, ...)
 
     @classmethod
-    def on(cls, statistic: Callable[[StreamSums], Array], sums: BinSums) -> "Influence":
+    def on(cls, statistic: Callable[[OriginSums], Array], sums: BinSums) -> "Influence":
         """Differentiate a statistic of the sums of all bins."""
         value = np.asarray(statistic(sums.reweighted(np.ones(sums.n_bins))))
         moved = [np.asarray(statistic(replicate)) - value for replicate in sums.nudged(STEP)]

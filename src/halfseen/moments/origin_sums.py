@@ -30,7 +30,7 @@ from halfseen.rows.rows import Block, Rows
 
 
 @dataclass(frozen=True, eq=False)
-class StreamSums:
+class OriginSums:
     """Sums over all features, pairs and triples of them; sums about the same origin add."""
 
     origin: Array  # (d,)
@@ -39,17 +39,17 @@ class StreamSums:
     thirds: ThirdSums
 
     @classmethod
-    def about(cls, origin: Array) -> Callable[[Block], "StreamSums"]:
+    def about(cls, origin: Array) -> Callable[[Block], "OriginSums"]:
         """The function that sums a block about ``origin`` (d,)."""
         pairs, thirds = PairSums.about(origin), ThirdSums.about(origin)
 
-        def summarise(block: Block) -> StreamSums:
+        def summarise(block: Block) -> OriginSums:
             return cls(origin, FeatureSums.of(block), pairs(block), thirds(block))
 
         return summarise
 
     @classmethod
-    def none(cls, origin: Array) -> "StreamSums":
+    def none(cls, origin: Array) -> "OriginSums":
         """The sums of no rows."""
         return cls.about(origin)(Block.from_table(np.empty((0, len(origin)))))
 
@@ -97,10 +97,10 @@ class StreamSums:
 
 
 @dataclass(frozen=True, eq=False)
-class StreamSecond(AllPairs):
+class OriginSecond(AllPairs):
     """The route to second moments of rows that are gone."""
 
-    sums: StreamSums
+    sums: OriginSums
 
     def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
         """Where the gaps were."""
@@ -112,7 +112,7 @@ class StreamSecond(AllPairs):
         return self.sums.moments(centred)
 
 
-def stream_third(sums: StreamSums) -> ThirdMoment:
+def origin_third(sums: OriginSums) -> ThirdMoment:
     """The route to third moments of rows that are gone."""
 
     def route(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from halfseen.moments.eigen import leading_eigenpairs
 from halfseen.moments.gaps.gaps import Gaps, dependence_of_gaps
-from halfseen.moments.gaps.panels import MaskGroups, rows_behind
+from halfseen.moments.gaps.panels import Panels, rows_behind
 from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.whitening import Whitening, whitening_from
 from halfseen.rows.arrays import Array, Mask
@@ -82,7 +82,7 @@ class PartGaps:
     all_pairs: ClassVar[bool] = False
     n_rows: float
     own: Array  # (d,)
-    groups: MaskGroups
+    groups: Panels
     parts: Parts
     firsts: NDArray[np.intp]  # (g,)  a feature of each part with equal masks
     joint: Array  # (g + a, g + a)    joint counts of those and of some in the last part
@@ -233,7 +233,7 @@ def _check_parts(gaps: PartGaps, rows: Rows) -> None:
         )
 
 
-def _sorted(keys: Array, complete: Mask) -> tuple[Parts, NDArray[np.intp], MaskGroups]:
+def _sorted(keys: Array, complete: Mask) -> tuple[Parts, NDArray[np.intp], Panels]:
     """Parts of the features with equal masks, the first feature of each, and the groups.
 
     The last part holds the features with gaps of their own, if there are many.
@@ -248,7 +248,7 @@ def _sorted(keys: Array, complete: Mask) -> tuple[Parts, NDArray[np.intp], MaskG
     place[label[shared]] = np.arange(len(shared))
     parts = Parts(place[label], int(len(shared) + is_crowd))
     together = [label == label[f] for f in shared if not (complete[f] or alone[f])]
-    return parts, shared, MaskGroups(alone, tuple(together))
+    return parts, shared, Panels(alone, tuple(together))
 
 
 def _pair_weights(gaps: PartGaps) -> Array:

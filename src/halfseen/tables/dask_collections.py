@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from halfseen.rows.arrays import Array
-from halfseen.rows.engines.batched import StreamedRows, all_columns
+from halfseen.rows.engines.batched import BatchedRows, all_columns
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.engines.workers.cluster import ClusterRows
@@ -112,5 +112,5 @@ def _read_sparse(names: tuple[str, ...], content: Any, first: int) -> SparseRows
     return read_sparse(AnyColumns(), matrix, reset=True, weights=weights, first=first)
 
 
-def _read_file(memory: float, source: FileSource, first: int) -> StreamedRows:
+def _read_file(memory: float, source: FileSource, first: int) -> BatchedRows:
     return all_columns(source, memory=memory, first=first)

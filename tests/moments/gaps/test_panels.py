@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from halfseen.moments.gaps.joint_counts import pair_counts
-from halfseen.moments.gaps.panels import MaskGroups, mask_groups, rows_behind
+from halfseen.moments.gaps.panels import Panels, panels_of, rows_behind
 from halfseen.rows.rows import Block
 
 
@@ -18,7 +18,7 @@ def masks(*columns):
 def groups_of(seen, weights=None):
     block = Block(np.zeros(seen.shape), seen, weights)
     per_row = np.ones(len(seen)) if weights is None else weights
-    return mask_groups(pair_counts(block), float(per_row @ seen.any(axis=1)))
+    return panels_of(pair_counts(block), float(per_row @ seen.any(axis=1)))
 
 
 def listed(groups):
@@ -40,7 +40,7 @@ def test_each_group_is_a_part_after_one_of_all_others():
 
 
 def test_without_gaps_there_is_one_part():
-    parts = MaskGroups(np.zeros(3, bool), ()).parts
+    parts = Panels(np.zeros(3, bool), ()).parts
     assert parts.labels.tolist() == [0, 0, 0]
     assert parts.n == 1
 
@@ -65,10 +65,10 @@ def test_groups_are_those_with_equal_masks(seen, weighted):
 def test_rows_left_out_are_counted_by_group():
     """A group of two at one half and one feature at one half: a quarter of the rows are empty."""
     alone = np.array([False, False, True])
-    groups = MaskGroups(alone, (~alone,))
+    groups = Panels(alone, (~alone,))
     assert rows_behind(np.array([500.0] * 3), 750.0, groups) == pytest.approx(1000.0, rel=1e-9)
 
 
 def test_a_complete_feature_leaves_no_row_out():
-    groups = MaskGroups(np.array([True, False]), ())
+    groups = Panels(np.array([True, False]), ())
     assert rows_behind(np.array([300.0, 750.0]), 750.0, groups) == 750.0

@@ -9,7 +9,7 @@ from halfseen.doubt.concerns.concern import Concern
 from halfseen.doubt.cross_scores import of_models_not_kept
 from halfseen.doubt.rank_test import rank_test
 from halfseen.moments.influence import Influence
-from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.origin_sums import OriginSums
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.naming import quoted
 
@@ -82,7 +82,7 @@ def unrelated_features(case: Case) -> Iterator[Concern]:
     )
 
 
-def _covariance(sums: StreamSums) -> Array:
+def _covariance(sums: OriginSums) -> Array:
     return sums.moments(centred=True).covariance
 
 

@@ -11,7 +11,7 @@ from halfseen.doubt.learned_rows import learned_from
 from halfseen.doubt.matching import match
 from halfseen.doubt.replicates import moment_replicates, sums_fit
 from halfseen.moments.influence import Influence
-from halfseen.moments.origin_sums import StreamSums
+from halfseen.moments.origin_sums import OriginSums
 from halfseen.rows.arrays import Array
 from halfseen.rows.bins import Bins
 
@@ -42,7 +42,7 @@ def dispersion(case: Case) -> Iterator[Concern]:
         )
 
 
-def _dispersion(sums: StreamSums) -> Array:
+def _dispersion(sums: OriginSums) -> Array:
     """Of the total of all features, though hardly a row may have them all."""
     moments = sums.moments(centred=True)
     mean = moments.mean.sum()

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from halfseen.moments.gaps.panels import MaskGroups, mask_groups, rows_behind
+from halfseen.moments.gaps.panels import Panels, panels_of, rows_behind
 from halfseen.rows.arrays import Array
 from halfseen.rows.feature_sums import fraction_of
 
@@ -63,7 +63,7 @@ class Gaps(Protocol):
         """``Σ_j N_ij R_ij v_j`` for a matrix R (d, d) and vectors (d, m); (d, m)."""
 
     @property
-    def groups(self) -> MaskGroups:
+    def groups(self) -> Panels:
         """The features that are observed in exactly the same rows."""
 
     @property
@@ -102,9 +102,9 @@ class JointGaps:
         return self.count.diagonal()
 
     @cached_property
-    def groups(self) -> MaskGroups:
+    def groups(self) -> Panels:
         """The features that are observed in exactly the same rows."""
-        return mask_groups(self.count, self.n_rows)
+        return panels_of(self.count, self.n_rows)
 
     @cached_property
     def rows_behind(self) -> float:

@@ -10,7 +10,7 @@ from halfseen.rows.feature_sums import fraction_of
 
 
 @dataclass(frozen=True, eq=False)
-class MaskGroups:
+class Panels:
     """The features with gaps, sorted into those that come and go alone and those that do together.
 
     Complete features are in neither: they are always there.
@@ -36,7 +36,7 @@ class MaskGroups:
         return chosen
 
 
-def mask_groups(count: Array, n_rows: float) -> MaskGroups:
+def panels_of(count: Array, n_rows: float) -> Panels:
     """Groups from joint counts (d, d): equal masks are those with N_ij = N_i = N_j."""
     own = count.diagonal()
     gappy = fraction_of(own, n_rows) < 1
@@ -54,10 +54,10 @@ def mask_groups(count: Array, n_rows: float) -> MaskGroups:
             alone |= members
         else:
             together.append(members)
-    return MaskGroups(alone, tuple(together))
+    return Panels(alone, tuple(together))
 
 
-def rows_behind(own: Array, n_rows: float, groups: MaskGroups) -> float:
+def rows_behind(own: Array, n_rows: float, groups: Panels) -> float:
     """How many rows there were before those in which nothing was observed were left out.
 
     With no complete feature, independent gaps leave some rows empty, and ``n_rows`` are the others:

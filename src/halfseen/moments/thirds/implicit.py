@@ -18,7 +18,7 @@ from typing import Self
 
 import numpy as np
 
-from halfseen.moments.gaps.panels import MaskGroups
+from halfseen.moments.gaps.panels import Panels
 from halfseen.moments.moments import Moments
 from halfseen.moments.tensors import (
     cubes,
@@ -43,7 +43,7 @@ class ImplicitThirdSums:
 
     @classmethod
     def along(
-        cls, basis: Array, mean: Array, fraction: Array, groups: MaskGroups
+        cls, basis: Array, mean: Array, fraction: Array, groups: Panels
     ) -> Callable[[Block], "ImplicitThirdSums"]:
         """The function that sums a block projected on ``basis`` (d, m)."""
         divided = basis / fraction[:, None]

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.moments.gaps.mask_rows import MaskRows
-from halfseen.moments.gaps.panels import MaskGroups
+from halfseen.moments.gaps.panels import Panels
 from halfseen.moments.moments import Moments
 from halfseen.moments.tensors import cubes, in_three_places, multilinear, pairs_with
 from halfseen.moments.thirds.third import Probe, ProjectedThird
@@ -141,7 +141,7 @@ def least_squares(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
     return ProjectedThird(equations.solve(sums.cube), "least squares", alike)
 
 
-def _members(groups: MaskGroups) -> list[NDArray[np.intp]]:
+def _members(groups: Panels) -> list[NDArray[np.intp]]:
     """The features of each part that comes and goes, in the order of their representatives."""
     parts = [np.array([i]) for i in np.flatnonzero(groups.alone)]
     parts += [np.flatnonzero(members) for members in groups.together]

@@ -36,7 +36,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class StreamedRows:
+class BatchedRows:
     """A table of which only a few batches are in memory at any time."""
 
     sparse: ClassVar[bool] = False
@@ -102,7 +102,7 @@ def all_columns(
     advance: Told = None,
     memory: float = MEMORY,
     first: int = 0,
-) -> StreamedRows:
+) -> BatchedRows:
     """The rows of a source with all its columns."""
     every = tuple(range(len(source.names)))
-    return StreamedRows(source, every, n_threads, advance, memory, first=first)
+    return BatchedRows(source, every, n_threads, advance, memory, first=first)

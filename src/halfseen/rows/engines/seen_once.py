@@ -11,7 +11,7 @@ from halfseen.rows.rows import Block, S, T
 
 
 @dataclass(frozen=True)
-class GoneRows:
+class RowsSeenOnce:
     """Only the names of the features are left; sums that were not taken in time cannot be."""
 
     sparse: ClassVar[bool] = False
