@@ -9,8 +9,8 @@ import pytest
 from pyarrow import feather
 
 from halfseen import DataError
+from halfseen.cli.reading.command_table import open_table, surveyed
 from halfseen.cli.reading.given import all_rows
-from halfseen.cli.reading.opened import open_table, surveyed
 
 
 class Table:

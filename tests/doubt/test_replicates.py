@@ -10,7 +10,7 @@ from sklearn.base import clone
 from halfseen import GammaPoisson, GaussianMixture, WeakMomentsWarning, simulate
 from halfseen.doubt import replicates
 from halfseen.doubt.replicates import replicated_parameters
-from halfseen.estimators.opened import row_by_row
+from halfseen.estimators.fitted_rows import row_by_row
 from halfseen.method.fit import fit_stream
 from halfseen.method.plan import Settings
 from halfseen.models.gaussian_mixture.emission import MixtureParameters

@@ -14,8 +14,8 @@ from markupsafe import escape
 from halfseen import GammaPoisson, GaussianMixture, simulate
 from halfseen.doubt.concerns import concerns_of, facts_of
 from halfseen.explain import page as pages
-from halfseen.explain.certainty import certainty
 from halfseen.explain.portrait import portrait_of
+from halfseen.explain.shown_intervals import certainty
 from halfseen.explain.words import weights_told
 from halfseen.tables.preprocessing import Preprocessing
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from halfseen import Files, GammaPoisson, GaussianMixture, simulate
 from halfseen.explain import groups
-from halfseen.explain.gaps import missing_in
+from halfseen.explain.missing import missing_in
 from halfseen.explain.portrait import portrait_of
 from halfseen.explain.rows import some_rows
 from halfseen.explain.words import number

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from halfseen import GammaPoisson, GaussianMixture, simulate
-from halfseen.explain.certainty import certainty
 from halfseen.explain.groups import Groups
 from halfseen.explain.portrait import portrait_of
+from halfseen.explain.shown_intervals import certainty
 from halfseen.models import MODELS
 from halfseen.tables.preprocessing import Preprocessing
 

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from halfseen.method.decomposers import joint
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.method.model import Evidence
-from halfseen.moments.gaps.gaps import JointGaps
+from halfseen.moments.gaps.joint_gaps import JointGaps
 from halfseen.moments.moments import Moments
 from halfseen.moments.thirds.third import Probe, ProjectedThird, alike_along
 from halfseen.moments.whitening import whiten

@@ -9,7 +9,7 @@ import pytest
 from halfseen.method.learn import warn_of_weak_moments
 from halfseen.method.model import Evidence
 from halfseen.moments.few_rows import FEW_ROWS
-from halfseen.moments.gaps.gaps import JointGaps
+from halfseen.moments.gaps.joint_gaps import JointGaps
 from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.pairs import check_pairs, check_rank
 from halfseen.moments.thirds.third import ProjectedThird, alike_along

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from halfseen.rows.errors import DataError
-from halfseen.tables.columns import column_names, in_order_of
+from halfseen.tables.column_order import column_names, in_order_of
 from halfseen.tables.containers import filled_like, rows_of, table_like, with_fractions
 from halfseen.tables.files import Files
 

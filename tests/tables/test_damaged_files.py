@@ -11,7 +11,7 @@ from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.tables.files import Files
 from halfseen.tables.formats import FORMATS
-from halfseen.tables.opening import open_files
+from halfseen.tables.opened_files import open_files
 
 JUNK = bytes(range(7, 107))
 

@@ -4,11 +4,11 @@ import numpy as np
 
 from halfseen.cli.advice import advice, what_methods_use
 from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, listed
-from halfseen.cli.reading.opened import Opened, open_table, surveyed
+from halfseen.cli.reading.command_table import Opened, open_table, surveyed
 from halfseen.cli.value_codes import CodeSums
 from halfseen.cli.voice import Voice
 from halfseen.doubt.missingness import Missingness, missingness
-from halfseen.explain.gaps import what_is_missing
+from halfseen.explain.missing import what_is_missing
 from halfseen.explain.words import percent
 from halfseen.rows.arrays import Mask
 from halfseen.rows.errors import DataError

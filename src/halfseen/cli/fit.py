@@ -23,7 +23,7 @@ from halfseen.cli.options import (
     check_writable,
     listed,
 )
-from halfseen.cli.reading.opened import open_table
+from halfseen.cli.reading.command_table import open_table
 from halfseen.cli.reading.prepared import prepared
 from halfseen.cli.voice import Voice
 from halfseen.doubt.concerns import concerns_of

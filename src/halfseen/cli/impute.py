@@ -19,8 +19,8 @@ from halfseen.cli.options import (
     listed,
 )
 from halfseen.cli.progress import over_rows
-from halfseen.cli.reading.beside import Beside, kept_names
 from halfseen.cli.reading.fitting import Chunk, Fitting, fitting
+from halfseen.cli.reading.kept_columns import Beside, kept_names
 from halfseen.cli.results import check_kind, table_file
 from halfseen.cli.voice import Voice
 from halfseen.rows.arrays import Array

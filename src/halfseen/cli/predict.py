@@ -18,8 +18,8 @@ from halfseen.cli.options import (
     listed,
 )
 from halfseen.cli.progress import over_rows
-from halfseen.cli.reading.beside import Beside, kept_names
 from halfseen.cli.reading.fitting import fitting
+from halfseen.cli.reading.kept_columns import Beside, kept_names
 from halfseen.cli.results import check_kind, table_file
 from halfseen.cli.voice import Voice
 from halfseen.explain.portrait import portrait_of

@@ -16,8 +16,8 @@ from halfseen.cli.options import (
     check_writable,
     listed,
 )
-from halfseen.cli.reading.beside import labels
 from halfseen.cli.reading.fitting import Fitting, fitting
+from halfseen.cli.reading.kept_columns import labels
 from halfseen.cli.voice import Voice
 from halfseen.explain.portrait import portrait_of
 from halfseen.rows.naming import quoted

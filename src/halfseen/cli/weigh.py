@@ -19,8 +19,8 @@ from halfseen.cli.options import (
     Standardise,
     listed,
 )
-from halfseen.cli.reading.beside import labels
-from halfseen.cli.reading.opened import open_table
+from halfseen.cli.reading.command_table import open_table
+from halfseen.cli.reading.kept_columns import labels
 from halfseen.cli.reading.prepared import prepared
 from halfseen.cli.voice import Voice
 

@@ -6,8 +6,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from halfseen.moments.gaps.gaps import INDEPENDENT_BELOW, joint_excess
 from halfseen.moments.gaps.informative import GapValueSums
+from halfseen.moments.gaps.joint_gaps import INDEPENDENT_BELOW, joint_excess
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.feature_sums import FeatureSums

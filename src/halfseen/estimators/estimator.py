@@ -18,11 +18,11 @@ from halfseen.doubt.concerns import Case, Concern, concerns_of
 from halfseen.doubt.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, bootstrapped
 from halfseen.doubt.number_of_components import choose
 from halfseen.estimators.checks import check_count, check_parameters
+from halfseen.estimators.fitted_rows import new_rows, same_rows
 from halfseen.estimators.imputation import filled, spread_out
 from halfseen.estimators.lazily import lazily
-from halfseen.estimators.opened import new_rows, same_rows
+from halfseen.estimators.partial_fits import streams, with_batch
 from halfseen.estimators.stored import save
-from halfseen.estimators.streaming import streams, with_batch
 from halfseen.method.fit import Fit, Fitted, fit_rows, fit_stream, look_through
 from halfseen.method.learned import attributes, n_free, parameters_of
 from halfseen.method.model import About, Model

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from halfseen.estimators.opened import new_rows
+from halfseen.estimators.fitted_rows import new_rows
 from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.gathered import gathered, whole_table
 from halfseen.rows.rows import Block, Rows
 from halfseen.tables.arrays_and_frames import read_new_table
 from halfseen.tables.batches import is_batches
-from halfseen.tables.columns import in_fitted_order, in_order_of
+from halfseen.tables.column_order import in_fitted_order, in_order_of
 from halfseen.tables.containers import arrow_table, filled_like, table_like
 from halfseen.tables.door import is_elsewhere
 

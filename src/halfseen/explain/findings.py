@@ -3,13 +3,13 @@
 import numpy as np
 
 from halfseen.doubt.missingness import Missingness
-from halfseen.explain.certainty import Certainty
 from halfseen.explain.charts.bars import Bar, bar_chart
 from halfseen.explain.charts.heat_map import heat_map_chart
 from halfseen.explain.charts.patterns import patterns_chart
-from halfseen.explain.gaps import what_is_missing
+from halfseen.explain.missing import what_is_missing
 from halfseen.explain.portrait import Portrait
 from halfseen.explain.section import Section
+from halfseen.explain.shown_intervals import Certainty
 from halfseen.explain.words import percent, weights_told
 from halfseen.method.fit import Fitted
 

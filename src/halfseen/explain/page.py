@@ -8,11 +8,11 @@ from importlib.resources import files
 from typing import Any
 
 from halfseen.doubt.concerns import Case
-from halfseen.explain.certainty import certainty
 from halfseen.explain.findings import components, counted, gaps, summary, weights
-from halfseen.explain.gaps import missing_in
+from halfseen.explain.missing import missing_in
 from halfseen.explain.rows import RowsTable, some_rows
 from halfseen.explain.section import Section
+from halfseen.explain.shown_intervals import certainty
 from halfseen.explain.sureness import caution, sureness
 from halfseen.store.atomic import write_whole
 

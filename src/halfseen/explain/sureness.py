@@ -4,11 +4,11 @@ import numpy as np
 
 from halfseen.doubt.concerns import Case, concerns_of, facts_of
 from halfseen.doubt.concerns.spectrum import noise_of_spectrum
-from halfseen.explain.certainty import Certainty
 from halfseen.explain.charts.bars import Bar, bar_chart
 from halfseen.explain.charts.plane import histogram, spectrum_chart
 from halfseen.explain.portrait import Doubts, Portrait
 from halfseen.explain.section import Section
+from halfseen.explain.shown_intervals import Certainty
 from halfseen.explain.words import percent
 
 

@@ -9,7 +9,7 @@ from halfseen.method.learn import Learned, learn
 from halfseen.method.learned import attributes, name_of
 from halfseen.method.model import Climb, Model
 from halfseen.method.plan import Plan, Routes, Settings, planned, routes
-from halfseen.moments.gaps.gaps import INDEPENDENT_BELOW, Gaps
+from halfseen.moments.gaps.joint_gaps import INDEPENDENT_BELOW, Gaps
 from halfseen.moments.origin_sums import OriginSecond, OriginSums, origin_third
 from halfseen.moments.survey import Survey, survey, survey_of
 from halfseen.rows.arrays import Array, Mask

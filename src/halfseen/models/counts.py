@@ -5,7 +5,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from halfseen.estimators.streaming import streams
+from halfseen.estimators.partial_fits import streams
 from halfseen.moments.survey import Survey
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import features, quoted

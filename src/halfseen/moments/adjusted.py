@@ -19,7 +19,7 @@ from typing import Self
 
 import numpy as np
 
-from halfseen.moments.gaps.gaps import JointGaps
+from halfseen.moments.gaps.joint_gaps import JointGaps
 from halfseen.moments.moments import Moments
 from halfseen.moments.pairs import AllPairs, PairSums, check_pairs
 from halfseen.moments.regression import RegressionSums

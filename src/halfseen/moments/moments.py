@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.sparse import diags_array
 
-from halfseen.moments.gaps.gaps import Gaps, JointGaps
+from halfseen.moments.gaps.joint_gaps import Gaps, JointGaps
 from halfseen.rows.arrays import Array
 from halfseen.rows.feature_sums import FeatureSums, fraction_of
 

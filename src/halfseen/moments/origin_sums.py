@@ -11,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from halfseen.moments.gaps.gaps import Gaps, JointGaps
+from halfseen.moments.gaps.joint_gaps import Gaps, JointGaps
 from halfseen.moments.moments import Moments
 from halfseen.moments.pairs import AllPairs, PairSums, check_pairs
 from halfseen.moments.tensors import matrix_and_vector

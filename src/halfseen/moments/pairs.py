@@ -6,8 +6,8 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from halfseen.moments.gaps.gaps import Gaps, JointGaps
 from halfseen.moments.gaps.joint_counts import pair_counts
+from halfseen.moments.gaps.joint_gaps import Gaps, JointGaps
 from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.whitening import Whitening, whiten
 from halfseen.rows.arrays import Array

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.moments.eigen import leading_eigenpairs
-from halfseen.moments.gaps.gaps import Gaps, dependence_of_gaps
+from halfseen.moments.gaps.joint_gaps import Gaps, dependence_of_gaps
 from halfseen.moments.gaps.panels import Panels, rows_behind
 from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.whitening import Whitening, whitening_from

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from halfseen.estimators.opened import same_rows
+from halfseen.estimators.fitted_rows import same_rows
 from halfseen.explain.portrait import portrait_of
 from halfseen.plots.canvas import BLUE, ORANGE, axes, plain
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen.doubt.hidden_values import HiddenValues, hide_and_fill
-from halfseen.estimators.opened import same_rows
+from halfseen.estimators.fitted_rows import same_rows
 from halfseen.plots.canvas import BLUE, ORANGE, axes, plain
 from halfseen.rows.gathered import whole_table
 

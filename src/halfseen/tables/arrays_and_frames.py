@@ -15,7 +15,7 @@ from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Block
 from halfseen.tables.batches import Batch
-from halfseen.tables.columns import column_names, in_fitted_order
+from halfseen.tables.column_order import column_names, in_fitted_order
 
 
 def read_table(estimator: Any, X: Any) -> np.ndarray[Any, Any]:

@@ -27,7 +27,7 @@ from halfseen.tables.observed_blocks import (
     check_no_blocks,
     check_no_blocks_on_dask,
 )
-from halfseen.tables.opening import left_aside, open_files
+from halfseen.tables.opened_files import left_aside, open_files
 from halfseen.tables.preprocessing import Preprocessing
 from halfseen.tables.row_weights import read_row_weights
 from halfseen.tables.sparse_file import SparseSource, is_sparse_file, open_sparse_file

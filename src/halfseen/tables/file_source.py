@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
-from halfseen.tables.cells.gaps import Gaps
-from halfseen.tables.fates import Column
+from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.formats.format import Format, Header, Reading, Written
+from halfseen.tables.kinds import Column
 
 Stamp = tuple[int, int]
 """Size and time of change of a file: another one means another content."""

@@ -13,10 +13,10 @@ from scipy.sparse import csr_array, load_npz
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
-from halfseen.tables.cells.gaps import Gaps
-from halfseen.tables.fates import Column
+from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.files import Files
 from halfseen.tables.formats.numpy_file import is_sparse
+from halfseen.tables.kinds import Column
 
 MARKETS = (".mtx", ".mtx.gz")
 

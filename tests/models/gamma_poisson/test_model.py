@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from halfseen.method.decomposers import DECOMPOSERS
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
-from halfseen.moments.gaps.gaps import JointGaps
+from halfseen.moments.gaps.joint_gaps import JointGaps
 from halfseen.moments.whitening import Whitening
 
 MODEL = GammaPoissonCumulants()

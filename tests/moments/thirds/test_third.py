@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstat
 
-from halfseen.moments.gaps.gaps import JointGaps
+from halfseen.moments.gaps.joint_gaps import JointGaps
 from halfseen.moments.moments import Moments
 from halfseen.moments.pairs import PairSums
 from halfseen.moments.thirds import packed

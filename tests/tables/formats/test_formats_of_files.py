@@ -12,7 +12,7 @@ import scipy.sparse
 from halfseen.rows.engines.batched import all_columns
 from halfseen.rows.errors import DataError
 from halfseen.tables.files import Files
-from halfseen.tables.opening import open_files
+from halfseen.tables.opened_files import open_files
 
 
 def table_of(path, **options):

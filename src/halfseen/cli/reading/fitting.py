@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import get_tags
 
+from halfseen.cli.reading.command_table import all_names
 from halfseen.cli.reading.given import SMALL, in_memory, with_names
-from halfseen.cli.reading.opened import all_names
 from halfseen.rows.arrays import Array
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted

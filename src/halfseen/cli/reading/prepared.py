@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from halfseen.cli.reading.command_table import Opened, Surveyed, surveyed
 from halfseen.cli.reading.given import given
 from halfseen.cli.reading.known_names import check_known
-from halfseen.cli.reading.opened import Opened, Surveyed, surveyed
 from halfseen.cli.voice import Voice
 from halfseen.tables.files import Files
 from halfseen.tables.preprocessing import Preprocessing

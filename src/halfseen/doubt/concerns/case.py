@@ -11,8 +11,8 @@ from halfseen.doubt.hidden_values import HiddenValues, hide_and_fill
 from halfseen.doubt.number_of_components import telling_features
 from halfseen.method.fit import Fitted
 from halfseen.moments.bin_sums import BinSums
-from halfseen.moments.gaps.gaps import JointGaps
 from halfseen.moments.gaps.joint_counts import pair_counts
+from halfseen.moments.gaps.joint_gaps import JointGaps
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Mask
 from halfseen.rows.bins import Bins

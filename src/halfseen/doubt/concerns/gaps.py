@@ -8,8 +8,8 @@ from scipy.sparse.csgraph import connected_components
 from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
 from halfseen.moments.few_rows import FEW_ROWS
-from halfseen.moments.gaps.gaps import INDEPENDENT_BELOW, joint_excess
 from halfseen.moments.gaps.informative import GapValueSums
+from halfseen.moments.gaps.joint_gaps import INDEPENDENT_BELOW, joint_excess
 from halfseen.rows.arrays import Array
 from halfseen.rows.naming import features, quoted
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from halfseen.moments.gaps.gaps import INDEPENDENT_BELOW
+from halfseen.moments.gaps.joint_gaps import INDEPENDENT_BELOW
 from halfseen.moments.moments import Moments
 from halfseen.moments.thirds.implicit import implicit
 from halfseen.moments.thirds.least_squares import least_squares

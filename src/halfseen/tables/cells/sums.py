@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from halfseen.rows.arrays import Array
-from halfseen.tables.cells.gaps import Gaps
+from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.run import Run
 from halfseen.tables.cells.writing import (
     DATES,

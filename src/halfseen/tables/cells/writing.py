@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.rows.arrays import Array
-from halfseen.tables.cells.gaps import Gaps
+from halfseen.tables.cells.gap_words import Gaps
 
 NUMBER = r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))"
 TRUTH = "true|True|TRUE|false|False|FALSE"

@@ -8,7 +8,7 @@ import numpy as np
 
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
-from halfseen.tables.cells.gaps import Gaps
+from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.cells.writing import Writing, floats_of, is_text
 from halfseen.tables.formats.format import Field, Header, Look, Reading, Written

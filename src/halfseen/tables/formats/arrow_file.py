@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from halfseen.rows.engines.batched import Piece
-from halfseen.tables.cells.gaps import Gaps
+from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.formats.arrow_columns import header_of, look_through, pieces_of
 from halfseen.tables.formats.format import Header, Look, Part, Reading, reading
 

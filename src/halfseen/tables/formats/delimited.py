@@ -10,7 +10,7 @@ from typing import Any
 
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
-from halfseen.tables.cells.gaps import Gaps
+from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.formats.arrow_columns import cells_of, named, pieces_of
 from halfseen.tables.formats.format import Field, Header, Look, Part, Reading, reading

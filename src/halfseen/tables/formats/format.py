@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
-from halfseen.tables.cells.gaps import Gaps
+from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.cells.writing import Writing
 

@@ -19,7 +19,7 @@ import numpy as np
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
-from halfseen.tables.cells.gaps import Gaps
+from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.formats.format import Field, Header, Look, Part, Reading, reading
 

@@ -12,7 +12,7 @@ from halfseen.moments.survey import survey
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Rows
 from halfseen.tables.arrays_and_frames import feature_names, read_new_table
-from halfseen.tables.columns import in_fitted_order
+from halfseen.tables.column_order import in_fitted_order
 from halfseen.tables.door import is_elsewhere, open_rows
 from halfseen.tables.files import Files
 from halfseen.tables.observed_blocks import ObservedBlocks, check_no_blocks

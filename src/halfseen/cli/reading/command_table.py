@@ -15,10 +15,10 @@ from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Rows
 from halfseen.rows.together import together
 from halfseen.tables.door import open_source, rows_of
-from halfseen.tables.fates import Column, varying
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
-from halfseen.tables.opening import names_in
+from halfseen.tables.kinds import Column, varying
+from halfseen.tables.opened_files import names_in
 from halfseen.tables.sparse_file import SparseSource, is_sparse_file
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
-from halfseen.tables.cells.gaps import Gaps
+from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.sums import CellSums
-from halfseen.tables.fates import Column, Fate, fate_of
 from halfseen.tables.file_source import FileSource, OneFile, Stamp, stamp_of
 from halfseen.tables.files import Files
 from halfseen.tables.formats import FORMATS
 from halfseen.tables.formats.format import Format, Look, Written
+from halfseen.tables.kinds import Column, Fate, fate_of
 from halfseen.tables.sparse_file import MARKETS
 
 MOST_LOOKS = 64
