@@ -10,7 +10,6 @@ from sklearn.base import clone
 from halfseen import GammaPoisson, GaussianMixture, WeakMomentsWarning, simulate
 from halfseen.doubt import replicates
 from halfseen.doubt.replicates import replicated_parameters
-from halfseen.estimators.fitted_rows import row_by_row
 from halfseen.method.fit import fit_stream
 from halfseen.method.plan import Settings
 from halfseen.models.gaussian_mixture.emission import MixtureParameters
@@ -19,6 +18,7 @@ from halfseen.moments.survey import survey
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.sparse.rows import SparseRows
+from halfseen.rows.gathered import gathered
 from halfseen.rows.rows import Block
 
 D, K = 6, 2
@@ -48,7 +48,7 @@ def table(kind, n=1500, observed=COMPLETE, seed=0):
 
 def replicated(estimator, rows, bins, weights):
     seen = survey(rows, estimator.complete_above)
-    X = row_by_row(rows, lambda block: np.where(block.observed, block.values, np.nan))
+    X = gathered(rows, lambda block: np.where(block.observed, block.values, np.nan))
     fitted = clone(estimator).fit(X).fitted
     return replicated_parameters(fitted, rows, seen, bins, np.atleast_2d(weights))
 

@@ -68,7 +68,7 @@ def test_of_each_row_it_is_known_how_sure_the_model_is(model):
 
 def test_results_have_a_line_for_each_row_in_the_order_of_the_page(model):
     view, hidden = portrait_of(model), model.hidden(COUNTS)
-    columns, sentence = view.predicted(hidden)
+    columns, sentence = view.predicted(hidden), view.summed_up(view.tallied(hidden))
     assert all(len(column) == N_ROWS for column in columns.values())
     np.testing.assert_array_equal(
         np.column_stack(list(columns.values())[-3:]), hidden[:, view.order]
@@ -77,7 +77,8 @@ def test_results_have_a_line_for_each_row_in_the_order_of_the_page(model):
 
 
 def test_no_rows_have_results_too(model):
-    columns, sentence = portrait_of(model).predicted(np.empty((0, 3)))
+    view, nothing = portrait_of(model), np.empty((0, 3))
+    columns, sentence = view.predicted(nothing), view.summed_up(view.tallied(nothing))
     assert all(len(column) == 0 for column in columns.values())
     assert sentence.startswith("Of 0 rows")
 
@@ -124,7 +125,7 @@ def test_a_noun_is_used_throughout():
     view = model.portrait(replace(fitted, model=model))
     assert view.nouns == "classes"
     assert view.told()[0].title.startswith("Class 1: ")
-    assert "class" in view.predicted(np.array([[0.2, 0.8]])).columns
+    assert "class" in view.predicted(np.array([[0.2, 0.8]]))
     words = [view.known, view.grid(None, None).title, view.called(0)]
     assert all("class" in said and "group" not in said for said in words)
 

@@ -102,9 +102,9 @@ def test_squares_and_cubes_are_of_the_chosen_features_only(n, d, p, m, laid):
 
 
 def test_no_feature_chosen_gives_zeros():
-    entries = DenseEntries(np.ones((3, 2))), np.zeros(2, dtype=bool)
-    np.testing.assert_array_equal(entries.squares(np.ones((3, 2))), np.zeros((2, 2)))
-    np.testing.assert_array_equal(entries.cubes(np.ones(3)), np.zeros(2))
+    entries, none = DenseEntries(np.ones((3, 2))), np.zeros(2, dtype=bool)
+    np.testing.assert_array_equal(entries.squares(np.ones((3, 2)), none), np.zeros((2, 2)))
+    np.testing.assert_array_equal(entries.cubes(np.ones(3), none), np.zeros(2))
 
 
 def test_a_part_may_be_empty():

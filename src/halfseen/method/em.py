@@ -91,6 +91,13 @@ def climb(
     return Polished(here, Climb(height, n_iterations, converged))
 
 
+def normalised(weights: Array) -> Array:
+    """Shares that sum to one, none of them gone for good."""
+    weights = np.maximum(weights, LEAST_SHARE)
+    shares: Array = weights / weights.sum()
+    return shares
+
+
 def _leaped(start: P, once: P, twice: P, units: Mapping[str, Array]) -> P:
     """Where the last two steps point to, at the squared step length of SQUAREM's third scheme."""
     fields = declared(start)
@@ -123,7 +130,6 @@ def _placed(one: Declared, value: Array, units: Mapping[str, Array]) -> Array:
         return value * units[one.field]
     if one.scale is SHARE:
         shares = np.exp(value - value.max())
-        shares = np.maximum(shares / shares.sum(), LEAST_SHARE)
-        return np.asarray(shares / shares.sum())
+        return normalised(shares / shares.sum())
     with np.errstate(over="ignore"):  # a leap may be wild; it is bounded next
         return np.asarray(np.exp(value))

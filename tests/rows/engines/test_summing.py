@@ -32,7 +32,7 @@ def number_of(block: Block) -> list[float]:
 @all_threads
 @pytest.mark.parametrize("n_blocks", [1, 2, 30])
 def test_every_block_is_summed_once_in_order(n_threads, n_blocks):
-    summed = sum_over(numbered(n_blocks), number_of, n_threads)
+    summed = sum_over(numbered(n_blocks), number_of, n_threads, None)
     assert summed == list(range(n_blocks))
 
 
@@ -82,5 +82,5 @@ def test_threads_do_not_change_which_sums_are_added_to_which(n_threads):
     def total(block: Block) -> float:
         return float(block.values.sum())
 
-    one = sum_over_runs(in_runs(blocks), as_it_is, total, 1)
-    assert sum_over_runs(in_runs(blocks), as_it_is, total, n_threads) == one
+    one = sum_over_runs(in_runs(blocks), as_it_is, total, 1, None)
+    assert sum_over_runs(in_runs(blocks), as_it_is, total, n_threads, None) == one

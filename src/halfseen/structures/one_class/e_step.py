@@ -6,7 +6,7 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from halfseen.method.em import LEAST_SHARE
+from halfseen.method.em import normalised
 from halfseen.method.learned import select
 from halfseen.moments.regression import RegressionSums, Solution
 from halfseen.rows.arrays import Array, Mask
@@ -144,8 +144,8 @@ class ClassSteps(Generic[P]):
 
     def maximise(self, sums: ClassSums, before: P) -> P:
         """The M-step."""
-        weights = np.maximum(sums.share / sums.n_rows, LEAST_SHARE)
-        return self.emission.maximise(weights / weights.sum(), sums.statistics, before)
+        weights = normalised(sums.share / sums.n_rows)
+        return self.emission.maximise(weights, sums.statistics, before)
 
     def units(self, parameters: P) -> Mapping[str, Array]:
         """As the emission has it."""
