@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from halfseen.method.weights import WEIGHTINGS, equal, given, observed, signal_aware, square_root
 from halfseen.moments.moments import Signal
+from halfseen.moments.weights import WEIGHTINGS, equal, given, observed, signal_aware, square_root
 
 P = np.array([0.1, 0.25, 0.5, 0.9, 1.0])
 S = np.array([2.0, 0.5, 3.0, 1.0, 0.2])

@@ -15,7 +15,7 @@ from halfseen.method.model import Evidence
 from halfseen.moments.gaps.joint_gaps import JointGaps
 from halfseen.moments.moments import Moments
 from halfseen.moments.thirds.third import Probe, ProjectedThird, alike_along
-from halfseen.moments.whitening import whiten
+from halfseen.moments.weights import whiten
 
 
 def third_moment(rows, probabilities):

@@ -13,7 +13,7 @@ from halfseen.moments.adjusted import AdjustedSecond, AdjustedSums, AdjustedThir
 from halfseen.moments.survey import survey
 from halfseen.moments.thirds import packed
 from halfseen.moments.thirds.third import Probe
-from halfseen.moments.whitening import Whitening
+from halfseen.moments.weights import Whitening
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.rows import Block

@@ -13,7 +13,7 @@ from halfseen.moments.gaps.joint_gaps import JointGaps
 from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.pairs import check_pairs, check_rank
 from halfseen.moments.thirds.third import ProjectedThird, alike_along
-from halfseen.moments.whitening import whiten
+from halfseen.moments.weights import whiten
 from halfseen.rows.errors import DataError, WeakMomentsWarning
 
 NAMES = ["age", "bmi", "crp", "dose"]

@@ -16,7 +16,7 @@ from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.regression import Regression
 from halfseen.moments.survey import Survey
 from halfseen.moments.thirds.third import ProjectedThird
-from halfseen.moments.whitening import Whitening
+from halfseen.moments.weights import Whitening
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Block, Rows

@@ -9,7 +9,7 @@ import numpy as np
 from halfseen.moments.gaps.joint_counts import pair_counts
 from halfseen.moments.gaps.joint_gaps import Gaps, JointGaps
 from halfseen.moments.moments import Moments, Signal
-from halfseen.moments.whitening import Whitening, whiten
+from halfseen.moments.weights import Whitening, whiten
 from halfseen.rows.arrays import Array
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums

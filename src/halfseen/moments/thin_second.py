@@ -23,7 +23,7 @@ from halfseen.moments.eigen import leading_eigenpairs
 from halfseen.moments.gaps.joint_gaps import Gaps, dependence_of_gaps
 from halfseen.moments.gaps.panels import Panels, rows_behind
 from halfseen.moments.moments import Moments, Signal
-from halfseen.moments.whitening import Whitening, whitening_from
+from halfseen.moments.weights import Whitening, whitening_from
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.block import Parts
 from halfseen.rows.errors import DataError

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from halfseen import GammaPoisson, GaussianMixture
-from halfseen.method.weights import signal_aware
 from halfseen.models.gaussian_mixture.cumulants import NOISE_EIGENVALUES, NOISES, GaussianCumulants
 from halfseen.moments.pairs import AllPairs
 from halfseen.moments.survey import survey
+from halfseen.moments.weights import signal_aware
 from halfseen.reproduce import paper
 from halfseen.rows.arrays import Array
 from halfseen.rows.engines.memory import MemoryRows

@@ -11,7 +11,7 @@ from halfseen.method.decomposers import DECOMPOSERS
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
 from halfseen.moments.gaps.joint_gaps import JointGaps
-from halfseen.moments.whitening import Whitening
+from halfseen.moments.weights import Whitening
 
 MODEL = GammaPoissonCumulants()
 SEED = st.integers(0, 2**16)

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen import simulate
+from halfseen.method.plan import asked_implicit, choose
 from halfseen.moments.moments import Moments
 from halfseen.moments.pairs import PairSums
 from halfseen.moments.thirds.least_squares import least_squares
-from halfseen.moments.thirds.route import asked_implicit, choose
 from halfseen.moments.thirds.third import Probe, explicit
-from halfseen.moments.whitening import whiten
+from halfseen.moments.weights import whiten
 from halfseen.rows.engines import memory
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.feature_sums import FeatureSums
@@ -162,15 +162,15 @@ def test_it_is_right_where_the_product_of_chances_is_not():
 
 
 def test_entangled_gaps_are_solved_where_that_is_cheaper(monkeypatch):
-    monkeypatch.setattr("halfseen.moments.thirds.route.CHEAP", 10.0)
+    monkeypatch.setattr("halfseen.method.plan.CHEAP", 10.0)
     X, rng = skewed(2000)
     rows, moments = moments_of(entangled(X, rng))
     probe = probe_of(moments)
-    monkeypatch.setattr("halfseen.moments.thirds.route.ITERATIONS", 1)
+    monkeypatch.setattr("halfseen.method.plan.ITERATIONS", 1)
     route, reason = choose(moments, probe)
     assert route is least_squares
     assert "gaps depend on each other" in reason
-    monkeypatch.setattr("halfseen.moments.thirds.route.ITERATIONS", 30)
+    monkeypatch.setattr("halfseen.method.plan.ITERATIONS", 30)
     assert choose(moments, probe)[0] is explicit
     third = asked_implicit(rows, moments, probe)
     assert third.route == "least squares"

@@ -18,7 +18,7 @@ from halfseen.moments.thirds.third import (
     project_estimates,
     third_estimates,
 )
-from halfseen.moments.whitening import Whitening
+from halfseen.moments.weights import Whitening
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block

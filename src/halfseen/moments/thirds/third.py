@@ -11,7 +11,7 @@ from halfseen.moments.moments import Moments
 from halfseen.moments.tensors import cubes, in_three_places
 from halfseen.moments.thirds import packed
 from halfseen.moments.thirds.packed import Indices, third_products
-from halfseen.moments.whitening import Whitening
+from halfseen.moments.weights import Whitening
 from halfseen.rows.arrays import Array
 from halfseen.rows.rows import Block, Rows
 
