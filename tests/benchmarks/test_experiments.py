@@ -17,8 +17,10 @@ from benchmarks import (
     imputation,
     number_of_components,
     out_of_core,
+    pass_costs,
     refinement,
     results_file,
+    rows_way,
     sepsis,
     sparse_growth,
     sparse_topics,
@@ -78,6 +80,24 @@ def test_stochastic_em_helps_and_regression_beats_division():
 def test_mixtures_impute_better_than_means():
     figures = kept("imputation")["figures"]
     assert figures["mixture, K=18"]["rmse"] < figures["column means"]["rmse"]
+
+
+def test_the_passes_of_a_fit_cost_a_few_plain_sums():
+    figures = kept("pass_costs")["figures"]
+    for threads in ("1", "2"):
+        before, after = (figures[version][threads] for version in ("before", "after"))
+        assert after["total"] <= 25
+        assert after["total"] <= before["total"] / 2
+        for stage in pass_costs.STAGES:
+            assert after[stage] <= max(before[stage], 0.1)
+
+
+def test_the_way_of_a_row_goes_through_thirty_modules():
+    assert rows_way.entered(["a", "a", "b", "a", "c", "c"]) == {"a": 2, "b": 1, "c": 1}
+    way = rows_way.entered(rows_way.called(rows_way.table()))
+    assert {"rows.engines.memory", "moments.survey"} <= set(way)
+    assert len(way) <= 30
+    assert way.total() <= kept("rows_way")["figures"]["switches"]
 
 
 def test_an_em_iteration_costs_little_more_than_its_products():
@@ -259,6 +279,8 @@ def test_a_ratio_of_geometric_means():
 
 
 SMALL = {
+    pass_costs: "--rows 3000 --repeats 1 --rounds 1",
+    rows_way: "",
     weighting: "--rows 4000 --seeds 2",
     defaults: "--rows 4000 --seeds 2",
     third_moment_speed: "--rows 4000 --features 8",
