@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from halfseen import choose_components, load
 from halfseen.doubt.concerns import Concern
+from halfseen.estimators.documented import entries
 from halfseen.method.learned import attributes, declared, parameters_of, reordered, select
 from halfseen.models import MODELS
 from halfseen.rows.engines.memory import MemoryRows
@@ -80,6 +81,14 @@ def test_what_it_says_of_itself_is_whole(name):
     assert all(getattr(about, part.name) not in ("", None) for part in dataclasses.fields(about))
     assert about.assumes.endswith(".")
     assert isinstance(abilities.not_streamed, str)
+
+
+@every_model
+def test_what_it_takes_and_learns_is_documented(name, taught):
+    model, docstring = taught(name)[0], MODELS[name].__doc__ + "\n"
+    assert set(entries(docstring, "Parameters")) == set(model.get_params())
+    learned = {attribute for attribute in vars(model) if attribute.endswith("_")}
+    assert learned - set(entries(docstring, "Attributes")) == set()
 
 
 @every_model

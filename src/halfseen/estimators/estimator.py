@@ -18,6 +18,7 @@ from halfseen.doubt.concerns import Case, Concern, concerns_of
 from halfseen.doubt.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, bootstrapped
 from halfseen.doubt.number_of_components import choose
 from halfseen.estimators.checks import check_count, check_parameters
+from halfseen.estimators.documented import complete
 from halfseen.estimators.fitted_rows import new_rows, same_rows
 from halfseen.estimators.imputation import filled, spread_out
 from halfseen.estimators.lazily import lazily
@@ -83,6 +84,35 @@ class Estimator(BaseEstimator):
         Threads over blocks of rows.
     verbose : int, default=0
         Show progress.
+
+    Attributes
+    ----------
+    feature_weights_ : ndarray of shape (d,)
+        Weight of each feature in the fit, zero if it was not used.
+    observed_fraction_ : ndarray of shape (d,)
+        Fraction of rows in which each feature is observed.
+    complete_features_ : ndarray of bool of shape (d,)
+        Which features counted as complete.
+    kept_features_ : ndarray of bool of shape (d,)
+        Which features vary, and so are part of the model.
+    constants_ : ndarray of shape (d,)
+        Values of the features that do not vary, NaN for those that do or were never observed.
+    n_components_ : int
+        How many components there are.
+    n_iter_ : int
+        Passes over the rows that refining took.
+    converged_ : bool
+        Whether refining stopped by itself.
+    lower_bound_ : float or None
+        Mean log-likelihood of the rows at the end of refining, if it is known.
+    diagnostics_ : Diagnostics
+        How the fit went, and what to be careful about.
+    preprocessing_ : Preprocessing or None
+        What the command line did to the columns before the fit; None if nothing.
+    columns_by_name_ : bool
+        Whether data frames may have their columns in any order: true of models from files.
+    n_features_in_ : int
+        How many features there are; ``feature_names_in_`` names them, if they have names.
     """
 
     about: ClassVar[About]
@@ -125,6 +155,11 @@ class Estimator(BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if Estimator.__doc__ is not None:  # as without docstrings
+            cls.__doc__ = complete(cls, Estimator.__doc__)
 
     def _model(self) -> Model[Any]:
         """The model that the parameters make."""

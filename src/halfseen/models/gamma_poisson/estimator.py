@@ -59,37 +59,17 @@ class GammaPoisson(  # type: ignore[misc]
     ----------
     n_components : int or "auto", default=1
         How many topics there are. ``"auto"`` chooses: see :func:`halfseen.choose_components`.
-    method : {"weighted", "full", "partial"}, default="weighted"
-        Weight the features, take all as equal, or use complete features only.
     feature_weights : {"auto", "observed", "sqrt", "none", "signal"} or array, default="auto"
         The weights of ``method="weighted"``. ``"auto"`` weighs a feature by how often it is
         observed and by how much of its variance is signal.
-    complete_above : float, default=0.95
-        A feature observed in at least this fraction of rows counts as complete.
     incomplete_features : {"regress", "divide"}, default="regress"
         Find incomplete features' shares by regression on predicted loadings, or divide by their
         weights as in the paper.
-    decomposer : {"joint", "power", "jennrich"}, default="joint"
-        Joint diagonalisation, the tensor power method, or one random contraction.
-    third_moment : {"auto", "explicit", "implicit"}, default="auto"
-        Form the third moment of all triples of features, or never form it, which takes time linear
-        in the table but assumes that features (or groups of features) are missing independently of
-        each other. ``"auto"`` chooses by cost and by a test; ``diagnostics_`` says what and why.
-    moments : {"available", "adjusted"}, default="available"
-        Take each moment from the rows that hold what it needs, or also use what the complete
-        features predict in the others (control variates), which takes about three times as long
-        and often makes moments of rarely observed features more certain.
     refine : {"saem"} or None, default=None
         Polish by stochastic approximation EM, or stay with what the moments say. Worth its time
         when rows hold many counts.
     n_sweeps : int, default=1000
         Sweeps of stochastic approximation EM over the rows.
-    random_state : int, RandomState or None, default=None
-        Seeds the decomposer (``"joint"`` uses no randomness), refining and drawing.
-    n_jobs : int or None, default=None
-        Threads over blocks of rows.
-    verbose : int, default=0
-        Show progress.
 
     Attributes
     ----------
@@ -100,23 +80,6 @@ class GammaPoisson(  # type: ignore[misc]
         Shapes ``c`` of the loadings.
     rate_ : float
         Rate ``b`` of the loadings; ``shapes_.sum() / rate_`` is the mean row total.
-    feature_weights_, observed_fraction_, complete_features_, kept_features_ : ndarray of shape (d,)
-        Weights in the fit (zero if not used), fractions of rows observed, which features counted
-        as complete, and which vary.
-    constants_ : ndarray of shape (d,)
-        Values of the features that do not vary, NaN for those that do or were never observed.
-    n_components_ : int
-        How many topics there are.
-    n_iter_ : int
-        Sweeps over the rows that refining took.
-    diagnostics_ : Diagnostics
-        How the fit went, and what to be careful about.
-    preprocessing_ : Preprocessing or None
-        What the command line did to the columns before the fit; None if nothing.
-    columns_by_name_ : bool
-        Whether data frames may have their columns in any order: true of models from files.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     References
     ----------

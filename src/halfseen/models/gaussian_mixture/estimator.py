@@ -40,15 +40,9 @@ class GaussianMixture(Estimator):
 
     Parameters
     ----------
-    n_components : int or "auto", default=1
-        How many components there are. ``"auto"`` chooses: see :func:`halfseen.choose_components`.
-    method : {"weighted", "full", "partial"}, default="weighted"
-        In the moments, weight the features, take all as equal, or use complete features only.
     feature_weights : {"auto", "observed", "sqrt", "none", "signal"} or array, default="auto"
         The weights of ``method="weighted"``. ``"auto"`` is ``"observed"``: the fraction of rows
         in which a feature is observed.
-    complete_above : float, default=0.95
-        A feature observed in at least this fraction of rows counts as complete.
     covariance_type : {"tied_spherical", "spherical", "diag"}, default="tied_spherical"
         One variance for all components, one for each, or one for each feature of each (which needs
         ``refine="em"``).
@@ -60,28 +54,6 @@ class GaussianMixture(Estimator):
     incomplete_features : {"regress", "divide"}, default="regress"
         Find incomplete features' means by regression on the components' probabilities, or divide
         by their weights as in the paper.
-    decomposer : {"joint", "power", "jennrich"}, default="joint"
-        Joint diagonalisation, the tensor power method, or one random contraction.
-    third_moment : {"auto", "explicit", "implicit"}, default="auto"
-        Form the third moment of all triples of features, or never form it, which takes time linear
-        in the table but assumes that features (or groups of features) are missing independently of
-        each other. ``"auto"`` chooses by cost and by a test; ``diagnostics_`` says what and why.
-    moments : {"available", "adjusted"}, default="available"
-        Take each moment from the rows that hold what it needs, or also use what the complete
-        features predict in the others (control variates), which takes about three times as long
-        and often makes moments of rarely observed features more certain.
-    refine : {"em"} or None, default="em"
-        Polish by expectation-maximisation, or stay with what the moments say.
-    tol : float, default=1e-7
-        EM stops when a step gains less than this in mean log-likelihood.
-    max_iter : int, default=500
-        EM stops after this many passes over the rows.
-    random_state : int, RandomState or None, default=None
-        Seeds the decomposer (``"joint"`` uses no randomness) and :meth:`sample`.
-    n_jobs : int or None, default=None
-        Threads over blocks of rows.
-    verbose : int, default=0
-        Show progress.
 
     Attributes
     ----------
@@ -92,30 +64,6 @@ class GaussianMixture(Estimator):
     covariances_ : float or ndarray of shape (k,) or (k, d)
         The variance, each component's, or each feature's in each component, as
         ``covariance_type`` says.
-    n_iter_ : int
-        Passes over the rows that EM took.
-    converged_ : bool
-        Whether EM stopped by itself.
-    lower_bound_ : float or None
-        Mean log-likelihood of the rows at the end of EM.
-    feature_weights_ : ndarray of shape (d,)
-        Weight of each feature in the fit, zero if it was not used.
-    observed_fraction_ : ndarray of shape (d,)
-        Fraction of rows in which each feature is observed.
-    complete_features_ : ndarray of bool of shape (d,)
-        Which features counted as complete.
-    kept_features_ : ndarray of bool of shape (d,)
-        Which features vary, and so are part of the model.
-    n_components_ : int
-        How many components there are.
-    diagnostics_ : Diagnostics
-        How the fit went, and what to be careful about.
-    preprocessing_ : Preprocessing or None
-        What the command line did to the columns before the fit; None if nothing.
-    columns_by_name_ : bool
-        Whether data frames may have their columns in any order: true of models from files.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     References
     ----------

@@ -1,0 +1,49 @@
+"""Docstrings of estimators: what all share is written once, and stands in the docstring of each."""
+
+import inspect
+import re
+from collections.abc import Iterable
+
+Entries = dict[str, str]
+"""The text of each parameter or attribute, by its name."""
+_SECTION = r"    {title}\n    -+\n((?:    .*\n|\n(?=    \w+ ?:))*)"
+_ENTRY = re.compile(r"^    (\w+)[^\n]*\n(?:        [^\n]*\n)+", re.MULTILINE)
+
+
+def complete(kind: type, shared: str) -> str:
+    """The docstring of a class with the entries of ``shared`` that it does not have itself.
+
+    Parameters stand in the order of the signature, attributes of the class's own first.
+    """
+    own = (kind.__doc__ or "") + "\n"
+    names = list(inspect.signature(kind).parameters)
+    sections = {
+        "Parameters": _chosen(names, entries(shared, "Parameters") | entries(own, "Parameters")),
+        "Attributes": "".join(
+            (entries(own, "Attributes") | _without(entries(shared, "Attributes"), own)).values()
+        ),
+    }
+    rest = own
+    for title in sections:
+        rest = re.sub(_SECTION.format(title=title) + r"\n?", "", rest)
+    head, mark, tail = rest.partition("    References\n")
+    if not mark:
+        head, mark, tail = rest.partition("    Examples\n")
+    listed = "".join(f"    {t}\n    {'-' * len(t)}\n{text}\n" for t, text in sections.items())
+    return f"{head.rstrip()}\n\n{listed}{mark}{tail}".rstrip("\n") + "\n    "
+
+
+def entries(docstring: str, title: str) -> Entries:
+    """The entries of one section of a docstring."""
+    found = re.search(_SECTION.format(title=title), docstring)
+    if found is None:
+        return {}
+    return {match[1]: match[0] for match in _ENTRY.finditer(found[1])}
+
+
+def _chosen(names: Iterable[str], known: Entries) -> str:
+    return "".join(known[name] for name in names if name in known)
+
+
+def _without(shared: Entries, own: str) -> Entries:
+    return {name: text for name, text in shared.items() if name not in entries(own, "Attributes")}
