@@ -13,7 +13,7 @@ test: .venv/test.stamp lint
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
