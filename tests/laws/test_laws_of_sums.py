@@ -34,8 +34,10 @@ from halfseen.moments.thirds.implicit import ImplicitThirdSums
 from halfseen.moments.thirds.least_squares import RightSide
 from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.bins import Bins
+from halfseen.rows.column_samples import ColumnSamples
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.gathered import Gathered
+from halfseen.rows.keys import share_of_keys
 from halfseen.rows.patterns import PatternSums
 from halfseen.rows.rows import Block
 from halfseen.rows.together import Together, together
@@ -99,6 +101,7 @@ SUMS = {
     type(sweep(Block.from_table(table()))): sweep,
     PatternSums: PatternSums.of,
     ValueSums: ValueSums.of,
+    ColumnSamples: ColumnSamples.below(share_of_keys(FRACTION)),
     Gathered: lambda block: Gathered(((block.start, block.values),)),
     Together: together(FeatureSums.of, PairSums.about(ORIGIN)),
     _GapSums: _GapSums.about(ORIGIN),
@@ -122,6 +125,8 @@ def numbers(sums):
         return [sums.codes, sums.count]
     if isinstance(sums, Gathered):
         return [sums.in_order()]
+    if isinstance(sums, ColumnSamples):
+        return [array for one in sums.sorted(D) for array in one]
     if isinstance(sums, PatternSums):
         merged = sums.merged()
         return [merged.masks, merged.count]

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen.rows.keys import keys_of
 from halfseen.rows.rows import Block
 
 MOST_BINS = 200
@@ -40,7 +41,9 @@ class Bins:
     def of(self, block: Block) -> NDArray[np.intp]:
         """The bins of a block's rows; (n,)."""
         numbers = block.start + np.arange(len(block))
-        return _scattered(numbers, self.n) if self.labels is None else self.labels[numbers]
+        if self.labels is not None:
+            return self.labels[numbers]
+        return (keys_of(numbers) % np.uint64(self.n)).astype(np.intp)
 
     def parts(self, block: Block) -> Iterator[tuple[int, Block]]:
         """A block's rows, bin by bin."""
@@ -50,11 +53,3 @@ class Bins:
         ends = np.append(first, len(order))[1:]
         for bin_, start, end in zip(present, first, ends, strict=True):
             yield int(bin_), block.rows(order[start:end])
-
-
-def _scattered(numbers: NDArray[np.intp], n: int) -> NDArray[np.intp]:
-    """The mixing of SplitMix64 (Steele, Lea and Flood 2014), which no step in the numbers shows."""
-    mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((mixed ^ (mixed >> np.uint64(31))) % np.uint64(n)).astype(np.intp)

@@ -213,6 +213,11 @@ class Block:
         """The same rows measured from ``origin`` (d,), ready for many passes."""
         return Block(self.about(origin), self.observed, self.weights, self.start)
 
+    def clipped(self, low: Array, high: Array) -> "Block":
+        """The same rows, no value being below ``low`` (d,) or above ``high`` (d,)."""
+        values = np.clip(self.values, low, high) * self.observed
+        return Block(values, self.observed, self.weights, self.start)
+
     def weighed(self, per_row: Array) -> Array:
         """What holds a number or a vector a row, times the rows' weights."""
         if self.weights is None:

@@ -1,0 +1,57 @@
+"""Some of the values of each feature, drawn by lot: for quantiles, and for how values repeat."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.rows.arrays import Array
+from halfseen.rows.keys import Keys, keys_of, share_of_keys
+from halfseen.rows.rows import Block, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSamples:
+    """Observed values of rows whose keys are low, each with the feature it is of.
+
+    Which rows these are depends on their numbers alone, so that blocks merge to the same sample
+    whatever way rows are split.
+    """
+
+    feature: NDArray[np.intp]  # (s,)
+    value: Array  # (s,)
+    weight: Array  # (s,)  how often the row counts
+
+    @classmethod
+    def below(cls, limit: Keys) -> Callable[[Block], "ColumnSamples"]:
+        """The function that samples a block: of feature d rows with keys up to ``limit`` (d,)."""
+
+        def summarise(block: Block) -> ColumnSamples:
+            keys = keys_of(block.start + np.arange(len(block)))
+            some = np.flatnonzero(keys <= limit.max(initial=0))
+            part = block.rows(some) if len(some) < len(block) else block
+            row, feature = np.nonzero(part.observed & (keys[some, None] <= limit))
+            weight = part.weighed(np.ones(len(some)))[row]
+            return cls(feature, part.values[row, feature], weight)
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return type(self)(*(np.concatenate(pair) for pair in pairs))
+
+    def sorted(self, n_features: int) -> list[tuple[Array, Array]]:
+        """Of each feature the sampled values, ascending, and their weights."""
+        order = np.lexsort((self.weight, self.value, self.feature))
+        ends = np.searchsorted(self.feature[order], np.arange(n_features + 1))
+        value, weight = self.value[order], self.weight[order]
+        spans = zip(ends[:-1], ends[1:], strict=True)
+        return [(value[start:end], weight[start:end]) for start, end in spans]
+
+
+def column_samples(rows: Rows, count: Array, most: int) -> ColumnSamples:
+    """About ``most`` values of each feature, or all if it has no more; ``count`` (d,) it has."""
+    limit = share_of_keys(most / np.maximum(count, 1.0))
+    return rows.accumulate(ColumnSamples.below(limit))
