@@ -144,7 +144,7 @@ def _sides(levels: Array, shares: Array) -> tuple[float, float, float]:
 
 def _quantile(levels: Array, shares: Array, share: float) -> float:
     """The lowest level that at least so great a share of values does not exceed."""
-    place = np.searchsorted(np.cumsum(shares), share - 1e-12)
+    place = int(np.searchsorted(np.cumsum(shares), share - 1e-12))
     return float(levels[min(place, len(levels) - 1)])
 
 

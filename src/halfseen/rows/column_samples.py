@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -47,8 +48,7 @@ class ColumnSamples:
         order = np.lexsort((self.weight, self.value, self.feature))
         ends = np.searchsorted(self.feature[order], np.arange(n_features + 1))
         value, weight = self.value[order], self.weight[order]
-        spans = zip(ends[:-1], ends[1:], strict=True)
-        return [(value[start:end], weight[start:end]) for start, end in spans]
+        return [(value[start:end], weight[start:end]) for start, end in pairwise(ends)]
 
 
 def column_samples(rows: Rows, count: Array, most: int) -> ColumnSamples:
