@@ -4,7 +4,7 @@ import numpy as np
 
 from halfseen import GaussianMixture
 from halfseen.method.model import Polished
-from halfseen.models.gaussian_mixture.emission import MixtureParameters
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.survey import survey
 from halfseen.rows.arrays import Array
 from halfseen.rows.engines.memory import MemoryRows
@@ -16,8 +16,9 @@ def em_from(
     """EM with gaps from given parameters of a mixture with one variance."""
     start = MixtureParameters(weights, means, np.full(means.shape, variance))
     rows = MemoryRows(X, tuple(map(str, range(X.shape[1]))))
-    model = GaussianMixture(covariance_type="tied_spherical", tol=tolerance, max_iter=500)._model()
-    return model.polish(rows, start, survey(rows, 0.95), int)
+    seen = survey(rows, 0.95)
+    mixture = GaussianMixture(outliers=None, tol=tolerance, max_iter=500)
+    return mixture._model().suited(rows, seen).climbed(rows, start, 500)
 
 
 def em_from_random_starts(

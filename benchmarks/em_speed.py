@@ -12,7 +12,9 @@ from functools import partial
 import numpy as np
 
 from benchmarks import results_file, sepsis
-from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
+from halfseen.models.gaussian_mixture.covariance import SHAPES
+from halfseen.models.gaussian_mixture.emission import Normal
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.rows.arrays import Array
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.structures.one_class.e_step import ClassSteps

@@ -12,7 +12,7 @@ from halfseen.doubt import replicates
 from halfseen.doubt.replicates import replicated_parameters
 from halfseen.method.fit import fit_stream
 from halfseen.method.plan import Settings
-from halfseen.models.gaussian_mixture.emission import MixtureParameters
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.origin_sums import OriginSums
 from halfseen.moments.survey import survey
 from halfseen.rows.bins import Bins

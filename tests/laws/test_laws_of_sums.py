@@ -18,7 +18,9 @@ from halfseen import GaussianMixture
 from halfseen.doubt.missingness import _GapSums
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import Chains
-from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
+from halfseen.models.gaussian_mixture.covariance import SHAPES
+from halfseen.models.gaussian_mixture.emission import Normal
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.models.gaussian_mixture.uneven_noise import ResidualSums
 from halfseen.moments.adjusted import AdjustedSums, Prediction
 from halfseen.moments.bin_sums import BinSums

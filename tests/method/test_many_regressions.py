@@ -6,7 +6,9 @@ import pytest
 from halfseen import simulate
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
 from halfseen.models.gamma_poisson.regression import TopicRegression
-from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
+from halfseen.models.gaussian_mixture.covariance import SHAPES
+from halfseen.models.gaussian_mixture.emission import Normal
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.regression import recovered, recovered_each
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines import memory

@@ -36,13 +36,13 @@ def replicated_parameters(
     """
     if not rows.sparse:  # what is sparse must not be filled in
         rows = rows.recentred(np.zeros(len(rows.names)))  # ready for many passes
-    found = [one.found for one in moment_replicates(fitted, rows, seen, bins, weights)]
+    fitted, rows, seen = _calm(fitted, rows, seen)
+    found = [one.found for one in _moment_replicates(fitted, rows, seen, bins, weights)]
     plan = _planned(fitted, seen)
     if plan.recovery == "regress":
         complete, regression = plan.kept.complete, fitted.model.regression(plan.kept)
         references = [regression.reference(one, complete[plan.used]) for one in found]
-        part = rows.select(seen.kept)
-        found = recovered_each(part, regression, references, complete, bins, weights)
+        found = recovered_each(rows, regression, references, complete, bins, weights)
     return [fitted.model.finished(one) for one in found]
 
 
@@ -50,9 +50,27 @@ def moment_replicates(
     fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, weights: Array
 ) -> list[Learned[P]]:
     """Replicates by moments alone, of the features that these are taken of."""
+    return _moment_replicates(*_calm(fitted, rows, seen), bins, weights)
+
+
+def _calm(fitted: Fitted[P], rows: Rows, seen: Survey) -> tuple[Fitted[P], Rows, Survey]:
+    """The fit, and the kept features of the rows as its moments saw them."""
+    part, kept, chosen = rows.select(seen.kept), seen.of_kept(), fitted.settings.feature_weights
+    model = fitted.model.suited(part, kept)
+    calm = model.calmed(part, kept)
+    if calm is not part:
+        kept = replace(kept, sums=calm.accumulate(FeatureSums.of))
+    own = chosen if isinstance(chosen, str) else np.asarray(chosen)[seen.kept]
+    settings = replace(fitted.settings, feature_weights=own)
+    return replace(fitted, model=model, settings=settings), calm, kept
+
+
+def _moment_replicates(
+    fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, weights: Array
+) -> list[Learned[P]]:
     sums = None
     if fitted.settings.moments == "available":
-        sums = _sums(rows.select(seen.kept), seen.sums.mean[seen.kept], bins)
+        sums = _sums(rows, seen.sums.mean, bins)
     with of_models_not_kept():
         return [_replicate(fitted, ReweightedRows(rows, bins, one), seen, sums) for one in weights]
 
@@ -78,14 +96,14 @@ def _replicate(
 ) -> Learned[P]:
     if sums is None:  # means move too; which features are complete does not
         seen = replace(seen, sums=part.accumulate(FeatureSums.of))
-    plan, kept = _planned(fitted, seen), part.select(seen.kept)
+    plan = _planned(fitted, seen)
     ways = (
-        routes(plan, fitted.model, kept)
+        routes(plan, fitted.model, part)
         if sums is None
         else _from_sums(sums, part.weights)(plan.used)
     )
     plan = replace(plan, recovery="none", polish=False)
-    return learn(kept, fitted.model, plan, ways, Stages())
+    return learn(part, part, fitted.model, plan, ways, Stages())
 
 
 def _from_sums(sums: BinSums, weights: Array) -> Callable[[Mask], Routes]:

@@ -72,6 +72,9 @@ class Estimator(BaseEstimator):
         Take each moment from the rows that hold what it needs, or also use what the complete
         features predict in the others (control variates), which takes about three times as long
         and often makes moments of rarely observed features more certain.
+    outliers : {"auto"} or None, default="auto"
+        Keep wild cells and rows from deciding the model, if there are any, or take every value at
+        its word, as the paper does.
     refine : {"em"} or None, default="em"
         Polish by expectation-maximisation, or stay with what the moments say.
     tol : float, default=1e-7
@@ -134,6 +137,7 @@ class Estimator(BaseEstimator):
         decomposer: str = "joint",
         third_moment: str = "auto",
         moments: str = "available",
+        outliers: str | None = "auto",
         refine: str | None = "em",
         tol: float = 1e-7,
         max_iter: int = 500,
@@ -149,6 +153,7 @@ class Estimator(BaseEstimator):
         self.decomposer = decomposer
         self.third_moment = third_moment
         self.moments = moments
+        self.outliers = outliers
         self.refine = refine
         self.tol = tol
         self.max_iter = max_iter
@@ -336,8 +341,8 @@ class Estimator(BaseEstimator):
         return float(-2 * log_likelihood.sum() + self._n_free() * np.log(n_rows))
 
     def _n_free(self) -> int:
-        model, n_kept = self._model(), int(np.count_nonzero(self.kept_features_))
-        return n_free(self.Parameters, self.n_components_, n_kept, model.axes)
+        fitted = self.fitted
+        return n_free(fitted.parameters, fitted.model.axes)
 
     @lazily
     def impute(self, X: Any, *, return_std: bool = False, draws: int | None = None) -> Any:

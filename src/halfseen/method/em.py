@@ -53,19 +53,24 @@ class Steps(Protocol[P]):
     def within(self, parameters: P) -> P:
         """The same, if it was leaped to: where no density overflows."""
 
+    def prior(self, parameters: P) -> float:
+        """What is added to the log-likelihood of all rows; 0 if that alone decides."""
+
 
 def climb(
     rows: Rows, start: P, steps: Steps[P], *, tolerance: float, max_iterations: int
 ) -> Polished:
     """Climb from ``start`` to a maximum of the likelihood of what is observed in ``rows``.
 
-    Two EM steps and a squared extrapolation from them (SQUAREM), which is taken only if it does
-    not lower the likelihood. Stops when an EM step gains less than ``tolerance`` a row.
+    Where the steps have a prior it is the likelihood times that. Two EM steps and a squared
+    extrapolation from them (SQUAREM), which is taken only if it does not lower the likelihood.
+    Stops when an EM step gains less than ``tolerance`` a row.
     """
 
     def step(parameters: P) -> tuple[float, P]:
         sums = rows.accumulate(steps.expect(parameters))
-        return sums.log_likelihood / sums.n_rows, steps.maximise(sums, parameters)
+        height = (sums.log_likelihood + steps.prior(parameters)) / sums.n_rows
+        return height, steps.maximise(sums, parameters)
 
     here = start
     height, once = step(here)
@@ -100,7 +105,7 @@ def normalised(weights: Array) -> Array:
 
 def _leaped(start: P, once: P, twice: P, units: Mapping[str, Array]) -> P:
     """Where the last two steps point to, at the squared step length of SQUAREM's third scheme."""
-    fields = declared(start)
+    fields = [one for one in declared(start) if one.role.climbs]
     points = list(zip(*(_coordinates(p, fields, units) for p in (start, once, twice)), strict=True))
     steps = [b - a for a, b, _ in points]
     bends = [c - 2 * b + a for a, b, c in points]
@@ -112,7 +117,7 @@ def _leaped(start: P, once: P, twice: P, units: Mapping[str, Array]) -> P:
         for point, s, b in zip(points, steps, bends, strict=True)
     ]
     placed = {one.field: _placed(one, x, units) for one, x in zip(fields, leap, strict=True)}
-    return replace(start, **placed)  # type: ignore[type-var]
+    return replace(twice, **placed)  # type: ignore[type-var]
 
 
 def _coordinates(

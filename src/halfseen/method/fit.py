@@ -1,6 +1,6 @@
 """From rows to a fit: look them through, plan, learn, and say how it went."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -8,14 +8,15 @@ import numpy as np
 from halfseen.method.learn import Learned, learn
 from halfseen.method.learned import attributes, name_of
 from halfseen.method.model import Climb, Model
-from halfseen.method.plan import Plan, Routes, Settings, planned, routes
+from halfseen.method.plan import Plan, Routes, Settings, calmed, planned, routes
+from halfseen.moments.gaps.joint_counts import pair_counts
 from halfseen.moments.gaps.joint_gaps import INDEPENDENT_BELOW, Gaps
 from halfseen.moments.origin_sums import OriginSecond, OriginSums, origin_third
 from halfseen.moments.survey import Survey, survey, survey_of
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.seen_once import RowsSeenOnce
 from halfseen.rows.errors import DataError, DroppedFeatureWarning, warn
-from halfseen.rows.naming import features
+from halfseen.rows.naming import features, quoted
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
 
@@ -51,6 +52,15 @@ class Diagnostics:
     strengths : ndarray or None
         ``λ_k``, how strongly each component shows in the whitened tensor; None in models from
         older files.
+    start : str
+        The start that polishing led highest from: "moments", or one of several seeds.
+    n_starts : int
+        How many starts were tried.
+    n_agreeing : int
+        How many of them led to the same place on the rows that they were tried on.
+    never_together : dict
+        Features that the moments were taken without, as each is never observed together with
+        another, which is named. Their parameters are found by regression and polishing.
     choice : Choice or None
         How ``n_components="auto"`` was decided.
     """
@@ -67,6 +77,10 @@ class Diagnostics:
     incomplete_features: str
     seconds: dict[str, float]
     strengths: Array | None = None
+    start: str = "moments"
+    n_starts: int = 1
+    n_agreeing: int = 1
+    never_together: dict[str, str] = field(default_factory=dict)
     choice: Any = None  # a Choice, which knows more than fits do
 
     @property
@@ -81,6 +95,7 @@ def diagnose(
     incomplete_features: str,
     stages: Stages,
     gaps: Gaps,
+    never_together: dict[str, str],
 ) -> Diagnostics:
     """Collect what the stages of a fit know; ``gaps`` are those of all features."""
     evidence = learned.evidence
@@ -97,7 +112,15 @@ def diagnose(
         incomplete_features=incomplete_features,
         seconds=dict(stages.seconds),
         strengths=learned.decomposition.values,
+        never_together=never_together,
+        **_of_climb(learned.climb),
     )
+
+
+def _of_climb(climb: Climb | None) -> dict[str, Any]:
+    """What is said of the starts."""
+    names = ("start", "n_starts", "n_agreeing")
+    return {} if climb is None else {name: getattr(climb, name) for name in names}
 
 
 def noise_level(values: Array) -> float:
@@ -182,7 +205,11 @@ def fit_rows(
 ) -> Fit[P]:
     """Fit a model to rows that were looked through."""
     plan, part = planned(settings, model, seen, n_components), rows.select(seen.kept)
-    return _fit(part, model, plan, routes(plan, model, part), stages)
+    with stages("outliers"):
+        model = model.suited(part, plan.kept)
+        calm = model.calmed(part, plan.kept)
+        plan = calmed(plan, part, calm)
+    return _fit(part, calm, model, plan, routes(plan, model, calm), stages)
 
 
 def fit_stream(
@@ -201,17 +228,21 @@ def fit_stream(
     recovery = "none" if plan.recovery == "none" else "divide"
     plan, sums = replace(plan, recovery=recovery, polish=False), sums.select(seen.kept)
     rows = RowsSeenOnce(names).select(seen.kept)
-    return _fit(rows, model, plan, Routes(OriginSecond(sums), origin_third(sums)), Stages())
+    moments = Routes(OriginSecond(sums), origin_third(sums))
+    return _fit(rows, rows, model, plan, moments, Stages())
 
 
-def _fit(rows: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages) -> Fit[P]:
-    learned = learn(rows, model, plan, routes, stages)
+def _fit(
+    rows: Rows, calm: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
+) -> Fit[P]:
+    learned = learn(rows, calm, model, plan, routes, stages)
     feature_weights = np.zeros(len(plan.seen.names))
-    feature_weights[np.flatnonzero(plan.seen.kept)[plan.used]] = learned.evidence.weights
+    feature_weights[np.flatnonzero(plan.seen.kept)[learned.used]] = learned.evidence.weights
     gaps = learned.evidence.moments.gaps
-    if not plan.used.all():
+    if not learned.used.all():
         gaps = routes.second.gaps(rows, plan.kept.sums)
-    diagnostics = diagnose(plan.seen, learned, plan.recovery, stages, gaps)
+    apart = _never_together(rows, plan.used & ~learned.used)
+    diagnostics = diagnose(plan.seen, learned, plan.recovery, stages, gaps, apart)
     return Fit(
         plan.n_components,
         plan.seen,
@@ -220,6 +251,19 @@ def _fit(rows: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
         feature_weights,
         diagnostics,
     )
+
+
+def _never_together(rows: Rows, left_out: Mask) -> dict[str, str]:
+    """Features that are left out of the moments, and what each is never observed together with."""
+    if not left_out.any():
+        return {}
+    count = rows.accumulate(pair_counts)
+    return {
+        rows.names[
+            i
+        ]: f"never observed together with {quoted(rows.names, np.flatnonzero(count[i] == 0))}"
+        for i in np.flatnonzero(left_out)
+    }
 
 
 def _check_survey(settings: Settings, seen: Survey) -> None:

@@ -8,7 +8,7 @@ decompositions for learning latent variable models.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from halfseen.method.decomposers.decomposition import Decomposition
@@ -18,6 +18,7 @@ from halfseen.moments.few_rows import FEW_ROWS
 from halfseen.moments.moments import Moments
 from halfseen.moments.regression import recovered
 from halfseen.moments.thirds.third import Probe
+from halfseen.rows.arrays import Mask
 from halfseen.rows.errors import WeakMomentsWarning, warn
 from halfseen.rows.naming import features
 from halfseen.rows.rows import Rows
@@ -68,32 +69,52 @@ class Learned(Generic[P]):
     found: Any  # as read off the moments, with incomplete features
     evidence: Evidence
     decomposition: Decomposition
+    used: Mask  # (kept,)  features that the moments were taken of
     climb: Climb | None
 
 
-def learn(rows: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages) -> Learned[P]:
-    """Learn ``model`` from the used features of ``rows``, recover the others, polish."""
-    cumulants, part = model.cumulants, rows.select(plan.used)
-    k, rank = plan.n_components, cumulants.rank(plan.n_components)
+def learn(
+    rows: Rows, calm: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
+) -> Learned[P]:
+    """Learn ``model`` from the moments of ``calm`` rows, recover other features, polish."""
+    cumulants = model.cumulants
     with stages("pairs of features"):
-        moments = routes.second.moments(part, plan.kept.sums.select(plan.used), cumulants.centred)
+        used = plan.used.copy()
+        used[used] = routes.second.meeting(calm.select(used), plan.calm.select(used))
+        part = calm.select(used)
+        moments = routes.second.moments(part, plan.calm.select(used), cumulants.centred)
+        k = _told_apart(model, plan, routes, moments)
+        rank = cumulants.rank(k)
         routes.second.check(moments, part, rank, k)
-        signal = cumulants.signal(moments, plan.kept.complete[plan.used], k)
-        weights = plan.weighting(moments.observed_fraction, signal)
+        signal = cumulants.signal(moments, plan.kept.complete[used], k)
+        weights = plan.weights(moments.observed_fraction, signal, used)
         whitening = routes.second.whiten(signal, weights / signal.unit, rank)
     with stages("triples of features"):
         third = routes.third(part, moments, Probe(whitening, cumulants.beyond(signal)))
     evidence = Evidence(k, moments, signal, weights, whitening, third)
-    warn_of_weak_moments(evidence, part.names)
+    if not (plan.polish and model.starts):
+        warn_of_weak_moments(evidence, part.names)
     with stages("decomposition"):
         found, decomposition = cumulants.read(evidence, plan.decompose)
     with stages("incomplete features"):
-        if plan.recovery == "regress":
-            complete, regression = plan.kept.complete, model.regression(plan.kept)
-            reference = regression.reference(found, complete[plan.used])
-            found = recovered(rows, regression, reference, complete)
+        known = used & plan.kept.complete if plan.recovery == "regress" else used
+        if not known.all():
+            regression = model.regression(replace(plan.kept, sums=plan.calm))
+            reference = regression.reference(found, known[used])
+            found = recovered(calm, regression, reference, known)
     parameters, climb = model.finished(found), None
     if plan.polish:
         with stages("polishing"):
-            parameters, climb = model.polish(rows, parameters, plan.kept, plan.settings.seed)
-    return Learned(parameters, found, evidence, decomposition, climb)
+            seed, wanted = plan.settings.seed, plan.n_components
+            parameters, climb = model.polish(rows, parameters, wanted, plan.kept, seed)
+    return Learned(parameters, found, evidence, decomposition, used, climb)
+
+
+def _told_apart(model: Model[Any], plan: Plan, routes: Routes, moments: Moments) -> int:
+    """How many components the moments are asked for: fewer, if polishing can find the others."""
+    cumulants, most = model.cumulants, plan.n_components
+    if not (plan.polish and model.starts):
+        return most
+    available = routes.second.rank(moments)
+    possible = min(most, cumulants.most_components(len(moments.mean)))
+    return max((k for k in range(1, possible + 1) if cumulants.rank(k) <= available), default=1)

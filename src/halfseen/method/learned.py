@@ -18,6 +18,24 @@ CONSTANT = None
 """Features that are left out have their own constant."""
 
 
+class Role(NamedTuple):
+    """What a field is for."""
+
+    climbs: bool  # polishing moves it freely
+    counts: bool  # as free numbers of the model, as far as it is known
+    doubted: bool  # it has intervals
+
+
+LEARNED = Role(True, True, True)
+SHOWN = Role(False, False, True)
+"""Follows from others, and is what people look at."""
+BEHIND = Role(True, True, False)
+"""Of the model, and shown otherwise."""
+BESIDE = Role(False, True, False)
+GIVEN = Role(False, False, False)
+"""Facts of the table that the model needs."""
+
+
 class Declared(NamedTuple):
     """One field of a model's parameters.
 
@@ -29,14 +47,20 @@ class Declared(NamedTuple):
     axes: tuple[str, ...]  # k for components, d for features
     scale: Scale
     otherwise: float | None  # what is said of features that were left out
+    role: Role
 
 
 def learned(
-    name: str, axes: str | tuple[str, ...], scale: Scale, otherwise: float | None = CONSTANT
+    name: str,
+    axes: str | tuple[str, ...],
+    scale: Scale,
+    otherwise: float | None = CONSTANT,
+    role: Role = LEARNED,
+    **default: Any,
 ) -> Any:
     """A field of a data class that holds learned numbers under a public name."""
     every = (axes,) if isinstance(axes, str) else axes
-    return field(metadata={"learned": (name, every, scale, otherwise)})
+    return field(metadata={"learned": (name, every, scale, otherwise, role)}, **default)
 
 
 def declared(parameters: Any) -> tuple[Declared, ...]:
@@ -126,15 +150,19 @@ def name_of(parameters: Any, values: Any) -> str | None:
 
 
 def scales(kind: Any) -> dict[str, Scale]:
-    """The scale of each learned attribute."""
-    return {one.name: one.scale for one in declared(kind)}
+    """The scale of each learned attribute that has intervals."""
+    return {one.name: one.scale for one in declared(kind) if one.role.doubted}
 
 
-def n_free(kind: Any, k: int, n_features: int, axes: Mapping[str, str]) -> int:
-    """How many numbers are learned: shares sum to one, so the last of them is not."""
-    sides = {"k": k, "d": n_features}
+def n_free(parameters: Any, axes: Mapping[str, str]) -> int:
+    """How many numbers were learned: shares sum to one, so the last of them is not.
+
+    What some features do not have is NaN there, and does not count.
+    """
     return sum(
-        int(np.prod([sides[axis] for axis in axes.get(one.field, one.axes[-1])], dtype=int))
+        int(np.isfinite(_shared(value, one.axes[-1], axes.get(one.field, one.axes[-1]))).sum())
         - (one.scale is SHARE)
-        for one in declared(kind)
+        for one in declared(parameters)
+        if one.role.counts
+        for value in [getattr(parameters, one.field)]
     )

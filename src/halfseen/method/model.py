@@ -106,6 +106,9 @@ class Climb(NamedTuple):
     log_likelihood: float | None  # mean of the rows, of what is observed in them; if known
     n_iterations: int  # passes over the rows
     converged: bool
+    start: str = "moments"  # the one that led highest
+    n_starts: int = 1
+    n_agreeing: int = 1  # starts that led to the same place
 
 
 class Polished(NamedTuple):
@@ -138,6 +141,10 @@ class Model(Protocol[P]):
         """What can be asked of it."""
 
     @property
+    def starts(self) -> bool:
+        """Whether polishing finds components that the moments do not know of."""
+
+    @property
     def axes(self) -> Mapping[str, str]:
         """Of fields that may be shared: the axes that they have."""
 
@@ -164,8 +171,19 @@ class Model(Protocol[P]):
     def finished(self, read: Any) -> P:
         """Its own parameters, from what was read off the moments."""
 
-    def polish(self, rows: Rows, start: P, kept: Survey, seed: Callable[[], int]) -> Polished:
-        """Climb from ``start`` to higher likelihood; ``seed`` gives one if chance is needed."""
+    def suited(self, rows: Rows, kept: Survey) -> "Model[P]":
+        """The same with limits that suit a table."""
+
+    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+        """The rows as moments should see them: outliers do not decide those."""
+
+    def polish(
+        self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
+    ) -> Polished:
+        """Climb from ``start`` to higher likelihood; ``seed`` gives one if chance is needed.
+
+        A start may have fewer components, if moments could not tell more of them apart.
+        """
 
     def log_likelihood(self, block: Block, parameters: P) -> Array:
         """Of what is observed in each row; (n,)."""

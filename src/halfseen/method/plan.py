@@ -11,7 +11,7 @@ from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.method.model import Cumulants, Model
 from halfseen.moments.adjusted import AdjustedSecond, AdjustedThird, Prediction
 from halfseen.moments.gaps.joint_gaps import INDEPENDENT_BELOW
-from halfseen.moments.moments import Moments
+from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.pairs import AllPairs, SecondMoment
 from halfseen.moments.survey import Survey
 from halfseen.moments.thin_second import ThinProducts
@@ -21,6 +21,7 @@ from halfseen.moments.thirds.third import Probe, ProjectedThird, ThirdMoment, ex
 from halfseen.moments.weights import WEIGHTINGS, Weighting, equal, given, given_weights
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.errors import DataError, WeakMomentsWarning, warn
+from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Rows
 
 CHEAP = 1e9
@@ -105,6 +106,7 @@ class Settings:
     decomposer: str
     third_moment: str
     moments: str
+    outliers: str | None
     refine: str | None
     random_state: Any
 
@@ -149,10 +151,16 @@ class Plan:
     n_components: int
     seen: Survey
     kept: Survey  # of the features that vary
+    calm: FeatureSums  # of the same, as the moments see them
     used: Mask  # (kept,)  those that the moments are taken of
     weighting: Weighting
     recovery: str  # of incomplete features: "none", "regress" or "divide"
     polish: bool
+
+    def weights(self, fraction: Array, signal: Signal, used: Mask) -> Array:
+        """The weights of the ``used`` features (kept,), observed by ``fraction`` (used,)."""
+        weights = self.weighting(fraction, signal)
+        return weights[used] if len(weights) > len(fraction) else weights  # those of all are given
 
     def decompose(self, tensor: Array) -> Decomposition:
         """Decompose a tensor (k, k, k) in the way that was asked for."""
@@ -167,7 +175,12 @@ def planned(settings: Settings, model: Model[Any], seen: Survey, n_components: i
     weighting = _weighting(settings, model.about.weighting, seen)
     recovery = recovery_of_incomplete(settings, kept, n_components)
     polish = settings.refine is not None
-    return Plan(settings, n_components, seen, kept, used, weighting, recovery, polish)
+    return Plan(settings, n_components, seen, kept, kept.sums, used, weighting, recovery, polish)
+
+
+def calmed(plan: Plan, rows: Rows, calm: Rows) -> Plan:
+    """The plan for moments of ``calm`` rows, which are those of the kept features or like them."""
+    return plan if calm is rows else replace(plan, calm=calm.accumulate(FeatureSums.of))
 
 
 def routes(plan: Plan, model: Model[Any], rows: Rows) -> Routes:
@@ -176,7 +189,7 @@ def routes(plan: Plan, model: Model[Any], rows: Rows) -> Routes:
     if settings.moments == "adjusted":
         complete = plan.kept.complete[plan.used]
         check_adjustable(model.cumulants, complete)
-        part, sums = rows.select(plan.used), plan.kept.sums.select(plan.used)
+        part, sums = rows.select(plan.used), plan.calm.select(plan.used)
         prediction = Prediction.learn(part, sums, complete)
         return Routes(AdjustedSecond(prediction), AdjustedThird(prediction))
     n_features, thin = len(plan.kept.names), model.abilities.thin_products

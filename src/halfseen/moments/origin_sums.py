@@ -106,6 +106,10 @@ class OriginSecond(AllPairs):
         """Where the gaps were."""
         return self.sums.gaps
 
+    def meeting(self, rows: Rows, features: FeatureSums) -> Mask:
+        """All of them: without rows nothing could bring one back."""
+        return np.ones(len(features.count), dtype=bool)
+
     def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
         """Moments about the means, or about zero."""
         check_pairs(self.sums.pairs.count, rows.names)

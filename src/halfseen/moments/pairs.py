@@ -10,7 +10,7 @@ from halfseen.moments.gaps.joint_counts import pair_counts
 from halfseen.moments.gaps.joint_gaps import Gaps, JointGaps
 from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.weights import Whitening, whiten
-from halfseen.rows.arrays import Array
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import features, quoted
@@ -30,11 +30,31 @@ def check_pairs(count: Array, names: Sequence[str]) -> None:
     )
 
 
-def check_rank(moments: Moments, names: Sequence[str], rank: int, n_components: int) -> None:
-    """The features must span as many dimensions as the components need."""
+def met(count: Array) -> Mask:
+    """Features of which every pair is observed together, from joint counts (d, d); (d,).
+
+    Of a pair that never meets the one goes that meets fewer others, or is observed less.
+    """
+    left = np.diag(count) > 0
+    apart = (count == 0) & np.outer(left, left)
+    while apart.any():
+        n_apart = apart.sum(axis=1)
+        worst = np.flatnonzero(n_apart == n_apart.max())
+        left[worst[np.argmin(np.diag(count)[worst])]] = False
+        apart &= np.outer(left, left)
+    return left
+
+
+def spanned(moments: Moments) -> int:
+    """The dimensions that features span, up to rounding."""
     scale = np.sqrt(np.diag(moments.covariance).clip(min=np.finfo(float).tiny))
     values = np.linalg.eigvalsh(moments.covariance / np.outer(scale, scale))
-    available = int(np.count_nonzero(np.abs(values) > 1e-10 * np.abs(values).max(initial=0.0)))
+    return int(np.count_nonzero(np.abs(values) > 1e-10 * np.abs(values).max(initial=0.0)))
+
+
+def check_rank(moments: Moments, names: Sequence[str], rank: int, n_components: int) -> None:
+    """The features must span as many dimensions as the components need."""
+    available = spanned(moments)
     if available < rank:
         raise DataError(
             f"n_components={n_components} needs features that span at least {rank} dimensions, but "
@@ -75,6 +95,12 @@ class SecondMoment(Protocol):
     def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
         """Moments about the means, or about zero."""
 
+    def meeting(self, rows: Rows, features: FeatureSums) -> Mask:
+        """Features of which every pair is observed together, as far as that can be helped; (d,)."""
+
+    def rank(self, moments: Moments) -> int:
+        """How many dimensions the features span, at most."""
+
     def check(self, moments: Moments, rows: Rows, rank: int, n_components: int) -> None:
         """Refuse moments of less than the ``rank`` that the components need."""
 
@@ -95,6 +121,17 @@ class AllPairs:
         pairs = rows.accumulate(PairSums.about(origin))
         check_pairs(pairs.count, rows.names)
         return (Moments.central if centred else Moments.raw)(features, pairs)
+
+    def meeting(self, rows: Rows, features: FeatureSums) -> Mask:
+        """Features of which every pair is observed together; (d,)."""
+        rarest = np.sort(features.count)[:2]
+        if rarest.sum() > features.n_rows * (1 + 1e-9):  # any two must meet
+            return np.ones(len(features.count), dtype=bool)
+        return met(rows.accumulate(pair_counts))
+
+    def rank(self, moments: Moments) -> int:
+        """How many dimensions the features span, up to rounding."""
+        return spanned(moments)
 
     def check(self, moments: Moments, rows: Rows, rank: int, n_components: int) -> None:
         """Refuse moments of less than the ``rank`` that the components need."""

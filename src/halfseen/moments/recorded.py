@@ -133,12 +133,12 @@ def _sides(levels: Array, shares: Array) -> tuple[float, float, float]:
     middle = _quantile(levels, shares, 0.5)
     far = [-ndtri(tail) for tail in TAILS]
     pairs = list(zip(TAILS, far, strict=True))
-    up = max((_quantile(levels, shares, 1 - tail) - middle) / z for tail, z in pairs)
-    down = max((middle - _quantile(levels, shares, tail)) / z for tail, z in pairs)
+    up = float(max((_quantile(levels, shares, 1 - tail) - middle) / z for tail, z in pairs))
+    down = float(max((middle - _quantile(levels, shares, tail)) / z for tail, z in pairs))
     if up == down == 0:  # nearly all are one value: what else there is has to say how wide
-        mean = np.average(levels, weights=shares)
-        up = down = float(np.sqrt(np.average((levels - mean) ** 2, weights=shares)))
-    widest = max(up, down) or float(np.ptp(levels)) or 1.0
+        mean = float(np.average(levels, weights=shares))
+        up = down = float(np.sqrt(float(np.average((levels - mean) ** 2, weights=shares))))
+    widest = float(max(up, down)) or float(np.ptp(levels)) or 1.0
     return middle, max(down, NARROWEST * widest), max(up, NARROWEST * widest)
 
 

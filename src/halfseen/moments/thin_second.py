@@ -198,6 +198,14 @@ class ThinProducts:
         )
         return Moments(mean, mean, True, second, gaps)
 
+    def meeting(self, rows: Rows, features: FeatureSums) -> Mask:
+        """All of them: parts that never meet are refused with the moments."""
+        return np.ones(len(features.count), dtype=bool)
+
+    def rank(self, moments: Moments) -> int:
+        """As many dimensions as there are features, for all that is known."""
+        return len(moments.mean)
+
     def check(self, moments: Moments, rows: Rows, rank: int, n_components: int) -> None:
         """Many features span enough; eigenvalues that are not positive are warned of later."""
 

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
+from halfseen.models.gaussian_mixture.covariance import SHAPES
+from halfseen.models.gaussian_mixture.emission import Normal
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 
 K, D = 3, 4
 N_VARIANCES = {"tied_spherical": 1, "spherical": K, "diag": K * D}

@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen import simulate
-from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
+from halfseen.models.gaussian_mixture.covariance import SHAPES
+from halfseen.models.gaussian_mixture.emission import Normal
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.rows.rows import Block
 from halfseen.structures.one_class.e_step import ClassSums, posterior
 

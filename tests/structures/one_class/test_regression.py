@@ -4,7 +4,9 @@ import numpy as np
 
 from halfseen import simulate
 from halfseen.method.learned import select
-from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
+from halfseen.models.gaussian_mixture.covariance import SHAPES
+from halfseen.models.gaussian_mixture.emission import Normal
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.regression import recovered
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from halfseen import GaussianMixture, simulate
-from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
+from halfseen.models.gaussian_mixture.covariance import SHAPES
+from halfseen.models.gaussian_mixture.emission import Normal
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.survey import survey
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines import memory

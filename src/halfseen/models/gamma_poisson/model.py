@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -49,6 +49,7 @@ class GammaPoissonModel:
 
     n_sweeps: int
     polished: bool
+    starts: bool = False
     about: About = ABOUT
     axes: Mapping[str, str] = field(default_factory=dict)
     cumulants: GammaPoissonCumulants = field(default_factory=GammaPoissonCumulants)
@@ -86,10 +87,19 @@ class GammaPoissonModel:
         """With gamma loadings of the means and variances that were read."""
         return GammaPoissonParameters.matching(read)
 
+    def suited(self, rows: Rows, kept: Survey) -> Self:
+        """The same for every table."""
+        return self
+
+    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+        """As they are."""
+        return rows
+
     def polish(
         self,
         rows: Rows,
         start: GammaPoissonParameters,
+        n_components: int,
         kept: Survey,
         seed: Callable[[], int],
     ) -> Polished:

@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.method.model import Decompose, Evidence
-from halfseen.models.gaussian_mixture.emission import MixtureParameters
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.eigen import leading_eigenpairs
 from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.outer import Outer
@@ -232,6 +232,7 @@ def _noise_level(signal: Signal) -> float:
 NOISES: dict[str, Noise] = {
     "tied_spherical": TiedSpherical(),
     "spherical": Spherical(),
+    "tied_diag": TiedDiagonal(),
     "diag": TiedDiagonal(),
 }
 

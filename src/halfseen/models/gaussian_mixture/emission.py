@@ -1,174 +1,100 @@
-"""Independent normal columns, given the component."""
+"""Independent normal columns given the component, allowing for outliers and spikes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import softmax
 
-from halfseen.method.learned import learned
-from halfseen.method.scale import ANY, POSITIVE, SHARE
+from halfseen.models.gaussian_mixture import cells
+from halfseen.models.gaussian_mixture.covariance import CovarianceShape
+from halfseen.models.gaussian_mixture.free import FreeNormal
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.moments.recorded import Recorded, recorded
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels, Mask
-from halfseen.rows.rows import Block
-from halfseen.structures.one_class.emission import Pull
-
-
-@dataclass(frozen=True, eq=False)
-class MixtureParameters:
-    """``x | component k ~ N(a_k, diag(σ²_k))`` with probability π_k."""
-
-    weights: Array = learned("weights_", "k", SHARE)  # π
-    means: Array = learned("means_", "kd", ANY)  # a_k in rows
-    variances: Array = learned("covariances_", ("", "k", "kd"), POSITIVE, 0.0)  # σ², (k, d)
-
-
-class CovarianceShape(Protocol):
-    """How squares are summed, and variances had from them."""
-
-    @property
-    def axes(self) -> str:
-        """What variances differ by: components (k), features (d)."""
-
-    def squares(self, x: Array) -> Array:
-        """Squares of deviations ``x`` (n, d), summed as far as the shape allows; (n, s)."""
-
-    def precisions(self, variances: Array) -> Array:
-        """What multiplies those squares, from variances (k, d); (k, s)."""
-
-    def variances(self, residual: Array, count: Array) -> Array:
-        """Variances (k, d) from sums of squared residuals (k, s) and counts (k, d)."""
-
-    def shared(self, per_feature: Array) -> Array:
-        """A number a feature (d,), made equal for features that share a variance; (d,)."""
-
-    def labels(self, sides: tuple[int, ...]) -> NDArray[np.intp]:
-        """Which of the different variances each of (k, d) is, numbered from zero; (k, d)."""
-
-    def completed(self, known: Array, residual: Array) -> Array:
-        """Variances (k, t) of further features with ``residual`` (t,), given ``known`` (k, d)."""
-
-
-class Diagonal:
-    """Each feature of each component has its own."""
-
-    axes = "kd"
-
-    def squares(self, x: Array) -> Array:
-        """All of them."""
-        return x * x
-
-    def precisions(self, variances: Array) -> Array:
-        """One a feature."""
-        return 1 / variances
-
-    def variances(self, residual: Array, count: Array) -> Array:
-        """Feature by feature."""
-        return _ratio(residual, count)
-
-    def shared(self, per_feature: Array) -> Array:
-        """As they are."""
-        return per_feature
-
-    def labels(self, sides: tuple[int, ...]) -> NDArray[np.intp]:
-        """All different."""
-        return np.arange(np.prod(sides)).reshape(sides)
-
-    def completed(self, known: Array, residual: Array) -> Array:
-        """What a regression on the components leaves over."""
-        return np.broadcast_to(residual, (len(known), len(residual)))
-
-
-class Spherical:
-    """Each component has one for all features."""
-
-    axes = "k"
-
-    def squares(self, x: Array) -> Array:
-        """Summed over features."""
-        lengths: Array = np.einsum("nd,nd->n", x, x)
-        return lengths[:, None]
-
-    def precisions(self, variances: Array) -> Array:
-        """The same for all features."""
-        return 1 / variances[:, :1]
-
-    def variances(self, residual: Array, count: Array) -> Array:
-        """Over all features together."""
-        shared = _ratio(residual.sum(axis=1), count.sum(axis=1))
-        return np.repeat(shared[:, None], count.shape[1], axis=1)
-
-    def shared(self, per_feature: Array) -> Array:
-        """Their mean."""
-        return np.full_like(per_feature, per_feature.mean())
-
-    def labels(self, sides: tuple[int, ...]) -> NDArray[np.intp]:
-        """One a component."""
-        return np.repeat(np.arange(sides[0])[:, None], sides[1], axis=1)
-
-    def completed(self, known: Array, residual: Array) -> Array:
-        """The same as the other features'."""
-        return np.broadcast_to(known[:, :1], (len(known), len(residual)))
-
-
-class TiedSpherical(Spherical):
-    """All components have the same one."""
-
-    axes = ""
-
-    def variances(self, residual: Array, count: Array) -> Array:
-        """Over all features and components together."""
-        return np.full(count.shape, residual.sum() / count.sum())
-
-    def labels(self, sides: tuple[int, ...]) -> NDArray[np.intp]:
-        """All the same."""
-        return np.zeros(sides, dtype=np.intp)
-
-
-SHAPES: dict[str, CovarianceShape] = {
-    "tied_spherical": TiedSpherical(),
-    "spherical": Spherical(),
-    "diag": Diagonal(),
-}
-
-
-def _ratio(total: Array, count: Array) -> Array:
-    """``total / count``, zero where nothing was counted."""
-    return np.divide(total, count, out=np.zeros_like(total), where=count > 0)
-
+from halfseen.rows.engines.clipped import ClippedRows
+from halfseen.rows.rows import Block, Rows
+from halfseen.structures.one_class.e_step import posterior
+from halfseen.structures.one_class.emission import Step
+from halfseen.structures.one_class.exponential import Exponential
+from halfseen.structures.one_class.robust_cells import background
 
 SMALLEST_SPREAD = 1e-6
 """Of a feature's range: a component with less has shrunk onto a point."""
+SMALLEST_VARIANCE = 1e-4
+"""Of a feature's variance, for components of tables that were looked through for outliers."""
+FAR = 1.5
+"""Times as far as the fences: what is there needs clipping, and an allowance for outliers."""
 
 
 @dataclass(frozen=True, eq=False)
-class Normal:
-    """``log N(x; a_k, σ²_k) = x·a_k/σ²_k + m·(-½ log 2πσ²_k - ½ a_k²/σ²_k) + x²·(-½/σ²_k)``.
+class Normal(Exponential):
+    """``log N(x; c_k, σ²_k) = x·c_k/σ²_k + m·(-½ log 2πσ²_k - ½ c_k²/σ²_k) + x²·(-½/σ²_k)``.
 
     With x measured from one origin for all components, squares need not be kept apart by feature
-    where a component has one variance.
+    where a component has one variance. Parameters that allow for outliers go their own way.
+    Variances have a prior of ``strength`` cells a component and feature, as wide as the feature.
     """
 
-    constant: ClassVar[None] = None  # nothing is the same for all components
     shape: CovarianceShape
+    outliers: bool = False  # whether tables are looked through for them
     floor: Array | float = 0.0  # (d,)  of the variances
     ceiling: Array | float = np.inf  # (d,)
+    low: Array | float = -np.inf  # (d,)  of the centres
+    high: Array | float = np.inf  # (d,)
+    strength: float = 0.0  # of the prior
+    seen: Recorded | None = None
 
-    def for_table(self, kept: Survey) -> Self:
-        """Variances from a millionth of a feature's range, squared, up to its range."""
-        ceiling = self.shape.shared((kept.sums.maximum - kept.sums.minimum) ** 2)
-        return replace(self, floor=SMALLEST_SPREAD**2 * ceiling, ceiling=ceiling)
+    def for_table(self, rows: Rows, kept: Survey) -> Self:
+        """Variances from a millionth of a feature's range, squared, up to its range.
+
+        Tables that are looked through have limits that outliers do not set.
+        """
+        lowest, highest = kept.sums.minimum, kept.sums.maximum
+        if not (self.outliers or self.shape.in_units):
+            ceiling = self.shape.shared((highest - lowest) ** 2)
+            return replace(self, floor=SMALLEST_SPREAD**2 * ceiling, ceiling=ceiling)
+        seen = recorded(rows, kept.sums)
+        shape = self.shape.measured_in(seen.spread)
+        low, high = (
+            (np.maximum(lowest, seen.low), np.minimum(highest, seen.high))
+            if self.outliers
+            else (lowest, highest)
+        )
+        rounding = np.minimum(seen.step**2 / (2 * np.pi), seen.variance)
+        return replace(
+            self,
+            shape=shape,
+            floor=shape.shared(np.maximum(SMALLEST_VARIANCE * seen.variance, rounding)),
+            ceiling=shape.shared((high - low) ** 2),
+            low=low,
+            high=high,
+            strength=float(self.outliers),
+            seen=seen if self.outliers else None,
+        )
+
+    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+        """Rows without values beyond the fences, if any are far beyond them."""
+        if self.seen is None or not self.seen.beyond(kept.sums, FAR).any():
+            return rows
+        return ClippedRows(rows, self.seen.low, self.seen.high)
 
     def origin(self, parameters: MixtureParameters) -> Array:
-        """The mean of the mixture: squares expand without losing digits."""
-        middle: Array = parameters.weights @ parameters.means
-        return middle
+        """The mean of the mixture, so that squares expand without losing digits."""
+        middle: Array = parameters.weights @ parameters.centres
+        return middle if parameters.plain else np.zeros_like(middle)
 
     def moved(self, parameters: MixtureParameters, by: Array) -> MixtureParameters:
         """Means move, spreads do not."""
-        return replace(parameters, means=parameters.means + by)
+        return replace(
+            parameters,
+            means=parameters.means + by,
+            centres=parameters.centres + by,
+            middle=parameters.middle + by,
+            spike=parameters.spike + by,
+            other=parameters.other + by,
+        )
 
     def statistics(self, values: Array, mask: Array) -> tuple[Array, ...]:
         """Values, mask and squares, the last summed as the covariance's shape allows."""
@@ -176,27 +102,86 @@ class Normal:
 
     def natural(self, parameters: MixtureParameters) -> tuple[Array, ...]:
         """What they are multiplied with."""
-        means, variances = parameters.means, parameters.variances
+        centres, variances = parameters.centres, parameters.variances
         precision = 1 / variances
-        constant = np.log(2 * np.pi * variances) + means**2 * precision
-        return means * precision, -0.5 * constant, -0.5 * self.shape.precisions(variances)
+        constant = np.log(2 * np.pi * variances) + centres**2 * precision
+        return centres * precision, -0.5 * constant, -0.5 * self.shape.precisions(variances)
+
+    def log_densities(self, block: Block, parameters: MixtureParameters) -> Array:
+        """Of what is observed in each row, under each component; (n, k)."""
+        if parameters.plain:
+            return super().log_densities(block, parameters)
+        return cells.densities(block, parameters)
+
+    def expect(self, parameters: MixtureParameters) -> Step:
+        """The E-step on a block."""
+        return super().expect(parameters) if parameters.plain else cells.expect(parameters)
+
+    def given(
+        self, block: Block, shares: Array, parameters: MixtureParameters
+    ) -> tuple[Array, ...]:
+        """Statistics summed by component, if rows belong to them by ``shares`` (n, k)."""
+        if parameters.plain:
+            return super().given(block, shares, parameters)
+        low, high = np.asarray(self.low), np.asarray(self.high)
+        return cells.given(block, shares, parameters, low, high)
+
+    def prior(self, parameters: MixtureParameters) -> float:
+        """As if each component had seen a cell or so of each feature's own spread before."""
+        if self.seen is None:
+            return 0.0
+        ratio = self.seen.variance / parameters.variances
+        height = -0.5 * self.strength * float(np.sum(ratio - np.log(ratio)))
+        return height if parameters.plain else height + cells.prior(parameters)
 
     def maximise(
         self, weights: Array, sums: tuple[Array, ...], before: MixtureParameters
     ) -> MixtureParameters:
-        """Means and variances of what belongs to each component."""
+        """Centres and variances of what belongs to each component."""
+        if not before.plain:
+            return self._maximise_cells(weights, sums, before)
         first, count, second = sums
-        means = np.divide(first, count, out=before.means.copy(), where=count > 1e-10)
-        # Σ r (x - a)² = Σ r x² - 2a Σ r x + a² Σ r m, summed over features if the squares are.
-        cross = means * (means * count - 2 * first)
+        centres = np.divide(first, count, out=before.centres.copy(), where=count > 1e-10)
+        # Σ r (x - c)² = Σ r x² - 2c Σ r x + c² Σ r m, summed over features if the squares are.
+        cross = centres * (centres * count - 2 * first)
         if second.shape != cross.shape:
             cross = cross.sum(axis=1, keepdims=True)
-        variances = np.maximum(self.shape.variances(second + cross, count), self.floor)
-        return MixtureParameters(weights, means, variances)
+        return replace(
+            before,
+            weights=weights,
+            means=centres,
+            centres=centres,
+            variances=self._variances(second + cross, count),
+        )
+
+    def _maximise_cells(
+        self, weights: Array, sums: tuple[Array, ...], before: MixtureParameters
+    ) -> MixtureParameters:
+        there, normal, first, second, at_spike = sums
+        step = np.divide(first, normal, out=np.zeros_like(first), where=normal > 1e-10)
+        measured = np.isnan(before.other)  # of two values there is no spread
+        residual = np.where(measured, np.maximum(second - step**2 * normal, 0.0), 0.0)
+        return replace(
+            before,
+            weights=weights,
+            centres=before.centres + np.where(measured, step, 0.0),
+            variances=self._variances(residual, np.where(measured, normal, 0.0)),
+            spike_shares=cells.spike_shares(at_spike, there, before),
+            outlier_share=cells.outlier_share(there, normal),
+        )
+
+    def _variances(self, residual: Array, count: Array) -> Array:
+        """Of the shape, with what the prior has seen."""
+        if self.seen is not None:
+            before = self.strength * np.broadcast_to(self.seen.variance, count.shape)
+            if residual.shape != count.shape:
+                before = before.sum(axis=1, keepdims=True)
+            residual, count = residual + before, count + self.strength
+        return np.maximum(self.shape.variances(residual, count), self.floor)
 
     def units(self, parameters: MixtureParameters) -> Mapping[str, Array]:
-        """Means move by spreads."""
-        return {"means": np.sqrt(parameters.variances)}
+        """Centres move by spreads."""
+        return {"centres": np.sqrt(parameters.variances)}
 
     def within(self, parameters: MixtureParameters) -> MixtureParameters:
         """Variances between what a point and what the whole range would have."""
@@ -204,12 +189,19 @@ class Normal:
         return replace(parameters, variances=variances)
 
     def means(self, parameters: MixtureParameters) -> Array:
-        """As learned."""
+        """As shown."""
         return parameters.means
 
     def variances(self, parameters: MixtureParameters) -> Array:
-        """As learned."""
-        return parameters.variances
+        """Within components, between the spike and other values too."""
+        if np.isnan(parameters.spike).all():
+            return parameters.variances
+        share, rest = parameters.spike_shares, ~np.isnan(parameters.other)
+        variance = np.where(rest, 0.0, parameters.variances)
+        centre = np.where(rest, parameters.other, parameters.centres)
+        apart = share * (1 - share) * (parameters.spike - centre) ** 2
+        both = (1 - share) * variance + apart
+        return np.where(np.isnan(parameters.spike), parameters.variances, both)
 
     def completed(
         self, reference: MixtureParameters, complete: Mask, means: Array, left_over: Array
@@ -223,57 +215,51 @@ class Normal:
         return MixtureParameters(reference.weights, every, variances)
 
     def draw(self, parameters: MixtureParameters, labels: Labels, random: Any) -> Array:
-        """Means and noise."""
+        """Centres and noise, or the spike; never an outlier."""
         noise = random.standard_normal((len(labels), parameters.means.shape[1]))
-        rows: Array = parameters.means[labels] + noise * np.sqrt(parameters.variances[labels])
-        return rows
+        rows: Array = parameters.centres[labels] + noise * np.sqrt(parameters.variances[labels])
+        if np.isnan(parameters.spike).all():
+            return rows
+        rows = np.where(np.isnan(parameters.other), rows, parameters.other)
+        at_spike = random.random_sample(rows.shape) < np.nan_to_num(parameters.spike_shares[labels])
+        return np.where(at_spike, parameters.spike, rows)
 
-    def free(self, parameters: MixtureParameters) -> "FreeNormal":
+    def free(self, parameters: MixtureParameters) -> FreeNormal:
         """Means, and logarithms of the variances that differ."""
         return FreeNormal(parameters, self.shape.labels(parameters.means.shape))
 
+    def begun(self, parameters: MixtureParameters) -> MixtureParameters:
+        """Where polishing begins: allowing for outliers, and within limits."""
+        if self.seen is None:
+            return self.within(parameters)
+        centres = np.clip(parameters.centres, self.low, self.high)
+        start = replace(parameters, centres=centres, means=centres)
+        return self.within(cells.allowing(start, self.seen))
 
-@dataclass(frozen=True, eq=False)
-class FreeNormal:
-    """The free numbers of a mixture in one vector: log π, then means, then log variances.
+    def simpler(self, parameters: MixtureParameters, kept: Survey) -> MixtureParameters | None:
+        """The same without outliers, if nothing in the table asks for them beforehand."""
+        if self.seen is None or parameters.plain or not np.isnan(self.seen.spike).all():
+            return None
+        if self.seen.beyond(kept.sums, FAR).any():
+            return None
+        return replace(parameters, outlier_share=0.0)
 
-    Shares are a softmax, so that moving all their logarithms alike moves nothing.
-    """
+    def left_out(self, rows: Rows, parameters: MixtureParameters) -> float:
+        """The background's own density, which no component changes."""
+        if parameters.plain:
+            return 0.0
+        own = cells.cells_of(parameters)
+        total = rows.accumulate(lambda block: block.weighed(background(block, own)).sum())
+        return float(total)
 
-    start: MixtureParameters
-    labels: NDArray[np.intp]  # (k, d)  which log variance each one is
+    def settled(self, rows: Rows, parameters: MixtureParameters) -> MixtureParameters:
+        """Parameters as they are shown: means of all that is not an outlier."""
+        if parameters.plain:
+            return replace(parameters, means=parameters.centres)
+        low, high = np.asarray(self.low), np.asarray(self.high)
 
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        k, d = self.labels.shape
-        return int(k + k * d + self.labels.max() + 1)
+        def shares(block: Block) -> Array:
+            return posterior(block, self, parameters).responsibilities
 
-    def moved(self, step: Array) -> MixtureParameters:
-        """The mixture a ``step`` (size,) away from the start."""
-        k, d = self.labels.shape
-        means = self.start.means + step[k : k + k * d].reshape(k, d)
-        factor = np.exp(step[k + k * d :])[self.labels]
-        weights = softmax(np.log(self.start.weights) + step[:k])
-        return MixtureParameters(weights, means, self.start.variances * factor)
-
-    def pull(self, block: Block, component: int) -> Pull:
-        """Slopes along the means and the log variances of a component."""
-        k, d = self.labels.shape
-        own, place = np.unique(self.labels[component], return_inverse=True)
-        shared = np.eye(len(own))[place.reshape(-1)]  # (d, s)  which features share a variance
-        where = np.concatenate([k + component * d + np.arange(d), k + k * d + own])
-        deviation = block.about(self.start.means[component])
-        precision = 1 / self.start.variances[component]
-        of_means = deviation * precision
-        squares = deviation * of_means
-        slope = np.hstack([of_means, 0.5 * (squares - block.observed) @ shared])
-
-        def bend(weight: Array) -> Array:
-            of_mean = (weight @ block.observed) * precision
-            whole = np.diag(np.concatenate([of_mean, 0.5 * (weight @ squares) @ shared]))
-            whole[:d, d:] += (weight @ of_means)[:, None] * shared
-            whole[d:, :d] += whole[:d, d:].T
-            return whole
-
-        return Pull(where, slope, bend)
+        means = cells.shown_means(rows, parameters, low, high, shares)
+        return replace(parameters, means=means)

@@ -4,16 +4,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from halfseen.estimators.checks import check_choice, check_non_negative, check_positive_integer
+from halfseen.estimators.checks import (
+    check_choice,
+    check_choice_or_none,
+    check_non_negative,
+    check_positive_integer,
+)
 from halfseen.estimators.estimator import Estimator
 from halfseen.method.model import Abilities, About
+from halfseen.models.gaussian_mixture.covariance import SHAPES, InUnits
 from halfseen.models.gaussian_mixture.cumulants import (
     NOISE_EIGENVALUES,
     NOISES,
     GaussianCumulants,
     warn_of_scales,
 )
-from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
+from halfseen.models.gaussian_mixture.emission import Normal
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.models.gaussian_mixture.to_sklearn import as_sklearn
 from halfseen.models.gaussian_mixture.uneven_noise import uneven_noise
 from halfseen.structures.one_class import OneClass, anything
@@ -43,9 +50,12 @@ class GaussianMixture(Estimator):
     feature_weights : {"auto", "observed", "sqrt", "none", "signal"} or array, default="auto"
         The weights of ``method="weighted"``. ``"auto"`` is ``"observed"``: the fraction of rows
         in which a feature is observed.
-    covariance_type : {"tied_spherical", "spherical", "diag"}, default="tied_spherical"
-        One variance for all components, one for each, or one for each feature of each (which needs
-        ``refine="em"``).
+    covariance_type : {"tied_spherical", "spherical", "tied_diag", "diag"}
+        One variance for all components (the default), one for each, one for each feature that all
+        components share, or one for each feature of each (the last two need ``refine="em"``).
+    scale : {None, "robust"}, default=None
+        Variances that features share are in the units of the table, or in units of each feature's
+        robust spread, as features in different units need (with ``refine="em"``).
     form : {"centred", "raw"}, default="centred"
         Moments about the mean with a constant coordinate, or moments about zero as in the paper.
     noise_eigenvalues : {"D-K+1", "D-K"}, default="D-K+1"
@@ -91,6 +101,13 @@ class GaussianMixture(Estimator):
     later: ClassVar[dict[str, Any]] = {
         # A constant feature has its constant as every component's mean.
         "constants_": lambda was: np.where(was["kept_features_"], np.nan, was["means_"][0]),
+        "centres_": lambda was: was["means_"],
+        "outlier_share_": lambda was: 0.0,
+        "spike_shares_": lambda was: np.full_like(was["means_"], np.nan),
+        **dict.fromkeys(
+            ("typical_values_", "typical_spreads_", "spike_values_", "second_values_"),
+            lambda was: np.full(len(was["constants_"]), np.nan),
+        ),
     }
 
     def __init__(
@@ -101,12 +118,14 @@ class GaussianMixture(Estimator):
         feature_weights: Any = "auto",
         complete_above: float = 0.95,
         covariance_type: str = "tied_spherical",
+        scale: str | None = None,
         form: str = "centred",
         noise_eigenvalues: str = "D-K+1",
         incomplete_features: str = "regress",
         decomposer: str = "joint",
         third_moment: str = "auto",
         moments: str = "available",
+        outliers: str | None = "auto",
         refine: str | None = "em",
         tol: float = 1e-7,
         max_iter: int = 500,
@@ -123,6 +142,7 @@ class GaussianMixture(Estimator):
             decomposer=decomposer,
             third_moment=third_moment,
             moments=moments,
+            outliers=outliers,
             refine=refine,
             tol=tol,
             max_iter=max_iter,
@@ -131,46 +151,56 @@ class GaussianMixture(Estimator):
             verbose=verbose,
         )
         self.covariance_type = covariance_type
+        self.scale = scale
         self.form = form
         self.noise_eigenvalues = noise_eigenvalues
 
     def _check(self) -> None:
         check_choice(self, "covariance_type", NOISES)
+        check_choice_or_none(self, "scale", ("robust",))
         check_choice(self, "form", FORMS)
         check_choice(self, "noise_eigenvalues", NOISE_EIGENVALUES)
         check_non_negative(self, "tol")
         check_positive_integer(self, "max_iter")
-        if self.covariance_type == "diag" and self.refine is None:
+        if self._by_likelihood and self.refine is None:
             raise ValueError(
-                "covariance_type='diag' is learned by likelihood. Use refine='em', or "
-                "covariance_type='spherical'."
+                f"{self._by_likelihood} is learned by likelihood. Use refine='em', or "
+                "covariance_type='spherical' as it is."
             )
 
+    @property
+    def _by_likelihood(self) -> str:
+        """The parameter, if any, for which the moments are but a start."""
+        if self.covariance_type in ("diag", "tied_diag"):
+            return f"covariance_type={self.covariance_type!r}"
+        return "" if self.scale is None else f"scale={self.scale!r}"
+
     def _model(self) -> OneClass[MixtureParameters]:
-        shape, free = SHAPES[self.covariance_type], self.covariance_type == "diag"
+        by_likelihood = self._by_likelihood
+        noise, shape = NOISES[self.covariance_type], SHAPES[self.covariance_type]
+        if self.scale is not None and "d" not in shape.axes:
+            noise, shape = NOISES["tied_diag"], InUnits(shape)
         return OneClass(
             about=ABOUT,
             abilities=Abilities(
                 thin_products=FORMS[self.form].centred,
-                rank_tests=not free,
-                not_streamed=free * NOT_STREAMED,
+                rank_tests=not by_likelihood,
+                not_streamed=by_likelihood and NOT_STREAMED.format(by_likelihood),
                 no_intervals="",
-                no_weights=free * NO_WEIGHTS,
+                no_weights=by_likelihood and NO_WEIGHTS.format(by_likelihood),
                 polish_candidates=True,
                 scored_rows=None,
             ),
-            emission=Normal(shape),
+            emission=Normal(shape, outliers=self.outliers is not None),
             cumulants=GaussianCumulants(
-                FORMS[self.form],
-                NOISES[self.covariance_type],
-                NOISE_EIGENVALUES[self.noise_eigenvalues],
+                FORMS[self.form], noise, NOISE_EIGENVALUES[self.noise_eigenvalues]
             ),
             tol=self.tol,
             max_iter=self.max_iter,
             axes={"variances": shape.axes},
             check=anything,
-            caution=anything if free else warn_of_scales,
-            own_checks=() if free else (uneven_noise,),
+            caution=anything if by_likelihood else warn_of_scales,
+            own_checks=() if by_likelihood else (uneven_noise,),
         )
 
     def to_sklearn(self) -> Any:
@@ -184,10 +214,10 @@ class GaussianMixture(Estimator):
 
 
 NO_WEIGHTS = (
-    "covariance_type='diag' is learned by likelihood, in which weights play no part. Use "
-    "covariance_type='spherical' to compare them."
+    "{} is learned by likelihood, in which weights play no part. Use "
+    "covariance_type='spherical' as it is to compare them."
 )
 NOT_STREAMED = (
-    "covariance_type='diag' is learned by likelihood, which goes over rows again. Use "
-    "covariance_type='spherical', or fit()."
+    "{} is learned by likelihood, which goes over rows again. Use "
+    "covariance_type='spherical' as it is, or fit()."
 )

@@ -11,7 +11,7 @@ from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import select
-from halfseen.models.gaussian_mixture.emission import MixtureParameters
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.naming import quoted

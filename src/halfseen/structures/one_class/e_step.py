@@ -10,7 +10,7 @@ from halfseen.method.em import normalised
 from halfseen.method.learned import select
 from halfseen.moments.regression import RegressionSums, Solution
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.rows import Block
+from halfseen.rows.rows import Block, Rows
 from halfseen.structures.one_class.emission import Emission
 
 
@@ -33,22 +33,24 @@ class ClassSums:
     @classmethod
     def under(cls, emission: Emission[Any], parameters: Any) -> Callable[[Block], "ClassSums"]:
         """The function that runs the E-step on a block."""
-        natural = emission.natural(parameters)
-        log_weights = np.log(parameters.weights)[:, None]
+        expect, log_weights = emission.expect(parameters), np.log(parameters.weights)
 
         def summarise(block: Block) -> ClassSums:
-            statistics = emission.statistics(block.values, block.observed.astype(float))
-            likelihood, shares = _shares(statistics, natural, log_weights)
-            if emission.constant is not None:
-                likelihood += emission.constant(block)
-            if block.weights is not None:
-                likelihood, shares = likelihood * block.weights, shares * block.weights
-            return cls(
-                n_rows=float(len(likelihood) if block.weights is None else block.weights.sum()),
-                log_likelihood=float(likelihood.sum()),
-                share=shares.sum(axis=1),
-                statistics=tuple(shares @ each for each in statistics),
-            )
+            n_rows = float(len(block) if block.weights is None else block.weights.sum())
+            return cls(n_rows, *expect(block, log_weights))
+
+        return summarise
+
+    @classmethod
+    def given(
+        cls, emission: Emission[Any], shares: Array, parameters: Any
+    ) -> Callable[[Block], "ClassSums"]:
+        """The function that sums a block of which the components' ``shares`` (n, k) are known."""
+
+        def summarise(block: Block) -> ClassSums:
+            weighed = block.weighed(shares[block.start : block.start + len(block)])
+            statistics = emission.given(block, weighed, parameters)
+            return cls(weighed.sum(), 0.0, weighed.sum(axis=0), statistics)
 
         return summarise
 
@@ -64,39 +66,11 @@ class ClassSums:
 
 def posterior(block: Block, emission: Emission[Any], parameters: Any) -> Posterior:
     """``log p(x_obs) = log Σ_k π_k Π_{d observed} p(x_d | k)``, and the components' shares."""
-    origin = emission.origin(parameters)
-    values, mask = block.about(origin), block.observed.astype(float)
-    natural = emission.natural(emission.moved(parameters, -origin))
-    joint = np.log(parameters.weights)
-    # Products with a row of the block in each row: its bits do not depend on the rows beside it.
-    for factor, each in zip(natural, emission.statistics(values, mask), strict=True):
-        joint = joint + each @ factor.T
+    joint = np.log(parameters.weights) + emission.log_densities(block, parameters)
     highest = joint.max(axis=1, keepdims=True)
     shares = np.exp(joint - highest)
     total = shares.sum(axis=1, keepdims=True)
-    likelihood = (np.log(total) + highest)[:, 0]
-    if emission.constant is not None:
-        likelihood = likelihood + emission.constant(block)
-    return Posterior(likelihood, shares / total)
-
-
-def _shares(
-    statistics: tuple[Array, ...], natural: tuple[Array, ...], log_weights: Array
-) -> tuple[Array, Array]:
-    """Log-likelihoods (n,) and the components' shares, components in rows; (k, n).
-
-    What is done over components then runs along memory, which is faster.
-    """
-    joint = natural[0] @ statistics[0].T
-    for factor, each in zip(natural[1:], statistics[1:], strict=True):
-        joint += factor @ each.T
-    joint += log_weights
-    highest = joint.max(axis=0)
-    joint -= highest
-    shares = np.exp(joint, out=joint)
-    total = shares.sum(axis=0)
-    shares /= total
-    return np.log(total) + highest, shares
+    return Posterior((np.log(total) + highest)[:, 0], shares / total)
 
 
 P = TypeVar("P")
@@ -154,3 +128,11 @@ class ClassSteps(Generic[P]):
     def within(self, parameters: P) -> P:
         """As the emission has it."""
         return self.emission.within(parameters)
+
+    def prior(self, parameters: P) -> float:
+        """As the emission has it."""
+        return self.emission.prior(parameters)
+
+    def begun(self, rows: Rows, shares: Array, like: P) -> P:
+        """Parameters that give rows the components' ``shares`` (n, k), otherwise ``like`` these."""
+        return self.maximise(rows.accumulate(ClassSums.given(self.emission, shares, like)), like)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels, Mask
-from halfseen.rows.rows import Block
+from halfseen.rows.rows import Block, Rows
 
 P = TypeVar("P")
 P_co = TypeVar("P_co", covariant=True)
@@ -36,12 +36,15 @@ class Free(Protocol[P_co]):
         """The mixture a ``step`` (size,) away."""
 
 
-class Emission(Protocol[P]):
-    """Columns given the component, as an exponential family.
+Step = Callable[[Block, Array], tuple[float, Array, tuple[Array, ...]]]
+"""From a block and logarithms of shares (k,): likelihood, shares and statistics by component."""
 
-    The log-density of a row is ``Σ_i T_i(x) · η_i(k)`` up to what no component changes, with
-    statistics T that are zero in the gaps, so that a missing cell drops out. Parameters P have the
-    shares of the components as ``weights``.
+
+class Emission(Protocol[P]):
+    """Columns given the component. Parameters P have the shares of the components as ``weights``.
+
+    :class:`~halfseen.structures.one_class.exponential.Exponential` has all but a few lines of it
+    for exponential families.
     """
 
     def origin(self, parameters: P) -> Array:
@@ -50,21 +53,38 @@ class Emission(Protocol[P]):
     def moved(self, parameters: P, by: Array) -> P:
         """The same mixture, of values that ``by`` (d,) was added to."""
 
-    def statistics(self, values: Array, mask: Array) -> tuple[Array, ...]:
-        """``T_i``, from values (n, d), zero in the gaps, and a mask (n, d) of ones; (n, s) each."""
+    def log_densities(self, block: Block, parameters: P) -> Array:
+        """Of what is observed in each row, under each component; (n, k)."""
 
-    def natural(self, parameters: P) -> tuple[Array, ...]:
-        """``η_i``; (k, s) each."""
+    def expect(self, parameters: P) -> Step:
+        """The E-step on a block."""
 
-    @property
-    def constant(self) -> Callable[[Block], Array] | None:
-        """What is the same for all components of each row's log-density (n,), if anything is."""
+    def given(self, block: Block, shares: Array, parameters: P) -> tuple[Array, ...]:
+        """Statistics summed by component, if rows belong to them by ``shares`` (n, k)."""
+
+    def prior(self, parameters: P) -> float:
+        """What is added to the log-likelihood of all rows, for polishing to climb."""
 
     def maximise(self, weights: Array, sums: tuple[Array, ...], before: P) -> P:
         """The likeliest parameters, from statistics (k, s) summed by component, and new shares."""
 
-    def for_table(self, kept: Survey) -> "Emission[P]":
+    def for_table(self, rows: Rows, kept: Survey) -> "Emission[P]":
         """The same with limits that suit a table."""
+
+    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+        """Rows as moments should see them: outliers do not decide those."""
+
+    def begun(self, parameters: P) -> P:
+        """Where polishing begins, from what the moments say."""
+
+    def simpler(self, parameters: P, kept: Survey) -> P | None:
+        """The same with less allowed for, if the table might do without; None if there is none."""
+
+    def left_out(self, rows: Rows, parameters: P) -> float:
+        """What E-steps leave out of the log-likelihood, as no component changes it."""
+
+    def settled(self, rows: Rows, parameters: P) -> P:
+        """Polished parameters as they are shown."""
 
     def units(self, parameters: P) -> Mapping[str, Array]:
         """For fields that may be any number: how far is far."""

@@ -10,15 +10,16 @@ from scipy.special import softmax
 from halfseen.method.learned import declared
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array
-from halfseen.rows.rows import Block
-from halfseen.structures.one_class.emission import Emission, Pull
+from halfseen.rows.rows import Block, Rows
+from halfseen.structures.one_class.emission import Pull
+from halfseen.structures.one_class.exponential import Exponential
 
 P = TypeVar("P")
 STEP = 1e-3
 """Of logarithms, in differences: the second ones are then good to seven digits."""
 
 
-class FromZero:
+class FromZero(Exponential):
     """Counts, categories: nothing is measured from elsewhere, and all that is learned is positive.
 
     What an emission says about column d of component k, ``η_i(k)_d``, rests on its own learned
@@ -33,9 +34,13 @@ class FromZero:
         """The same: nothing moves."""
         return parameters
 
-    def for_table(self, kept: Survey) -> Self:
+    def for_table(self, rows: Rows, kept: Survey) -> Self:
         """The same for every table."""
         return self
+
+    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+        """As they are."""
+        return rows
 
     def units(self, parameters: Any) -> Mapping[str, Array]:
         """Nothing may be any number."""
@@ -58,7 +63,7 @@ class FreeLogarithms(Generic[P]):
     Slopes and curvatures are those of ``η``, by differences.
     """
 
-    emission: Emission[P]
+    emission: Exponential
     start: P
 
     @property

@@ -10,7 +10,9 @@ from dask import delayed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen.models.gaussian_mixture.emission import SHAPES, MixtureParameters, Normal
+from halfseen.models.gaussian_mixture.covariance import SHAPES
+from halfseen.models.gaussian_mixture.emission import Normal
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.pairs import PairSums
 from halfseen.moments.regression import RegressionSums
 from halfseen.moments.thirds.third import ThirdSums

@@ -1,0 +1,125 @@
+"""Gaussian mixtures with outliers and spikes: their E-step and M-step."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.moments.recorded import Recorded
+from halfseen.rows.arrays import Array
+from halfseen.rows.rows import Block, Rows
+from halfseen.structures.one_class.emission import Step
+from halfseen.structures.one_class.robust_cells import Cells, expectation, log_densities
+
+Shares = Callable[[Block], Array]
+"""The components' shares in each row of a block; (n, k)."""
+LEAST_OUTLIERS, MOST_OUTLIERS = 1e-4, 0.3
+BEFORE = 1.0
+"""Outliers that are taken to have been seen before, among as many cells as ``CELLS_BEFORE``."""
+CELLS_BEFORE = 100.0
+
+
+def cells_of(parameters: MixtureParameters) -> Cells:
+    """How cells arise."""
+    return Cells(
+        np.log(parameters.weights),
+        parameters.centres,
+        parameters.variances,
+        parameters.spike_shares,
+        parameters.outlier_share,
+        parameters.middle,
+        parameters.spread,
+        parameters.spike,
+        parameters.other,
+    )
+
+
+def densities(block: Block, parameters: MixtureParameters) -> Array:
+    """``log p(x | k)`` of what is observed in each row; (n, k)."""
+    return log_densities(block, cells_of(parameters))
+
+
+def expect(parameters: MixtureParameters) -> Step:
+    """The E-step on a block."""
+    cells = cells_of(parameters)
+
+    def step(block: Block, log_weights: Array) -> tuple[float, Array, tuple[Array, ...]]:
+        likelihood, share, *sums = expectation(block, cells)
+        return likelihood, share, tuple(sums)
+
+    return step
+
+
+def given(
+    block: Block, shares: Array, parameters: MixtureParameters, low: Array, high: Array
+) -> tuple[Array, ...]:
+    """What an E-step would sum if rows belonged to components by ``shares`` (n, k).
+
+    What is between ``low`` and ``high`` (d,) is normal.
+    """
+    values, there = block.values, block.observed
+    at_spike = there & (values == parameters.spike)
+    hurdle = ~np.isnan(parameters.spike) & np.isnan(parameters.other)
+    beside = there & ~(at_spike & hurdle)
+    normal = beside & (values >= low) & (values <= high)
+    first = np.empty((2, *parameters.centres.shape))
+    for k, share in enumerate(shares.T):
+        deviation = np.where(normal, values - parameters.centres[k], 0.0)
+        first[0, k], first[1, k] = share @ deviation, share @ deviation**2
+    counts = [shares.T @ each for each in (beside, normal)]
+    return (*counts, *first, shares.T @ at_spike)
+
+
+def spike_shares(spike: Array, there: Array, parameters: MixtureParameters) -> Array:
+    """How many cells hold the spike in each component, half of one more at first; (k, d)."""
+    count = np.where(np.isnan(parameters.other), there + spike, there)
+    return np.where(np.isnan(parameters.spike), np.nan, (spike + 0.5) / (count + 1.0))
+
+
+def outlier_share(there: Array, normal: Array) -> float:
+    """ε, from cells that may be outliers and those that are not."""
+    share = (float((there - normal).sum()) + BEFORE) / (float(there.sum()) + CELLS_BEFORE)
+    return float(np.clip(share, LEAST_OUTLIERS, MOST_OUTLIERS))
+
+
+def prior(parameters: MixtureParameters) -> float:
+    """What was taken to have been seen before, as a log-likelihood."""
+    share, spikes = parameters.outlier_share, parameters.spike_shares
+    height = BEFORE * np.log(share) + (CELLS_BEFORE - BEFORE) * np.log1p(-share)
+    return float(height + 0.5 * np.nansum(np.log(spikes) + np.log1p(-spikes)))
+
+
+def shown_means(
+    rows: Rows, parameters: MixtureParameters, low: Array, high: Array, shares: Shares
+) -> Array:
+    """Means over what rows have of each component, values being clipped; (k, d).
+
+    Under a skewed column these are right where centres are not. What no row says stays.
+    """
+    low = np.fmin(low, np.fmin(parameters.spike, parameters.other))
+    high = np.fmax(high, np.fmax(parameters.spike, parameters.other))
+
+    def summarise(block: Block) -> Array:
+        weighed = block.weighed(shares(block))
+        clipped = np.clip(block.values, low, high) * block.observed
+        sums: Array = np.stack([weighed.T @ clipped, weighed.T @ block.observed])
+        return sums
+
+    total, count = rows.accumulate(summarise)
+    means: Array = np.divide(total, count, out=parameters.centres.copy(), where=count > 1e-10)
+    return means
+
+
+def allowing(parameters: MixtureParameters, recorded: Recorded) -> MixtureParameters:
+    """The same mixture, allowing for outliers and spikes."""
+    spiked = np.isnan(recorded.spike)
+    return replace(
+        parameters,
+        spike_shares=np.where(spiked, np.nan, np.full(parameters.means.shape, 0.5)),
+        outlier_share=0.01,
+        middle=recorded.middle,
+        spread=recorded.spread,
+        spike=recorded.spike,
+        other=recorded.other,
+    )

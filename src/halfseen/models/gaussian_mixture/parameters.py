@@ -1,0 +1,47 @@
+"""Parameters of Gaussian mixtures."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfseen.method.learned import BEHIND, BESIDE, GIVEN, SHOWN, learned
+from halfseen.method.scale import ANY, FRACTION, POSITIVE, SHARE
+from halfseen.rows.arrays import Array
+
+NOT_GIVEN: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureParameters:
+    """``x | component k ~ N(c_k, diag(σ²_k))`` with probability π_k.
+
+    Beside that there may be outliers and spikes, as in
+    :mod:`halfseen.structures.one_class.robust_cells`. Without them means are where the normals are.
+    """
+
+    weights: Array = learned("weights_", "k", SHARE)  # π
+    means: Array = learned("means_", "kd", ANY, role=SHOWN)  # of all that is not an outlier
+    variances: Array = learned("covariances_", ("", "k", "d", "kd"), POSITIVE, 0.0)  # σ², (k, d)
+    centres: Array = learned("centres_", "kd", ANY, role=BEHIND, default=NOT_GIVEN)
+    spike_shares: Array = learned(
+        "spike_shares_", "kd", FRACTION, np.nan, role=BESIDE, default=NOT_GIVEN
+    )
+    outlier_share: float = learned("outlier_share_", "", FRACTION, role=GIVEN, default=0.0)
+    middle: Array = learned("typical_values_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)
+    spread: Array = learned("typical_spreads_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)
+    spike: Array = learned("spike_values_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)
+    other: Array = learned("second_values_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)
+
+    def __post_init__(self) -> None:
+        nothing = np.full(self.means.shape, np.nan)
+        usual = {"centres": self.means, "spike_shares": nothing}
+        usual |= dict.fromkeys(("middle", "spread", "spike", "other"), nothing[0])
+        for name, value in usual.items():
+            if getattr(self, name) is NOT_GIVEN:
+                object.__setattr__(self, name, value)
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is a mixture of normals and nothing else."""
+        return self.outlier_share == 0
