@@ -120,7 +120,8 @@ def summary(found: Scores) -> dict[str, dict[str, dict[str, float]]]:
 
 def _mean(some: list[float]) -> dict[str, float]:
     error = np.std(some, ddof=1) / np.sqrt(len(some)) if len(some) > 1 else np.nan
-    return {"mean": float(np.mean(some)), "se": float(error), "worst": float(np.min(some))}
+    extremes = {"least": float(np.min(some)), "most": float(np.max(some))}
+    return {"mean": float(np.mean(some)), "se": float(error), "tables": len(some)} | extremes
 
 
 def shown(figures: dict[str, dict[str, dict[str, float]]]) -> str:
