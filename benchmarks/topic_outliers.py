@@ -1,9 +1,9 @@
 """How well topics are found in counts that are not quite of the model.
 
 Run ``python -m benchmarks.topic_outliers``: 20 tables of each kind, 5,000 rows of 20 words with
-gaps, four topics, by moments, and the first of them by stochastic EM. The error is the mean over topics of Σ|found -
-true| (L1, at most 2). ``--against SRC`` measures the version whose sources are in that folder
-instead. Seeds from ``REPORTED`` on are for figures; ``--tuning`` takes those from 0 on.
+gaps, four topics, by moments, and the first of them by stochastic EM. The error is the mean over
+topics of Σ|found - true| (L1, at most 2). ``--against SRC`` measures the version whose sources are
+in that folder instead. Seeds from ``REPORTED`` on are for figures; ``--tuning`` takes those from 0.
 """
 
 import argparse
