@@ -6,7 +6,7 @@ Those of scikit-learn are always at hand; files are looked for in the folder nam
 
 import csv
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -123,12 +123,12 @@ TABLES: dict[str, Callable[[], Table]] = {
 }
 
 
-def at_hand() -> dict[str, Table]:
-    """All tables whose files are there."""
+def at_hand(names: Iterable[str] = TABLES) -> dict[str, Table]:
+    """The tables whose files are there."""
     found = {}
-    for name, load in TABLES.items():
+    for name in names:
         try:
-            found[name] = load()
+            found[name] = TABLES[name]()
         except FileNotFoundError:
             continue
     return found

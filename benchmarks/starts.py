@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks import results_file
 from benchmarks.contaminated import draw
-from benchmarks.real_tables import Array, at_hand, scaled
+from benchmarks.real_tables import TABLES, Array, at_hand, scaled
 from halfseen import GaussianMixture
 from halfseen.models.gaussian_mixture.emission import MixtureParameters
 from halfseen.moments.survey import survey
@@ -113,16 +113,16 @@ def main() -> None:
     """Measure, print and keep."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--type", default="diag", help="type of covariance")
-    parser.add_argument("--tables", nargs="+", help="some real tables only")
+    parser.add_argument(
+        "--tables", nargs="+", default=list(TABLES), choices=TABLES, metavar="TABLE"
+    )
     parser.add_argument("--numbers", nargs="+", type=int, default=list(NUMBERS), metavar="K")
     parser.add_argument("--starts", type=int, default=N_STARTS)
     parser.add_argument("--simulated", type=int, default=100, help="simulated tables")
     parser.add_argument("--keep", action="store_true", help="write the results file")
     options = parser.parse_args()
     real: list[Compared] = []
-    for name, table in at_hand().items():
-        if options.tables is not None and name not in options.tables:
-            continue
+    for name, table in at_hand(options.tables).items():
         for k in options.numbers:
             one = compared(name, scaled(table.values), k, options.type, options.starts)
             real.append(one)
