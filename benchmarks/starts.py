@@ -50,14 +50,18 @@ class Compared(NamedTuple):
     random: Reached
 
 
-def random_start(table: Array, k: int, seed: int) -> Start:
+def random_start(table: Array, k: int, seed: int, kind: str = "diag") -> Start:
     """Means at random rows, gaps there at the columns' means; overall variances; equal shares."""
     rng = np.random.default_rng(seed)
     filled = np.where(np.isnan(table), np.nanmean(table, axis=0), table)
+    variances = np.nanvar(table, axis=0)
+    if kind.endswith("spherical"):
+        # The first step must not fall to what the type allows, or EM takes it for the end.
+        variances = np.full_like(variances, variances.mean())
     return Start(
         np.full(k, 1 / k),
         filled[rng.choice(len(table), k, replace=False)],
-        np.tile(np.nanvar(table, axis=0), (k, 1)),
+        np.tile(variances, (k, 1)),
     )
 
 
@@ -80,7 +84,7 @@ def best_of_random(table: Array, k: int, kind: str, n_starts: int = N_STARTS) ->
     rows = MemoryRows(table, tuple(map(str, range(table.shape[1]))))
     model, seen = mixture(k, kind)._model(), survey(rows, 0.95)
     climbs = [
-        model.polish(rows, MixtureParameters(*random_start(table, k, seed)), seen, int).climb
+        model.polish(rows, MixtureParameters(*random_start(table, k, seed, kind)), seen, int).climb
         for seed in range(n_starts)
     ]
     return Reached(

@@ -125,3 +125,5 @@ def test_a_random_start_is_at_rows_of_the_table():
     )
     np.testing.assert_allclose(start.variances, [[8 / 3, 4.0]] * 2)
     np.testing.assert_allclose(start.weights, 0.5)
+    even = starts.random_start(table, 2, seed=0, kind="tied_spherical").variances
+    np.testing.assert_allclose(even, 10 / 3)
