@@ -10,8 +10,10 @@ from benchmarks import (
     alarms,
     cluster_overhead,
     cluster_schedule,
+    contaminated,
     coverage,
     defaults,
+    fit_time,
     implicit_accuracy,
     implicit_speed,
     imputation,
@@ -20,11 +22,14 @@ from benchmarks import (
     pass_costs,
     refinement,
     results_file,
+    robustness,
     rows_way,
     sepsis,
     sparse_growth,
     sparse_topics,
+    starts,
     third_moment_speed,
+    topic_outliers,
     topic_refinement,
     weighting,
 )
@@ -292,6 +297,11 @@ SMALL = {
     cluster_schedule: "--small",
     sparse_topics: "--rows 1500 --words 600 --topics 2",
     topic_refinement: "--rows 3000 --seeds 1 --sweeps 20 --jobs 1",
+    contaminated: "--seeds 1",
+    robustness: "--settings Gauss iris --seeds 1 --types diag",
+    topic_outliers: "--rows 1500 --seeds 1 --kinds clean --ways moments",
+    starts: "--tables iris --numbers 2 --starts 2 --simulated 0",
+    fit_time: "--rows 3000 --repeats 1 --rounds 1",
 }
 
 

@@ -1,0 +1,152 @@
+"""Whether a default fit ends as high as the best of twenty random starts, and in how many passes.
+
+Run ``python -m benchmarks.starts``: real tables of numbers, columns in robust spreads, with 2, 3,
+4, 6 and 8 components, and simulated ones of 10,000 rows. Both climb with the same EM on the same
+objective until it converges. A fit is worse, or better, if its log-likelihood of all rows is off
+by more than one nat.
+"""
+
+import argparse
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks import results_file
+from benchmarks.contaminated import draw
+from benchmarks.real_tables import TABLES, Array, at_hand, scaled
+from halfseen import GaussianMixture
+from halfseen.models.gaussian_mixture.emission import MixtureParameters
+from halfseen.moments.survey import survey
+from halfseen.rows.engines.memory import MemoryRows
+
+NUMBERS = (2, 3, 4, 6, 8)
+N_STARTS = 20
+NATS = 1.0
+SIMULATED_ROWS = 10_000
+
+
+class Start(NamedTuple):
+    """Parameters to climb from."""
+
+    weights: Array  # (k,)
+    means: Array  # (k, d)
+    variances: Array  # (k, d)
+
+
+class Reached(NamedTuple):
+    """How high a climb ended, and how many passes over all rows it took."""
+
+    log_likelihood: float  # of all rows, with the prior if the objective has one
+    passes: float
+
+
+class Compared(NamedTuple):
+    """A default fit and the best of random starts of one table."""
+
+    table: str
+    k: int
+    ours: Reached
+    random: Reached
+
+
+def random_start(table: Array, k: int, seed: int, kind: str = "diag") -> Start:
+    """Means at random rows, gaps there at the columns' means; overall variances; equal shares."""
+    rng = np.random.default_rng(seed)
+    filled = np.where(np.isnan(table), np.nanmean(table, axis=0), table)
+    variances = np.nanvar(table, axis=0)
+    if kind.endswith("spherical"):
+        # The first step must not fall to what the type allows, or EM takes it for the end.
+        variances = np.full_like(variances, variances.mean())
+    return Start(
+        np.full(k, 1 / k),
+        filled[rng.choice(len(table), k, replace=False)],
+        np.tile(variances, (k, 1)),
+    )
+
+
+def mixture(k: int, kind: str) -> Any:
+    """What is fitted, and whose EM climbs from random starts too."""
+    return GaussianMixture(k, covariance_type=kind, random_state=0)
+
+
+def reached(table: Array, k: int, kind: str) -> Reached:
+    """By the default fit; lower than anything if there is none."""
+    try:
+        model = mixture(k, kind).fit(table)
+    except ValueError:
+        return Reached(-np.inf, 0.0)
+    return Reached(float(len(table) * model.lower_bound_), float(model.n_iter_))
+
+
+def best_of_random(table: Array, k: int, kind: str, n_starts: int = N_STARTS) -> Reached:
+    """By the same EM from random starts: the highest end, and the passes of all."""
+    rows = MemoryRows(table, tuple(map(str, range(table.shape[1]))))
+    model, seen = mixture(k, kind)._model(), survey(rows, 0.95)
+    climbs = [
+        model.polish(rows, MixtureParameters(*random_start(table, k, seed, kind)), seen, int).climb
+        for seed in range(n_starts)
+    ]
+    return Reached(
+        float(len(table) * max(climb.log_likelihood for climb in climbs)),
+        float(sum(climb.n_iterations for climb in climbs)),
+    )
+
+
+def compared(name: str, table: Array, k: int, kind: str, n_starts: int) -> Compared:
+    """Both ways on one table."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Compared(name, k, reached(table, k, kind), best_of_random(table, k, kind, n_starts))
+
+
+def summary(found: list[Compared]) -> dict[str, float]:
+    """How often a fit is worse or better, and its share of the passes of random starts."""
+    gain = np.array([one.ours.log_likelihood - one.random.log_likelihood for one in found])
+    passes = np.array([[one.ours.passes, one.random.passes] for one in found])
+    return {
+        "fits": len(found),
+        "worse %": float(100 * np.mean(gain < -NATS)),
+        "better %": float(100 * np.mean(gain > NATS)),
+        "passes / theirs": float(passes[:, 0].sum() / passes[:, 1].sum()),
+        "median of passes / theirs": float(np.median(passes[:, 0] / passes[:, 1])),
+    }
+
+
+def main() -> None:
+    """Measure, print and keep."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--type", default="diag", help="type of covariance")
+    parser.add_argument(
+        "--tables", nargs="+", default=list(TABLES), choices=TABLES, metavar="TABLE"
+    )
+    parser.add_argument("--numbers", nargs="+", type=int, default=list(NUMBERS), metavar="K")
+    parser.add_argument("--starts", type=int, default=N_STARTS)
+    parser.add_argument("--simulated", type=int, default=100, help="simulated tables")
+    parser.add_argument("--keep", action="store_true", help="write the results file")
+    options = parser.parse_args()
+    real: list[Compared] = []
+    for name, table in at_hand(options.tables).items():
+        for k in options.numbers:
+            one = compared(name, scaled(table.values), k, options.type, options.starts)
+            real.append(one)
+            gain = one.ours.log_likelihood - one.random.log_likelihood
+            passes = f"passes {one.ours.passes:.0f} / {one.random.passes:.0f}"
+            print(f"{name:>14} K = {k}  {gain:+12.1f} nats  {passes}", flush=True)
+    simulated = [
+        compared("simulated", draw("Gauss", 1_000 + seed, n_rows=SIMULATED_ROWS).values, 4, *how)
+        for how in [(options.type, options.starts)]
+        for seed in range(options.simulated)
+    ]
+    groups = {"real tables": real, "simulated": simulated}
+    figures: dict[str, Any] = {name: summary(some) for name, some in groups.items() if some}
+    for name, row in figures.items():
+        print(f"{name:>14}  " + "  ".join(f"{key} {value:.3g}" for key, value in row.items()))
+    if options.keep:
+        figures["tables"] = len({one.table for one in real})
+        command = f"python -m benchmarks.starts --type {options.type}"
+        results_file.write("starts", f"{command} --simulated {options.simulated}", figures)
+
+
+if __name__ == "__main__":
+    main()
