@@ -16,7 +16,7 @@ from benchmarks import results_file
 from benchmarks.contaminated import draw
 from benchmarks.real_tables import TABLES, Array, at_hand, scaled
 from halfseen import GaussianMixture
-from halfseen.models.gaussian_mixture.emission import MixtureParameters
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.survey import survey
 from halfseen.rows.engines.memory import MemoryRows
 
