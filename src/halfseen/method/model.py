@@ -109,6 +109,7 @@ class Climb(NamedTuple):
     start: str = "moments"  # the one that led highest
     n_starts: int = 1
     n_agreeing: int = 1  # starts that led to the same place
+    work: float = 0.0  # passes over all rows that all starts took together
 
 
 class Polished(NamedTuple):

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
+import numpy as np
+
 from halfseen.method.model import Polished
 
 P = TypeVar("P")
@@ -11,20 +13,21 @@ ClimbFrom = Callable[[P, int], Polished]
 
 
 class Plan(NamedTuple):
-    """How many starts there are, and how far each goes."""
+    """How many starts there are, and how far they go before the worse of them are given up."""
 
     n_seeds: int
     most_rows: int  # that starts are tried on
-    passes: int  # of each
-    more_passes: int  # of the best
+    rounds: tuple[tuple[int, int], ...]  # how many go on, and in how many passes
     finalists: int  # that go to the end
 
 
 FEW_ROWS, MANY_ROWS = 500, 5000
-SMALL = Plan(n_seeds=32, most_rows=1000, passes=10, more_passes=30, finalists=5)
-USUAL = Plan(n_seeds=16, most_rows=1000, passes=10, more_passes=30, finalists=3)
+SMALL = Plan(n_seeds=24, most_rows=1000, rounds=((100, 4), (8, 6), (4, 10)), finalists=3)
+USUAL = Plan(n_seeds=16, most_rows=1000, rounds=((100, 4), (6, 6), (3, 20)), finalists=3)
 SAME = 1.0
-"""Nats that two climbs to one maximum may end apart."""
+"""Nats that two climbs to one maximum may end apart, if neither is done."""
+ONE = 0.01
+"""Nats between climbs that are as good as one."""
 
 
 class Tried(NamedTuple, Generic[P]):
@@ -33,6 +36,7 @@ class Tried(NamedTuple, Generic[P]):
     name: str
     parameters: P
     height: float  # log-likelihood of those rows, with the prior
+    passes: int  # over those rows
 
 
 def plan_for(n_rows: float) -> Plan:
@@ -43,19 +47,28 @@ def plan_for(n_rows: float) -> Plan:
 def tried(
     starts: Mapping[str, P], climb: ClimbFrom[P], n_rows: float, plan: Plan
 ) -> list[Tried[P]]:
-    """Where the starts lead, best first; the first few of them have gone further."""
+    """Where the starts lead, best first: in rounds, after each of which the worse stay behind."""
 
-    def go(name: str, start: P, passes: int) -> Tried[P]:
-        found, way = climb(start, passes)
-        return Tried(name, found, (way.log_likelihood or 0.0) * n_rows)
+    def go(one: Tried[P], most: int) -> Tried[P]:
+        found, way = climb(one.parameters, most)
+        height = (way.log_likelihood or 0.0) * n_rows
+        return Tried(one.name, found, height, one.passes + way.n_iterations)
 
-    once = [go(name, start, plan.passes) for name, start in starts.items()]
-    once.sort(key=lambda one: -one.height)
-    first, rest = once[: plan.finalists], once[plan.finalists :]
-    known = [one for one in rest if one.name in FIRST]
-    further = [go(one.name, one.parameters, plan.more_passes) for one in [*first, *known]]
-    others = [one for one in rest if one.name not in FIRST]
-    return sorted([*further, *others], key=lambda one: -one.height)
+    found = [Tried(name, start, -np.inf, 0) for name, start in starts.items()]
+    for n_on, most in plan.rounds:
+        on, behind = _parted(found, n_on)
+        found = sorted([*(go(one, most) for one in on), *behind], key=lambda one: -one.height)
+    return found
+
+
+def _parted(found: list[Tried[P]], n_on: int) -> tuple[list[Tried[P]], list[Tried[P]]]:
+    """Those that go on, and those that do not: of climbs that are as good as one, one does."""
+    on: list[Tried[P]] = []
+    for one in found:
+        alone = all(abs(one.height - other.height) > ONE for other in on if one.height > -np.inf)
+        if one.name in FIRST or (alone and len(on) < n_on):
+            on.append(one)
+    return on, [one for one in found if not any(one is other for other in on)]
 
 
 FIRST = ("moments",)
@@ -68,7 +81,7 @@ def finalists(found: list[Tried[P]], n_rows: float, plan: Plan) -> list[Tried[P]
     With many rows what the moments say goes on, and another only if it was clearly better.
     """
     if n_rows <= MANY_ROWS:
-        best = found[: plan.finalists]
+        best, _ = _parted(found, plan.finalists)
         return sorted(best, key=lambda one: one.name not in FIRST)
     safe = [one for one in found if one.name in FIRST]
     better = [one for one in found[:1] if all(one.height > s.height + SAME for s in safe)]

@@ -106,6 +106,8 @@ class OneClass(Generic[P]):
                 start=last[best].name,
                 n_starts=len(found),
                 n_agreeing=n_agreeing,
+                work=sum(one.passes for one in found) * n_some / n_rows
+                + sum(climb.n_iterations for _, climb in ends),
             ),
         )
 
