@@ -19,7 +19,7 @@ from benchmarks.real_tables import TABLES, Array, at_hand, scaled
 from halfseen import GaussianMixture
 from halfseen.method.fit import fit_rows
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.moments.survey import survey
+from halfseen.moments.survey import Survey, survey
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.stages import Stages
 
@@ -38,7 +38,10 @@ class Start(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """How high a climb ended, and how many passes over all rows it took."""
+    """How high a climb ended, and how many passes of EM over all rows it took.
+
+    A pass over some of the rows counts by their share.
+    """
 
     log_likelihood: float  # of all rows, with the prior if the objective has one
     passes: float
