@@ -52,6 +52,7 @@ def prepared(voice: Voice, table: Opened, log: Sequence[str], standardise: bool)
         log=logged,
         standardise=standardise,
         missing_values=table.files.missing_values,
+        whole=seen.features.whole,
     )
     files = replace(seen.table.files, preprocessing=done if done.changes else None)
     return Prepared(files, seen.n_rows, len(names), done)
