@@ -33,10 +33,10 @@ class Fate(NamedTuple):
         return Column(name, self.kind, self.used, told)
 
 
-def fate_of(cells: CellSums, numbers_rows: bool) -> Fate:
-    """What becomes of a column with such cells."""
-    if numbers_rows:
-        return Fate("identifier", False, "it numbers the rows")
+def fate_of(cells: CellSums, identifies: str | None) -> Fate:
+    """What becomes of a column with such cells; ``identifies`` says how it tells rows apart."""
+    if identifies is not None:
+        return Fate("identifier", False, identifies)
     if cells.writing is not None:
         return Fate("categorical" if cells.truth_words else "continuous", True, cells.writing.note)
     if cells.dates == cells.known:

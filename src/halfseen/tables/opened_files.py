@@ -12,6 +12,7 @@ from halfseen.tables.file_source import FileSource, OneFile, Stamp, stamp_of
 from halfseen.tables.files import Files
 from halfseen.tables.formats import FORMATS
 from halfseen.tables.formats.format import Format, Look, Written
+from halfseen.tables.identifiers import identifies
 from halfseen.tables.kinds import Column, Fate, fate_of
 from halfseen.tables.sparse_file import MARKETS
 
@@ -197,7 +198,10 @@ def _fate(
     others = [f.other for file in files for f in file.header.fields if f.name == name and f.other]
     if others:
         return Fate("ignored", False, f"it holds {others[0]}")
-    return fate_of(_total(cells), named and not chosen and _number_rows(cells))
+    if chosen or not named:
+        return fate_of(_total(cells), None)
+    numbers = "it numbers the rows" if _number_rows(cells) else identifies(name, _total(cells))
+    return fate_of(_total(cells), numbers)
 
 
 def _number_rows(cells: list[CellSums]) -> bool:
