@@ -1,14 +1,16 @@
 """Numbers, names and weights in words."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfseen.rows.arrays import Array
+from halfseen.method.fit import Fitted
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.percentages import percent as percent  # all words are to be had from here
 
 MOST = 8
 """More features than this are counted, not named."""
+YEARS = (1500, 2200)
 
 
 class Told(NamedTuple):
@@ -18,14 +20,18 @@ class Told(NamedTuple):
     lines: list[str]
 
 
-def number(value: float) -> str:
+def number(value: float, year: bool = False) -> str:
     """Three significant digits, or all of a whole number, without powers of ten if they can be.
 
     >>> number(1234.56), number(0.01234), number(2.5e9), number(-0.0)
     ('1,235', '0.0123', '2.50e+09', '0')
+    >>> number(2008.7, year=True)
+    '2009'
     """
     if not np.isfinite(value):
         return "unknown"
+    if year:
+        return f"{value:.0f}"
     size = abs(value)
     if size < 1e-12:
         return "0"
@@ -33,6 +39,22 @@ def number(value: float) -> str:
         return f"{value:.2e}"
     digits = max(0, 2 - int(np.floor(np.log10(size))))
     return f"{value:,.{digits}f}"
+
+
+def years_among(fitted: Fitted[Any]) -> Mask:
+    """Which features hold years, as far as values tell: whole numbers of the last centuries; (d,).
+
+    Whoever reads 2,009 for 2009 thinks of something else.
+    """
+    possible, done = fitted.possible, fitted.preprocessing
+    whole, ends = possible.whole, np.array([possible.low, possible.high])
+    if done is not None:
+        whole, ends = (
+            np.zeros(len(whole), bool) if done.whole is None else done.whole,
+            done.undo(ends),
+        )
+    years: Mask = whole & (ends[0].round() >= YEARS[0]) & (ends[1].round() <= YEARS[1])
+    return years
 
 
 def plural(noun: str) -> str:
