@@ -26,6 +26,7 @@ def test_years_have_no_separators_and_amounts_do(tmp_path, scales):
             "built": 1930 + 60 * group + rng.integers(0, 20, 800),
             "area": rng.normal(5600 + 400 * group, 30).round(1),
             "cost": (rng.normal(3000 + 2000 * group, 100)).round(),
+            "Year Sold": np.where(np.arange(800) == 3, 2207, 2007 + rng.integers(0, 3, 800)),
             "rooms": rng.normal(4 + 3 * group, 0.5).round(1),
         }
     )
@@ -41,3 +42,4 @@ def test_years_have_no_separators_and_amounts_do(tmp_path, scales):
     assert re.search(r"<td[^>]*>(19[3-9]\d|200\d)</td>", text)
     texts = load(model).fitted.model.portrait(load(model).fitted).heat_map(5).texts
     assert re.fullmatch(r"19\d\d|2000", texts[0][0])
+    assert texts[3][0] == "2008"

@@ -7,6 +7,7 @@ import numpy as np
 from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.percentages import percent as percent  # all words are to be had from here
+from halfseen.tables.identifiers import named_as_year
 
 MOST = 8
 """More features than this are counted, not named."""
@@ -42,18 +43,20 @@ def number(value: float, year: bool = False) -> str:
 
 
 def years_among(fitted: Fitted[Any]) -> Mask:
-    """Which features hold years, as far as values tell: whole numbers of the last centuries; (d,).
+    """Which features hold years: whole numbers of the last centuries; (d,).
 
-    Whoever reads 2,009 for 2009 thinks of something else.
+    Whoever reads 2,009 for 2009 thinks of something else. A column with the name of a year may hold
+    one that is mistyped.
     """
     possible, done = fitted.possible, fitted.preprocessing
     whole, ends = possible.whole, np.array([possible.low, possible.high])
     if done is not None:
-        whole, ends = (
-            np.zeros(len(whole), bool) if done.whole is None else done.whole,
-            done.undo(ends),
-        )
-    years: Mask = whole & (ends[0].round() >= YEARS[0]) & (ends[1].round() <= YEARS[1])
+        ends = done.undo(ends)
+        whole = np.zeros(len(whole), bool) if done.whole is None else done.whole
+    named = np.array([named_as_year(name) for name in fitted.own_names], bool)
+    low, high = ends.round()
+    first, last = np.where(named, 1000, YEARS[0]), np.where(named, 3000, YEARS[1])
+    years: Mask = whole & (low >= first) & (high <= last)
     return years
 
 

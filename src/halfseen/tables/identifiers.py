@@ -3,6 +3,7 @@
 import re
 
 from halfseen.tables.cells.sums import CellSums
+from halfseen.tables.kinds import Reason
 
 NAMES = {"id", "ids", "pid", "uid", "uuid", "guid", "rownames", "row.names", "row_names", "rowname"}
 OF_WHAT = (
@@ -16,6 +17,20 @@ CAMEL = re.compile(r".*[a-z0-9]I[dD]")
 YEAR = re.compile(r"(.*[\s_.\-])?(year|yr)([\s_.\-/].*)?")
 FEWEST_THINGS = 20
 """Fewer different values may be a code for kinds of things, which is for the user to judge."""
+
+NUMBERS_ROWS = Reason("it numbers the rows", "they number the rows")
+NEARLY_UNIQUE = Reason(
+    "it has the name of an identifier, and nearly all of its values are different",
+    "they have names of identifiers, and nearly all of their values are different",
+)
+OF_SEVERAL_ROWS = Reason(
+    "it has the name of an identifier, of several rows each",
+    "they have names of identifiers, of several rows each",
+)
+CLOSE_TOGETHER = Reason(
+    "its values are all different and close together, as numbers of rows are",
+    "their values are all different and close together, as numbers of rows are",
+)
 
 
 def named_as_identifier(name: str) -> bool:
@@ -40,7 +55,7 @@ def named_as_year(name: str) -> bool:
     return bool(YEAR.fullmatch(name.strip().lower()))
 
 
-def identifies(name: str, cells: CellSums) -> str | None:
+def identifies(name: str, cells: CellSums) -> Reason | None:
     """Why a column of such cells is one that tells rows apart; None if it may be a measurement.
 
     Fractions are never taken for identifiers, and whole numbers only if their name says so, or if
@@ -51,9 +66,9 @@ def identifies(name: str, cells: CellSums) -> str | None:
         return None
     if named_as_identifier(name):
         if values.nearly_all_different:
-            return "it has the name of an identifier, and nearly all of its values are different"
+            return NEARLY_UNIQUE
         if values.different >= FEWEST_THINGS and name.strip().lower() != "index":
-            return "it has the name of an identifier, of several rows each"
+            return OF_SEVERAL_ROWS
     if values.nearly_all_different and values.close_together and not named_as_year(name):
-        return "its values are all different and close together, as numbers of rows are"
+        return CLOSE_TOGETHER
     return None

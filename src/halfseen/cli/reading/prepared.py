@@ -44,7 +44,7 @@ def prepared(voice: Voice, table: Opened, log: Sequence[str], standardise: bool)
         return Prepared(table.files, n_rows, n_columns, None)
     seen = surveyed(table)
     names = seen.table.source.names
-    voice.note(_about(seen), *seen.table.notes)
+    voice.note(_about(seen), *seen.table.short_notes)
     logged = list(names) if list(log) == ["*"] else log
     check_known(logged, names, table.file, "--log")
     done = Preprocessing.learn_from(
