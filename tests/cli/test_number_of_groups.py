@@ -24,10 +24,11 @@ def files(tmp_path_factory):
     return folder, X
 
 
-def test_auto_prints_the_number_and_the_reason(files, tmp_path):
+@pytest.mark.parametrize("asked", [("-k", "auto"), ()])
+def test_auto_prints_the_number_and_the_reason_and_may_be_left_out(files, tmp_path, asked):
     folder, X = files
     out = tmp_path / "model.halfseen"
-    result = run("fit", folder / "rows.csv", "-k", "auto", "--out", out)
+    result = run("fit", folder / "rows.csv", *asked, "--out", out)
     assert result.exit_code == 0, result.output
     reason = choose_components(X).reason
     assert f"3 groups were chosen. {reason}" in " ".join(result.output.split())

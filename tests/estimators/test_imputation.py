@@ -1,11 +1,13 @@
 """Filled tables come back in their own container, with what was observed untouched."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from halfseen import GammaPoisson, GaussianMixture, simulate
+from halfseen import GammaPoisson, GaussianMixture, load, simulate
 
 NAMES = ["age", "pulse", "lactate", "crp"]
 
@@ -171,3 +173,70 @@ def test_a_constant_far_from_zero_has_no_spread(counts):
         model = GaussianMixture(3, covariance_type="diag").fit(table)
     _, spread = model.impute(table, return_std=True)
     np.testing.assert_allclose(spread[:, 4], 0.0, atol=1e-6)
+
+
+def ward(rng, n=600):
+    """Ages, a yes or no, doses of two sizes, children, and a pressure that is never negative."""
+    group = rng.integers(2, size=n)
+    table = np.column_stack(
+        [
+            rng.normal(40 + 30 * group, 5),
+            rng.random(n) < 0.2 + 0.6 * group,
+            np.where(rng.random(n) < 0.3 + 0.4 * group, 0.5, 0.0),
+            rng.poisson(0.5 + 3 * group),
+            rng.exponential(0.5 + 2.5 * group),
+            rng.normal(20 + 10 * group, 3),
+            rng.normal(10 - 5 * group, 2),
+        ]
+    ).astype(float)
+    return simulate.independent_gaps(table, [1, 0.7, 0.7, 0.7, 0.7, 1, 1], rng)
+
+
+def test_nothing_is_filled_in_beyond_what_its_column_holds():
+    X = ward(np.random.default_rng(0))
+    model = GaussianMixture(2, covariance_type="diag", random_state=0).fit(X)
+    low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
+    np.testing.assert_array_equal(model.value_ranges_, [low, high])
+    np.testing.assert_array_equal(model.value_steps_, [0, 1, 0.5, 1, 0, 0, 0])
+    far = X.copy()
+    far[:, 0] *= 5  # rows unlike all that the model saw
+    for filled in (model.impute(far), *model.impute(far, draws=3)):
+        gaps = np.isnan(far)
+        assert (np.where(gaps, filled, low) >= low).all()
+        assert (np.where(gaps, filled, high) <= high).all()
+        assert (filled[~gaps] == far[~gaps]).all()
+
+
+def test_possible_values_are_whole_or_one_of_two():
+    X = ward(np.random.default_rng(1))
+    model = GaussianMixture(2, random_state=0).fit(X)
+    expected, near = model.impute(X), model.impute(X, possible=True)
+    for filled in (near, *model.impute(X, draws=3, possible=True)):
+        assert set(filled[:, 1]) == {0, 1}
+        assert set(filled[:, 2]) == {0, 0.5}
+        assert (filled[:, 3] % 1 == 0).all()
+        assert filled[:, 3].max() <= np.nanmax(X[:, 3])
+    np.testing.assert_array_equal(near[:, [0, 4, 5]], expected[:, [0, 4, 5]])
+    gaps = np.isnan(X[:, 1])
+    np.testing.assert_array_equal(near[gaps, 1], expected[gaps, 1] > 0.5)
+    np.testing.assert_array_equal(near[:, 3], np.round(expected[:, 3]))
+    assert (expected[:, 3] % 1 != 0).any()
+
+
+def test_possible_values_of_batches_and_of_a_loaded_model_are_the_same(tmp_path):
+    X = ward(np.random.default_rng(2))
+    model = GaussianMixture(2).fit(X)
+    whole = model.impute(X, possible=True)
+    parts = model.impute([X[:250], X[250:]], possible=True)
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+    model.save(tmp_path / "ward.halfseen")
+    again = load(tmp_path / "ward.halfseen")
+    np.testing.assert_array_equal(again.impute(X, possible=True), whole)
+    np.testing.assert_array_equal(again.value_steps_, model.value_steps_)
+
+
+def test_models_of_older_files_have_no_limits():
+    old = load(next((Path(__file__).parents[1] / "store" / "fixtures").glob("mixture-1.halfseen")))
+    assert (old.value_ranges_[0] == -np.inf).all()
+    assert (old.value_ranges_[1] == np.inf).all()
+    assert not old.value_steps_.any()

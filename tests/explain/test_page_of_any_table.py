@@ -101,7 +101,7 @@ def test_rows_are_shown_by_their_number_in_the_table(monkeypatch):
     X = measurements()
     case = GaussianMixture(2).fit(X).case(X)
     memberships = case.portrait.doubts(case.sample.rows).memberships
-    shown = some_rows(case.portrait, None, case.sample, memberships)
+    shown = some_rows(case.portrait, case.fitted, case.sample, memberships)
     for line in shown.rows:
         row = X.iloc[int(line[0]) - 1]
         assert line[3:] == ["" if np.isnan(value) else number(value) for value in row]

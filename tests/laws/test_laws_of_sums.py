@@ -110,6 +110,7 @@ SUMS = {
 }
 ELSEWHERE = {
     "CellSums": "tables/test_one_door.py adds cells of columns",
+    "Distinct": "tables/test_identifiers.py adds rows in any order",
     "_Counted": "part of CellSums",
     "CrossScores": "doubt/test_number_of_components.py adds folds",
     "Stream": "estimators/test_streams.py adds streams",

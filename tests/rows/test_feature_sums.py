@@ -97,6 +97,7 @@ def naive(table, weights):
         minimum=np.where(seen, values, INF).min(axis=0, initial=INF),
         maximum=np.where(seen, values, -INF).max(axis=0, initial=-INF),
         whole=(values == np.floor(values)).all(axis=0),
+        two_valued=np.array([len(set(column[~np.isnan(column)])) <= 2 for column in table.T], bool),
     )
 
 

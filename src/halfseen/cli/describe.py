@@ -7,6 +7,7 @@ from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, liste
 from halfseen.cli.reading.command_table import Opened, open_table, surveyed
 from halfseen.cli.value_codes import CodeSums
 from halfseen.cli.voice import Voice
+from halfseen.cli.wording import in_options
 from halfseen.doubt.missingness import Missingness, missingness
 from halfseen.explain.missing import what_is_missing
 from halfseen.explain.words import percent
@@ -58,7 +59,9 @@ def describe(
         for sentence in sections[key]:
             voice.say(f"  - {sentence}")
         voice.say("")
-    voice.finish(**_for_machines(found), **sections)
+    aside = [column for column in seen.table.columns if not column.used]
+    ignored = {column.name: in_options(str(column.sentence)) for column in aside}
+    voice.finish(**_for_machines(found), ignored=ignored, **sections)
 
 
 _TITLES = {

@@ -19,6 +19,7 @@ from halfseen.cli.options import (
     Json,
     Log,
     MissingValues,
+    Number,
     Standardise,
     check_writable,
     listed,
@@ -31,16 +32,8 @@ from halfseen.doubt.concerns import concerns_of
 
 def fit(
     data: Data,
-    k: Annotated[
-        str,
-        typer.Option(
-            "--k",
-            "-k",
-            metavar="NUMBER",
-            help="How many groups, or topics; auto finds how many the data support.",
-        ),
-    ],
     out: Annotated[Path, typer.Option(help="Where the model is written.")],
+    k: Number = "auto",
     model: Model = USUAL,
     columns: Columns = None,
     drop: Drop = None,
@@ -98,9 +91,9 @@ def fit(
 
     \b
     For example:
+      halfseen fit patients.csv --standardise --out patients.halfseen
       halfseen fit patients.csv -k 4 --standardise --out patients.halfseen
-      halfseen fit patients.parquet -k 4 --log creatinine --drop id --out m.halfseen
-      halfseen fit patients.csv -k auto --standardise --out patients.halfseen
+      halfseen fit patients.parquet -k 4 --log creatinine --drop ward --out m.halfseen
       halfseen fit words.mtx --model gamma-poisson -k 20 --out words.halfseen
       halfseen fit folder-of-parquet -k 4 --workers 8 --out big.halfseen
     """

@@ -46,6 +46,15 @@ Standardise = Annotated[
         help="Divide each column by its spread. For columns in different units.",
     ),
 ]
+Number = Annotated[
+    str,
+    typer.Option(
+        "--k",
+        "-k",
+        metavar="NUMBER",
+        help="How many groups, or topics; without it, or with auto, as many as the data support.",
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object, for machines, and nothing else.")
 ]

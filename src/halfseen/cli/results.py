@@ -20,6 +20,16 @@ def check_kind(out: Path) -> None:
         )
 
 
+def beside(out: Path, word: str) -> Path:
+    """The same name with a word before its ending.
+
+    >>> beside(Path("filled.csv.gz"), "std").name
+    'filled.std.csv.gz'
+    """
+    name = out.name[: len(out.name) - len(str(_ending(out)))]
+    return out.with_name(f"{name}.{word}{out.name[len(name) :]}")
+
+
 @contextmanager
 def table_file(out: Path, *, force: bool) -> Iterator[Write]:
     """A file of the kind that its name says, there when the body is done."""

@@ -1,9 +1,6 @@
 """``halfseen weigh``: which weights suit a table."""
 
 from dataclasses import asdict
-from typing import Annotated
-
-import typer
 
 from halfseen import compare_weights
 from halfseen.cli.fit import number_of_components
@@ -16,6 +13,7 @@ from halfseen.cli.options import (
     Json,
     Log,
     MissingValues,
+    Number,
     Standardise,
     listed,
 )
@@ -34,15 +32,7 @@ OPTIONS = {
 
 def weigh(
     data: Data,
-    k: Annotated[
-        str,
-        typer.Option(
-            "--k",
-            "-k",
-            metavar="NUMBER",
-            help="How many groups, or topics; auto finds how many the data support.",
-        ),
-    ] = "auto",
+    k: Number = "auto",
     model: Model = USUAL,
     columns: Columns = None,
     drop: Drop = None,

@@ -33,6 +33,7 @@ from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.errors import WeakMomentsWarning, warn
 from halfseen.rows.gathered import gathered
 from halfseen.rows.naming import quoted
+from halfseen.rows.possible_values import PossibleValues
 from halfseen.tables.arrays_and_frames import feature_names
 from halfseen.tables.door import open_rows
 from halfseen.tables.observed_blocks import ObservedBlocks
@@ -100,6 +101,11 @@ class Estimator(BaseEstimator):
         Which features vary, and so are part of the model.
     constants_ : ndarray of shape (d,)
         Values of the features that do not vary, NaN for those that do or were never observed.
+    value_ranges_ : ndarray of shape (2, d)
+        The lowest and the highest value of each feature, infinite if it was never observed.
+    value_steps_ : ndarray of shape (d,)
+        From one value of a feature to the next: 1 for whole numbers, the width of the range if
+        there are two values only, and 0 for everything else.
     n_components_ : int
         How many components there are.
     n_iter_ : int
@@ -230,6 +236,9 @@ class Estimator(BaseEstimator):
         self.complete_features_ = seen.complete
         self.kept_features_ = seen.kept
         self.constants_ = np.where(seen.kept, np.nan, seen.sums.mean)
+        possible = PossibleValues.of(seen.sums)
+        self.value_ranges_ = np.array([possible.low, possible.high])
+        self.value_steps_ = possible.step
         self.n_components_ = fit.n_components
         self.diagnostics_ = fit.diagnostics
         self.preprocessing_ = None
@@ -288,6 +297,7 @@ class Estimator(BaseEstimator):
             self.preprocessing_,
             type(self).__name__,
             hasattr(self, "stream_"),
+            PossibleValues(self.value_ranges_[0], self.value_ranges_[1], self.value_steps_),
         )
 
     def _each(self, X: Any, observed: ObservedBlocks | None) -> Callable[..., Array]:
@@ -345,13 +355,21 @@ class Estimator(BaseEstimator):
         return n_free(fitted.parameters, fitted.model.axes)
 
     @lazily
-    def impute(self, X: Any, *, return_std: bool = False, draws: int | None = None) -> Any:
+    def impute(
+        self,
+        X: Any,
+        *,
+        return_std: bool = False,
+        draws: int | None = None,
+        possible: bool = False,
+    ) -> Any:
         """``X`` with each gap filled by its expectation given what is observed in the row.
 
         Arrays come back as arrays and data frames as data frames, with observed cells, names and
         index as they were; those of Dask come back lazily, batches as a list of batches, files as
         an Arrow table. A constant feature is filled with its constant; one that was never observed
-        in the fit stays as it is.
+        in the fit stays as it is. Nothing is filled in that is lower or higher than all values of
+        its feature in the fit.
 
         Parameters
         ----------
@@ -362,8 +380,11 @@ class Estimator(BaseEstimator):
         draws : int or None, default=None
             Return this many tables with gaps filled by random draws from their distribution given
             what is observed, for multiple imputation.
+        possible : bool, default=False
+            Fill only with values that a feature can have: the nearest whole number where the fit
+            saw whole numbers only, the nearer of two values where it saw no others.
         """
-        return filled(self, X, return_std=return_std, draws=draws)
+        return filled(self, X, return_std=return_std, draws=draws, possible=possible)
 
     def sample(self, n_samples: int = 1) -> tuple[Array, Any]:
         """Draw rows without gaps, and what is hidden behind them."""

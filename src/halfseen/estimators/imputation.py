@@ -19,17 +19,18 @@ from halfseen.tables.containers import arrow_table, filled_like, table_like
 from halfseen.tables.door import is_elsewhere
 
 
-def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any) -> Any:
+def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bool) -> Any:
     """``X`` with its gaps filled, in the container it came in."""
     _check_draws(draws, return_std)
     if is_elsewhere(X):
-        fill = partial(filled, estimator, return_std=return_std, draws=draws)
+        fill = partial(filled, estimator, return_std=return_std, draws=draws, possible=possible)
         return [fill(batch) for batch in X] if is_batches(X) else fill(_in_memory(estimator, X))
     fitted, rows, ordered = estimator.fitted, new_rows(estimator, X), in_fitted_order(estimator, X)
     table = read_new_table(estimator, X)
+    allowed = fitted.possible.nearest if possible else fitted.possible.within
 
     def give(values: Array) -> Any:
-        return in_order_of(X, filled_like(ordered, table, values))
+        return in_order_of(X, filled_like(ordered, table, allowed(values)))
 
     if draws is not None:
         random = check_random_state(estimator.random_state)

@@ -3,10 +3,13 @@
 import os
 from typing import Any
 
+import numpy as np
+
 from halfseen.doubt.choice import Choice, HeldOut
 from halfseen.doubt.rank_test import RankTest
 from halfseen.method.fit import Diagnostics
 from halfseen.method.learned import forms
+from halfseen.rows.arrays import Array
 from halfseen.store import model_file
 from halfseen.store.kind import Forms, Kind, Later
 from halfseen.tables.preprocessing import Preprocessing
@@ -22,6 +25,8 @@ SHARED: Forms = {
     "complete_features_": ("bool[d]",),
     "kept_features_": ("bool[d]",),
     "constants_": ("float64[d]",),
+    "value_ranges_": ("float64[2,d]",),
+    "value_steps_": ("float64[d]",),
     "n_components_": ("int",),
     "diagnostics_": ("Diagnostics",),
     "preprocessing_": ("Preprocessing", "NoneType"),
@@ -32,11 +37,18 @@ SHARED: Forms = {
 """What every estimator learns, and the forms that may have: k components, d features."""
 
 LATER: Later = {
+    "value_ranges_": lambda learned: _anything(len(learned["kept_features_"])),
+    "value_steps_": lambda learned: np.zeros(len(learned["kept_features_"])),
     "preprocessing_": lambda learned: None,
     "converged_": lambda learned: True,
     "lower_bound_": lambda learned: None,
 }
 """Attributes that came after the first files, from those that are there."""
+
+
+def _anything(n_features: int) -> Array:
+    """Ranges without ends."""
+    return np.outer([-np.inf, np.inf], np.ones(n_features))
 
 
 def kind_of(estimator: Any) -> Kind:

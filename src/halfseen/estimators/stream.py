@@ -95,6 +95,9 @@ class Stream:
                 f"{path} is of version {version}, and this halfseen reads {VERSION}. Use the "
                 "halfseen that wrote it, or a newer one."
             )
+        # Streams of 0.1 do not say which features have two values.
+        n_features = len(arrays.get("names", ()))
+        arrays.setdefault("features.two_valued", np.zeros(n_features, bool))
         try:
             parts = {
                 part: kind(**{f.name: _plain(arrays[f"{part}.{f.name}"]) for f in fields(kind)})

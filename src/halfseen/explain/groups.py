@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.explain.portrait import Doubts, Grid, HeatMap
-from halfseen.explain.words import MOST, Told, number, percent, plural
+from halfseen.explain.words import MOST, Told, number, percent, plural, years_among
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import whole
 from halfseen.rows.arrays import Array, Mask
@@ -33,6 +33,7 @@ class Groups:
     scores: Array  # (k, d)  deviations from the average in standard ones
     geometric: Mask  # (d,)  features whose averages are geometric means
     learned_as: tuple[str | None, str | None]
+    years: Mask  # (d,)  features that are written without separators
 
     of_what: ClassVar[str] = "of rows"
     belonging: ClassVar[str] = "sure"
@@ -59,6 +60,7 @@ class Groups:
             scores=whole(deviation, kept, 0.0),
             geometric=np.zeros(len(kept), bool) if done is None else done.logged,
             learned_as=(fitted.name_of(means), fitted.name_of(by_component)),
+            years=years_among(fitted),
         )
 
     @property
@@ -112,9 +114,12 @@ class Groups:
         degree = "much " if size >= MUCH else "" if size >= CLEARLY else "somewhat "
         direction = "higher" if score > 0 else "lower"
         return (
-            f"{self.names[d]} {degree}{direction} than average: {number(self.centres[i, d])} "
-            f"(average {number(self.average[d])})"
+            f"{self.names[d]} {degree}{direction} than average: "
+            f"{self._number(self.centres[i, d], d)} (average {self._number(self.average[d], d)})"
         )
+
+    def _number(self, value: float, d: int) -> str:
+        return number(value, year=bool(self.years[d]))
 
     def grid(self, low: Array | None, high: Array | None) -> Grid:
         """Means of the groups, coloured by how far they are from average."""
@@ -122,10 +127,12 @@ class Groups:
         chosen = sorted(map(int, telling))
 
         def tip(k: int, d: int) -> str:
-            mean = f"{self.names[d]} in {self.noun} {k + 1}: {number(self.centres[k, d])}"
+            said = self._number(self.centres[k, d], d)
+            mean = f"{self.names[d]} in {self.noun} {k + 1}: {said}"
             if low is not None and high is not None and np.isfinite(high[k, d]):
-                mean += f" (between {number(low[k, d])} and {number(high[k, d])})"
-            return f"{mean}; average of all rows {number(self.average[d])}"
+                ends = self._number(low[k, d], d), self._number(high[k, d], d)
+                mean += f" (between {ends[0]} and {ends[1]})"
+            return f"{mean}; average of all rows {self._number(self.average[d], d)}"
 
         return Grid(
             title=f"What the {self.nouns} are like",
@@ -135,7 +142,7 @@ class Groups:
             * " Averages of columns on a log scale are geometric.",
             features=chosen,
             shade=np.clip(self.scores[:, chosen].T / 2, -1.0, 1.0),
-            texts=[[number(self.centres[k, d]) for k in range(self.k)] for d in chosen],
+            texts=[[self._number(self.centres[k, d], d) for k in range(self.k)] for d in chosen],
             tips=[[tip(k, d) for k in range(self.k)] for d in chosen],
         )
 
@@ -145,7 +152,10 @@ class Groups:
         return HeatMap(
             lines=self.names,
             values=scores.T,
-            texts=[["" if np.isnan(x) else f"{x:.3g}" for x in line] for line in self.centres.T],
+            texts=[
+                ["" if np.isnan(x) else f"{x:.0f}" if year else f"{x:.3g}" for x in line]
+                for line, year in zip(self.centres.T, self.years, strict=True)
+            ],
             column="component",
             line="feature",
             colour="standard deviations\nfrom the mean of all rows",

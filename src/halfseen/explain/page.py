@@ -58,7 +58,7 @@ def report_page(
     ]
     rows = None
     if include_rows:
-        rows = some_rows(view, fitted.preprocessing, case.sample, doubts.memberships)
+        rows = some_rows(view, fitted, case.sample, doubts.memberships)
     heading = title or f"{counted(view)} in {found.n_rows:,} rows"
     return _rendered(heading, sections, rows, fitted.estimator)
 

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen.explain.portrait import Portrait
-from halfseen.explain.words import number, percent
+from halfseen.explain.words import number, percent, years_among
+from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array
 from halfseen.rows.sampled import Sample
 
@@ -20,12 +21,12 @@ class RowsTable(NamedTuple):
     rows: list[list[str]]
 
 
-def some_rows(view: Portrait, done: Any, sample: Sample, memberships: Array) -> RowsTable:
+def some_rows(view: Portrait, fitted: Fitted[Any], sample: Sample, memberships: Array) -> RowsTable:
     """The rows that most clearly belong to each component, in their own units.
 
-    ``memberships`` (n, k) are of the sample's rows, and ``done`` is what was done to the columns
-    before the fit, or None.
+    ``memberships`` (n, k) are of the sample's rows.
     """
+    done, years = fitted.preprocessing, years_among(fitted)
     columns = range(min(len(view.names), MOST_COLUMNS))
     n_known = (~np.isnan(sample.table)).sum(axis=1)
     rows = []
@@ -34,7 +35,9 @@ def some_rows(view: Portrait, done: Any, sample: Sample, memberships: Array) -> 
         for place in clearest:
             row = sample.table[place][None]
             values = (row if done is None else done.undo(row))[0]
-            cells = [number(values[d]) if np.isfinite(values[d]) else "" for d in columns]
+            cells = [
+                number(values[d], bool(years[d])) if np.isfinite(values[d]) else "" for d in columns
+            ]
             share = percent(float(memberships[place, k]))
             rows.append([str(sample.numbers[place] + 1), f"{view.noun} {k + 1}", share, *cells])
     head = ["row", view.noun, view.belonging]

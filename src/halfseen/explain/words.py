@@ -1,14 +1,17 @@
 """Numbers, names and weights in words."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfseen.rows.arrays import Array
+from halfseen.method.fit import Fitted
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.percentages import percent as percent  # all words are to be had from here
+from halfseen.tables.identifiers import named_as_year
 
 MOST = 8
 """More features than this are counted, not named."""
+YEARS = (1500, 2200)
 
 
 class Told(NamedTuple):
@@ -18,14 +21,18 @@ class Told(NamedTuple):
     lines: list[str]
 
 
-def number(value: float) -> str:
+def number(value: float, year: bool = False) -> str:
     """Three significant digits, or all of a whole number, without powers of ten if they can be.
 
     >>> number(1234.56), number(0.01234), number(2.5e9), number(-0.0)
     ('1,235', '0.0123', '2.50e+09', '0')
+    >>> number(2008.7, year=True)
+    '2009'
     """
     if not np.isfinite(value):
         return "unknown"
+    if year:
+        return f"{value:.0f}"
     size = abs(value)
     if size < 1e-12:
         return "0"
@@ -33,6 +40,24 @@ def number(value: float) -> str:
         return f"{value:.2e}"
     digits = max(0, 2 - int(np.floor(np.log10(size))))
     return f"{value:,.{digits}f}"
+
+
+def years_among(fitted: Fitted[Any]) -> Mask:
+    """Which features hold years: whole numbers of the last centuries; (d,).
+
+    Whoever reads 2,009 for 2009 thinks of something else. A column with the name of a year may hold
+    one that is mistyped.
+    """
+    possible, done = fitted.possible, fitted.preprocessing
+    whole, ends = possible.whole, np.array([possible.low, possible.high])
+    if done is not None:
+        ends = done.undo(ends)
+        whole = np.zeros(len(whole), bool) if done.whole is None else done.whole
+    named = np.array([named_as_year(name) for name in fitted.own_names], bool)
+    low, high = ends.round()
+    first, last = np.where(named, 1000, YEARS[0]), np.where(named, 3000, YEARS[1])
+    years: Mask = whole & (low >= first) & (high <= last)
+    return years
 
 
 def plural(noun: str) -> str:

@@ -17,6 +17,7 @@ from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.seen_once import RowsSeenOnce
 from halfseen.rows.errors import DataError, DroppedFeatureWarning, warn
 from halfseen.rows.naming import features, quoted
+from halfseen.rows.possible_values import PossibleValues
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
 
@@ -157,6 +158,7 @@ class Fitted(Generic[P]):
     preprocessing: Any  # what was done to the columns before, or None
     estimator: str  # the class by which users know it
     streamed: bool  # learned from rows that were seen once and are gone
+    possible: PossibleValues  # of all features, as the fit saw them
 
     def attributes(self, parameters: P) -> dict[str, Any]:
         """Learned attributes, if these were the parameters of the kept features."""

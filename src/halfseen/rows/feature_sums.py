@@ -28,6 +28,7 @@ class FeatureSums:
     minimum: Array  # (d,)  +inf where nothing is observed
     maximum: Array  # (d,)  -inf where nothing is observed
     whole: Mask  # (d,)     whether every observed value is a whole number
+    two_valued: Mask  # (d,)  whether every observed value is the smallest or the largest
 
     @staticmethod
     def of(block: Described) -> "FeatureSums":
@@ -38,7 +39,9 @@ class FeatureSums:
     def of_table(cls, table: Array, weights: Array | None) -> Self:
         """The sums of rows (n, d) with NaN in the gaps, each counting ``weights`` (n,) times."""
         per_row = np.ones(len(table)) if weights is None else weights
-        return cls(*_swept(np.ascontiguousarray(table), per_row))
+        table = np.ascontiguousarray(table)
+        swept = _swept(table, per_row)
+        return cls(*swept, _two_valued(table, *swept[4:6]))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(
@@ -49,6 +52,7 @@ class FeatureSums:
             np.minimum(self.minimum, other.minimum),
             np.maximum(self.maximum, other.maximum),
             self.whole & other.whole,
+            self.two_valued & other.two_valued & _same_ends(self, other),
         )
 
     def select(self, features: Mask) -> Self:
@@ -61,6 +65,7 @@ class FeatureSums:
             self.minimum[features],
             self.maximum[features],
             self.whole[features],
+            self.two_valued[features],
         )
 
     @cached_property
@@ -80,6 +85,30 @@ def fraction_of(count: Array, n_rows: float) -> Array:
     """``count / n_rows``, exactly one where rounding in sums of weights makes it nearly so."""
     fraction = count / max(n_rows, np.finfo(float).tiny)
     return np.where(fraction > 1 - 1e-9, 1.0, fraction)
+
+
+def _same_ends(one: FeatureSums, other: FeatureSums) -> Mask:
+    """Whether the ends of both ranges are two values at most; (d,)."""
+    low, high = np.minimum(one.minimum, other.minimum), np.maximum(one.maximum, other.maximum)
+    ends = np.array([one.minimum, one.maximum, other.minimum, other.maximum])
+    nothing = np.repeat([one.minimum > one.maximum, other.minimum > other.maximum], 2, axis=0)
+    same: Mask = (nothing | (ends == low) | (ends == high)).all(axis=0)
+    return same
+
+
+@njit(cache=True, nogil=True)
+def _two_valued(
+    table: Array, minimum: Array, maximum: Array
+) -> Mask:  # pragma: no cover - compiled
+    """Whether features hold nothing between their ends: mostly the first rows tell."""
+    found = np.ones(table.shape[1], np.bool_)
+    for i in range(table.shape[1]):
+        for row in range(len(table)):
+            value = table[row, i]
+            if value > minimum[i] and value < maximum[i]:
+                found[i] = False
+                break
+    return found
 
 
 @njit(cache=True, nogil=True)

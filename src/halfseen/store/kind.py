@@ -20,7 +20,7 @@ class Kind:
 
     A form is the name of a type, such as ``"int"``, or of an array's type with its sides, such as
     ``"float64[k,d]"``. Side d is the number of features, which is in every file; ``sizes`` names
-    the learned attribute that each other side is.
+    the learned attribute that each other side is, unless it is a number.
     """
 
     name: str
@@ -56,5 +56,5 @@ def _check_form(name: str, value: Any, allowed: tuple[str, ...], sizes: dict[str
 def _with_sides(form: str, sizes: dict[str, Any]) -> str:
     """The form with numbers in place of letters."""
     kind, bracket, sides = form.partition("[")
-    numbers = [str(sizes[side]) for side in sides.rstrip("]").split(",") if side]
+    numbers = [str(sizes.get(side, side)) for side in sides.rstrip("]").split(",") if side]
     return f"{kind}[{','.join(numbers)}]" if bracket else kind

@@ -1,9 +1,11 @@
 """What became of each column of a table, and why: nothing is left out in silence."""
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.naming import quoted
 from halfseen.tables.cells.sums import MOSTLY, CellSums
 
 Kind = Literal["continuous", "count", "categorical", "identifier", "ignored"]
@@ -16,6 +18,14 @@ class Column(NamedTuple):
     kind: Kind
     used: bool  # as numbers, by a model
     sentence: str | None = None  # if anything is to be said of it
+    alike: str | None = None  # the same of it and others, if it may be said of several at once
+
+
+class Reason(NamedTuple):
+    """Why something became of a column: of it alone, and of several alike."""
+
+    alone: str
+    alike: str
 
 
 class Fate(NamedTuple):
@@ -23,36 +33,40 @@ class Fate(NamedTuple):
 
     kind: Kind
     used: bool
-    reason: str | None = None
+    reason: Reason | None = None
 
     def column(self, name: str) -> Column:
         """The column of this name, with what people are told of it."""
         if self.reason is None:
             return Column(name, self.kind, self.used)
-        told = f"'{name}': {self.reason}." if self.used else _ignored(name, self.reason)
-        return Column(name, self.kind, self.used, told)
+        alone, alike = self.reason
+        told = f"'{name}': {alone}." if self.used else _ignored(name, alone)
+        return Column(name, self.kind, self.used, told, alike)
 
 
-def fate_of(cells: CellSums, numbers_rows: bool) -> Fate:
-    """What becomes of a column with such cells."""
-    if numbers_rows:
-        return Fate("identifier", False, "it numbers the rows")
+def fate_of(cells: CellSums, identifies: Reason | None) -> Fate:
+    """What becomes of a column with such cells; ``identifies`` says how it tells rows apart."""
+    if identifies is not None:
+        return Fate("identifier", False, identifies)
     if cells.writing is not None:
-        return Fate("categorical" if cells.truth_words else "continuous", True, cells.writing.note)
+        note = cells.writing.note
+        reason = None if note is None else Reason(f"commas in it {note}", f"commas in them {note}")
+        return Fate("categorical" if cells.truth_words else "continuous", True, reason)
     if cells.dates == cells.known:
-        return Fate("ignored", False, "it holds dates or times")
+        return Fate("ignored", False, Reason("it holds dates or times", "they hold dates or times"))
     return Fate("ignored" if cells.categories is None else "categorical", False, _text(cells))
 
 
-def _text(cells: CellSums) -> str:
+def _text(cells: CellSums) -> Reason:
     shown = ", ".join(repr(_short(text)) for text in cells.odd) or "numbers in several writings"
     if cells.odd and cells.thousands > MOSTLY * cells.known:
-        return (
+        remedy = f"if that stands for a gap, use missing_values={list(cells.odd)}"
+        return Reason(
             f"{cells.thousands:,} of its {cells.known:,} values are numbers, but it holds {shown} "
-            f"too, first in row {(cells.first_odd or 0) + 1:,}; if that stands for a gap, use "
-            f"missing_values={list(cells.odd)}"
+            f"too, first in row {(cells.first_odd or 0) + 1:,}; {remedy}",
+            f"most of their values are numbers, but they hold {shown} too; {remedy}",
         )
-    return f"it holds text, such as {shown}"
+    return Reason(f"it holds text, such as {shown}", "they hold text")
 
 
 def _short(text: str) -> str:
@@ -80,10 +94,40 @@ def varying(
 def _varying(column: Column, place: int, sums: FeatureSums) -> Column:
     low, high = float(sums.minimum[place]), float(sums.maximum[place])
     if not sums.count[place]:
-        return column._replace(used=False, sentence=_ignored(column.name, "it has no values"))
+        return _constant(column, "it has no values", "they have no values")
     if low == high:
-        reason = f"it is {low:g} wherever it is known"
-        return column._replace(used=False, sentence=_ignored(column.name, reason))
+        said = f"it is {low:g} wherever it is known"
+        return _constant(column, said, "each has only one value")
     if column.kind == "continuous" and sums.whole[place] and low >= 0:
         return column._replace(kind="count")
     return column
+
+
+def _constant(column: Column, alone: str, alike: str) -> Column:
+    return column._replace(used=False, sentence=_ignored(column.name, alone), alike=alike)
+
+
+def told(columns: Iterable[Column], most: int = sys.maxsize) -> list[str]:
+    """What is to be said of columns, one sentence a reason: first of those that are not used.
+
+    Of many columns with the same reason only the first ``most`` are named.
+
+    >>> text = [Fate("ignored", False, Reason("it holds text", "they hold text")).column(n)
+    ...         for n in "abcd"]
+    >>> told(text[:1]), told(text, most=2)  # doctest: +NORMALIZE_WHITESPACE
+    (["Column 'a' was ignored: it holds text."],
+     ["Columns 'a', 'b' and 2 more were ignored: they hold text."])
+    """
+    groups: dict[tuple[bool, str], list[Column]] = {}
+    for column in columns:
+        if column.sentence is not None:
+            groups.setdefault((column.used, column.alike or column.sentence), []).append(column)
+    unused_first = sorted(groups.items(), key=lambda item: item[0][0])
+    return [_together(alike, members, most) for (_, alike), members in unused_first]
+
+
+def _together(alike: str, members: list[Column], most: int) -> str:
+    if len(members) == 1:
+        return str(members[0].sentence)
+    names = quoted([column.name for column in members], range(len(members)), most)
+    return f"{names}: {alike}." if members[0].used else f"Columns {names} were ignored: {alike}."

@@ -12,9 +12,12 @@ from halfseen.tables.file_source import FileSource, OneFile, Stamp, stamp_of
 from halfseen.tables.files import Files
 from halfseen.tables.formats import FORMATS
 from halfseen.tables.formats.format import Format, Look, Written
-from halfseen.tables.kinds import Column, Fate, fate_of
+from halfseen.tables.identifiers import NUMBERS_ROWS, identifies
+from halfseen.tables.kinds import Column, Fate, Reason, fate_of, told
 from halfseen.tables.sparse_file import MARKETS
 
+MOST_NAMED = 12
+"""Columns of one reason in a warning."""
 MOST_LOOKS = 64
 _LOOKS: OrderedDict[tuple[Format, Path, Stamp, Gaps], Look] = OrderedDict()
 """What was seen in the files that were opened last: commands open the same one several times."""
@@ -196,8 +199,11 @@ def _fate(
 ) -> Fate:
     others = [f.other for file in files for f in file.header.fields if f.name == name and f.other]
     if others:
-        return Fate("ignored", False, f"it holds {others[0]}")
-    return fate_of(_total(cells), named and not chosen and _number_rows(cells))
+        return Fate("ignored", False, Reason(f"it holds {others[0]}", f"they hold {others[0]}"))
+    if chosen or not named:
+        return fate_of(_total(cells), None)
+    numbers = NUMBERS_ROWS if _number_rows(cells) else identifies(name, _total(cells))
+    return fate_of(_total(cells), numbers)
 
 
 def _number_rows(cells: list[CellSums]) -> bool:
@@ -213,7 +219,8 @@ def _check_numbers(path: Path, fates: dict[str, Fate]) -> None:
     wrong = [name for name, fate in fates.items() if not fate.used]
     if not wrong:
         return
-    reason = str(fates[wrong[0]].reason)
+    why = fates[wrong[0]].reason
+    reason = "" if why is None else why.alone
     if len(wrong) > 1:
         reason = f"of '{wrong[0]}', {reason}"
     raise DataError(
@@ -238,5 +245,5 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def left_aside(columns: Sequence[Column]) -> list[str]:
-    """The sentences of columns that are not used."""
-    return [str(column.sentence) for column in columns if not column.used]
+    """What became of the columns that are not used, one sentence a reason."""
+    return told((column for column in columns if not column.used), most=MOST_NAMED)

@@ -6,11 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from halfseen.rows.arrays import Array
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.scaled import ScaledRows, logarithms, no_logarithms
 from halfseen.rows.rows import Rows
 from halfseen.rows.value_sums import ValueSums
+
+DIGITS = 12
+"""Of values that come back from another scale; the others are noise of arithmetic."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,8 @@ class Preprocessing:
         What is then taken off each, and what it is divided by.
     missing_values : tuple of str
         Cells that stood for a gap in the file.
+    whole : ndarray of bool of shape (d,) or None
+        Which columns held whole numbers only, in their own units; None if that is not known.
     """
 
     columns: tuple[str, ...]
@@ -40,6 +45,7 @@ class Preprocessing:
     centre: Array
     scale: Array
     missing_values: tuple[str, ...] = ()
+    whole: np.ndarray[Any, Any] | None = None
 
     def __post_init__(self) -> None:
         shape = (len(self.columns),)
@@ -47,6 +53,8 @@ class Preprocessing:
             raise ValueError("its preprocessing is not of as many columns as it names")
         if self.logged.dtype != bool or not (self.scale > 0).all():
             raise ValueError("its preprocessing cannot be undone")
+        if self.whole is not None and (self.whole.shape != shape or self.whole.dtype != bool):
+            raise ValueError("its preprocessing does not say of each column whether it is whole")
 
     @classmethod
     def learn(
@@ -87,6 +95,7 @@ class Preprocessing:
         log: Sequence[str] = (),
         standardise: bool = False,
         missing_values: Sequence[str] = (),
+        whole: Mask | None = None,
     ) -> Self:
         """The preprocessing of rows whose features all vary, wherever they are, in one pass."""
         names, d = rows.names, len(rows.names)
@@ -97,7 +106,7 @@ class Preprocessing:
             if sums.n_without.any():
                 raise no_logarithms(names, sums.n_without, sums.smallest)
             centre, scale = (sums.mean, sums.spread) if standardise else (centre, scale)
-        return cls(names, logged, centre, scale, tuple(missing_values))
+        return cls(names, logged, centre, scale, tuple(missing_values), whole)
 
     @property
     def changes(self) -> bool:
@@ -136,3 +145,38 @@ class Preprocessing:
         values: Array = table * self.scale + self.centre
         with np.errstate(over="ignore"):
             return np.where(self.logged, np.exp(np.where(self.logged, values, 0.0)), values)
+
+    def filled(self, table: Array, *, possible: bool) -> Array:
+        """What the model fills in (n, d), in its own units, without the noise of arithmetic.
+
+        A value of 0.5 that went to another scale comes back as 0.5 and not as 0.49999999999999994.
+        With ``possible`` columns of whole numbers get whole numbers.
+        """
+        size = np.where(self.logged, 1.0, np.maximum(np.abs(self.centre), self.scale))
+        values = self.undo(table)
+        sizes = np.where(self.logged, np.abs(values), size)
+        values = _to_digits(values, sizes, DIGITS)
+        if not possible or self.whole is None:
+            return values
+        return np.where(self.whole, np.round(values), values)
+
+    def undo_spread(self, table: Array, spread: Array) -> Array:
+        """Standard deviations (n, d) about the model's values ``table`` (n, d), in own units.
+
+        Those of a column on a log scale are of the log-normal distribution.
+        """
+        done: Array = spread * self.scale
+        with np.errstate(over="ignore", invalid="ignore"):
+            variance = np.where(self.logged, done, 0.0) ** 2
+            log_normal = self.undo(table) * np.exp(variance / 2) * np.sqrt(np.expm1(variance))
+        return np.where(self.logged, log_normal, done)
+
+
+def _to_digits(values: Array, sizes: Array, digits: int) -> Array:
+    """Values rounded to so many digits of numbers of these sizes; very small ones stay."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        places = digits - 1 - np.floor(np.log10(sizes))
+        unit = 10.0 ** np.clip(places, 0, 22)  # powers of ten that floats hold exactly
+        rounded = np.round(values * unit) / unit
+    fine = (places > 22) | ~np.isfinite(rounded)
+    return np.where(fine, values, rounded)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,12 @@ from halfseen.rows.together import together
 from halfseen.tables.door import open_source, rows_of
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
-from halfseen.tables.kinds import Column, varying
+from halfseen.tables.kinds import Column, told, varying
 from halfseen.tables.opened_files import names_in
 from halfseen.tables.sparse_file import SparseSource, is_sparse_file
+
+MOST_NAMED = 5
+"""Columns of one reason in what a fit says."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +46,15 @@ class Opened:
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said of the columns: first of those that are not used."""
-        ordered = sorted(self.columns, key=lambda column: column.used)
-        return [in_options(column.sentence) for column in ordered if column.sentence]
+        """What is to be said of all columns, one sentence a reason."""
+        return [in_options(sentence) for sentence in told(self.columns)]
+
+    @property
+    def short_notes(self) -> list[str]:
+        """The same with only the first of many columns named."""
+        notes = [in_options(sentence) for sentence in told(self.columns, most=MOST_NAMED)]
+        where = f"'halfseen describe {quote(str(self.files.path))}' names all of them."
+        return notes if notes == self.notes else [*notes, where]
 
     def rows(self) -> Rows:
         """The rows, with the columns that can be used."""

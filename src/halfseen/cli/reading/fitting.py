@@ -74,9 +74,15 @@ class Fitting:
         for values in self._tables():
             yield Chunk(values, self._as_taken(values), len(values))
 
-    def in_units(self, values: Array) -> Array:
-        """What the model says of these columns, in their own units."""
-        return values if self.preprocessing is None else self.preprocessing.undo(values)
+    def in_units(self, values: Array, *, possible: bool) -> Array:
+        """What the model fills into these columns, in their own units."""
+        done = self.preprocessing
+        return values if done is None else done.filled(values, possible=possible)
+
+    def spread_in_units(self, values: Array, spread: Array) -> Array:
+        """Standard deviations about what the model fills in, in the columns' own units."""
+        done = self.preprocessing
+        return spread if done is None else done.undo_spread(values, spread)
 
     def _as_taken(self, values: Array) -> Any:
         done = self.preprocessing

@@ -44,7 +44,7 @@ def prepared(voice: Voice, table: Opened, log: Sequence[str], standardise: bool)
         return Prepared(table.files, n_rows, n_columns, None)
     seen = surveyed(table)
     names = seen.table.source.names
-    voice.note(_about(seen), *seen.table.notes)
+    voice.note(_about(seen), *seen.table.short_notes)
     logged = list(names) if list(log) == ["*"] else log
     check_known(logged, names, table.file, "--log")
     done = Preprocessing.learn_from(
@@ -52,6 +52,7 @@ def prepared(voice: Voice, table: Opened, log: Sequence[str], standardise: bool)
         log=logged,
         standardise=standardise,
         missing_values=table.files.missing_values,
+        whole=seen.features.whole,
     )
     files = replace(seen.table.files, preprocessing=done if done.changes else None)
     return Prepared(files, seen.n_rows, len(names), done)

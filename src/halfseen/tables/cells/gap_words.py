@@ -8,6 +8,7 @@ import numpy as np
 USUAL_WORDS = (
     *("", "NA", "na", "N/A", "n/a", "NULL", "null", "None", "<NA>", "NaN", "nan", "NAN"),
     *("#N/A", "#N/A N/A", "#NA", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+    *("?", "."),  # as UCI's tables, SAS and Stata write gaps
 )
 
 

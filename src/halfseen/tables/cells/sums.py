@@ -4,7 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
+
 from halfseen.rows.arrays import Array
+from halfseen.tables.cells.distinct import Distinct
 from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.run import Run
 from halfseen.tables.cells.writing import (
@@ -47,6 +50,7 @@ class CellSums:
     categories: frozenset[str] | None = frozenset()  # the different cells, None if they are many
     run: Run = Run()  # noqa: RUF009 - immutable
     typed: bool = True  # whether the file itself says that they are all numbers
+    distinct: Distinct = Distinct()  # noqa: RUF009 - immutable
 
     @classmethod
     def of_numbers(cls, values: Array, *, typed: bool = True, truths: bool = False) -> Self:
@@ -63,6 +67,7 @@ class CellSums:
             categories=None,
             run=Run.of(values),
             typed=typed,
+            distinct=Distinct.of(np.asarray(values, dtype=float)),
         )
 
     @classmethod
@@ -76,9 +81,10 @@ class CellSums:
         known = len(cells) - cells.null_count
         thousands = counted.fitting(WITH_THOUSANDS)
         first_odd, odd = _odd(cells) if thousands < known else (None, ())
-        run = Run(len(cells), unbroken=False)
+        run, distinct = Run(len(cells), unbroken=False), Distinct(whole=False)
         if thousands == known:
-            run = Run.of(floats_of(cells, Writing.THOUSANDS, gaps))
+            values = floats_of(cells, Writing.THOUSANDS, gaps)
+            run, distinct = Run.of(values), Distinct.of(values)
         return cls(
             n_rows=len(cells),
             known=known,
@@ -94,6 +100,7 @@ class CellSums:
             categories=_few(counted.cells.to_pylist()),
             run=run,
             typed=False,
+            distinct=distinct,
         )
 
     def __add__(self, other: Self) -> Self:
@@ -116,6 +123,7 @@ class CellSums:
             _joined(self, other),
             self.run.then(other.run),
             self.typed and other.typed,
+            self.distinct + other.distinct,
         )
 
     @property
@@ -135,7 +143,7 @@ class CellSums:
     def settled(self) -> bool:
         """Whether no further row can make a difference."""
         if self.writing is not None:
-            return self.typed and not self.run.unbroken
+            return self.typed and not self.run.unbroken and self.distinct.settled
         return self.categories is None and self.thousands <= MOSTLY * self.known
 
 

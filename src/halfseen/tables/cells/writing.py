@@ -29,13 +29,13 @@ class Writing(Enum):
 
     @property
     def note(self) -> str | None:
-        """What people are told of it."""
+        """What people are told of the commas in it."""
         return _NOTES.get(self)
 
 
 _NOTES = {
-    Writing.THOUSANDS: "commas in it were read as thousands separators",
-    Writing.DECIMAL_COMMAS: "commas in it were read as decimal commas",
+    Writing.THOUSANDS: "were read as thousands separators",
+    Writing.DECIMAL_COMMAS: "were read as decimal commas",
 }
 
 

@@ -107,14 +107,20 @@ class SparseBlock(Block):
         has_zero = n_observed > np.bincount(features, minlength=d)
         whole = np.ones(d, dtype=bool)
         whole[features[values != np.floor(values)]] = False
+        minimum = np.where(has_zero, np.minimum(minimum, 0), minimum)
+        maximum = np.where(has_zero, np.maximum(maximum, 0), maximum)
+        two_valued = np.ones(d, dtype=bool)
+        two_valued[features[(values > minimum[features]) & (values < maximum[features])]] = False
+        two_valued &= ~(has_zero & (minimum < 0) & (maximum > 0))
         return FeatureSums(
             n_rows=float(self.weighed(filled.astype(float)).sum()),
             n_empty=int(np.count_nonzero(~filled)),
             count=self.presence().back(self.weighed(ones))[:, 0],
             total=self.deviations(np.zeros(d)).back(self.weighed(ones))[:, 0],
-            minimum=np.where(has_zero, np.minimum(minimum, 0), minimum),
-            maximum=np.where(has_zero, np.maximum(maximum, 0), maximum),
+            minimum=minimum,
+            maximum=maximum,
             whole=whole,
+            two_valued=two_valued,
         )
 
     @property
