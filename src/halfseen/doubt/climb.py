@@ -18,9 +18,14 @@ ENOUGH_GAIN = 1.0
 """Standard errors by which held-out rows must be likelier than under the last number accepted."""
 ENOUGH_AGREEMENT = 0.8
 """The adjusted Rand index of what two halves make of all rows, in the mean."""
+CLEAR_GAIN, CLEAR_AGREEMENT = 4.0, 0.95
+"""What is beyond doubt after one way of halving the rows."""
 LEAST_SHARE, LEAST_ROWS = 0.01, 10
 PATIENCE, PATIENCE_AT_ONE = 3, 5
 """So many refusals in a row end the climb; more while nothing but one component stands."""
+
+Tried = Callable[[int, Trial | None], Trial]
+"""A number of components tried on halves, beside a trial that it has to beat, if any."""
 
 
 class Climbed(NamedTuple):
@@ -45,13 +50,28 @@ class Climbed(NamedTuple):
         return self._replace(steps=tuple(steps))
 
 
-def climbed(tried: Callable[[int], Trial], n_rows: float, most: int) -> Climbed:
+def settled(trial: Trial, beside: Trial | None, n_ways: int) -> bool:
+    """Whether the ways of halving that were not tried yet will hardly change the judgement."""
+    if beside is None:
+        return False
+    gain, error = trial.gain(beside)
+    if gain < -ENOUGH_GAIN * error:
+        return True
+    if trial.agreement is None:
+        return False
+    done = len(trial.halvings)
+    best = (done * trial.agreement + n_ways - done) / n_ways
+    beyond_doubt = gain > CLEAR_GAIN * error and trial.agreement > CLEAR_AGREEMENT
+    return best < ENOUGH_AGREEMENT or beyond_doubt
+
+
+def climbed(tried: Tried, n_rows: float, most: int) -> Climbed:
     """Numbers from one on, each beside the last that was accepted."""
-    last = tried(1)
+    last = tried(1, None)
     steps, refusals = [HeldOut(1, last.log_likelihood, 0.0, 0.0, accepted=True)], 0
     for k in range(2, most + 1):
         try:
-            trial = tried(k)
+            trial = tried(k, last)
         except DataError as error:
             return Climbed(tuple(steps), f"{k} could not be tried: {error}")
         steps.append(judged(trial, last, n_rows))

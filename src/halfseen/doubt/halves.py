@@ -1,7 +1,7 @@
 """Models fitted to halves of the rows apart: what each makes of the other half, and of all rows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
@@ -52,7 +52,7 @@ class Trial:
     """A number of components, tried on several ways of halving the rows."""
 
     n_components: int
-    halvings: tuple[Halving[Any], ...]
+    halvings: tuple[Halving[Any], ...] = ()
 
     @property
     def agreement(self) -> float | None:
@@ -111,15 +111,14 @@ class Halves(Generic[P]):
         rows = ReweightedRows(self.rows, self.bins, inside.astype(float))
         return Part(inside, rows, survey(rows, self.settings.complete_above))
 
-    def tried(self, n_components: int, agree: float = 0.0) -> Trial:
-        """Fits of so many components to halves; no more of them once they cannot ``agree``."""
-        halvings: list[Halving[P]] = []
-        for done, parts in enumerate(self._parts, start=1):
-            halvings.append(self._halving(n_components, *parts))
-            reached = sum(1.0 if one.agreement is None else one.agreement for one in halvings)
-            if reached + self.n_ways - done < agree * self.n_ways:
+    def tried(self, trial: Trial, settled: Callable[[Trial], bool]) -> Trial:
+        """A trial on the ways of halving that it lacks, until it is settled without them."""
+        for parts in self._parts[len(trial.halvings) :]:
+            if trial.halvings and settled(trial):
                 break
-        return Trial(n_components, tuple(halvings))
+            halving = self._halving(trial.n_components, *parts)
+            trial = replace(trial, halvings=(*trial.halvings, halving))
+        return trial
 
     def _halving(self, n_components: int, one: "Part", other: "Part") -> Halving[P]:
         with of_models_not_kept():

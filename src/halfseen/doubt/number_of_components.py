@@ -10,9 +10,10 @@ import numpy as np
 
 from halfseen.doubt.choice import Choice, HeldOut
 from halfseen.doubt.climb import (
-    ENOUGH_AGREEMENT,
     LEAST_ROWS,
+    Tried,
     climbed,
+    settled,
     too_small,
     why_not_reproduced,
 )
@@ -39,8 +40,10 @@ P = TypeVar("P")
 MOST_COMPONENTS = 20
 MOST_FEATURES = 128
 """More features than this do not make the spectrum's choice better, only slower."""
-MOST_ROWS = 40_000
+MOST_ROWS = 10_000
 """More rows than this do not make halves say more, only slower."""
+CANDIDATE_PASSES = 30
+"""Fits that are only compared climb no longer: those with components too many hardly ever end."""
 
 
 def choose(
@@ -51,8 +54,12 @@ def choose(
     *,
     most: int = MOST_COMPONENTS,
     bins: Bins | None = None,
+    candidate: Model[P] | None = None,
 ) -> Choice:
-    """The number of components for rows that were looked through."""
+    """The number of components for rows that were looked through.
+
+    ``candidate`` is the same model for fits that are only compared, if these may be coarser.
+    """
     settings = replace(
         settings,
         refine=settings.refine if model.abilities.polish_candidates else None,
@@ -75,8 +82,13 @@ def choose(
     few = few_rows(rows, bins, MOST_ROWS)
     few_seen = seen if few.rows is rows else survey(few.rows, settings.complete_above)
     n_ways = 2 if few_seen.sums.n_rows >= MANY_ROWS else 4
-    halves = Halves(settings, model, few.rows, few.bins, n_ways)
-    tried = cache(lambda k: halves.tried(k, ENOUGH_AGREEMENT))
+    halves = Halves(settings, candidate or model, few.rows, few.bins, n_ways)
+    trials: dict[int, Trial] = {}
+
+    def tried(k: int, beside: Trial | None) -> Trial:
+        so_far = trials.get(k, Trial(k))
+        trials[k] = halves.tried(so_far, lambda trial: settled(trial, beside, n_ways))
+        return trials[k]
 
     @cache
     def smallest(k: int) -> float:
@@ -106,7 +118,7 @@ def _most_possible(
 
 def decided(
     tests: tuple[RankTest, ...],
-    tried: Callable[[int], Trial],
+    tried: Tried,
     smallest: Callable[[int], float],
     n_rows: float,
     most: int,
@@ -134,7 +146,7 @@ def decided(
 
 def _by_spectrum(
     tests: tuple[RankTest, ...],
-    tried: Callable[[int], Trial],
+    tried: Tried,
     smallest: Callable[[int], float],
     n_rows: float,
     most: int,
@@ -146,14 +158,19 @@ def _by_spectrum(
     """
     spectral = tests[-1].n_components
     try:
-        trials = {k: tried(k) for k in _around(spectral, min(most, spectral))}
+        reference = tried(spectral, None)
+        why = why_not_reproduced(reference, n_rows) if spectral > 1 else ""
+        if why:
+            return why
+        trials = {spectral: reference}
+        if spectral > 1:
+            trials[spectral - 1] = tried(spectral - 1, reference)
     except DataError as error:
         return Choice(spectral, tests, (), _unchecked(tests, error))
     if spectral < most:
         with suppress(DataError):  # more than can be had are no better
-            trials[spectral + 1] = tried(spectral + 1)
-    reference = trials[spectral]
-    found = [_beside(trial, reference) for trial in trials.values()]
+            trials[spectral + 1] = tried(spectral + 1, reference)
+    found = [_beside(trials[k], reference) for k in sorted(trials)]
     chosen = moved(tests, found)
     if chosen > spectral:
         more = next(one for one in found if one.n_components == chosen)

@@ -67,7 +67,15 @@ def choose_components(
     seen = look_through(settings, kind, rows, stages)
     bins = bins_for(groups, rows)
     with stages("number of components"):
-        return choose(settings, kind, rows, seen, most=max_components, bins=bins)
+        return choose(
+            settings,
+            kind,
+            rows,
+            seen,
+            most=max_components,
+            bins=bins,
+            candidate=estimator.candidate(),
+        )
 
 
 def unfitted(model: Any) -> Any:
