@@ -63,6 +63,11 @@ class Choice:
     held_out: tuple[HeldOut, ...]
     reason: str
 
+    @property
+    def climbed(self) -> bool:
+        """Whether numbers were judged from one upwards, each beside the last accepted."""
+        return bool(self.held_out) and bool(self.held_out[0].accepted) and not self.held_out[0].over
+
     def plot(self, ax: Any = None) -> Any:
         """Gains in held-out likelihood and agreement of halves, or eigenvalues against noise."""
         from halfseen.plots.number import components_curve

@@ -119,7 +119,9 @@ def too_small(share: float, n_rows: float) -> str:
     """Why a smallest component of that share is too small; empty if it is not."""
     least = max(LEAST_SHARE, LEAST_ROWS / n_rows)
     return (
-        "" if share >= least else f"the smallest holds {share:.1%} of rows, of at least {least:.1%}"
+        ""
+        if share >= least
+        else f"the smallest holds {share:.1%} of the rows, of at least {least:.1%}"
     )
 
 

@@ -171,13 +171,16 @@ def _by_spectrum(
         with suppress(DataError):  # more than can be had are no better
             trials[spectral + 1] = tried(spectral + 1, reference)
     found = [_beside(trials[k], reference) for k in sorted(trials)]
-    chosen = moved(tests, found)
+    chosen, more = moved(tests, found), found[-1]
     if chosen > spectral:
-        more = next(one for one in found if one.n_components == chosen)
         return (
             f"held-out rows are more likely under {chosen}, by {more.gain:.3g} ± {more.error:.2g} "
             "a row"
         )
+    # A trifle is gained by what stands for noise, but that does not reproduce.
+    real = more.clearly_better and not why_not_reproduced(trials[more.n_components], n_rows)
+    if more.n_components > spectral and real:
+        chosen = more.n_components
     if chosen > 1:
         why = why_not_reproduced(trials[chosen], n_rows) or too_small(smallest(chosen), n_rows)
         if why:

@@ -181,8 +181,10 @@ class Estimator(BaseEstimator):
 
     def candidate(self) -> Model[Any]:
         """The model for fits that are only compared: they need not reach the top."""
-        passes = min(self.max_iter, CANDIDATE_PASSES)
-        return cast("Model[Any]", clone(self).set_params(max_iter=passes)._model())
+        like = clone(self)
+        if "max_iter" in like.get_params():  # topics have none, and are not climbed to be compared
+            like.set_params(max_iter=min(self.max_iter, CANDIDATE_PASSES))
+        return cast("Model[Any]", like._model())
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the model from ``X`` (n, d), in which NaN marks the gaps.
