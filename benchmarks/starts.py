@@ -19,7 +19,7 @@ from benchmarks.real_tables import TABLES, Array, at_hand, scaled
 from halfseen import GaussianMixture
 from halfseen.method.fit import fit_rows
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.moments.survey import Survey, survey
+from halfseen.moments.survey import survey
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.stages import Stages
 

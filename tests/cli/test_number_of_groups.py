@@ -49,7 +49,9 @@ def test_json_holds_the_choice(files, tmp_path):
     assert [test["n_components"] for test in choice["tests"]] == [1, 2, 3]
     assert choice["tests"][-1]["eigenvalue"] == pytest.approx(expected.tests[-1].eigenvalue)
     assert [one["n_components"] for one in choice["held_out"]] == [2, 3, 4]
-    assert set(choice["held_out"][0]) == {"n_components", "log_likelihood", "gain", "error"}
+    assert choice["held_out"][1]["agreement"] == pytest.approx(1.0, abs=0.01)
+    assert choice["held_out"][1]["accepted"] is True
+    assert {"gain", "error", "over", "smallest", "refused"} < set(choice["held_out"][1])
 
 
 def test_a_number_that_was_given_is_no_choice(files, tmp_path):

@@ -18,16 +18,20 @@ from halfseen import (
     load,
     simulate,
 )
+from halfseen.doubt import climb
 from halfseen.doubt import number_of_components as choosing
 from halfseen.doubt.choice import HeldOut
 from halfseen.doubt.cross_scores import CrossScores, cross_scores
+from halfseen.doubt.few_rows import FewRows
 from halfseen.doubt.rank_test import RankTest
+from halfseen.estimators.stored import RECORDS
 from halfseen.method.plan import Settings
 from halfseen.moments.survey import survey
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.reweighted import ReweightedRows
 from halfseen.rows.rows import Block
+from halfseen.store.values import decode
 
 D = 6
 GAPS = [1.0, 1.0, 1.0, 1.0, 0.7, 0.4]
@@ -76,7 +80,8 @@ def test_the_choice_says_why(chosen):
     assert chosen.reason == (
         f"The second moments support 3 components: the next eigenvalue, {last.eigenvalue:.3g}, is "
         f"within the noise, {last.noise:.3g}. Held-out rows are not clearly more likely under "
-        "others."
+        "others. Halves of the rows, fitted apart, find the same components (agreement 1.00; 1 "
+        "would be the same, 0 is chance)."
     )
 
 
@@ -116,7 +121,10 @@ def test_a_most_that_is_none_is_refused(most):
 
 
 def test_no_more_than_the_most_are_tried():
-    choice = choose_components(mixture(4), max_components=2)
+    rng = np.random.default_rng(0)
+    means = np.array([[0, 0, 0, 0], [20, 0, 0, 0], [20, 3, 0, 0.0]])
+    X, _ = simulate.gaussian_mixture(1000, [0.5, 0.25, 0.25], means, 1.0, rng)
+    choice = choose_components(X, max_components=2)
     assert choice.n_components == 2
     assert [one.n_components for one in choice.held_out] == [1, 2]
     assert choice.reason.startswith("The second moments support 2 components, the most tried. ")
@@ -249,17 +257,17 @@ def test_features_never_seen_together_are_refused():
         choose_components(X)
 
 
-def seen_together_in_one_fold_alone():
-    """A table whose features 4 and 5 are both known in rows of the first fold only."""
+def seen_together_in_one_bin_alone():
+    """A table whose features 4 and 5 are both known in rows of one bin, so of one half, only."""
     X = mixture(2, 600, [1.0] * D)
-    fold = Bins.of_rows(600).of(Block.from_table(X)) % 3
-    X[fold == 1, 4] = np.nan
-    X[fold == 2, 5] = np.nan
+    label = Bins.of_rows(600).of(Block.from_table(X))
+    X[(label % 2 == 0) & (label > 0), 4] = np.nan
+    X[(label % 2 == 1) & (label > 0), 5] = np.nan
     return X
 
 
-def test_folds_that_cannot_be_fitted_are_said_to_be_so():
-    choice = choose_components(seen_together_in_one_fold_alone())
+def test_halves_that_cannot_be_fitted_are_said_to_be_so():
+    choice = choose_components(seen_together_in_one_bin_alone())
     assert choice.held_out == ()
     assert choice.reason.endswith(
         "It could not be checked on held-out rows: Features '4' and '5' are never observed in the "
@@ -274,18 +282,19 @@ def test_a_free_covariance_climbs_by_likelihood():
     choice = choose_components(X * [1, 10, 100, 1, 1, 1], GaussianMixture(covariance_type="diag"))
     assert choice.n_components == 3
     assert choice.tests == ()
-    assert [one.n_components for one in choice.held_out] == [1, 2, 3, 4]
-    better = [one.clearly_better for one in choice.held_out]
-    assert better == [False, True, True, False]
-    assert choice.reason == (
-        "3 components: held-out rows are not clearly more likely under one more."
+    assert [one.n_components for one in choice.held_out] == [1, 2, 3, 4, 5, 6]
+    assert choice.held_out[2].accepted
+    assert not any(one.accepted for one in choice.held_out[3:])
+    assert choice.reason.startswith(
+        "3 groups: halves of the rows, fitted apart, find the same ones (agreement "
     )
-    few = choose_components(X, GaussianMixture(covariance_type="diag"), max_components=2)
-    assert few.reason == "2 components, the most that were tried."
+    assert " 4 were refused: " in choice.reason
+    few = choose_components(X, GaussianMixture(covariance_type="diag"), max_components=3)
+    assert few.reason.endswith(" 3 is the most that was tried.")
 
 
-def test_a_climb_ends_where_folds_cannot_be_fitted():
-    X = seen_together_in_one_fold_alone()
+def test_a_climb_ends_where_halves_cannot_be_fitted():
+    X = seen_together_in_one_bin_alone()
     choice = choose_components(X, GaussianMixture(covariance_type="diag"))
     assert choice.n_components == 1
     assert choice.reason.startswith(
@@ -301,8 +310,9 @@ def test_groups_keep_dependent_rows_from_looking_like_components():
     patients = rng.normal(size=(60, 8))
     X = np.repeat(patients, 25, axis=0)  # 25 copies of 60 rows of pure noise
     groups = np.repeat(np.arange(60), 25)
-    assert choose_components(X, max_components=3).n_components > 1
-    assert choose_components(X, max_components=3, groups=groups).n_components == 1
+    assert choose_components(X, max_components=3).tests[-1].n_components > 1
+    choice = choose_components(X, max_components=3, groups=groups)
+    assert choice.tests[-1].n_components == choice.n_components == 1
 
 
 def test_few_groups_of_one_row_each_are_rows():
@@ -432,15 +442,56 @@ def test_held_out_rows_are_scored_by_models_that_never_saw_their_bin():
 def test_only_a_clear_gain_moves_the_choice():
     tests = (RankTest(1, 5.0, 1.0, 0.0025), RankTest(2, 0.5, 1.0, 0.3))
     held = (HeldOut(1, -3.0, -1.0, 0.1), HeldOut(2, -2.0, 0.0, 0.0), HeldOut(3, -1.9, 0.19, 0.1))
-    stays = choosing._checked(tests, held)
-    assert stays.n_components == 2
-    moved = choosing._checked(tests, [*held[:2], HeldOut(3, -1.8, 0.21, 0.1)])
-    assert moved.n_components == 3
-    assert moved.reason.endswith("But held-out rows are more likely under 3, by 0.21 ± 0.1 a row.")
+    assert choosing.moved(tests, held) == 2
+    assert choosing.moved(tests, [*held[:2], HeldOut(3, -1.8, 0.21, 0.1)]) == 3
 
 
 @pytest.mark.parametrize(("eigenvalue", "expected"), [(1.24, 1), (1.26, 2)])
 def test_held_out_rows_do_not_overrule_an_eigenvalue_far_above_the_noise(eigenvalue, expected):
     tests = (RankTest(1, eigenvalue, 1.0, 0.0025), RankTest(2, 0.5, 1.0, 0.3))
     held = (HeldOut(1, -1.0, 1.0, 0.1), HeldOut(2, -2.0, 0.0, 0.0), HeldOut(3, -2.5, -0.5, 0.1))
-    assert choosing._checked(tests, held).n_components == expected
+    assert choosing.moved(tests, held) == expected
+
+
+# Where the second moments are not to be followed.
+
+
+def test_uneven_noise_is_not_counted_as_components():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(1500, 8)) * np.linspace(1, 3, 8)
+    choice = choose_components(X, GaussianMixture())
+    assert choice.tests[-1].n_components > 1
+    assert choice.n_components == 1
+    assert choice.climbed
+    assert choice.reason.startswith("The second moments would support ")
+    why = "so noise is not alike in all columns and rows, as they take for granted. 1 group: "
+    assert why in choice.reason
+
+
+def test_one_gaussian_is_one_group_and_the_gain_of_others_is_told():
+    X = np.random.default_rng(6).normal(size=(800, 7))
+    choice = choose_components(X, GaussianMixture(covariance_type="diag"))
+    assert choice.n_components == 1
+    assert len(choice.held_out) == 1 + climb.PATIENCE_AT_ONE
+    assert choice.reason.startswith(
+        "1 group: no number of groups reproduces between halves of the rows and predicts held-out "
+        "rows better. Of those tried, "
+    )
+    assert " a row, but " in choice.reason
+
+
+def test_the_moments_may_not_speak_for_more_components_than_rows_can(monkeypatch):
+    monkeypatch.setattr(choosing, "few_rows", lambda rows, bins, most: FewRows(rows, bins))
+    choice = choose_components(mixture(3, 59), GaussianMixture(covariance_type="diag"))
+    assert all(one.n_components <= 2 for one in choice.held_out)  # 20 rows each, at the least
+
+
+def test_choices_of_older_files_are_read():
+    tried = {"n_components": 2, "log_likelihood": -1.5, "gain": 0.5, "error": 0.1}
+    record = {"record": {"type": "HeldOut", "fields": tried}}
+    fields = {"n_components": 2, "tests": {"tuple": []}, "reason": "so"}
+    stored = {"type": "Choice", "fields": fields | {"held_out": {"tuple": [record]}}}
+    found = decode({"record": stored}, {}, RECORDS)
+    assert found == Choice(2, (), (HeldOut(2, -1.5, 0.5, 0.1),), "so")
+    assert found.held_out[0].agreement is None
+    assert not found.climbed

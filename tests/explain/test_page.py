@@ -52,6 +52,17 @@ def test_groups_are_told_most_common_first_with_what_stands_out(mixture):
     assert any(line.startswith("lactate lower than average: -4.0") for line in second.lines)
 
 
+def test_a_number_that_was_chosen_comes_with_what_was_tried(mixture):
+    X = table()
+    model = GaussianMixture("auto", covariance_type="diag").fit(X)
+    page, choice = report_page(model, X), model.diagnostics_.choice
+    assert str(escape(choice.reason)) in page
+    assert "How many groups" in page
+    assert f"2 groups: agreement {choice.held_out[1].agreement:.2f}; held-out rows more" in page
+    assert str(escape(choice.held_out[2].refused)) in page
+    assert "How many groups" not in report_page(mixture, X)
+
+
 def test_a_group_like_all_has_nothing_that_stands_out():
     model = GaussianMixture(1).fit(table())
     assert portrait_of(model).told()[0].lines == [

@@ -14,6 +14,12 @@ import matplotlib.pyplot as plt
 TESTS = (RankTest(1, 90.0, 2.0, 0.0025), RankTest(2, 30.0, 1.0, 0.0025), RankTest(3, 0.5, 0.8, 0.4))
 HELD_OUT = (HeldOut(2, -11.0, -1.2, 0.2), HeldOut(3, -10.0, 0.0, 0.0), HeldOut(4, -9.9, 0.1, 0.04))
 CLIMB = (HeldOut(1, -12.0, 0.0, 0.0), HeldOut(2, -11.0, 1.0, 0.1), HeldOut(3, -11.2, -0.2, 0.1))
+JUDGED = (
+    HeldOut(1, -12.0, 0.0, 0.0, accepted=True),
+    HeldOut(2, -11.0, 1.0, 0.1, 1, 0.97, 0.4, True),
+    HeldOut(3, -11.1, -0.02, 0.01, 2, 0.3, 0.1, False, "halves of the rows disagree on them"),
+    HeldOut(4, -10.5, 0.5, 0.1, 2, 0.9, 0.1, True),
+)
 BY_SPECTRUM = Choice(3, TESTS, HELD_OUT, "")
 CHOICES = {
     "spectrum": BY_SPECTRUM,
@@ -22,6 +28,8 @@ CHOICES = {
     "one": Choice(1, (RankTest(1, 0.1, 0.2, 0.5),), HELD_OUT, ""),
     "below zero": Choice(1, (RankTest(1, -8.9, 0.4, 1.0),), HELD_OUT, ""),
     "no noise": Choice(2, (TESTS[0], RankTest(2, 0.0, 1e-6, 0.5)), HELD_OUT, ""),
+    "judged": Choice(4, (), JUDGED, ""),
+    "judged, not by its spectrum": Choice(3, TESTS, (*JUDGED[:2], JUDGED[3]), ""),
     "nothing": Choice(1, (), (), ""),
 }
 every_choice = pytest.mark.parametrize("choice", CHOICES.values(), ids=CHOICES)
@@ -69,6 +77,19 @@ def test_a_climb_shows_what_each_step_gained_over_the_one_before():
     ax = CHOICES["climb"].plot()
     np.testing.assert_allclose(points(ax)[0], [(2, 1.0), (3, -0.2)])
     assert "\nover one component fewer\n" in ax.get_ylabel()
+
+
+def test_a_climb_that_was_judged_marks_what_was_accepted_and_shows_agreement():
+    ax = CHOICES["judged"].plot()
+    np.testing.assert_allclose(points(ax)[0], [(2, 1.0), (3, -0.02), (4, 0.5)])
+    np.testing.assert_allclose(line(ax, "gain, accepted"), [(2, 1.0), (4, 0.5)])
+    assert "\nover the last number that was accepted\n" in ax.get_ylabel()
+    (right,) = (other for other in ax.figure.axes if other is not ax)
+    np.testing.assert_allclose(line(right, "agreement"), [(2, 0.97), (3, 0.3), (4, 0.9)])
+
+
+def test_gains_are_shown_where_halves_did_not_confirm_the_spectrum():
+    assert "gain" in CHOICES["judged, not by its spectrum"].plot().get_ylabel()
 
 
 @every_choice

@@ -6,19 +6,27 @@ from typing import Any
 from halfseen.doubt.rank_test import RankTest
 
 CLEARLY = 2.0
-"""Standard errors that a likelihood must gain to move the choice."""
+"""Standard errors that a likelihood must gain to move what the second moments say."""
 TRIFLE = 0.01
 """What a row gains by components that stand only for noise that is not quite as assumed."""
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """How well so many components predict rows that they were not learned from."""
+    """A number of components that was tried, and how it fared on rows apart.
+
+    What came after the first model files has a default, which those get.
+    """
 
     n_components: int
-    log_likelihood: float  # mean of the rows
-    gain: float  # of that, over what the spectrum chose or, if it was not asked, over one fewer
+    log_likelihood: float  # mean of the held-out rows
+    gain: float  # of that, over so many components as `over` says
     error: float  # standard error of the gain
+    over: int | None = None  # None in older files: what the spectrum chose, or else one fewer
+    agreement: float | None = None  # adjusted Rand index of two halves' fits; None if not asked
+    smallest: float | None = None  # share of rows of the smallest component; None if not asked
+    accepted: bool | None = None  # None if it was only compared
+    refused: str = ""  # why, if it was
 
     @property
     def worth_more(self) -> bool:
@@ -43,9 +51,11 @@ class Choice:
         For 1, 2, … components: the largest eigenvalue of the second moments that they leave, the
         noise that it is compared with, and the p-value. Empty if the model has no such test.
     held_out : tuple of HeldOut
-        Likelihoods of held-out rows for the numbers around it.
+        Every number that was tried on rows apart, in order: the likelihood of held-out rows, what
+        it gains and over which number, how far two halves of the rows agree on the components, the
+        share of the smallest one, and whether the number was accepted or why it was not.
     reason : str
-        Why this number, in a sentence.
+        Why this number, in a sentence or two.
     """
 
     n_components: int
@@ -53,8 +63,13 @@ class Choice:
     held_out: tuple[HeldOut, ...]
     reason: str
 
+    @property
+    def climbed(self) -> bool:
+        """Whether numbers were judged from one upwards, each beside the last accepted."""
+        return bool(self.held_out) and bool(self.held_out[0].accepted) and not self.held_out[0].over
+
     def plot(self, ax: Any = None) -> Any:
-        """Eigenvalues against noise, and held-out likelihoods where they were compared."""
+        """Gains in held-out likelihood and agreement of halves, or eigenvalues against noise."""
         from halfseen.plots.number import components_curve
 
         return components_curve(self, ax=ax)

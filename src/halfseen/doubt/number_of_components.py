@@ -1,22 +1,35 @@
-"""Choosing the number of components: by the spectrum, then by held-out likelihood around it."""
+"""Choosing the number of components: by the spectrum where rows apart confirm it, or by a climb."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 
 from halfseen.doubt.choice import Choice, HeldOut
+from halfseen.doubt.climb import (
+    LEAST_ROWS,
+    Tried,
+    climbed,
+    settled,
+    too_small,
+    why_not_reproduced,
+)
 from halfseen.doubt.clusters import bins_for
 from halfseen.doubt.cross_scores import N_FOLDS, cross_scores, of_models_not_kept
+from halfseen.doubt.few_rows import few_rows
+from halfseen.doubt.halves import MANY_ROWS, Halves, Trial
 from halfseen.doubt.rank_test import RankTest, rank_tests
+from halfseen.doubt.reasons import of_climb, of_spectrum, unconfirmed
 from halfseen.method.fit import Fit, fit_rows
 from halfseen.method.model import Model
 from halfseen.method.plan import Settings, check_used
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.pairs import check_pairs
 from halfseen.moments.spread import Spread
-from halfseen.moments.survey import Survey
+from halfseen.moments.survey import Survey, survey
 from halfseen.rows.arrays import Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.errors import DataError
@@ -27,6 +40,10 @@ P = TypeVar("P")
 MOST_COMPONENTS = 20
 MOST_FEATURES = 128
 """More features than this do not make the spectrum's choice better, only slower."""
+MOST_ROWS = 10_000
+"""More rows than this do not make halves say more, only slower."""
+CANDIDATE_PASSES = 30
+"""Fits that are only compared climb no longer: those with components too many hardly ever end."""
 
 
 def choose(
@@ -37,34 +54,193 @@ def choose(
     *,
     most: int = MOST_COMPONENTS,
     bins: Bins | None = None,
+    candidate: Model[P] | None = None,
 ) -> Choice:
-    """The number of components for rows that were looked through."""
-    if not model.abilities.polish_candidates:
-        settings = replace(settings, refine=None)
+    """The number of components for rows that were looked through.
+
+    ``candidate`` is the same model for fits that are only compared, if these may be coarser.
+    """
+    settings = replace(
+        settings,
+        refine=settings.refine if model.abilities.polish_candidates else None,
+        # Fits that are compared differ in their components and rows, not in their luck.
+        random_state=0 if settings.random_state is None else settings.random_state,
+    )
     bins = bins_for(None, rows) if bins is None else bins
     features = seen.complete if settings.method == "partial" else seen.kept
     check_used(settings, features)
     n_features = int(np.count_nonzero(features))
-    most = _most_possible(model, n_features, seen.sums.n_rows, most)
+    by_moments = _most_by_moments(model, n_features, seen.sums.n_rows, most)
+    most = _most_possible(settings, model, seen.sums.n_rows, most, by_moments)
     if model.cumulants.rank(1) >= n_features:
         return Choice(1, (), (), "1 component: a single feature cannot tell more of them apart.")
-    if not model.abilities.rank_tests:
-        return _climbed(settings, model, rows, bins, most)
-    tests = spectrum(rows, seen, model, features, bins, most)
-    chosen = tests[-1].n_components
-    around = [k for k in (chosen - 1, chosen, chosen + 1) if 1 <= k <= most]
-    try:
-        found = held_out(settings, model, rows, bins, around, chosen)
-    except DataError as error:
-        reason = f"{_of_spectrum(tests)} It could not be checked on held-out rows: {error}"
-        return Choice(chosen, tests, (), reason)
-    return _checked(tests, found)
+    tests: tuple[RankTest, ...] = ()
+    if model.abilities.rank_tests:
+        tests = spectrum(rows, seen, model, features, bins, by_moments)
+        if not model.about.labels:
+            return _of_loadings(settings, model, rows, bins, tests, by_moments)
+    few = few_rows(rows, bins, MOST_ROWS)
+    few_seen = seen if few.rows is rows else survey(few.rows, settings.complete_above)
+    n_ways = 2 if few_seen.sums.n_rows >= MANY_ROWS else 4
+    halves = Halves(settings, candidate or model, few.rows, few.bins, n_ways)
+    trials: dict[int, Trial] = {}
+
+    def tried(k: int, beside: Trial | None) -> Trial:
+        so_far = trials.get(k, Trial(k))
+        trials[k] = halves.tried(so_far, lambda trial: settled(trial, beside, n_ways))
+        return trials[k]
+
+    @cache
+    def smallest(k: int) -> float:
+        """Of the components of all rows."""
+        with of_models_not_kept():
+            fit = fit_rows(settings, model, few.rows, few_seen, k, Stages())
+        return float(model.shares(fit.parameters).min())
+
+    return decided(tests, tried, smallest, seen.sums.n_rows, most, model.about.noun)
 
 
-def _most_possible(model: Model[Any], n_features: int, n_rows: float, most: int) -> int:
+def _most_by_moments(model: Model[Any], n_features: int, n_rows: float, most: int) -> int:
     """Components need features to span, and rows."""
     by_features = model.cumulants.most_components(n_features)
     return max(1, min(most, by_features, int(n_rows) // (2 * N_FOLDS)))
+
+
+def _most_possible(
+    settings: Settings, model: Model[Any], n_rows: float, most: int, by_moments: int
+) -> int:
+    """What is learned by likelihood needs rows alone; what is read off moments features too."""
+    by_likelihood = settings.refine is not None or not model.abilities.rank_tests
+    if not (by_likelihood and model.about.labels):
+        return by_moments
+    return max(1, min(most, int(n_rows) // (2 * LEAST_ROWS)))
+
+
+def decided(
+    tests: tuple[RankTest, ...],
+    tried: Tried,
+    smallest: Callable[[int], float],
+    n_rows: float,
+    most: int,
+    noun: str,
+) -> Choice:
+    """The number, from tests of the second moments, trials on halves and fits to all rows."""
+    doubt = ""
+    if tests:
+        found = _by_spectrum(tests, tried, smallest, n_rows, most)
+        if isinstance(found, Choice):
+            return found
+        doubt = unconfirmed(tests, found)
+    try:
+        way = climbed(tried, n_rows, most)
+    except DataError as error:
+        reason = f"1 component: more could not be compared on held-out rows: {error}"
+        return Choice(1, tests, (), doubt + reason)
+    while (k := way.chosen.n_components) > 1:
+        why = too_small(smallest(k), n_rows)
+        if not why:
+            break
+        way = way.without(k, f"fitted to all rows, {why}")
+    return Choice(k, tests, way.steps, doubt + of_climb(way, noun))
+
+
+def _by_spectrum(
+    tests: tuple[RankTest, ...],
+    tried: Tried,
+    smallest: Callable[[int], float],
+    n_rows: float,
+    most: int,
+) -> Choice | str:
+    """The spectrum's number if rows apart confirm it, or why they do not.
+
+    What a rank test takes for granted, noise that is alike in all columns and rows, shows in
+    components that reproduce; where it is not so, its components stand for the noise.
+    """
+    spectral = tests[-1].n_components
+    try:
+        reference = tried(spectral, None)
+        why = why_not_reproduced(reference, n_rows) if spectral > 1 else ""
+        if why:
+            return why
+        trials = {spectral: reference}
+        if spectral > 1:
+            trials[spectral - 1] = tried(spectral - 1, reference)
+    except DataError as error:
+        return Choice(spectral, tests, (), _unchecked(tests, error))
+    if spectral < most:
+        with suppress(DataError):  # more than can be had are no better
+            trials[spectral + 1] = tried(spectral + 1, reference)
+    found = [_beside(trials[k], reference) for k in sorted(trials)]
+    chosen, more = moved(tests, found), found[-1]
+    if chosen > spectral:
+        return (
+            f"held-out rows are more likely under {chosen}, by {more.gain:.3g} ± {more.error:.2g} "
+            "a row"
+        )
+    # A trifle is gained by what stands for noise, but that does not reproduce.
+    real = more.clearly_better and not why_not_reproduced(trials[more.n_components], n_rows)
+    if more.n_components > spectral and real:
+        chosen = more.n_components
+    if chosen > 1:
+        why = why_not_reproduced(trials[chosen], n_rows) or too_small(smallest(chosen), n_rows)
+        if why:
+            return why
+    steps = (replace(one, accepted=one.n_components == chosen) for one in found)
+    reason = of_spectrum(tests, chosen, found, trials[chosen].agreement)
+    return Choice(chosen, tests, tuple(steps), reason)
+
+
+def _around(k: int, most: int) -> list[int]:
+    return [one for one in (k - 1, k, k + 1) if 1 <= one <= most]
+
+
+def _beside(trial: Trial, reference: Trial) -> HeldOut:
+    return HeldOut(
+        trial.n_components,
+        trial.log_likelihood,
+        *trial.gain(reference),
+        over=reference.n_components,
+        agreement=trial.agreement if trial.n_components > 1 else None,
+        smallest=trial.smallest if trial.n_components > 1 else None,
+    )
+
+
+def _unchecked(tests: tuple[RankTest, ...], error: DataError) -> str:
+    return f"{of_spectrum(tests)} It could not be checked on held-out rows: {error}"
+
+
+def _of_loadings(
+    settings: Settings,
+    model: Model[Any],
+    rows: Rows,
+    bins: Bins,
+    tests: tuple[RankTest, ...],
+    most: int,
+) -> Choice:
+    """For rows that are all components at once, which halves cannot agree on row by row."""
+    spectral = tests[-1].n_components
+    try:
+        found = held_out(settings, model, rows, bins, _around(spectral, most), spectral)
+    except DataError as error:
+        return Choice(spectral, tests, (), _unchecked(tests, error))
+    chosen = moved(tests, found)
+    steps = tuple(replace(one, accepted=one.n_components == chosen) for one in found)
+    return Choice(chosen, tests, steps, of_spectrum(tests, chosen, found))
+
+
+def moved(tests: tuple[RankTest, ...], found: Sequence[HeldOut]) -> int:
+    """The spectrum's number, or another that held-out rows clearly prefer."""
+    spectral = tests[-1].n_components
+    # A component can be real and yet be learned too poorly to predict with: held-out rows speak
+    # against it only if its eigenvalue is barely above the noise.
+    beyond_doubt = spectral if all(test.clearly_more for test in tests[-2:-1]) else 1
+    better = [
+        one
+        for one in found
+        if (one.worth_more if one.n_components > spectral else one.clearly_better)
+        and one.n_components >= beyond_doubt
+    ]
+    return max(better, key=lambda one: one.gain).n_components if better else spectral
 
 
 def spectrum(
@@ -92,60 +268,6 @@ def telling_features(rows: Rows, seen: Survey, features: Mask, most: int) -> Mas
     return telling
 
 
-def _climbed(settings: Settings, model: Model[Any], rows: Rows, bins: Bins, most: int) -> Choice:
-    """For models whose spectrum says nothing: while another component clearly helps."""
-    steps: list[HeldOut] = []
-    chosen, why = 1, ", the most that were tried."
-    while chosen < most:
-        try:
-            found = held_out(settings, model, rows, bins, [chosen, chosen + 1], chosen)
-        except DataError as error:
-            why = f": more could not be compared on held-out rows: {error}"
-            break
-        steps.extend(found if not steps else found[1:])
-        if not found[1].worth_more:
-            why = ": held-out rows are not clearly more likely under one more."
-            break
-        chosen += 1
-    return Choice(chosen, (), tuple(steps), _counted(chosen) + why)
-
-
-def _checked(tests: tuple[RankTest, ...], found: Sequence[HeldOut]) -> Choice:
-    spectral = tests[-1].n_components
-    # A component can be real and yet be learned too poorly to predict with: held-out rows speak
-    # against it only if its eigenvalue is barely above the noise.
-    beyond_doubt = spectral if all(test.clearly_more for test in tests[-2:-1]) else 1
-    better = [
-        one
-        for one in found
-        if (one.worth_more if one.n_components > spectral else one.clearly_better)
-        and one.n_components >= beyond_doubt
-    ]
-    if not better:
-        reason = f"{_of_spectrum(tests)} Held-out rows are not clearly more likely under others."
-        return Choice(spectral, tests, tuple(found), reason)
-    best = max(better, key=lambda one: one.gain)
-    reason = (
-        f"{_of_spectrum(tests)} But held-out rows are more likely under {best.n_components}, by "
-        f"{best.gain:.3g} ± {best.error:.2g} a row."
-    )
-    return Choice(best.n_components, tests, tuple(found), reason)
-
-
-def _of_spectrum(tests: tuple[RankTest, ...]) -> str:
-    last = tests[-1]
-    if last.more:
-        return f"The second moments support {_counted(last.n_components)}, the most tried."
-    return (
-        f"The second moments support {_counted(last.n_components)}: the next eigenvalue, "
-        f"{last.eigenvalue:.3g}, is within the noise, {last.noise:.3g}."
-    )
-
-
-def _counted(n: int) -> str:
-    return f"{n} component{'s' * (n != 1)}"
-
-
 def held_out(
     settings: Settings,
     model: Model[P],
@@ -164,5 +286,6 @@ def held_out(
     )
     against = list(candidates).index(reference)
     return tuple(
-        HeldOut(k, scores.mean(i), *scores.gain(i, against)) for i, k in enumerate(candidates)
+        HeldOut(k, scores.mean(i), *scores.gain(i, against), over=reference)
+        for i, k in enumerate(candidates)
     )

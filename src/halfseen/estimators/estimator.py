@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from halfseen.doubt.clusters import bins_for
 from halfseen.doubt.concerns import Case, Concern, concerns_of
 from halfseen.doubt.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, bootstrapped
-from halfseen.doubt.number_of_components import choose
+from halfseen.doubt.number_of_components import CANDIDATE_PASSES, choose
 from halfseen.estimators.checks import check_count, check_parameters
 from halfseen.estimators.documented import complete
 from halfseen.estimators.fitted_rows import new_rows, same_rows
@@ -185,6 +185,13 @@ class Estimator(BaseEstimator):
         self._check()
         return Settings.of(self), self._model()
 
+    def candidate(self) -> Model[Any]:
+        """The model for fits that are only compared: they need not reach the top."""
+        like = clone(self)
+        if "max_iter" in like.get_params():  # topics have none, and are not climbed to be compared
+            like.set_params(max_iter=min(self.max_iter, CANDIDATE_PASSES))
+        return cast("Model[Any]", like._model())
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the model from ``X`` (n, d), in which NaN marks the gaps.
 
@@ -204,7 +211,7 @@ class Estimator(BaseEstimator):
         if settings.n_components != "auto":
             return self._keep(fit_rows(settings, model, rows, seen, settings.n_components, stages))
         with stages("number of components"):
-            choice = choose(settings, model, rows, seen)
+            choice = choose(settings, model, rows, seen, candidate=self.candidate())
         fit = fit_rows(settings, model, rows, seen, choice.n_components, stages)
         return self._keep(replace(fit, diagnostics=replace(fit.diagnostics, choice=choice)))
 

@@ -5,6 +5,7 @@ import numpy as np
 from halfseen.doubt.concerns import Case, concerns_of, facts_of
 from halfseen.doubt.concerns.spectrum import noise_of_spectrum
 from halfseen.explain.charts.bars import Bar, bar_chart
+from halfseen.explain.charts.number import number_chart
 from halfseen.explain.charts.plane import histogram, spectrum_chart
 from halfseen.explain.portrait import Doubts, Portrait
 from halfseen.explain.section import Section
@@ -21,6 +22,10 @@ def sureness(case: Case, view: Portrait, doubts: Doubts, sure: Certainty, groupe
             histogram(doubts.title, doubts.caption, doubts.axis, doubts.values, *doubts.span)
         )
     sentences.append(_of_intervals(view, sure, grouped))
+    choice = case.fitted.diagnostics.choice
+    if choice is not None:
+        sentences.append(f"How many {view.nouns} there are was chosen. {choice.reason}")
+        figures += number_chart(choice, view.noun, view.nouns)
     hidden = case.hidden_values
     if hidden is not None:
         sentences.append(

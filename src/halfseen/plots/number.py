@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from halfseen.plots.canvas import BLUE, GREY, ORANGE, axes, plain
+from halfseen.doubt.climb import ENOUGH_AGREEMENT
+from halfseen.plots.canvas import BLUE, GREY, ORANGE, SKY, axes, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from halfseen.doubt.choice import Choice
+    from halfseen.doubt.choice import Choice, HeldOut
 
 
 def components_curve(choice: Choice, *, ax: Axes | None = None) -> Axes:
     """What numbers of components leave of the second moments, against its noise.
 
-    Where held-out likelihoods moved the choice, or are all there is, they are drawn instead: gains
-    in likelihood a row, with two standard errors, over the number that the second moments support
-    or else over one component fewer.
+    Where rows apart moved the choice, or are all there is, they are drawn instead: what a held-out
+    row gains in likelihood, with two standard errors, over the number that the second moments
+    support or else over the last that was accepted, filled if the number was accepted; and, on an
+    axis at the right, how far halves of the rows agree on the components.
 
     Parameters
     ----------
@@ -27,7 +29,11 @@ def components_curve(choice: Choice, *, ax: Axes | None = None) -> Axes:
         Where to draw.
     """
     ax = axes(ax, 6.0, 4.0)
-    by_spectrum = bool(choice.tests) and choice.tests[-1].n_components == choice.n_components
+    by_spectrum = (
+        bool(choice.tests)
+        and choice.tests[-1].n_components == choice.n_components
+        and not choice.climbed
+    )
     numbers = (_eigenvalues if by_spectrum else _likelihoods)(choice, ax)
     ax.axvline(choice.n_components, color=ORANGE, linewidth=1.0, linestyle="--", zorder=0)
     ax.text(
@@ -62,20 +68,75 @@ def _eigenvalues(choice: Choice, ax: Axes) -> list[int]:
 
 
 def _likelihoods(choice: Choice, ax: Axes) -> list[int]:
-    if choice.tests:
+    shown, reference = choice.held_out[1:], "one component fewer"
+    if choice.climbed:
+        reference = "the last number that was accepted"
+    elif choice.tests:
         n = choice.tests[-1].n_components
         shown, reference = choice.held_out, f"{n} component{'s' * (n != 1)}"
-    else:  # a climb, a step at a time
-        shown, reference = choice.held_out[1:], "one component fewer"
     numbers = [one.n_components for one in shown]
     gains = [one.gain for one in shown]
     errors = [2 * one.error for one in shown]
     ax.axhline(0.0, color=GREY, linewidth=0.8)
-    ax.errorbar(numbers, gains, yerr=errors, fmt="o", color=BLUE, capsize=3)
+    ax.errorbar(
+        numbers,
+        gains,
+        yerr=errors,
+        fmt="o",
+        color=BLUE,
+        capsize=3,
+        label="gain, refused" if choice.climbed else "gain",
+        markerfacecolor="white" if choice.climbed else BLUE,
+    )
+    accepted = [one for one in shown if one.accepted and choice.climbed]
+    ax.plot(
+        [one.n_components for one in accepted],
+        [one.gain for one in accepted],
+        "o",
+        color=BLUE,
+        zorder=3,
+        label="gain, accepted" if accepted else "_none accepted",
+    )
+    decides = [abs(gain) + error for gain, error in zip(gains, errors, strict=True)]
+    if decides and max(decides) > 20 * min(decides) > 0:  # what decides is small beside the first
+        ax.set_yscale("symlog", linthresh=2 * min(decides))
     ax.set_ylabel(
         f"gain in held-out log-likelihood a row\nover {reference}\n(± two standard errors)"
     )
     if not numbers:
         ax.set_yticks([])
         ax.text(0.5, 0.6, "Nothing to compare.", transform=ax.transAxes, ha="center")
+    if choice.climbed:
+        _agreements([one for one in shown if one.agreement is not None], ax)
     return [*numbers, choice.n_components]
+
+
+def _agreements(shown: list[HeldOut], ax: Axes) -> None:
+    """On an axis at the right, from chance to the same, with the least that is accepted."""
+    if not shown:
+        return
+    right = ax.twinx()
+    ax.set_zorder(right.get_zorder() + 1)  # gains decide first, and are drawn over agreements
+    ax.patch.set_visible(False)
+    right.plot(
+        [one.n_components for one in shown],
+        [one.agreement or 0.0 for one in shown],
+        "s-",
+        color=SKY,
+        linewidth=1.0,
+        markersize=5,
+        label="agreement of halves (right)",
+    )
+    right.axhline(ENOUGH_AGREEMENT, color=SKY, linewidth=0.8, linestyle=":")
+    right.set_ylim(min(-0.05, *(one.agreement or 0.0 for one in shown)) - 0.05, 1.1)
+    right.set_ylabel(f"agreement of halves\n(needs {ENOUGH_AGREEMENT:g}, dotted)")
+    right.spines["top"].set_visible(False)
+    marks = [*ax.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]]
+    ax.legend(
+        handles=marks,
+        frameon=False,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.06),
+        ncols=3,
+        fontsize=9,
+    )

@@ -24,13 +24,21 @@ def choose_components(
 ) -> Choice:
     """How many components the rows of ``X`` support.
 
-    Components are added while the largest eigenvalue that they leave of the second moments,
-    features weighted by how often they are observed, is above the noise of the table: the 99 %
-    quantile of a bootstrap over rows. The number found, one less and one more are then compared by
-    the likelihood of held-out rows, and the choice moves if that is clearly higher (for one more,
-    by at least 0.01 a row: noise that is not quite as assumed can give less). Models
-    whose second moments hold more than components and noise are chosen by held-out likelihood
-    alone, from one component upwards.
+    For models with one component a row, a number is judged on random halves of the rows, fitted
+    apart: it is accepted if held-out rows are more likely than under the last accepted number, by
+    more than a standard error; if the two fits give rows the same components (an adjusted Rand
+    index of at least 0.8 in the mean over several ways of halving); and if the smallest component
+    holds at least 1 % of the rows, and 10. Numbers are tried from 2 upwards, until three in a row
+    are refused, or five while none was accepted: 1 then says that no number reproduces.
+
+    Where the second moments hold components and even noise alone, they answer first: components
+    are added while the largest eigenvalue that they leave, features weighted by how often they are
+    observed, is above the noise of the table, the 99 % quantile of a bootstrap over rows. That
+    number stands if halves agree on it, if its components are large enough, and if one more is no
+    better. Models whose rows are all components at once (topics) are chosen by these tests, one
+    more or less if held-out likelihood clearly prefers it; halves do not judge them.
+
+    Of large tables 10,000 rows are halved. Fits that are only compared climb 30 passes at most.
 
     Parameters
     ----------
@@ -67,7 +75,15 @@ def choose_components(
     seen = look_through(settings, kind, rows, stages)
     bins = bins_for(groups, rows)
     with stages("number of components"):
-        return choose(settings, kind, rows, seen, most=max_components, bins=bins)
+        return choose(
+            settings,
+            kind,
+            rows,
+            seen,
+            most=max_components,
+            bins=bins,
+            candidate=estimator.candidate(),
+        )
 
 
 def unfitted(model: Any) -> Any:

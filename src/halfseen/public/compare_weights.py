@@ -114,7 +114,7 @@ def compare_weights(
     seen = look_through(settings, kind, rows, stages)
     bins = bins_for(groups, rows)
     k = (
-        choose(settings, kind, rows, seen, bins=bins).n_components
+        choose(settings, kind, rows, seen, bins=bins, candidate=estimator.candidate()).n_components
         if n_components == "auto"
         else int(n_components)
     )

@@ -1,0 +1,33 @@
+"""How far two ways of labelling the same rows agree, whatever the labels are called."""
+
+import numpy as np
+
+from halfseen.rows.arrays import Array
+
+
+def adjusted_rand(table: Array) -> float:
+    """The adjusted Rand index of two labellings, from how many rows have which two labels (j, k).
+
+    Of pairs of rows, those that both labellings put together, beyond what chance would: 1 if the
+    labellings are the same, about 0 if they have nothing to do with each other. The table is a
+    sum over rows, so labels need not be kept.
+
+    References
+    ----------
+    L. Hubert, P. Arabie (1985), Comparing partitions.
+
+    >>> import numpy as np
+    >>> adjusted_rand(np.array([[0.0, 3.0], [2.0, 0.0]]))
+    1.0
+    """
+    both, one, other, all_rows = (
+        _pairs(counts) for counts in (table, table.sum(axis=1), table.sum(axis=0), table.sum())
+    )
+    by_chance = one * other / all_rows if all_rows > 0 else 0.0
+    most = (one + other) / 2
+    return 1.0 if most == by_chance else float((both - by_chance) / (most - by_chance))
+
+
+def _pairs(counts: Array) -> float:
+    """How many pairs are within groups of so many."""
+    return float(np.sum(counts * (counts - 1)) / 2)
