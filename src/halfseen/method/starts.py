@@ -1,6 +1,6 @@
 """The best of several starts, found on some of the rows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -12,18 +12,26 @@ ClimbFrom = Callable[[P, int], Polished]
 """From parameters, in at most so many passes."""
 
 
+Rounds = tuple[tuple[int, int], ...]
+"""How many starts go on, and in how many passes, round after round."""
+
+
 class Plan(NamedTuple):
     """How many starts there are, and how far they go before the worse of them are given up."""
 
     n_seeds: int
     most_rows: int  # that starts are tried on
-    rounds: tuple[tuple[int, int], ...]  # how many go on, and in how many passes
-    finalists: int  # that go to the end
+    rounds: Rounds  # on those
+    last: Rounds  # on all rows, before one goes to the end
 
 
+EVERY = 1000
 FEW_ROWS, MANY_ROWS = 500, 5000
-SMALL = Plan(n_seeds=24, most_rows=1000, rounds=((100, 4), (8, 6), (4, 10)), finalists=3)
-USUAL = Plan(n_seeds=16, most_rows=1000, rounds=((100, 4), (6, 6), (3, 20)), finalists=3)
+SMALL = Plan(n_seeds=20, most_rows=1000, rounds=((EVERY, 4), (8, 8)), last=((4, 10),))
+USUAL = Plan(n_seeds=30, most_rows=1000, rounds=((EVERY, 4), (10, 8)), last=((5, 8), (3, 15)))
+MANY_COMPONENTS = 5
+MANY = Plan(n_seeds=30, most_rows=1000, rounds=((EVERY, 6), (14, 10)), last=((6, 12), (3, 30)))
+"""The more components, the more maxima, and the longer it takes to tell the higher from lower."""
 SAME = 1.0
 """Nats that two climbs to one maximum may end apart, if neither is done."""
 ONE = 0.01
@@ -35,27 +43,29 @@ class Tried(NamedTuple, Generic[P]):
 
     name: str
     parameters: P
-    height: float  # log-likelihood of those rows, with the prior
-    passes: int  # over those rows
+    height: float = -np.inf  # log-likelihood of those rows, with the prior
+    passes: int = 0  # over those rows
 
 
-def plan_for(n_rows: float) -> Plan:
-    """Few rows have many maxima."""
+def plan_for(n_rows: float, n_components: int) -> Plan:
+    """Few rows have many maxima, and so have many components."""
+    if n_components >= MANY_COMPONENTS:
+        return MANY
     return SMALL if n_rows < FEW_ROWS else USUAL
 
 
 def tried(
-    starts: Mapping[str, P], climb: ClimbFrom[P], n_rows: float, plan: Plan
+    starts: Iterable[Tried[P]], climb: ClimbFrom[P], n_rows: float, rounds: Rounds
 ) -> list[Tried[P]]:
-    """Where the starts lead, best first: in rounds, after each of which the worse stay behind."""
+    """Where starts lead on some rows, best first: after each round the worse stay behind."""
 
     def go(one: Tried[P], most: int) -> Tried[P]:
         found, way = climb(one.parameters, most)
         height = (way.log_likelihood or 0.0) * n_rows
         return Tried(one.name, found, height, one.passes + way.n_iterations)
 
-    found = [Tried(name, start, -np.inf, 0) for name, start in starts.items()]
-    for n_on, most in plan.rounds:
+    found = list(starts)
+    for n_on, most in rounds:
         on, behind = _parted(found, n_on)
         found = sorted([*(go(one, most) for one in on), *behind], key=lambda one: -one.height)
     return found
@@ -66,7 +76,7 @@ def _parted(found: list[Tried[P]], n_on: int) -> tuple[list[Tried[P]], list[Trie
     on: list[Tried[P]] = []
     for one in found:
         alone = all(abs(one.height - other.height) > ONE for other in on if one.height > -np.inf)
-        if one.name in FIRST or (alone and len(on) < n_on):
+        if alone and (one.name in FIRST or len(on) < n_on):
             on.append(one)
     return on, [one for one in found if not any(one is other for other in on)]
 
@@ -75,14 +85,13 @@ FIRST = ("moments",)
 """Starts that are never given up early: with many rows they are the right ones."""
 
 
-def finalists(found: list[Tried[P]], n_rows: float, plan: Plan) -> list[Tried[P]]:
+def finalists(found: list[Tried[P]], n_rows: float) -> list[Tried[P]]:
     """Those that are worth climbing from on all rows.
 
     With many rows what the moments say goes on, and another only if it was clearly better.
     """
     if n_rows <= MANY_ROWS:
-        best, _ = _parted(found, plan.finalists)
-        return sorted(best, key=lambda one: one.name not in FIRST)
+        return found
     safe = [one for one in found if one.name in FIRST]
     better = [one for one in found[:1] if all(one.height > s.height + SAME for s in safe)]
     return safe + better or found[:1]

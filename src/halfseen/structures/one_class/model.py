@@ -12,8 +12,8 @@ from halfseen.explain.portrait import Portrait
 from halfseen.method.em import climb
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import reordered
-from halfseen.method.model import Abilities, About, Cells, Cumulants, Each, Polished
-from halfseen.method.starts import SAME, finalists, plan_for, tried
+from halfseen.method.model import Abilities, About, Cells, Climb, Cumulants, Each, Polished
+from halfseen.method.starts import SAME, Tried, finalists, plan_for, tried
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.bins import Bins
@@ -85,31 +85,31 @@ class OneClass(Generic[P]):
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
     ) -> Polished:
         """By expectation-maximisation, from the best of several starts."""
-        n_rows, plan = kept.sums.n_rows, plan_for(kept.sums.n_rows)
+        n_rows, plan = kept.sums.n_rows, plan_for(kept.sums.n_rows, n_components)
         some = some_rows(rows, n_rows, plan.most_rows)
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         starts = self._starts(some, start, n_components, plan.n_seeds, seed)
-        found = tried(starts, partial(self.climbed, some), n_some, plan)
-        last = finalists(found, n_rows, plan)
-        simpler = self._simpler(some, last[0].parameters, n_some, kept)
-        ends = [self.climbed(rows, simpler(one.parameters), self.max_iter) for one in last]
-        heights = np.array([climb.log_likelihood or 0.0 for _, climb in ends])
-        best = int(np.argmax(heights > heights.max() - EQUAL / n_rows))
-        parameters, climb = ends[best]
-        beside = self.emission.left_out(rows, parameters) - self.emission.prior(parameters)
-        parameters = self.emission.settled(rows, parameters)
-        n_agreeing = sum(bool(one.height > found[0].height - SAME) for one in found)
-        return Polished(
-            parameters,
-            climb._replace(
-                log_likelihood=float(heights[best]) + beside / n_rows,
-                start=last[best].name,
-                n_starts=len(found),
-                n_agreeing=n_agreeing,
-                work=sum(one.passes for one in found) * n_some / n_rows
-                + sum(climb.n_iterations for _, climb in ends),
-            ),
+        found = tried(starts, partial(self.climbed, some), n_some, plan.rounds)
+        simpler = self._simpler(some, found[0].parameters, n_some, kept)
+        last = [Tried(one.name, simpler(one.parameters)) for one in finalists(found, n_rows)]
+        if len(last) > 1:
+            last = tried(last, partial(self.climbed, rows), n_rows, plan.last)
+        best = next(one for one in last if one.height >= last[0].height - EQUAL)
+        parameters, climb = self.climbed(rows, best.parameters, self.max_iter)
+        height, emission = climb.log_likelihood or 0.0, self.emission
+        beside = emission.left_out(rows, parameters) - emission.prior(parameters)
+        climb = Climb(
+            log_likelihood=height + beside / n_rows,
+            n_iterations=best.passes + climb.n_iterations,
+            converged=climb.converged,
+            start=best.name,
+            n_starts=len(found),
+            n_agreeing=sum(bool(one.height > found[0].height - SAME) for one in found),
+            work=sum(one.passes for one in found) * n_some / n_rows
+            + sum(one.passes for one in last)
+            + climb.n_iterations,
         )
+        return Polished(emission.settled(rows, parameters), climb)
 
     def climbed(self, rows: Rows, start: P, max_iterations: int) -> Polished:
         """To the maximum of the likelihood (and the emission's prior) that ``start`` leads to."""
@@ -125,21 +125,29 @@ class OneClass(Generic[P]):
 
     def _starts(
         self, some: MemoryRows, start: P, k: int, n_seeds: int, seed: Callable[[], int]
-    ) -> dict[str, P]:
-        """What the moments say, and components about rows that are far from each other."""
-        n_known = len(self.shares(start))
-        begun = self.emission.begun(start)
+    ) -> list[Tried[P]]:
+        """What the moments say, and components about rows that are drawn.
+
+        By turns these are far from each other, with the rows nearest to them, and any: some maxima
+        are reached from the ones and some from the others.
+        """
+        n_known, begun = len(self.shares(start)), self.emission.begun(start)
         if k == 1:
-            return {"moments": begun}
+            return [Tried("moments", begun)]
         steps, seeding = ClassSteps(self.emission), Seeding.of(some.table)
-        like = self.emission.begun(reordered(start, np.arange(k) % n_known))
         random = np.random.default_rng(seed())
-        about = (seeding.shares(k, random) for _ in range(n_seeds))
-        seeds = {f"seeds {i + 1}": steps.begun(some, one, like) for i, one in enumerate(about)}
-        if n_known == k:
-            return {"moments": begun, **seeds}
-        grown = seeding.shares(k, random, self.emission.means(start))
-        return {"moments": steps.begun(some, grown, like), **seeds}
+        like = self.emission.begun(reordered(start, np.arange(k) % n_known))
+        if n_known < k:
+            known = seeding.nearest(k, random, self.emission.means(start))
+            begun = steps.begun(some, known, like)
+        seeds = [
+            steps.begun(some, seeding.nearest(k, random), like)
+            if turn % 2
+            else self.emission.about(seeding.any_rows(k, random), like)
+            for turn in range(n_seeds)
+        ]
+        named = [Tried(f"seeds {i}", one) for i, one in enumerate(seeds, start=1)]
+        return [Tried("moments", begun), *named]
 
     def _simpler(self, some: MemoryRows, best: P, n_some: float, kept: Survey) -> Callable[[P], P]:
         """What makes parameters no more than the table asks for."""

@@ -14,8 +14,8 @@ from halfseen.rows.arrays import Array
 
 FARTHEST = 3.0
 """Spreads from the middle: further values would be seeds for being far alone."""
-BLUR = 0.25
-"""What a row has of all components alike: the rest it has of the nearest."""
+BLUR = 0.5
+"""What a row has of all components alike, if it has the rest of the nearest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +38,8 @@ class Seeding:
         values = np.clip((table - middle) / spread, -FARTHEST, FARTHEST)
         return cls(np.where(observed, values, 0.0), observed.astype(float), middle, spread)
 
-    def shares(self, k: int, random: np.random.Generator, first: Array | None = None) -> Array:
-        """What rows have of k components about seeds that are drawn; (n, k).
+    def nearest(self, k: int, random: np.random.Generator, first: Array | None = None) -> Array:
+        """Seeds that are far from each other, and the rows nearest to each; (n, k).
 
         The ``first`` (c, d) seeds may be given, on the scale of the table.
         """
@@ -49,17 +49,19 @@ class Seeding:
             seeds = np.clip((first - self.middle) / self.spread, -FARTHEST, FARTHEST)
             there = np.ones_like(seeds)
         distance = self.distances(seeds, there)
-        while len(seeds) < k:
+        while distance.shape[1] < k:
             nearest = distance.min(axis=1, initial=np.inf)
-            chance = nearest if len(seeds) and nearest.sum() > 0 else np.ones(n)
-            row = random.choice(n, p=chance / chance.sum())
-            seeds, there = (
-                np.vstack([seeds, self.values[row]]),
-                np.vstack([there, self.observed[row]]),
-            )
-            distance = np.hstack([distance, self.distances(seeds[-1:], there[-1:])])
+            chance = nearest if distance.shape[1] and nearest.sum() > 0 else np.ones(n)
+            row = random.choice(n, size=1, p=chance / chance.sum())
+            more = self.distances(self.values[row], self.observed[row])
+            distance = np.hstack([distance, more])
         share: Array = (1 - BLUR) * np.eye(k)[distance.argmin(axis=1)] + BLUR / k
         return share
+
+    def any_rows(self, k: int, random: np.random.Generator) -> Array:
+        """Any rows, on the scale of the table, gaps being in the middle; (k, d)."""
+        row = random.choice(len(self.values), size=k, replace=k > len(self.values))
+        return self.middle + self.spread * self.values[row]
 
     def distances(self, seeds: Array, there: Array) -> Array:
         """Mean squared distances over shared features, as if all were shared; (n, c).
