@@ -249,32 +249,31 @@ def test_partial_without_complete_features_is_refused():
         choose_components(X, GaussianMixture(method="partial"))
 
 
-def test_features_never_seen_together_are_refused():
+def test_features_never_seen_together_are_refused_by_moments_and_left_to_likelihood():
     X = mixture(observed=[1.0] * D)
     X[:700, 0] = np.nan
     X[700:, 1] = np.nan
     with pytest.raises(DataError, match="Features '0' and '1' are never observed in the same row"):
-        choose_components(X)
+        choose_components(X, GaussianMixture(refine=None))
+    choice = choose_components(X)
+    assert choice.tests == ()
+    assert choice.climbed
 
 
-def seen_together_in_one_bin_alone():
-    """A table whose features 4 and 5 are both known in rows of one bin, so of one half, only."""
-    X = mixture(2, 600, [1.0] * D)
-    label = Bins.of_rows(600).of(Block.from_table(X))
-    X[(label % 2 == 0) & (label > 0), 4] = np.nan
-    X[(label % 2 == 1) & (label > 0), 5] = np.nan
-    return X
+def never_fitted(k, beside):
+    raise DataError("so it is.")
 
 
 def test_halves_that_cannot_be_fitted_are_said_to_be_so():
-    choice = choose_components(seen_together_in_one_bin_alone())
-    assert choice.held_out == ()
-    assert choice.reason.endswith(
-        "It could not be checked on held-out rows: Features '4' and '5' are never observed in the "
-        "same row, so their covariance cannot be estimated. Drop one of them, add rows that hold "
-        "both, or use method='partial', which uses the complete features only."
+    tests = (RankTest(1, 5.0, 1.0, 0.0025), RankTest(2, 0.5, 1.0, 0.3))
+    choice = choosing.decided(tests, never_fitted, lambda k: 1.0, 600.0, 5, "group")
+    assert choice == Choice(
+        2,
+        tests,
+        (),
+        "The second moments support 2 components: the next eigenvalue, 0.5, is within the noise, "
+        "1. It could not be checked on held-out rows: so it is.",
     )
-    assert choice.n_components == choice.tests[-1].n_components == 2
 
 
 def test_a_free_covariance_climbs_by_likelihood():
@@ -293,12 +292,10 @@ def test_a_free_covariance_climbs_by_likelihood():
     assert few.reason.endswith(" 3 is the most that was tried.")
 
 
-def test_a_climb_ends_where_halves_cannot_be_fitted():
-    X = seen_together_in_one_bin_alone()
-    choice = choose_components(X, GaussianMixture(covariance_type="diag"))
-    assert choice.n_components == 1
-    assert choice.reason.startswith(
-        "1 component: more could not be compared on held-out rows: Features '4' and '5' are never "
+def test_halves_that_cannot_be_fitted_at_all_are_one_component():
+    choice = choosing.decided((), never_fitted, lambda k: 1.0, 600.0, 5, "group")
+    assert choice == Choice(
+        1, (), (), "1 component: more could not be compared on held-out rows: so it is."
     )
 
 

@@ -1,22 +1,47 @@
 """What a table's gaps and values mean for a fit."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
+from halfseen.cli.options import as_option
 from halfseen.cli.value_codes import CodeSums
 from halfseen.doubt.missingness import Missingness
-from halfseen.explain.words import number
+from halfseen.explain.words import YEARS, number
 from halfseen.models import MODELS
 from halfseen.moments.few_rows import FEW_ROWS
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
 from halfseen.rows.value_sums import ValueSums
 
-SKEWED = 3.0
-"""Columns above zero with a skewness above this are better off on a log scale."""
-DIFFERENT_SCALES = 3.0
+SKEWED, EVEN = 2.0, 1.0
+"""Skewness from which a tail is long, and up to which logarithms are even enough."""
+GAIN = 0.1
+"""Log-likelihood a value that logarithms must gain, all values being of one normal distribution."""
+DIFFERENT_SCALES = 10.0
 """Spreads that are further apart than this have no noise in common."""
+ENOUGH_COMPLETE = 3
+"""Columns that should be known for nearly all rows."""
+WITH_ZEROS = 0.8
+"""Of columns that count things, so many are 0 in some row."""
+
+
+class Advice(NamedTuple):
+    """What to do, and the options that do it where doing it is safe."""
+
+    sentence: str
+    options: tuple[str, ...] = ()
+
+
+class Seen(NamedTuple):
+    """What was summed over the rows of a table."""
+
+    features: FeatureSums
+    values: ValueSums
+    logarithms: ValueSums
+    codes: CodeSums
 
 
 def what_methods_use(found: Missingness) -> Iterator[str]:
@@ -32,66 +57,112 @@ def what_methods_use(found: Missingness) -> Iterator[str]:
     if not n_complete:
         yield "partial: cannot be used, as no column is known for at least 95% of rows."
         return
-    yield (
-        f"partial: the {n_complete} columns known for at least 95% of rows; the other "
-        f"{d - n_complete} are worked out afterwards."
+    rest = f"; the other {d - n_complete} worked out afterwards" if n_complete < d else ""
+    yield f"partial: the {n_complete} columns known for at least 95% of rows{rest}."
+
+
+def advice(found: Missingness, seen: Seen) -> Iterator[Advice]:
+    """What to do, with the options that do it."""
+    names = found.names
+    yield from _hardly_known(names, seen.features)
+    yield from _hardly_complete(found)
+    if not found.at_random:
+        yield Advice(
+            "Gaps depend on values, so that plain averages may be biased. The polish by likelihood "
+            "allows for gaps that depend on what is known: do not use --no-refine."
+        )
+    yield from _codes(names, seen.codes)
+    if _counts(seen.features):
+        models = " or ".join(name for name, kind in MODELS.items() if kind.about.counts)
+        yield Advice(
+            "All values are whole numbers of at least 0, as counts are. If they count things, use "
+            f"--model {models}."
+        )
+        return
+    yield from _long_tails(names, seen)
+    yield from _scales(names, seen.values)
+
+
+def _hardly_known(names: tuple[str, ...], features: FeatureSums) -> Iterator[Advice]:
+    rare = np.flatnonzero(features.count < FEW_ROWS)
+    if len(rare) and len(rare) < len(names) and features.n_rows >= FEW_ROWS:
+        is_ = "is" if len(rare) == 1 else "are"
+        option = f"--drop {as_option([names[i] for i in rare])}"
+        yield Advice(
+            f"{quoted(names, rare)} {is_} known in fewer than {FEW_ROWS} rows, which says next to "
+            f"nothing: {option}.",
+            (option,),
+        )
+
+
+def _hardly_complete(found: Missingness) -> Iterator[Advice]:
+    if np.count_nonzero(found.complete) >= 2 or len(found.names) < ENOUGH_COMPLETE:
+        return
+    best = np.sort(found.observed)[-ENOUGH_COMPLETE]
+    option = f"--complete-above {np.floor(best * 100) / 100:.2f}"
+    yield Advice(
+        "Hardly any column is known for nearly all rows, from which noise is told. Take the best "
+        f"known ones for it: {option}.",
+        (option,) if best >= 0.01 else (),
     )
 
 
-def advice(
-    found: Missingness, features: FeatureSums, values: ValueSums, codes: CodeSums
-) -> Iterator[str]:
-    """What to do, with the options that do it."""
-    if found.never_together:
-        yield (
-            "A fit needs every pair of columns together in some rows. Leave one of each such pair "
-            "out with --drop, or use --method partial."
-        )
-    elif found.rarest is not None and found.rarest.n_rows < FEW_ROWS:
-        yield (
-            f"Only {found.rarest.n_rows} rows hold both '{found.rarest.first}' and "
-            f"'{found.rarest.second}', too few to learn from. Consider --drop."
-        )
-    if np.count_nonzero(found.complete) < 2:
-        yield (
-            "Hardly any column is known for nearly all rows, from which noise is told. Lower "
-            "--complete-above, and look at the report with care."
-        )
-    if not found.at_random:
-        yield (
-            "As gaps depend on values, averages of what is known are biased. Keep the polish by "
-            "likelihood (--refine, the default for groups), which allows for gaps that depend on "
-            "what is known."
-        )
-    for place, name in enumerate(found.names):
-        for code, n_rows in codes.far(place):
-            yield (
-                f"'{name}' is {code:g} in {n_rows:,} rows, far from its other values. If that "
-                f"stands for a gap, use --missing-values {code:g}."
+def _codes(names: tuple[str, ...], codes: CodeSums) -> Iterator[Advice]:
+    far = codes.far()
+    safe = ",".join(f"{coded.code:g}" for coded in far if not coded.elsewhere)
+    for code, n_rows, elsewhere in far:
+        where = " and ".join(f"'{names[i]}' in {n:,} rows" for i, n in list(n_rows.items())[:3])
+        more = f" and in {len(n_rows) - 3} other columns" if len(n_rows) > 3 else ""
+        said = f"{code:g} is the value of {where}{more}, far from all others."
+        if elsewhere:
+            yield Advice(
+                f"{said} If it stands for a gap, empty those cells in the file: --missing-values "
+                f"would empty cells of {quoted(names, elsewhere)} too."
             )
-    yield from _kinds(found.names, features, values)
+        else:
+            yield Advice(f"{said} If it stands for a gap, use --missing-values={safe}.")
 
 
-def _kinds(names: tuple[str, ...], features: FeatureSums, values: ValueSums) -> Iterator[str]:
-    if bool((features.minimum >= 0).all() and features.whole.all()):
-        yield (
-            "All values are whole numbers of at least 0. If they count things, use --model "
-            f"{' or '.join(name for name, kind in MODELS.items() if kind.about.counts)}."
-        )
-        return
-    long_tails = (values.count >= FEW_ROWS) & (features.minimum > 0) & (values.skewness > SKEWED)
-    skewed = np.flatnonzero(long_tails)
+def _counts(features: FeatureSums) -> bool:
+    """Whether all columns may count things: amounts and ratings are rarely 0, years never."""
+    counts = features.whole & (features.minimum >= 0)
+    if not counts.all() or features.two_valued.any():
+        return False
+    years = (features.minimum >= YEARS[0]) & (features.maximum <= YEARS[1])
+    return bool(np.mean(features.minimum == 0) >= WITH_ZEROS and not years.any())
+
+
+def better_as_logarithms(features: FeatureSums, values: ValueSums, logs: ValueSums) -> Mask:
+    """Columns above zero with a long tail that logarithms make even; (d,).
+
+    The tail of a column with a few mistyped values stays long, and such a column is left alone.
+    """
+    possible = (features.minimum > 0) & (values.count >= FEW_ROWS) & ~features.two_valued
+    even = (values.skewness > SKEWED) & (np.abs(logs.skewness) < EVEN)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gain = np.log(values.spread) - np.log(logs.spread) - logs.mean
+    better: Mask = possible & even & (gain > GAIN)
+    return better
+
+
+def _long_tails(names: tuple[str, ...], seen: Seen) -> Iterator[Advice]:
+    skewed = np.flatnonzero(better_as_logarithms(seen.features, seen.values, seen.logarithms))
     if len(skewed):
-        listed = ",".join(names[i] for i in skewed[:6])
-        yield (
-            f"{quoted(names, skewed)} {'has' if len(skewed) == 1 else 'have'} a long tail. On a "
-            f"log scale groups stand out better: --log '{listed}'."
+        option = f"--log {as_option([names[i] for i in skewed])}"
+        yield Advice(
+            f"{quoted(names, skewed)} {'has' if len(skewed) == 1 else 'have'} a long tail, which "
+            f"logarithms make even: {option}.",
+            (option,),
         )
-    spread = values.spread
+
+
+def _scales(names: tuple[str, ...], values: ValueSums) -> Iterator[Advice]:
+    spread: Array = values.spread
     if spread.max() > DIFFERENT_SCALES * spread.min():
         wide, narrow = int(spread.argmax()), int(spread.argmin())
-        yield (
+        yield Advice(
             f"Columns are on different scales ('{names[wide]}' spreads over "
             f"{number(spread[wide])}, '{names[narrow]}' over {number(spread[narrow])}): use "
-            "--standardise."
+            "--standardise.",
+            ("--standardise",),
         )

@@ -1,9 +1,12 @@
 """``halfseen describe``: what is missing, before any model."""
 
+from pathlib import Path
+from shlex import quote
+
 import numpy as np
 
-from halfseen.cli.advice import advice, what_methods_use
-from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, listed
+from halfseen.cli.advice import Seen, advice, what_methods_use
+from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, as_option, listed
 from halfseen.cli.reading.command_table import Opened, open_table, surveyed
 from halfseen.cli.value_codes import CodeSums
 from halfseen.cli.voice import Voice
@@ -38,8 +41,8 @@ def describe(
     voice = Voice(as_json)
     table = open_table(data, listed(columns), listed(drop), listed(missing_values))
     _check_width(table)
-    seen = surveyed(table, ValueSums.of, CodeSums.of)
-    values, codes = seen.sums
+    all_logged = ValueSums.logging(np.ones(len(table.source.names), bool))
+    seen = surveyed(table, ValueSums.of, all_logged, CodeSums.of)
     found = missingness(seen.table.rows(), seen.features)
     voice.note(
         f"{table.file}: {found.n_rows:,} rows, {len(found.names)} columns that can be used.",
@@ -48,20 +51,43 @@ def describe(
     voice.say("")
     _show_columns(voice, found)
     _show_patterns(voice, found)
+    given = list(advice(found, Seen(seen.features, *seen.sums)))
+    options = [option for one in given for option in one.options]
     sections = {
         "missing": list(what_is_missing(found)),
         "methods": list(what_methods_use(found)),
-        "advice": list(advice(found, seen.features, values, codes))
-        or ["Nothing stands in the way of a fit."],
+        "advice": [one.sentence for one in given] or ["Nothing stands in the way of a fit."],
     }
     for title, key in _TITLES.items():
         voice.say(title)
         for sentence in sections[key]:
             voice.say(f"  - {sentence}")
         voice.say("")
+    voice.say(f"Next:  {_next(data, columns, drop, missing_values, options)}")
     aside = [column for column in seen.table.columns if not column.used]
     ignored = {column.name: in_options(str(column.sentence)) for column in aside}
-    voice.finish(**_for_machines(found), ignored=ignored, **sections)
+    voice.finish(**_for_machines(found), ignored=ignored, options=options, **sections)
+
+
+def _next(
+    data: Path,
+    columns: list[str] | None,
+    drop: list[str] | None,
+    missing_values: str,
+    options: list[str],
+) -> str:
+    """The fit that follows, with what was asked for here and what is safe to do."""
+    asked = [
+        f"--{name} {as_option(listed(given))}"
+        for name, given in (
+            ("columns", columns),
+            ("drop", drop),
+            ("missing-values", missing_values),
+        )
+        if listed(given)
+    ]
+    words = ["halfseen fit", quote(str(data)), *asked, *options, "--out model.halfseen"]
+    return " ".join(words)
 
 
 _TITLES = {

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from halfseen.cli.voice import Voice
+from halfseen.cli.wording import in_options
 from halfseen.doubt.concerns import Concern
 from halfseen.explain.portrait import portrait_of
 from halfseen.explain.words import weights_told
@@ -41,7 +42,7 @@ def tell(
         voice.say("")
         voice.say("What to be careful about:")
         for concern in concerns:
-            voice.say(f"  - {concern.sentence}")
+            voice.say(f"  - {in_options(concern.sentence)}")
     voice.say("")
     voice.say(f"Model: {out}")
     voice.finish(
@@ -62,7 +63,7 @@ def tell(
         observed_fraction=dict(zip(view.names, model.observed_fraction_, strict=True)),
         bic=bic,
         choice=None if choice is None else asdict(choice),
-        concerns=[concern._asdict() for concern in concerns],
+        concerns=[{"kind": one.kind, "sentence": in_options(one.sentence)} for one in concerns],
         converged=getattr(model, "converged_", None),
         seconds=model.diagnostics_.seconds,
     )

@@ -1,6 +1,10 @@
 """Options that several commands share."""
 
+from collections.abc import Sequence
+from csv import reader, writer
+from io import StringIO
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -78,9 +82,25 @@ Groups = Annotated[
 
 
 def listed(given: str | list[str] | None) -> list[str]:
-    """The names in options such as ``--columns 'age, pulse' --columns lactate``."""
+    """The names in options such as ``--columns 'age, pulse' --columns lactate``.
+
+    >>> listed(["age, pulse", '"lactate, venous"'])
+    ['age', 'pulse', 'lactate, venous']
+    """
     texts = [given] if isinstance(given, str) else given or []
-    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+    lines = (line for text in texts for line in reader([text], skipinitialspace=True))
+    return [name.strip() for line in lines for name in line if name.strip()]
+
+
+def as_option(names: Sequence[str]) -> str:
+    r"""Names as an option takes them from a shell.
+
+    >>> as_option(["age", "lactate, venous"])
+    '\'age,"lactate, venous"\''
+    """
+    line = StringIO()
+    writer(line, lineterminator="").writerow(names)
+    return quote(line.getvalue())
 
 
 def check_writable(out: Path, force: bool) -> None:

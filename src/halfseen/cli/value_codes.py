@@ -1,41 +1,50 @@
 """Numbers that often stand for a gap, as sums over the rows."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.rows import Block
 
-CODES = (-9999.0, -999.0, -99.0, -9.0, 999.0, 9999.0)
+CODES = (
+    *(-9999.0, -999.0, -99.0, -98.0, -97.0, -88.0, -77.0, -9.0, -8.0, -7.0),
+    *(77.0, 88.0, 97.0, 98.0, 99.0, 777.0, 888.0, 997.0, 998.0, 999.0, 8888.0, 9999.0, 99999.0),
+)
+FAR = 0.5
+"""A code is beyond all other values by at least so much of their range."""
+
+
+class Coded(NamedTuple):
+    """A number that seems to stand for a gap."""
+
+    code: float
+    n_rows: dict[int, int]  # by feature
+    elsewhere: list[int]  # features in which it may be a value like others
 
 
 @dataclass(frozen=True, eq=False)
 class CodeSums:
-    """How often each code is there, and where all other values lie."""
+    """How often each code is there, and where all values lie that are no codes."""
 
-    count: Array  # (d,)
     n_coded: Array  # (c, d)
-    low: Array  # (c, d)   of the values that are not the code; +inf if there are none
-    high: Array  # (c, d)
+    low: Array  # (d,)   +inf if there are no such values
+    high: Array  # (d,)  -inf
 
     @classmethod
     def of(cls, block: Block) -> Self:
         """The sums of one block of rows, each of which counts once."""
         values, seen = block.values, block.observed
-        others = [seen & (values != code) for code in CODES]
-        count = seen.sum(axis=0)
+        others = seen & ~np.isin(values, CODES)
         return cls(
-            count,
-            np.array([count - other.sum(axis=0) for other in others]),
-            np.array([np.where(o, values, np.inf).min(axis=0, initial=np.inf) for o in others]),
-            np.array([np.where(o, values, -np.inf).max(axis=0, initial=-np.inf) for o in others]),
+            np.array([(seen & (values == code)).sum(axis=0) for code in CODES]),
+            np.where(others, values, np.inf).min(axis=0, initial=np.inf),
+            np.where(others, values, -np.inf).max(axis=0, initial=-np.inf),
         )
 
     def __add__(self, other: Self) -> Self:
         return type(self)(
-            self.count + other.count,
             self.n_coded + other.n_coded,
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
@@ -43,24 +52,17 @@ class CodeSums:
 
     def select(self, features: Mask) -> Self:
         """The sums of only some of the features."""
-        return type(self)(
-            self.count[features],
-            self.n_coded[:, features],
-            self.low[:, features],
-            self.high[:, features],
-        )
+        return type(self)(self.n_coded[:, features], self.low[features], self.high[features])
 
-    def far(self, feature: int) -> list[tuple[float, int]]:
-        """Codes that are there several times, far from all other values; and how often."""
+    def far(self) -> list[Coded]:
+        """Codes that are several times in some feature, far from all values that are no codes."""
+        room = np.maximum(self.high - self.low, 1e-9)
         found = []
-        for code, n, low, high in zip(
-            CODES, self.n_coded.T[feature], self.low.T[feature], self.high.T[feature], strict=True
-        ):
-            if 1 < n < self.count[feature] and _far(code, float(low), float(high)):
-                found.append((code, int(n)))
+        for code, n_coded in zip(CODES, self.n_coded, strict=True):
+            below = (self.low >= 0) & (code < np.minimum(self.low - FAR * room, 0))
+            far = (below | (code > self.high + FAR * room)) & (self.low < self.high)
+            here = np.flatnonzero(far & (n_coded > 1))
+            if len(here):
+                elsewhere = [int(i) for i in np.flatnonzero(~far & (n_coded > 0))]
+                found.append(Coded(code, {int(i): int(n_coded[i]) for i in here}, elsewhere))
         return found
-
-
-def _far(code: float, low: float, high: float) -> bool:
-    room = max(high - low, 1e-9)
-    return (low >= 0 > code and code < low - room / 2) or code > high + room / 2

@@ -83,5 +83,5 @@ def weigh(
         ],
     )
     voice.say("")
-    voice.say(found.reason)
+    voice.say(found.reason + (f" Use {OPTIONS[found.best]}." if found.best != found.usual else ""))
     voice.finish(best=found.best, **asdict(found))

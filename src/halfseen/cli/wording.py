@@ -3,6 +3,8 @@
 import ast
 import re
 
+from halfseen.cli.options import as_option
+
 OPTIONS = {
     "n_components": "-k",
     "method": "--method",
@@ -19,7 +21,10 @@ PHRASES = {
 }
 _SETTING = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:'([^']*)'|(\w+))")
 _NAME = re.compile(r"\b(n_components|complete_above|covariance_type)\b")
-_WORDS = re.compile(r"\bmissing_values=(\[[^\]]*\])")
+_LIST = r"""(\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|, )*\])"""
+_WORDS = re.compile(rf"\bmissing_values={_LIST}")
+_OUT = re.compile(rf"\b([Ll]eave) out {_LIST}")
+_USE = {"Leave": "Use", "leave": "use"}
 _PARAMETER = re.compile(r"The '(\w+)' parameter of \w+ must")
 
 
@@ -30,14 +35,19 @@ def in_options(sentence: str) -> str:
     'Lower --complete-above, or use --method weighted.'
     >>> in_options("n_components=9 needs at least 9 rows.")
     '-k 9 needs at least 9 rows.'
-    >>> in_options("use missing_values=['refused', '-9']")
-    "use --missing-values 'refused,-9'"
+    >>> in_options("use missing_values=['not known', '-9']")
+    "use --missing-values 'not known,-9'"
+    >>> in_options("Leave out ['age', 'body mass'].")
+    "Use --drop 'age,body mass'."
     """
     for words, option in PHRASES.items():
         sentence = sentence.replace(words, option)
-    sentence = _WORDS.sub(
-        lambda m: f"--missing-values '{','.join(ast.literal_eval(m[1]))}'", sentence
-    )
+    sentence = _WORDS.sub(lambda m: f"--missing-values {_option(m[1])}", sentence)
+    sentence = _OUT.sub(lambda m: f"{_USE[m[1]]} --drop {_option(m[2])}", sentence)
     sentence = _PARAMETER.sub(r"\1 must", sentence)
     sentence = _SETTING.sub(lambda m: f"{OPTIONS[m[1]]} {m[2] or m[3]}", sentence)
     return _NAME.sub(lambda m: OPTIONS[m[1]], sentence)
+
+
+def _option(names: str) -> str:
+    return as_option(ast.literal_eval(names))

@@ -76,7 +76,11 @@ def choose(
         return Choice(1, (), (), "1 component: a single feature cannot tell more of them apart.")
     tests: tuple[RankTest, ...] = ()
     if model.abilities.rank_tests:
-        tests = spectrum(rows, seen, model, features, bins, by_moments)
+        try:
+            tests = spectrum(rows, seen, model, features, bins, by_moments)
+        except DataError:  # such as pairs never seen together, which likelihood does without
+            if settings.refine is None or not model.about.labels:
+                raise
         if not model.about.labels:
             return _of_loadings(settings, model, rows, bins, tests, by_moments)
     few = few_rows(rows, bins, MOST_ROWS)

@@ -89,7 +89,7 @@ def test_features_never_together_are_told_and_stop_no_other_check(kind, table):
     found = {one.kind: one.sentence for one in model.concerns(apart(table))}
     assert set(found) == {"missing_together", "few_joint_observations"}
     assert found["few_joint_observations"].startswith(
-        "Features '4' and '5' are observed together in only 0 rows"
+        "Features '4' and '5' are never observed together: what the model says of how they go "
     )
     assert found["missing_together"].startswith(
         "Columns are not missing independently of each other, '4' and '5' least of all."

@@ -5,9 +5,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from benchmarks import alarms
-from halfseen import choose_components
+from halfseen import GaussianMixture, choose_components
 from halfseen.doubt.concerns import concerns_of
 from halfseen.moments.influence import Influence
 from halfseen.structures.one_class.overlap import OVERLAP
@@ -72,8 +73,14 @@ def test_informative_gaps_are_told_with_the_shift_of_means():
     assert sentence(alarms.telling_gaps, "missing_not_at_random").startswith(
         "Gaps are informative: where '5' is missing, '0' is lower by "
         f"{-apart / first.std():.2g} standard deviations ({-apart / error:.0f} standard errors). "
-        "Averages of columns with gaps may be off; trust what rests on complete columns, and keep "
-        "the polish by likelihood"
+        "Plain averages of columns with gaps may be off. The polish by likelihood allows for gaps "
+        "that depend on what is observed."
+    )
+    moments = GaussianMixture(3, refine=None).fit(X)
+    (found,) = (c for c in moments.concerns(X) if c.kind == "missing_not_at_random")
+    assert found.sentence.endswith(
+        "Trust what rests on complete columns, and polish by likelihood, which allows for gaps "
+        "that depend on what is observed."
     )
 
 
@@ -90,7 +97,8 @@ def test_rare_pairs_are_told_with_their_rows():
     assert 0 < together < 30
     assert sentence(alarms.rare_pairs, "few_joint_observations") == (
         f"Features '6' and '7' are observed together in only {together} rows, too few to say how "
-        "they go along. Drop one of them, or add rows that hold both."
+        "they go along: what the model says of that rests on the other columns. Add rows that hold "
+        "both if it matters."
     )
 
 
@@ -103,7 +111,7 @@ def test_a_rare_feature_is_told_by_itself_wherever_it_stands(rare):
     (found,) = (c for c in model.concerns(X) if c.kind == "few_joint_observations")
     assert found.sentence == (
         f"Feature '{rare}' is observed in only 20 rows, too few to say how it goes along with "
-        "others. Drop it, or add rows that hold it."
+        f"others. Leave out ['{rare}'], or add rows that hold more."
     )
 
 
@@ -111,7 +119,7 @@ def test_a_rare_feature_is_told_by_itself_wherever_it_stands(rare):
 def test_unrelated_features_are_named(world):
     assert sentence(world, "noise_only_feature") == (
         "'6' is not related to any other column, as far as these rows can tell, and adds only "
-        "noise. Leave it out."
+        "noise. Leave out ['6']."
     )
 
 
@@ -120,7 +128,7 @@ def test_several_unrelated_features_are_told_together():
     X = np.column_stack([X, np.random.default_rng(1).normal(size=len(X))])
     found = dict(type(model)(3).fit(X).concerns(X))["noise_only_feature"]
     assert found.startswith("'6' and '8' are not related to any other column")
-    assert found.endswith("and add only noise. Leave them out.")
+    assert found.endswith("and add only noise. Leave out ['6', '8'].")
 
 
 def test_too_many_components_are_told_with_the_test_of_one_fewer():
@@ -130,8 +138,18 @@ def test_too_many_components_are_told_with_the_test_of_one_fewer():
     assert sentence(alarms.one_too_many, "too_many_components") == (
         "4 components are more than the second moments support: with 3 the largest eigenvalue "
         f"left, {test.eigenvalue:.3g}, is already within the noise, {test.noise:.3g}. Use fewer, "
-        "or have the number chosen ('auto')."
+        "or n_components='auto' to have the number chosen."
     )
+
+
+@pytest.mark.parametrize("world", [alarms.one_too_many, alarms.one_too_few])
+def test_a_number_that_was_chosen_is_not_called_wrong(world):
+    X, model, _ = told(world)
+    choice = choose_components(X)
+    model = clone(model).fit(X)
+    model.diagnostics_ = replace(model.diagnostics_, choice=choice)
+    kinds = {concern.kind for concern in model.concerns(X)}
+    assert not kinds & {"too_many_components", "too_few_components"}
 
 
 def test_too_few_components_are_told_with_their_own_test():

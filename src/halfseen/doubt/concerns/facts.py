@@ -28,5 +28,10 @@ def _of_the_fit(case: Case) -> Iterator[str]:
             "Too few columns are complete to work out the others by regression, so columns with "
             "many gaps are known less well."
         )
+    for name, reason in seen.never_together.items():
+        yield (
+            f"{name} is {reason}, so its part in the components was found by likelihood, from "
+            "the columns that it is observed with."
+        )
     for name, reason in seen.dropped_features.items():
         yield f"{name} was left out: it is {reason.rstrip(',')}."

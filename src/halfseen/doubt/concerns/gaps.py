@@ -28,10 +28,18 @@ def depend_on_values(case: Case) -> Iterator[Concern]:
         "missing_not_at_random",
         f"Gaps are informative: where {quoted(case.names, [shift.where_missing])} is missing, "
         f"{quoted(case.names, [shift.feature])} is {more} by {abs(shift.difference):.2g} standard "
-        f"deviations ({abs(shift.deviation):.0f} standard errors). Averages of columns with gaps "
-        "may be off; trust what rests on complete columns, and keep the polish by likelihood, "
-        "which allows for gaps that depend on what is observed.",
+        f"deviations ({abs(shift.deviation):.0f} standard errors). Plain averages of columns "
+        f"with gaps may be off. {_polish(case)}",
     )
+
+
+def _polish(case: Case) -> str:
+    if case.fitted.settings.refine is None:
+        return (
+            "Trust what rests on complete columns, and polish by likelihood, which allows for gaps "
+            "that depend on what is observed."
+        )
+    return "The polish by likelihood allows for gaps that depend on what is observed."
 
 
 def in_blocks(case: Case) -> Iterator[Concern]:
@@ -73,14 +81,21 @@ def few_together(case: Case) -> Iterator[Concern]:
     if together >= FEW_ROWS:
         return
     rare = int(own.argmin())
+    few = [case.names[i] for i in np.flatnonzero(own < FEW_ROWS)]
     if own[rare] < FEW_ROWS:
         sentence = (
             f"{features(case.names, [rare])} is observed in only {own[rare]:g} rows, too few to "
-            "say how it goes along with others. Drop it, or add rows that hold it."
+            f"say how it goes along with others. Leave out {few}, or add rows that hold more."
+        )
+    elif not together:
+        sentence = (
+            f"{features(case.names, [i, j])} are never observed together: what the model says of "
+            "how they go along rests on the other columns. Add rows that hold both if it matters."
         )
     else:
         sentence = (
             f"{features(case.names, [i, j])} are observed together in only {together:g} rows, too "
-            "few to say how they go along. Drop one of them, or add rows that hold both."
+            "few to say how they go along: what the model says of that rests on the other columns. "
+            "Add rows that hold both if it matters."
         )
     yield Concern("few_joint_observations", sentence)

@@ -25,6 +25,8 @@ def number_of_components(case: Case) -> Iterator[Concern]:
     model = case.fitted.model
     if not model.abilities.rank_tests or case.unseen_pairs:
         return
+    if case.fitted.diagnostics.choice is not None:
+        return  # it was chosen on more evidence than this, and said with the reason
     multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, case.bins.n))
     complete = case.seen.complete[case.features]
     most = int(np.count_nonzero(case.features)) - 1
@@ -40,7 +42,7 @@ def number_of_components(case: Case) -> Iterator[Concern]:
             "too_many_components",
             f"{k} components are more than the second moments support: with {k - 1} the largest "
             f"eigenvalue left, {fewer.eigenvalue:.3g}, is already within the noise, "
-            f"{fewer.noise:.3g}. Use fewer, or have the number chosen ('auto').",
+            f"{fewer.noise:.3g}. Use fewer, or n_components='auto' to have the number chosen.",
         )
     elif here is not None and here.clearly_more:
         yield Concern(
@@ -74,11 +76,12 @@ def unrelated_features(case: Case) -> Iterator[Concern]:
     flagged = np.flatnonzero(_unrelated(Influence.on(_covariance, case.pairs)))
     if not len(flagged):
         return
-    is_, adds, it = ("is", "adds", "it") if len(flagged) == 1 else ("are", "add", "them")
+    is_, adds = ("is", "adds") if len(flagged) == 1 else ("are", "add")
+    names = [case.names[i] for i in flagged]
     yield Concern(
         "noise_only_feature",
         f"{quoted(case.names, flagged)} {is_} not related to any other column, as far as these "
-        f"rows can tell, and {adds} only noise. Leave {it} out.",
+        f"rows can tell, and {adds} only noise. Leave out {names}.",
     )
 
 
