@@ -102,7 +102,8 @@ class Estimator(BaseEstimator):
     constants_ : ndarray of shape (d,)
         Values of the features that do not vary, NaN for those that do or were never observed.
     value_ranges_ : ndarray of shape (2, d)
-        The lowest and the highest value of each feature, infinite if it was never observed.
+        The lowest and the highest value of each feature that is no outlier, infinite if it was
+        never observed.
     value_steps_ : ndarray of shape (d,)
         From one value of a feature to the next: 1 for whole numbers, the width of the range if
         there are two values only, and 0 for everything else.
@@ -243,7 +244,7 @@ class Estimator(BaseEstimator):
         self.complete_features_ = seen.complete
         self.kept_features_ = seen.kept
         self.constants_ = np.where(seen.kept, np.nan, seen.sums.mean)
-        possible = PossibleValues.of(seen.sums)
+        possible = PossibleValues.of(seen.sums).narrowed(fit.usual)
         self.value_ranges_ = np.array([possible.low, possible.high])
         self.value_steps_ = possible.step
         self.n_components_ = fit.n_components
@@ -340,6 +341,17 @@ class Estimator(BaseEstimator):
         """Log-likelihood of what is observed in each row; (n,)."""
         fitted, each = self.fitted, self._each(X, observed)
         return each(lambda block: fitted.model.log_likelihood(block, fitted.parameters))
+
+    @lazily
+    def unusual(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
+        """How unlike all that was learned each row is, from 0 to 1; (n,).
+
+        Near 1 if a value is far from what any component gives, such as one that was mistyped, or if
+        the values of a row are together further out than rows are: what is said of the row's
+        component then rests on the others of its values, or on little.
+        """
+        fitted, each = self.fitted, self._each(X, observed)
+        return each(lambda block: fitted.model.unusual(block, fitted.parameters))
 
     def score(self, X: Any, y: Any = None, observed: ObservedBlocks | None = None) -> float:
         """Mean log-likelihood of the rows."""

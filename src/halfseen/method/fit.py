@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from halfseen.method.learn import Learned, learn
-from halfseen.method.learned import attributes, name_of
+from halfseen.method.learned import attributes, name_of, whole
 from halfseen.method.model import Climb, Model
 from halfseen.method.plan import Plan, Routes, Settings, calmed, planned, routes
 from halfseen.moments.gaps.joint_counts import pair_counts
@@ -183,6 +183,7 @@ class Fit(Generic[P]):
     parameters: P  # of the kept features
     climb: Climb | None
     feature_weights: Array  # (d,)  zero for features that were not used
+    usual: Array  # (2, d)  the lowest and the highest value of each feature that is no outlier
     diagnostics: Diagnostics
 
 
@@ -251,6 +252,7 @@ def _fit(
         learned.parameters,
         learned.climb,
         feature_weights,
+        whole(model.usual(plan.kept), plan.seen.kept, np.nan),
         diagnostics,
     )
 

@@ -195,6 +195,12 @@ class Model(Protocol[P]):
     def cells(self, block: Block, parameters: P) -> Cells:
         """What is expected in every cell."""
 
+    def unusual(self, block: Block, parameters: P) -> Array:
+        """How unlike all that was learned each row is, from 0 to 1; (n,)."""
+
+    def usual(self, kept: Survey) -> Array:
+        """The lowest and the highest value of each feature that is no outlier; (2, d)."""
+
     def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
         """As many tables (n, d) as asked for, drawn given what is observed in each row."""
 

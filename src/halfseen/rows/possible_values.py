@@ -29,6 +29,17 @@ class PossibleValues:
         whole = np.where(seen & sums.whole, 1.0, 0.0)
         return cls(low, high, np.where(seen & sums.two_valued, high - low, whole))
 
+    def narrowed(self, usual: Array) -> Self:
+        """Only values between the lowest and highest of ``usual`` (2, d); NaN says nothing."""
+        low, high = np.fmax(self.low, usual[0]), np.fmin(self.high, usual[1])
+        steps = np.where(self.step > 0, self.step, 1.0)
+        origin = np.where(np.isfinite(self.low), self.low, 0.0)
+        # The ends are values that the feature can have.
+        first = origin + steps * np.ceil((low - origin) / steps - 1e-9)
+        last = origin + steps * np.floor((high - origin) / steps + 1e-9)
+        stepped = (self.step > 0) & (first <= last)
+        return type(self)(np.where(stepped, first, low), np.where(stepped, last, high), self.step)
+
     @property
     def whole(self) -> Mask:
         """Which features hold whole numbers only; (d,)."""

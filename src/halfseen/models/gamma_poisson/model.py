@@ -87,6 +87,14 @@ class GammaPoissonModel:
         """With gamma loadings of the means and variances that were read."""
         return GammaPoissonParameters.matching(read)
 
+    def unusual(self, block: Block, parameters: GammaPoissonParameters) -> Array:
+        """Nothing is said of rows."""
+        return np.zeros(len(block))
+
+    def usual(self, kept: Survey) -> Array:
+        """All that was seen."""
+        return np.array([kept.sums.minimum, kept.sums.maximum])
+
     def suited(self, rows: Rows, kept: Survey) -> Self:
         """The same for every table."""
         return self

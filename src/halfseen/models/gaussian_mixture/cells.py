@@ -123,3 +123,21 @@ def allowing(parameters: MixtureParameters, recorded: Recorded) -> MixtureParame
         spike=recorded.spike,
         other=recorded.other,
     )
+
+
+def doubting(parameters: MixtureParameters) -> MixtureParameters:
+    """The same mixture with outliers that are possible, if only just."""
+    if not np.isnan(parameters.spread).any():
+        return replace(parameters, outlier_share=max(parameters.outlier_share, LEAST_OUTLIERS))
+    # Of a model that was learned without: as wide as the mixture is.
+    middle = parameters.weights @ parameters.centres
+    apart = parameters.variances + (parameters.centres - middle) ** 2
+    spread = np.sqrt(parameters.weights @ apart)
+    return replace(parameters, outlier_share=LEAST_OUTLIERS, middle=middle, spread=spread)
+
+
+def beside_spikes(block: Block, parameters: MixtureParameters) -> Array:
+    """One where a cell is observed and has a distance to the centre; (n, d)."""
+    measured = block.observed & (block.values != parameters.spike) & np.isnan(parameters.other)
+    ones: Array = measured.astype(float)
+    return ones

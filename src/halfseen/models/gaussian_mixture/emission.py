@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import gammaincc
 
 from halfseen.models.gaussian_mixture import cells
 from halfseen.models.gaussian_mixture.covariance import CovarianceShape
@@ -18,7 +19,7 @@ from halfseen.rows.rows import Block, Rows
 from halfseen.structures.one_class.e_step import posterior
 from halfseen.structures.one_class.emission import Step
 from halfseen.structures.one_class.exponential import Exponential
-from halfseen.structures.one_class.robust_cells import background
+from halfseen.structures.one_class.robust_cells import background, wild
 
 SMALLEST_SPREAD = 1e-6
 """Of a feature's range: a component with less has shrunk onto a point."""
@@ -202,6 +203,24 @@ class Normal(Exponential):
         apart = share * (1 - share) * (parameters.spike - centre) ** 2
         both = (1 - share) * variance + apart
         return np.where(np.isnan(parameters.spike), parameters.variances, both)
+
+    def usual(self, kept: Survey) -> Array:
+        """What is within the fences, if they were looked for."""
+        if self.seen is None:
+            return super().usual(kept)
+        return np.array([self.low, self.high])
+
+    def outlying(self, block: Block, parameters: MixtureParameters) -> Array:
+        """The probability that each cell is background, by component; (k, n, d)."""
+        return wild(block, cells.cells_of(cells.doubting(parameters)))
+
+    def tail(self, block: Block, parameters: MixtureParameters) -> Array:
+        """The chance of squares about the centre that sum to as much; (n, k)."""
+        normal = (1 - self.outlying(block, parameters)) * cells.beside_spikes(block, parameters)
+        apart = (block.values - parameters.centres[:, None]) ** 2 / parameters.variances[:, None]
+        total, count = (normal * apart).sum(axis=2), normal.sum(axis=2)
+        chance: Array = np.where(count > 0, gammaincc(np.maximum(count, 1e-9) / 2, total / 2), 1.0)
+        return chance.T
 
     def completed(
         self, reference: MixtureParameters, complete: Mask, means: Array, left_over: Array

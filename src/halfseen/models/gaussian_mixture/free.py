@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 
 from halfseen.method.learned import reordered
-from halfseen.models.gaussian_mixture.cells import cells_of
+from halfseen.models.gaussian_mixture.cells import beside_spikes, cells_of
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.rows.arrays import Array
 from halfseen.rows.rows import Block
@@ -107,7 +107,6 @@ class FreeNormal:
         """The probability that each cell is of the component's own normal; (n, d)."""
         if self.start.plain:
             return block.observed.astype(float)
-        start = self.start
-        beside = block.observed & (block.values != start.spike) & np.isnan(start.other)
-        one = reordered(start, [component])
-        return np.where(beside, 1.0 - wild(block, cells_of(one))[0], 0.0)
+        one = reordered(self.start, [component])
+        normal: Array = beside_spikes(block, one) * (1.0 - wild(block, cells_of(one))[0])
+        return normal

@@ -101,6 +101,15 @@ class Emission(Protocol[P]):
     def variances(self, parameters: P) -> Array:
         """Of the columns in each component; (k, d)."""
 
+    def usual(self, kept: Survey) -> Array:
+        """The lowest and the highest value of each column that is no outlier; (2, d)."""
+
+    def outlying(self, block: Block, parameters: P) -> Array:
+        """The probability that each cell is of none of the components, by component; (k, n, d)."""
+
+    def tail(self, block: Block, parameters: P) -> Array:
+        """The chance that a row of each component is as far out as each is; (n, k)."""
+
     def completed(self, reference: P, complete: Mask, means: Array, left_over: Array) -> P:
         """All features, from ``reference`` of the complete ones and the others' means (k, t).
 

@@ -92,6 +92,18 @@ class Exponential:
         """The likeliest parameters."""
         raise NotImplementedError
 
+    def usual(self, kept: Survey) -> Array:
+        """All that was seen."""
+        return np.array([kept.sums.minimum, kept.sums.maximum])
+
+    def outlying(self, block: Block, parameters: Any) -> Array:
+        """Nothing is said of cells."""
+        return np.zeros((len(parameters.weights), *block.values.shape))
+
+    def tail(self, block: Block, parameters: Any) -> Array:
+        """Nothing is said of rows."""
+        return np.ones((len(block), len(parameters.weights)))
+
     def simpler(self, parameters: Any, kept: Survey) -> Any:
         """There is nothing simpler."""
         return None

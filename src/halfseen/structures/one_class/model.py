@@ -22,6 +22,7 @@ from halfseen.rows.rows import Block, Rows
 from halfseen.rows.some_rows import some_rows
 from halfseen.structures.one_class.e_step import ClassRegression, ClassSteps, posterior
 from halfseen.structures.one_class.emission import Emission
+from halfseen.structures.one_class.outlying import outlying
 from halfseen.structures.one_class.overlap import overlap
 from halfseen.structures.one_class.scores import replicated
 from halfseen.structures.one_class.seeds import Seeding
@@ -29,6 +30,8 @@ from halfseen.structures.one_class.seeds import Seeding
 P = TypeVar("P")
 EQUAL = 0.01
 """Nats that are no reason to prefer another start to what the moments say."""
+RARE_ROW = 1e-4
+"""A row that one of so many of its component is as far out as is as likely unlike all of them."""
 ENOUGH = 10
 """Passes that show whether parameters that allow for more are worth it."""
 WORTH = 5.0
@@ -57,8 +60,8 @@ class OneClass(Generic[P]):
 
     @property
     def checks(self) -> tuple[Callable[[Any], Iterator[Any]], ...]:
-        """Components may overlap in every mixture."""
-        return (overlap, *self.own_checks)
+        """Cells may be wild, and components overlap, in every mixture."""
+        return (outlying, overlap, *self.own_checks)
 
     def portrait(self, fitted: Fitted[P]) -> Portrait:
         """As groups of rows."""
@@ -178,6 +181,24 @@ class OneClass(Generic[P]):
         centre = shares @ (means - middle)
         spread = shares @ (variances + (means - middle) ** 2) - centre**2
         return Cells(middle + centre, np.maximum(spread, 0.0))  # rounding can put it below
+
+    def unusual(self, block: Block, parameters: P) -> Array:
+        """By the cell that is least of any component, or by all of them; (n,)."""
+        shares = self.hidden(block, parameters)
+        by_cell = self.outlying(block, parameters).max(axis=1, initial=0.0)
+        chance = np.sum(shares * self.emission.tail(block, parameters), axis=1)
+        unusual: Array = np.maximum(by_cell, RARE_ROW / (RARE_ROW + chance))
+        return unusual
+
+    def outlying(self, block: Block, parameters: P) -> Array:
+        """The probability that each cell is of no component; (n, d)."""
+        shares = self.hidden(block, parameters)
+        cells: Array = np.einsum("nk,knd->nd", shares, self.emission.outlying(block, parameters))
+        return cells
+
+    def usual(self, kept: Survey) -> Array:
+        """As the emission has it."""
+        return self.emission.usual(kept)
 
     def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
         """Draw the component of each row, and then its cells."""

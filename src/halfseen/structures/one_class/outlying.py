@@ -1,0 +1,109 @@
+"""Cells that are far from what any component gives: typing errors, or tails that are heavy."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from halfseen.doubt.concerns.case import Case
+from halfseen.doubt.concerns.concern import Concern
+from halfseen.explain.words import number
+from halfseen.method.fit import Fitted
+from halfseen.rows.arrays import Array
+from halfseen.rows.rows import Block
+from halfseen.structures.one_class.emission import P
+
+CLEARLY = 0.99
+"""The probability from which a cell is told."""
+MANY = 0.01
+"""Of all cells: so many are no errors, but how the columns are."""
+MOST_NAMED = 4
+
+
+@dataclass(frozen=True, eq=False)
+class OutlyingSums:
+    """Cells that are of no component, by feature, and the furthest of them."""
+
+    n_cells: float
+    count: Array  # (d,)
+    lowest: Array  # (d,)   +inf if there is none
+    highest: Array  # (d,)  -inf if there is none
+
+    @classmethod
+    def under(cls, fitted: Fitted[P]) -> Callable[[Block], "OutlyingSums"]:
+        """The function that counts those of a block."""
+        model, parameters = fitted.model, fitted.parameters
+
+        def summarise(block: Block) -> OutlyingSums:
+            wild = model.outlying(block, parameters) > CLEARLY  # type: ignore[attr-defined]
+            return cls(
+                float(block.weighed(block.observed.sum(axis=1).astype(float)).sum()),
+                block.weighed(wild.astype(float)).sum(axis=0),
+                np.where(wild, block.values, np.inf).min(axis=0, initial=np.inf),
+                np.where(wild, block.values, -np.inf).max(axis=0, initial=-np.inf),
+            )
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.n_cells + other.n_cells,
+            self.count + other.count,
+            np.minimum(self.lowest, other.lowest),
+            np.maximum(self.highest, other.highest),
+        )
+
+
+def outlying(case: Case) -> Iterator[Concern]:
+    """Cells that look like errors, or columns with heavier tails than the model's."""
+    fitted = case.fitted
+    sums = case.rows.select(fitted.kept).accumulate(OutlyingSums.under(fitted))
+    total = float(sums.count.sum())
+    if total < 1:
+        return
+    names = np.array(fitted.own_names, dtype=object)[fitted.kept]
+    most = np.argsort(-sums.count, kind="stable")[:MOST_NAMED]
+    low, high = _in_units(fitted, sums.lowest), _in_units(fitted, sums.highest)
+    listed = ", ".join(
+        f"'{names[i]}' ({sums.count[i]:,.0f}: {_example(sums.count[i], low[i], high[i])})"
+        for i in most
+        if sums.count[i]
+    )
+    others = int(np.count_nonzero(sums.count)) - MOST_NAMED
+    more = f" and {others} other columns" if others > 0 else ""
+    share = total / sums.n_cells
+    if share > MANY:
+        yield Concern(
+            "heavy_tails",
+            f"{share:.1%} of the known cells are further out than {case.components} of normal "
+            f"columns have them, most in {listed}{more}. So many are no errors: the columns have "
+            "heavier tails, or are skewed. Such cells count little; consider logarithms.",
+        )
+        return
+    cells = "1 cell looks" if total < 2 else f"{total:,.0f} cells ({_percent(share)}) look"
+    yield Concern(
+        "outlying_cells",
+        f"{cells} mistyped, or {'is' if total < 2 else 'are'} far from all others: {listed}{more}. "
+        "Such cells count for nothing. Look at them; correct them, or mark them as missing.",
+    )
+
+
+def _in_units(fitted: Fitted[P], values: Array) -> Array:
+    done = fitted.preprocessing
+    if done is None:
+        return values
+    every = np.zeros(len(fitted.kept))
+    every[fitted.kept] = np.where(np.isfinite(values), values, 0.0)
+    units: Array = done.undo(every[None])[0][fitted.kept]
+    return units
+
+
+def _example(count: float, low: float, high: float) -> str:
+    if count < 2 or low == high:
+        return number(high)
+    return f"{number(low)} to {number(high)}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.2%}" if share < 0.001 else f"{share:.1%}"
