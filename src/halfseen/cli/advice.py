@@ -8,10 +8,10 @@ import numpy as np
 from halfseen.cli.options import as_option
 from halfseen.cli.value_codes import CodeSums
 from halfseen.doubt.missingness import Missingness
-from halfseen.explain.words import YEARS, number
+from halfseen.explain.words import YEARS
 from halfseen.models import MODELS
 from halfseen.moments.few_rows import FEW_ROWS
-from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.arrays import Mask
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
 from halfseen.rows.value_sums import ValueSums
@@ -20,8 +20,6 @@ SKEWED, EVEN = 2.0, 1.0
 """Skewness from which a tail is long, and up to which logarithms are even enough."""
 GAIN = 0.1
 """Log-likelihood a value that logarithms must gain, all values being of one normal distribution."""
-DIFFERENT_SCALES = 10.0
-"""Spreads that are further apart than this have no noise in common."""
 ENOUGH_COMPLETE = 3
 """Columns that should be known for nearly all rows."""
 WITH_ZEROS = 0.8
@@ -80,7 +78,6 @@ def advice(found: Missingness, seen: Seen) -> Iterator[Advice]:
         )
         return
     yield from _long_tails(names, seen)
-    yield from _scales(names, seen.values)
 
 
 def _hardly_known(names: tuple[str, ...], features: FeatureSums) -> Iterator[Advice]:
@@ -153,16 +150,4 @@ def _long_tails(names: tuple[str, ...], seen: Seen) -> Iterator[Advice]:
             f"{quoted(names, skewed)} {'has' if len(skewed) == 1 else 'have'} a long tail, which "
             f"logarithms make even: {option}.",
             (option,),
-        )
-
-
-def _scales(names: tuple[str, ...], values: ValueSums) -> Iterator[Advice]:
-    spread: Array = values.spread
-    if spread.max() > DIFFERENT_SCALES * spread.min():
-        wide, narrow = int(spread.argmax()), int(spread.argmin())
-        yield Advice(
-            f"Columns are on different scales ('{names[wide]}' spreads over "
-            f"{number(spread[wide])}, '{names[narrow]}' over {number(spread[narrow])}): use "
-            "--standardise.",
-            ("--standardise",),
         )

@@ -33,4 +33,13 @@ class Covariance(StrEnum):
 
     tied_spherical = "tied_spherical"
     spherical = "spherical"
+    tied_diag = "tied_diag"
     diag = "diag"
+
+
+class Scale(StrEnum):
+    """What the noise of columns is measured in."""
+
+    robust = "robust"
+    standard = "standard"
+    none = "none"

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from halfseen.cli import choices as scales
 from halfseen.cli.choices import Covariance, Method, Moments, Weights
 from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of
 from halfseen.cli.learned import tell
@@ -20,6 +21,7 @@ from halfseen.cli.options import (
     Log,
     MissingValues,
     Number,
+    Scale,
     Standardise,
     check_writable,
     listed,
@@ -38,6 +40,7 @@ def fit(
     columns: Columns = None,
     drop: Drop = None,
     log: Log = None,
+    scale: Scale = scales.Scale.robust,
     standardise: Standardise = False,
     missing_values: MissingValues = "",
     method: Annotated[
@@ -53,7 +56,9 @@ def fit(
     covariance: Annotated[
         Covariance | None,
         typer.Option(
-            help="Noise of groups: the same in all of them, one each, or one a column (diag)."
+            help="Noise of groups: one number for all columns, the same in all groups "
+            "(tied_spherical) or one each (spherical); or one number a column, the same in all "
+            "groups (tied_diag, as a rule) or one each (diag)."
         ),
     ] = None,
     weights: Annotated[
@@ -86,13 +91,13 @@ def fit(
 ) -> None:
     r"""Learn a model from a table with gaps, and write it to a file.
 
-    What was done to the columns (--log, --standardise) is kept in the model, and undone in
+    What was done to the columns (--log, --scale standard) is kept in the model, and undone in
     everything that is shown.
 
     \b
     For example:
-      halfseen fit patients.csv --standardise --out patients.halfseen
-      halfseen fit patients.csv -k 4 --standardise --out patients.halfseen
+      halfseen fit patients.csv --out patients.halfseen
+      halfseen fit patients.csv -k 4 --covariance diag --out patients.halfseen
       halfseen fit patients.parquet -k 4 --log creatinine --drop ward --out m.halfseen
       halfseen fit words.mtx --model gamma-poisson -k 20 --out words.halfseen
       halfseen fit folder-of-parquet -k 4 --workers 8 --out big.halfseen
@@ -108,7 +113,9 @@ def fit(
         "random_state": seed,
         "verbose": int(voice.shows_progress),
     }
-    estimator = made(model, common, refine, covariance_type=covariance)
+    scale = scales.Scale.standard if standardise else scale
+    standardise = scale is scales.Scale.standard
+    estimator = made(model, common, refine, scale, covariance_type=covariance)
     check_scales(model, listed(log), standardise)
     far = check_workers(cluster, workers)
     table = open_table(data, listed(columns), listed(drop), listed(missing_values), workers=far)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from halfseen.cli.choices import Scale
 from halfseen.models import MODELS, USUAL_MODEL
 
 Kind = StrEnum("Kind", {name.replace("-", "_"): name for name in MODELS})  # type: ignore[misc]
@@ -18,16 +19,26 @@ OPTIONS = {"covariance_type": "--covariance"}
 """Of parameters that not all models have."""
 
 
-def made(model: str, common: dict[str, Any], refine: bool | None, **own: Any) -> Any:
+def made(
+    model: str,
+    common: dict[str, Any],
+    refine: bool | None,
+    scale: Scale = Scale.none,
+    **own: Any,
+) -> Any:
     """An estimator with parameters that all have, and those of its ``own`` that are given."""
     kind = MODELS[model]
+    known = signature(kind).parameters
     given: dict[str, Any] = {name: str(value) for name, value in own.items() if value is not None}
     for name in given:
-        if name not in signature(kind).parameters:
+        if name not in known:
             others = [n for n, other in MODELS.items() if name in signature(other).parameters]
             raise ValueError(f"{OPTIONS[name]} belongs to --model {others[0]}. Leave it out.")
     if refine is not None:
         given["refine"] = kind.refinements[0] if refine else None
+    if "scale" in known and scale is Scale.robust and refine is not False:
+        # Columns of a table are in units of their own, and so is their noise.
+        given = {"scale": "robust", "covariance_type": "tied_diag"} | given
     return kind(**common, **given)
 
 
@@ -35,6 +46,6 @@ def check_scales(model: str, log: Any, standardise: bool) -> None:
     """Refuse scales that the model does not go with."""
     if (log or standardise) and MODELS[model].about.counts:
         raise ValueError(
-            "--log and --standardise make fractions of counts. Leave them out with --model "
+            "--log and --scale standard make fractions of counts. Leave them out with --model "
             f"{model}."
         )

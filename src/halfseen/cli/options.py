@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from halfseen.cli import choices as scales
+
 Data = Annotated[
     Path,
     typer.Argument(
@@ -42,12 +44,18 @@ Log = Annotated[
     list[str] | None,
     typer.Option(metavar="NAMES", help="Put these columns on a log scale; '*' for all."),
 ]
+Scale = Annotated[
+    scales.Scale,
+    typer.Option(
+        help="Columns in different units: measure the noise of each in its own robust spread "
+        "(robust), divide columns by their standard deviations (standard), or take all to be in "
+        "one unit (none)."
+    ),
+]
 Standardise = Annotated[
     bool,
     typer.Option(
-        "--standardise",
-        "--standardize",
-        help="Divide each column by its spread. For columns in different units.",
+        "--standardise", "--standardize", hidden=True, help="The same as --scale standard."
     ),
 ]
 Number = Annotated[

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 
 from halfseen import compare_weights
+from halfseen.cli import choices as scales
 from halfseen.cli.fit import number_of_components
 from halfseen.cli.models import USUAL, Model, check_scales, made
 from halfseen.cli.options import (
@@ -14,6 +15,7 @@ from halfseen.cli.options import (
     Log,
     MissingValues,
     Number,
+    Scale,
     Standardise,
     listed,
 )
@@ -21,6 +23,7 @@ from halfseen.cli.reading.command_table import open_table
 from halfseen.cli.reading.kept_columns import labels
 from halfseen.cli.reading.prepared import prepared
 from halfseen.cli.voice import Voice
+from halfseen.models import MODELS
 
 OPTIONS = {
     "observed": "--weights observed",
@@ -37,6 +40,7 @@ def weigh(
     columns: Columns = None,
     drop: Drop = None,
     log: Log = None,
+    scale: Scale = scales.Scale.robust,
     standardise: Standardise = False,
     groups: Groups = None,
     missing_values: MissingValues = "",
@@ -49,10 +53,13 @@ def weigh(
 
     \b
     For example:
-      halfseen weigh patients.csv -k 4 --standardise
+      halfseen weigh patients.csv -k 4
       halfseen weigh visits.csv --groups patient --drop patient
     """
     voice = Voice(as_json)
+    # Without polish there is one noise for all columns: they are divided by their spreads.
+    by_itself = scale is scales.Scale.robust and not MODELS[model].about.counts
+    standardise = standardise or by_itself or scale is scales.Scale.standard
     check_scales(model, listed(log), standardise)
     without = [*listed(drop), *([groups] if groups else [])]
     whole = open_table(data, missing=listed(missing_values))

@@ -22,7 +22,7 @@ from halfseen.models.gaussian_mixture.cumulants import (
 from halfseen.models.gaussian_mixture.emission import Normal
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.models.gaussian_mixture.to_sklearn import as_sklearn
-from halfseen.models.gaussian_mixture.uneven_noise import uneven_noise
+from halfseen.models.gaussian_mixture.uneven_noise import going_along, uneven_noise
 from halfseen.structures.one_class import OneClass, anything
 from halfseen.structures.one_class.form import FORMS
 
@@ -200,7 +200,7 @@ class GaussianMixture(Estimator):
             axes={"variances": shape.axes},
             check=anything,
             caution=anything if by_likelihood else warn_of_scales,
-            own_checks=() if by_likelihood else (uneven_noise,),
+            own_checks=(going_along,) if by_likelihood else (uneven_noise, going_along),
         )
 
     def to_sklearn(self) -> Any:

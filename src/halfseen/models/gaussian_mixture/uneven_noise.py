@@ -1,4 +1,4 @@
-"""A concern about spherical mixtures: noise that is not as assumed."""
+"""Concerns about noise that is not as assumed: uneven, or shared by columns."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,15 +11,24 @@ from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import select
+from halfseen.models.gaussian_mixture.cells import beside_spikes, cells_of, doubting
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Block
+from halfseen.structures.one_class.robust_cells import wild
 
 UNEVEN = 0.2
 """Departures from the assumed noise below this are too small to matter."""
 CHANCE = 0.01
+
+
+def outlying(block: Block, parameters: MixtureParameters) -> Array:
+    """The probability that cells are outliers; (k, n, d). A plain mixture has none."""
+    if parameters.plain:
+        return np.zeros((len(parameters.weights), 1, 1))
+    return wild(block, cells_of(doubting(parameters)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +51,13 @@ class ResidualSums:
             for bin_, rows in bins.parts(block):
                 shares = rows.weighed(fitted.model.hidden(rows, fitted.parameters))
                 part = rows.select(features)
-                mask = part.observed.astype(float)
-                count[bin_] = mask.T @ part.weighed(mask)
-                for share, mean, variance in zip(shares.T, some.means, some.variances, strict=True):
-                    left = part.about(mean) / np.sqrt(variance)
+                measured = beside_spikes(part, some)
+                wild = outlying(part, some)
+                for k, share in enumerate(shares.T):
+                    there = measured * (1 - wild[k])
+                    left = part.about(some.centres[k]) / np.sqrt(some.variances[k]) * there
                     product[bin_] += (left.T * share) @ left
+                    count[bin_] += (there.T * share) @ there
             return cls(count, product)
 
         return summarise
@@ -59,34 +70,45 @@ class ResidualSums:
         count = np.maximum(self.count.sum(axis=0), 1.0)
         mean = self.product.sum(axis=0) / count
         error = np.sqrt(np.sum((self.product - mean * self.count) ** 2, axis=0)) / count
-        return mean - expected, error
+        known = self.count.sum(axis=0) > 0  # of features with two values nothing is
+        return np.where(known, mean - expected, 0.0), error
 
 
-def uneven_noise(case: Case) -> Iterator[Concern]:
-    """Noise that is not alike in all features, or goes along between some."""
-    kept, names = case.fitted.kept, case.names
-    d = len(names)
+def _excess(case: Case) -> tuple[Array, Mask]:
+    """Covariances within components beyond what is assumed, in its units, and which are clear."""
+    kept, d = case.fitted.kept, len(case.names)
     sums = ResidualSums.of(case.fitted, case.features[kept], case.bins)
     excess, error = case.rows.select(kept).accumulate(sums).against(np.eye(d))
     clear = student.isf(CHANCE / (d * (d + 1)), case.bins.n - 1)  # of so many, two-sided
-    stands_out = (np.abs(excess) > clear * error) & (np.abs(excess) > UNEVEN)
+    stands_out: Mask = (np.abs(excess) > clear * error) & (np.abs(excess) > UNEVEN)
+    return excess, stands_out
+
+
+def uneven_noise(case: Case) -> Iterator[Concern]:
+    """Noise that is not alike in all features, of a mixture that takes it to be."""
+    excess, stands_out = _excess(case)
     uneven = np.flatnonzero(stands_out.diagonal())
     if len(uneven):
         size = excess.diagonal()
         worst = uneven[np.argsort(-np.abs(size[uneven]))][:3]
-        listed = ", ".join(f"{1 + size[i]:.2g} for {quoted(names, [i])}" for i in worst)
+        listed = ", ".join(f"{1 + size[i]:.2g} for {quoted(case.names, [i])}" for i in worst)
         yield Concern(
             "not_spherical",
             "The noise is not alike in all columns, as the model assumes: within components the "
             f"variance is, as a multiple of what is assumed, {listed}. Let each column have its "
-            "own (covariance 'diag'), or divide columns by their spread.",
+            "own (covariance 'tied_diag').",
         )
+
+
+def going_along(case: Case) -> Iterator[Concern]:
+    """Features that go along with each other within components."""
+    excess, stands_out = _excess(case)
     np.fill_diagonal(stands_out, False)
     if stands_out.any():
         i, j = np.unravel_index(np.argmax(np.abs(excess) * stands_out), stands_out.shape)
         yield Concern(
-            "not_spherical",
-            f"{quoted(names, [int(i), int(j)])} go along with each other within components "
+            "dependent_within",
+            f"{quoted(case.names, [int(i), int(j)])} go along with each other within components "
             f"(covariance {excess[i, j]:.2g} times the noise), which the model does not allow for. "
             "Some components may stand for that. Leave one of them out, or combine them.",
         )

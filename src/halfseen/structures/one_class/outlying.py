@@ -64,9 +64,11 @@ def outlying(case: Case) -> Iterator[Concern]:
         return
     names = np.array(fitted.own_names, dtype=object)[fitted.kept]
     most = np.argsort(-sums.count, kind="stable")[:MOST_NAMED]
-    low, high = _in_units(fitted, sums.lowest), _in_units(fitted, sums.highest)
+    centre = fitted.model.shares(fitted.parameters) @ fitted.parameters.means
+    further_up = sums.highest - centre > centre - sums.lowest
+    furthest = _in_units(fitted, np.where(further_up, sums.highest, sums.lowest))
     listed = ", ".join(
-        f"'{names[i]}' ({sums.count[i]:,.0f}: {_example(sums.count[i], low[i], high[i])})"
+        f"'{names[i]}' ({_counted(sums.count[i])}{number(furthest[i])})"
         for i in most
         if sums.count[i]
     )
@@ -99,10 +101,8 @@ def _in_units(fitted: Fitted[P], values: Array) -> Array:
     return units
 
 
-def _example(count: float, low: float, high: float) -> str:
-    if count < 2 or low == high:
-        return number(high)
-    return f"{number(low)} to {number(high)}"
+def _counted(count: float) -> str:
+    return "" if count < 2 else f"{count:,.0f}, such as "
 
 
 def _percent(share: float) -> str:
