@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
+from halfseen.doubt.matching import nearest
 from halfseen.explain.groups import Groups
 from halfseen.explain.portrait import Portrait
 from halfseen.method.em import climb
@@ -97,7 +98,7 @@ class OneClass(Generic[P]):
         best = int(np.argmax(heights > heights.max() - EQUAL / n_rows))
         parameters, climb = ends[best]
         beside = self.emission.left_out(rows, parameters) - self.emission.prior(parameters)
-        parameters = self.emission.settled(rows, parameters)
+        parameters = self._in_order(self.emission.settled(rows, parameters), start)
         n_agreeing = sum(bool(one.height > found[0].height - SAME) for one in found)
         return Polished(
             parameters,
@@ -122,6 +123,12 @@ class OneClass(Generic[P]):
             max_iterations=max_iterations,
         )
         return Polished(self.emission.moved(found, origin), climbed)
+
+    def _in_order(self, found: P, start: P) -> P:
+        """Components as the moments have them, whichever start won; others by size, after them."""
+        known = nearest(self.places(start, found), self.places(found, found))
+        others = np.setdiff1d(np.argsort(-self.shares(found)), known, assume_unique=True)
+        return reordered(found, np.r_[known, others])
 
     def _starts(
         self, some: MemoryRows, start: P, k: int, n_seeds: int, seed: Callable[[], int]
