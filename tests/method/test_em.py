@@ -61,6 +61,9 @@ class Plain:
     def within(self, parameters):
         return replace(parameters, variances=np.clip(parameters.variances, 1e-6, 1e6))
 
+    def prior(self, parameters):
+        return 0.0
+
 
 def expected(block, parameters):
     deviations = block.values[:, None] - parameters.centres  # (n, k, d)
@@ -222,6 +225,34 @@ def test_no_more_passes_are_made_than_are_told_and_allowed(most):
     found = climbed(table(), steps=steps, tolerance=0.0, max_iterations=most)
     assert len(steps.passes) == found.climb.n_iterations == most
     assert not found.climb.converged
+
+
+class Believing(Plain):
+    """Variances as if three cells of spread 4 had been seen of each component before."""
+
+    def prior(self, parameters):
+        return float(-1.5 * np.sum(4.0 / parameters.variances + np.log(parameters.variances)))
+
+    def maximise(self, sums, before):
+        found, count = super().maximise(sums, before), sums.count.sum(axis=1)
+        return replace(found, variances=(count * found.variances + 3 * 4.0) / (count + 3))
+
+
+def test_with_a_prior_their_sum_is_climbed_and_told():
+    X, start = table(30), anywhere(4)
+
+    def height(parameters):
+        return step(X, parameters)[0] + Believing().prior(parameters) / len(X)
+
+    climbs = [climbed(X, start, Believing(), tolerance=0.0, max_iterations=n) for n in range(1, 25)]
+    heights = [height(start)] + [one.climb.log_likelihood for one in climbs]
+    assert (np.diff(heights) >= -1e-12).all()
+    for found in climbs:
+        assert found.climb.log_likelihood == pytest.approx(height(found.parameters), rel=1e-12)
+    alone = climbed(X, start, tolerance=1e-12)
+    assert height(climbed(X, start, Believing(), tolerance=1e-12).parameters) > height(
+        alone.parameters
+    )
 
 
 class Astray(Plain):

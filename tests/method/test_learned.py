@@ -1,6 +1,6 @@
 """What follows from declared parameters, for a model that has every kind of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -8,6 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen.method.learned import (
+    BEHIND,
+    BESIDE,
+    GIVEN,
+    SHOWN,
     attributes,
     declared,
     forms,
@@ -174,8 +178,34 @@ def test_every_attribute_has_the_scale_of_its_field():
 @pytest.mark.parametrize(("shared", "n_spreads"), [("", 1), ("k", 3), ("d", 5), ("kd", 15)])
 def test_free_numbers_are_those_counted_by_hand(shared, n_spreads):
     by_hand = (3 - 1) + 3 * 5 + n_spreads + 5 + 1
-    assert n_free(Waves, 3, 5, {"spreads": shared}) == by_hand
+    waves_ = waves(np.random.default_rng(0), 3, 5)
+    assert n_free(waves_, {"spreads": shared}) == by_hand
 
 
 def test_one_component_has_no_free_share():
-    assert n_free(Waves, 1, 2, {"spreads": ""}) == 0 + 2 + 1 + 2 + 1
+    waves_ = waves(np.random.default_rng(0), 1, 2)
+    assert n_free(waves_, {"spreads": ""}) == 0 + 2 + 1 + 2 + 1
+
+
+def test_what_some_features_do_not_have_is_no_free_number():
+    waves_ = waves(np.random.default_rng(0), 3, 5)
+    drift = np.where(np.arange(5) < 2, np.nan, waves_.drift)
+    whole, part = (n_free(one, {}) for one in (waves_, replace(waves_, drift=drift)))
+    assert part == whole - 2
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """One field in each role; (k, d) but for the last."""
+
+    seen: np.ndarray = learned("seen_", "kd", ANY, role=SHOWN)
+    own: np.ndarray = learned("own_", "kd", ANY, role=BEHIND)
+    beside: np.ndarray = learned("beside_", "kd", ANY, role=BESIDE)
+    fact: float = learned("fact_", "", ANY, role=GIVEN, default=1.0)
+
+
+def test_only_what_is_learned_counts_and_only_what_is_shown_has_intervals():
+    numbers = np.ones((2, 3))
+    assert n_free(Roles(numbers, numbers, numbers), {}) == 2 * 2 * 3
+    assert list(scales(Roles)) == ["seen_"]
+    assert list(forms(Roles)) == ["seen_", "own_", "beside_", "fact_"]

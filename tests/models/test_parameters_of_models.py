@@ -26,11 +26,18 @@ def test_a_mixture_seen_through_some_features_keeps_its_weights():
     np.testing.assert_array_equal(part.variances, [[1, 3], [4, 6]])
 
 
-def test_files_hold_what_files_of_the_first_version_held():
+def test_files_hold_what_files_of_the_first_version_held_and_what_came_since():
     assert forms(MixtureParameters) == {
         "weights_": ("float64[k]",),
         "means_": ("float64[k,d]",),
-        "covariances_": ("float", "float64[k]", "float64[k,d]"),
+        "covariances_": ("float", "float64[k]", "float64[d]", "float64[k,d]"),
+        "centres_": ("float64[k,d]",),
+        "spike_shares_": ("float64[k,d]",),
+        "outlier_share_": ("float",),
+        "typical_values_": ("float64[d]",),
+        "typical_spreads_": ("float64[d]",),
+        "spike_values_": ("float64[d]",),
+        "second_values_": ("float64[d]",),
     }
     assert forms(GammaPoissonParameters) == {
         "components_": ("float64[k,d]",),
@@ -40,11 +47,13 @@ def test_files_hold_what_files_of_the_first_version_held():
 
 
 @pytest.mark.parametrize(
-    ("kind", "n_variances"), [("tied_spherical", 1), ("spherical", 3), ("diag", 15)]
+    ("kind", "n_variances"),
+    [("tied_spherical", 1), ("spherical", 3), ("tied_diag", 5), ("diag", 15)],
 )
 def test_a_mixture_learns_shares_but_one_means_and_variances_that_differ(kind, n_variances):
     axes = {"variances": SHAPES[kind].axes}
-    assert n_free(MixtureParameters, 3, 5, axes) == 2 + 15 + n_variances
+    mixture = MixtureParameters(np.full(3, 1 / 3), np.zeros((3, 5)), np.ones((3, 5)))
+    assert n_free(mixture, axes) == 2 + 15 + n_variances
 
 
 def test_topics_seen_through_some_features_keep_their_loadings(topics):

@@ -35,6 +35,7 @@ def gaussian_mixture(n_components: int, method: str = "weighted", **others: Any)
         "covariance_type": "tied_spherical",
         "form": "raw",
         "noise_eigenvalues": "D-K",
+        "outliers": None,
         "refine": None,
     }
     return GaussianMixture(n_components, **(settings | others))

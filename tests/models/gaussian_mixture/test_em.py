@@ -5,12 +5,9 @@ import pytest
 from sklearn.mixture import GaussianMixture as SklearnMixture
 
 from halfseen import GaussianMixture, simulate
-from halfseen.models.gaussian_mixture.emission import (
-    SHAPES,
-    SMALLEST_SPREAD,
-    MixtureParameters,
-    Normal,
-)
+from halfseen.models.gaussian_mixture.covariance import SHAPES
+from halfseen.models.gaussian_mixture.emission import SMALLEST_SPREAD, Normal
+from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.survey import survey
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
@@ -22,6 +19,7 @@ WEIGHTS = np.array([0.6, 0.4])
 VARIANCES = {
     "tied_spherical": np.full((2, 3), 1.5),
     "spherical": np.array([[1.0] * 3, [2.0] * 3]),
+    "tied_diag": np.array([[1.0, 2.0, 0.5]] * 2),
     "diag": np.array([[1.0, 2.0, 0.5], [0.7, 1.0, 3.0]]),
 }
 NAMES = ("a", "b", "c")
@@ -55,15 +53,18 @@ def naive_step(X, parameters, kind):
         variances = squares / counts
     elif kind == "spherical":
         variances = np.repeat((squares.sum(1) / counts.sum(1))[:, None], d, axis=1)
+    elif kind == "tied_diag":
+        variances = np.repeat((squares.sum(0) / counts.sum(0))[None], k, axis=0)
     else:
         variances = np.full((k, d), squares.sum() / counts.sum())
     return MixtureParameters(shares.mean(axis=0), means, variances)
 
 
 def climbed(X, kind, begin=None, weights=None, tolerance=1e-10, max_iterations=2000):
-    model = GaussianMixture(covariance_type=kind, tol=tolerance, max_iter=max_iterations)._model()
+    model = GaussianMixture(covariance_type=kind, outliers=None, tol=tolerance)._model()
     rows = MemoryRows(X, NAMES[: X.shape[1]], weights)
-    return model.polish(rows, begin or start(kind), survey(rows, 0.95), int)
+    suited = model.suited(rows, survey(rows, 0.95))
+    return suited.climbed(rows, begin or start(kind), max_iterations)
 
 
 def mean_log_likelihood(X, parameters):

@@ -125,25 +125,40 @@ def test_permuted_shifted_and_scaled_tables_give_permuted_shifted_and_scaled_mod
     np.testing.assert_allclose(moved.covariances_, scale**2 * base.covariances_, rtol=1e-7)
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
-@given(st.integers(0, 10_000))
-def test_the_order_of_rows_does_not_matter(seed):
+# Starts are tried on some of the rows: climbs that end where nothing is gained begin elsewhere.
+TO_THE_END = {"tol": 1e-15, "random_state": 0}
+EITHER = [({"refine": None}, 1e-9), (TO_THE_END, 1e-6)]
+either = pytest.mark.parametrize(("settings", "rtol"), EITHER, ids=["moments", "em"])
+
+
+@either
+def test_the_order_of_rows_does_not_matter(settings, rtol):
     X, _ = table(3000)
-    shuffled = np.random.default_rng(seed).permutation(X)
-    np.testing.assert_allclose(
-        GaussianMixture(3).fit(shuffled).means_, GaussianMixture(3).fit(X).means_, rtol=1e-8
-    )
+    one = GaussianMixture(3, **settings).fit(X)
+    for seed in range(3):
+        shuffled = np.random.default_rng(seed).permutation(X)
+        other = GaussianMixture(3, **settings).fit(shuffled)
+        np.testing.assert_allclose(other.means_, one.means_, rtol=rtol)
 
 
-@pytest.mark.parametrize("refine", [None, "em"])
-def test_row_weights_are_repeats(refine):
+@either
+def test_row_weights_are_repeats(settings, rtol):
     X, _ = table(2000)
     repeats = np.random.default_rng(0).integers(0, 4, size=len(X))
-    weighted = GaussianMixture(3, refine=refine).fit(X, sample_weight=repeats)
-    repeated = GaussianMixture(3, refine=refine).fit(np.repeat(X, repeats, axis=0))
-    np.testing.assert_allclose(weighted.means_, repeated.means_, rtol=1e-9)
-    np.testing.assert_allclose(weighted.weights_, repeated.weights_, rtol=1e-9)
-    np.testing.assert_allclose(weighted.covariances_, repeated.covariances_, rtol=1e-9)
+    weighted = GaussianMixture(3, **settings).fit(X, sample_weight=repeats)
+    repeated = GaussianMixture(3, **settings).fit(np.repeat(X, repeats, axis=0))
+    np.testing.assert_allclose(weighted.means_, repeated.means_, rtol=rtol)
+    np.testing.assert_allclose(weighted.weights_, repeated.weights_, rtol=rtol)
+    np.testing.assert_allclose(weighted.covariances_, repeated.covariances_, rtol=rtol)
+
+
+def test_components_come_in_the_order_of_the_moments_whatever_start_won():
+    X, _ = table(600)
+    moments = GaussianMixture(3, refine=None).fit(X)
+    for seed in range(4):
+        polished = GaussianMixture(3, random_state=seed).fit(X)
+        order = recovery.match(polished.means_, moments.means_)
+        np.testing.assert_array_equal(order, [0, 1, 2])
 
 
 @pytest.fixture(scope="module", params=["tied_spherical", "spherical", "diag"])

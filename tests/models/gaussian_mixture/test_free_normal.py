@@ -8,7 +8,7 @@ from halfseen.models.gaussian_mixture.emission import Normal
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 
 K, D = 3, 4
-N_VARIANCES = {"tied_spherical": 1, "spherical": K, "diag": K * D}
+N_VARIANCES = {"tied_spherical": 1, "spherical": K, "tied_diag": D, "diag": K * D}
 every_shape = pytest.mark.parametrize("kind", SHAPES)
 
 

@@ -54,7 +54,7 @@ def test_the_tensor_is_the_third_moment_without_the_slope_in_three_places(
     forward, slope = evidence.whitening.forward, NOISES[noise].slope(evidence)
     white = (rows - evidence.moments.origin) @ forward
     expected = np.einsum("na,nb,nc->abc", white, white, white) / len(rows)
-    f = forward * (rows.std(axis=0) if noise == "diag" else np.ones(6))[:, None]
+    f = forward * (rows.std(axis=0) if noise in ("tied_diag", "diag") else np.ones(6))[:, None]
     r = white.shape[1]
     for a in range(r):
         for b in range(r):
@@ -74,7 +74,7 @@ def test_noise_is_alike_in_units_of_spread_for_tied_diagonals_and_as_it_is_for_t
 ):
     rows = draw_rows(8)
     unit = NOISES[noise].unit(sample_moments(rows, form == "centred")[0])
-    expected = rows.std(axis=0) if noise == "diag" else np.ones(6)
+    expected = rows.std(axis=0) if noise in ("tied_diag", "diag") else np.ones(6)
     np.testing.assert_allclose(unit, expected, rtol=1e-10)
 
 

@@ -17,6 +17,7 @@ PARAMETERS = MixtureParameters(np.array([0.5, 0.3, 0.2]), MEANS, np.ones((3, 4))
 VARIANCES = {
     "tied_spherical": np.full((3, 4), 1.5),
     "spherical": np.repeat([[1.0], [2.0], [0.5]], 4, axis=1),
+    "tied_diag": np.repeat([[1.0, 2.0, 0.5, 3.0]], 3, axis=0),
     "diag": np.random.default_rng(1).uniform(0.5, 3, (3, 4)),
 }
 EMISSIONS = {kind: Normal(shape) for kind, shape in SHAPES.items()}

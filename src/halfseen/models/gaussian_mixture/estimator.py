@@ -71,9 +71,24 @@ class GaussianMixture(Estimator):
         How common each component is.
     means_ : ndarray of shape (k, d)
         Means of the components. NaN for features that were never observed.
-    covariances_ : float or ndarray of shape (k,) or (k, d)
-        The variance, each component's, or each feature's in each component, as
+    covariances_ : float or ndarray of shape (k,), (d,) or (k, d)
+        The variance, each component's, each feature's, or each feature's in each component, as
         ``covariance_type`` says.
+    outlier_share_ : float
+        How many of the observed cells are outliers: of no component. 0 if none are allowed for.
+    centres_ : ndarray of shape (k, d)
+        Where the normal of each component is: its means without spikes and skew.
+    spike_values_ : ndarray of shape (d,)
+        The value that many cells of a feature hold exactly; NaN if there is none.
+    second_values_ : ndarray of shape (d,)
+        The other value of features that hold two; NaN for others.
+    spike_shares_ : ndarray of shape (k, d)
+        How often each component holds the feature's spike; NaN for features without one.
+    typical_values_ : ndarray of shape (d,)
+        The middle of each feature's values, from which outliers are far; NaN if none are allowed
+        for.
+    typical_spreads_ : ndarray of shape (d,)
+        How far the bulk of each feature's values is from there; NaN likewise.
 
     References
     ----------
@@ -106,7 +121,7 @@ class GaussianMixture(Estimator):
         "spike_shares_": lambda was: np.full_like(was["means_"], np.nan),
         **dict.fromkeys(
             ("typical_values_", "typical_spreads_", "spike_values_", "second_values_"),
-            lambda was: np.full(len(was["constants_"]), np.nan),
+            lambda was: np.full(len(was["kept_features_"]), np.nan),
         ),
     }
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
+from halfseen.doubt.matching import nearest
 from halfseen.explain.groups import Groups
 from halfseen.explain.portrait import Portrait
 from halfseen.method.em import climb
@@ -112,7 +113,7 @@ class OneClass(Generic[P]):
             + sum(one.passes for one in last)
             + climb.n_iterations,
         )
-        return Polished(emission.settled(rows, parameters), climb)
+        return Polished(self._in_order(emission.settled(rows, parameters), start), climb)
 
     def climbed(self, rows: Rows, start: P, max_iterations: int) -> Polished:
         """To the maximum of the likelihood (and the emission's prior) that ``start`` leads to."""
@@ -125,6 +126,12 @@ class OneClass(Generic[P]):
             max_iterations=max_iterations,
         )
         return Polished(self.emission.moved(found, origin), climbed)
+
+    def _in_order(self, found: P, start: P) -> P:
+        """Components as the moments have them, whichever start won; others by size, after them."""
+        known = nearest(self.places(start, found), self.places(found, found))
+        others = np.setdiff1d(np.argsort(-self.shares(found)), known, assume_unique=True)
+        return reordered(found, np.r_[known, others])
 
     def _starts(
         self, some: MemoryRows, start: P, k: int, n_seeds: int, seed: Callable[[], int]
