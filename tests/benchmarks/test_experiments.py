@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks import (
+    advice,
     alarms,
     auto,
     cluster_overhead,
@@ -185,6 +186,23 @@ def test_concerns_are_raised_where_there_is_cause_and_hardly_ever_elsewhere():
         assert all(rate >= 0.90 for rate in row["detected"].values()), kind
         assert set(row["false alarms"]) == sound
         assert all(rate <= 0.05 for rate in row["false alarms"].values()), kind
+
+
+def test_advice_is_right_when_it_is_printed_and_printed_where_there_is_cause():
+    figures = kept("advice")["figures"]
+    assert set(figures) == {judge.__name__ for judge in advice.KINDS}
+    for judge, worlds in advice.KINDS.items():
+        row = figures[judge.__name__]
+        assert set(row["printed"]) == {world.__name__ for world in worlds}
+        assert row["right"] >= 0.95, judge
+        assert row["printed"][worlds[0].__name__] >= 0.7, judge
+
+
+@pytest.mark.parametrize("judge", advice.KINDS)
+def test_advice_is_judged_by_a_table_of_the_world(judge):
+    cause, *others = advice.KINDS[judge]
+    assert True in advice.verdicts(judge, cause, range(3))
+    assert None in advice.verdicts(judge, others[-1], range(3))
 
 
 def test_alarms_are_those_of_a_table_of_the_world(monkeypatch):

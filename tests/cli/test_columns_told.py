@@ -39,7 +39,7 @@ SAID = [
     "Column 'empty' was ignored: it has no values.",
     "Column 'patient_id' was ignored: it has the name of an identifier, and nearly all of its",
     "Columns 'seen' and 'told' were ignored: most of their values are numbers, but they hold "
-    "'late' too; if that stands for a gap, use --missing-values 'late'.",
+    "'late' too; if that stands for a gap, use --missing-values late.",
     "'cost' and 'price': commas in them were read as thousands separators.",
 ]
 
@@ -54,7 +54,7 @@ def test_describe_names_all_columns_of_a_reason(data):
     found = json.loads(run("describe", data, "--json"))["ignored"]
     assert set(found) == {*WORDS, "one", "two", "empty", "patient_id", "seen", "told"}
     assert found["w3"].startswith("Column 'w3' was ignored: it holds text, such as '")
-    assert "use --missing-values 'late'" in found["seen"]
+    assert "use --missing-values late" in found["seen"]
 
 
 def test_fit_names_the_first_and_says_who_names_all(data, tmp_path):

@@ -92,7 +92,8 @@ def test_features_never_together_are_told_and_stop_no_other_check(kind, table):
         "Features '4' and '5' are never observed together: what the model says of how they go "
     )
     assert found["missing_together"].startswith(
-        "Columns are not missing independently of each other, '4' and '5' least of all."
+        "Columns are not missing independently of each other: '4' and '5' rather one instead of "
+        "the other."
     )
 
 

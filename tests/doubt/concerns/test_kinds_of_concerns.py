@@ -87,7 +87,8 @@ def test_informative_gaps_are_told_with_the_shift_of_means():
 def test_blocks_are_told_with_their_columns():
     assert sentence(alarms.blocks, "missing_together") == (
         "Gaps come in groups: these columns are missing together: '5', '6' and '7'. That is "
-        "allowed for. Fewer rows hold what is needed than the percentages alone suggest."
+        "allowed for, but a row that lacks one of them mostly lacks the others, from which it "
+        "could be worked out."
     )
 
 
@@ -294,3 +295,10 @@ def test_groups_keep_a_chance_finding_from_being_a_concern():
     model = type(model)(3).fit(X)
     assert "too_few_components" in dict(model.concerns(X))
     assert model.concerns(X, groups=groups) == []
+
+
+def test_a_few_gaps_together_are_no_concern():
+    X, model, _ = told(alarms.sound_mixture)
+    X = X.copy()
+    X[:20, :3] = np.nan
+    assert "missing_together" not in dict(clone(model).fit(X).concerns(X))

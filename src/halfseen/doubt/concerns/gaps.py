@@ -13,6 +13,8 @@ from halfseen.moments.gaps.joint_gaps import INDEPENDENT_BELOW, joint_excess
 from halfseen.rows.arrays import Array
 from halfseen.rows.naming import features, quoted
 
+ENOUGH = 0.95
+"""Of the rows: a feature that is observed in so many has no gaps to speak of."""
 TOGETHER = 0.8
 """Correlation of gaps above which features are missing as a block."""
 
@@ -45,17 +47,18 @@ def _polish(case: Case) -> str:
 def in_blocks(case: Case) -> Iterator[Concern]:
     """Features are missing together rather than one by one."""
     gaps = case.gaps
-    excess = joint_excess(gaps.count, gaps.n_rows)
+    matter = gaps.own < ENOUGH * gaps.n_rows  # the others have hardly a gap
+    excess = joint_excess(gaps.count, gaps.n_rows) * np.outer(matter, matter)
     if np.abs(excess).max(initial=0.0) < INDEPENDENT_BELOW:
         return
     blocks = _blocks(excess / np.sqrt(gaps.n_rows))
-    fewer = "Fewer rows hold what is needed than the percentages alone suggest."
     if not blocks:
         i, j = map(int, np.unravel_index(np.abs(excess).argmax(), excess.shape))
+        how = "together" if excess[i, j] > 0 else "one instead of the other"
         yield Concern(
             "missing_together",
-            f"Columns are not missing independently of each other, {quoted(case.names, [i, j])} "
-            f"least of all. That is allowed for. {fewer}",
+            f"Columns are not missing independently of each other: {quoted(case.names, [i, j])} "
+            f"rather {how}. That is allowed for.",
         )
         return
     listed = "; ".join(quoted(case.names, block) for block in blocks[:5])
@@ -63,7 +66,8 @@ def in_blocks(case: Case) -> Iterator[Concern]:
     yield Concern(
         "missing_together",
         f"Gaps come in groups: these columns are missing together: {listed}{more}. That is "
-        f"allowed for. {fewer}",
+        "allowed for, but a row that lacks one of them mostly lacks the others, from which it "
+        "could be worked out.",
     )
 
 
