@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from halfseen.models import simulate
-from halfseen.models.usual_counts import calmed, usual_counts
+from halfseen.models.usual_counts import usual_counts
 from halfseen.rows.block import Block
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.sparse.rows import SparseRows
@@ -27,14 +27,17 @@ def in_memory(X):
     return MemoryRows(X, tuple(map(str, range(X.shape[1]))))
 
 
+def calmed(rows):
+    return usual_counts(rows, rows.accumulate(FeatureSums.of)).calmed(rows)
+
+
 def usual_in(X):
     rows = in_memory(X)
     return usual_counts(rows, rows.accumulate(FeatureSums.of))
 
 
 def calm_table(X):
-    rows = in_memory(X)
-    return whole_table(calmed(rows, rows.accumulate(FeatureSums.of)))
+    return whole_table(calmed(in_memory(X)))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +53,7 @@ def test_nothing_is_odd_in_the_models_own_draws(shape, length):
 
 def test_rows_with_nothing_odd_stay_as_they_are():
     rows = in_memory(drawn(0))
-    assert calmed(rows, rows.accumulate(FeatureSums.of)) is rows
+    assert calmed(rows) is rows
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -94,7 +97,7 @@ def test_sparse_rows_stay_sparse_and_have_the_same_limits():
     X = drawn(5, length=5.0)
     X[3, 4], X[10] = 900.0, X[10] * 500 + 100
     sparse = SparseRows.of(csr_array(np.where(X == 0, 0.0, X)), tuple(map(str, range(D))))
-    ours = calmed(sparse, sparse.accumulate(FeatureSums.of))
+    ours = calmed(sparse)
     assert ours.sparse
     np.testing.assert_array_equal(whole_table(ours), calm_table(X))
 

@@ -78,6 +78,7 @@ class UsualCounts:
 
     most: Array  # (d,)    the largest count of each feature
     longest: float  # the largest length of a row
+    all_usual: bool  # nothing in the table is beyond them
 
     def odd(self, block: Block) -> Odd:
         """What is beyond them; what a long row counts is not wild."""
@@ -93,30 +94,22 @@ class UsualCounts:
             block = block.emptied(odd.long)
         return block.without(odd.row, odd.feature) if len(odd.row) else block
 
+    def calmed(self, rows: Rows) -> Rows:
+        """The table without what is beyond them; the rows themselves if nothing is."""
+        return rows if self.all_usual else ChangedRows.of(rows, self.calm)
+
 
 def usual_counts(rows: Rows, sums: FeatureSums) -> UsualCounts:
     """The limits of a table's counts and rows; two passes."""
-    usual, _ = _measured(rows, sums)
-    return usual
-
-
-def calmed(rows: Rows, sums: FeatureSums) -> Rows:
-    """The rows without what is beyond the limits; the rows themselves if nothing is."""
-    usual, longest = _measured(rows, sums)
-    if longest <= usual.longest and (sums.maximum <= usual.most).all():
-        return rows
-    return ChangedRows.of(rows, usual.calm)
-
-
-def _measured(rows: Rows, sums: FeatureSums) -> tuple[UsualCounts, float]:
-    """The limits, and what no row's length reaches."""
     tails = rows.accumulate(CountTails.of)
     most = tail_limits(tails, tails.n_features)
     means = tails.sums_below(most) / np.maximum(sums.count, np.finfo(float).tiny)
     means = means / max(means.sum(), np.finfo(float).tiny)
     typical = TYPICAL * float(means @ sums.observed_fraction)
     lengths = rows.accumulate(CountTails.of_rows(Lengths(means, typical)))
-    return UsualCounts(most, float(tail_limits(lengths, 1)[0])), float(lengths.largest()[1])
+    longest = float(tail_limits(lengths, 1)[0])
+    all_usual = lengths.largest()[1] <= longest and (sums.maximum <= most).all()
+    return UsualCounts(most, longest, bool(all_usual))
 
 
 @dataclass(frozen=True, eq=False)

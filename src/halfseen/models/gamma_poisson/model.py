@@ -1,7 +1,7 @@
 """Gamma-Poisson topics: gamma loadings behind each row, Poisson counts in its columns."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.posterior import factorised_posterior
 from halfseen.models.gamma_poisson.regression import TopicRegression
 from halfseen.models.gamma_poisson.stochastic_em import polish
+from halfseen.models.usual_counts import UsualCounts, usual_counts
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array
 from halfseen.rows.bins import Bins
@@ -50,6 +51,8 @@ class GammaPoissonModel:
     n_sweeps: int
     polished: bool
     starts: bool = False
+    outliers: bool = False  # whether wild counts and long rows are kept from deciding
+    usual: UsualCounts | None = None  # in a table, if something in it is not
     about: About = ABOUT
     axes: Mapping[str, str] = field(default_factory=dict)
     cumulants: GammaPoissonCumulants = field(default_factory=GammaPoissonCumulants)
@@ -96,12 +99,13 @@ class GammaPoissonModel:
         return np.array([kept.sums.minimum, kept.sums.maximum])
 
     def suited(self, rows: Rows, kept: Survey) -> Self:
-        """The same for every table."""
-        return self
+        """The same with the limits of what is usual in a table, if something is beyond them."""
+        usual = usual_counts(rows, kept.sums) if self.outliers else None
+        return self if usual is None or usual.all_usual else replace(self, usual=usual)
 
     def calmed(self, rows: Rows, kept: Survey) -> Rows:
-        """As they are."""
-        return rows
+        """Without wild counts and long rows."""
+        return rows if self.usual is None else self.usual.calmed(rows)
 
     def polish(
         self,
@@ -111,8 +115,9 @@ class GammaPoissonModel:
         kept: Survey,
         seed: Callable[[], int],
     ) -> Polished:
-        """By stochastic approximation EM."""
-        return polish(rows, start, seed=seed(), n_sweeps=self.n_sweeps)
+        """By stochastic approximation EM, without wild counts and long rows."""
+        calm = self.calmed(rows, kept)
+        return polish(calm, start, seed=seed(), n_sweeps=self.n_sweeps)
 
     def log_likelihood(self, block: Block, parameters: GammaPoissonParameters) -> Array:
         """By importance sampling; (n,)."""

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Generic, Self
 
 import numpy as np
 
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.carried import CarriedHere
-from halfseen.rows.rows import Block, Rows, S, T
+from halfseen.rows.rows import Block, Carried, Rows, S, T
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,18 +58,36 @@ class ChangedRows:
         """``finish`` of that sum, where the sum is."""
         return self.rows.condensed(self._changed(summarise), finish)
 
-    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+    def carrying(self, begin: Callable[[Block], T]) -> "CarriedChanged[T]":
         """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
-        return CarriedHere(self, begin)
+        return CarriedChanged(self.rows.carrying(self._changed(begin)), self._change())
 
-    def _changed(self, summarise: Callable[[Block], S]) -> Callable[[Block], S]:
-        """What sums a block of the changed rows, from a block of the rows."""
+    def _change(self) -> Callable[[Block], Block]:
+        """What makes a block of the changed rows; it does not hold the rows, as workers get it."""
         change, features, origin = self.change, self.features, self.origin
 
-        def summarise_changed(block: Block) -> S:
+        def changed(block: Block) -> Block:
             block = change(block)
             if not features.all():
                 block = block.select(features)
-            return summarise(block if origin is None else block.recentred(origin[features]))
+            return block if origin is None else block.recentred(origin[features])
 
-        return summarise_changed
+        return changed
+
+    def _changed(self, function: Callable[[Block], T]) -> Callable[[Block], T]:
+        """A function of blocks of the changed rows, as one of blocks of the rows."""
+        change = self._change()
+        return lambda block: function(change(block))
+
+
+@dataclass(frozen=True, eq=False)
+class CarriedChanged(Generic[T]):
+    """What is kept beside the rows, where they are, for passes that see them changed."""
+
+    carried: Carried[T]
+    change: Callable[[Block], Block]
+
+    def accumulate(self, step: Callable[[Block, T], tuple[S, T]]) -> S:
+        """The sum over all blocks of what a step says; the next step gets what it left."""
+        change = self.change
+        return self.carried.accumulate(lambda block, kept: step(change(block), kept))
