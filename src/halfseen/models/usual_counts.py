@@ -94,6 +94,12 @@ class UsualCounts:
             block = block.emptied(odd.long)
         return block.without(odd.row, odd.feature) if len(odd.row) else block
 
+    def tally(self, block: Block) -> Array:
+        """How many counts of each feature, and at last how many rows, are beyond them; (d + 1,)."""
+        odd = self.odd(block)
+        wild = np.bincount(odd.feature, minlength=len(self.most))
+        return np.append(wild, np.count_nonzero(odd.long)).astype(float)
+
     def calmed(self, rows: Rows) -> Rows:
         """The table without what is beyond them; the rows themselves if nothing is."""
         return rows if self.all_usual else ChangedRows.of(rows, self.calm)

@@ -11,7 +11,7 @@ from halfseen.explain.topics import Topics
 from halfseen.method.fit import Fitted
 from halfseen.method.model import Abilities, About, Cells, Each, Polished
 from halfseen.models.counts import check_counts
-from halfseen.models.gamma_poisson.concerns import alike, dispersion, routes
+from halfseen.models.gamma_poisson.concerns import alike, bursty, dispersion, odd_counts, routes
 from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
 from halfseen.models.gamma_poisson.importance import importance_sample
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
@@ -56,7 +56,13 @@ class GammaPoissonModel:
     about: About = ABOUT
     axes: Mapping[str, str] = field(default_factory=dict)
     cumulants: GammaPoissonCumulants = field(default_factory=GammaPoissonCumulants)
-    checks: tuple[Callable[[Any], Iterator[Any]], ...] = (alike, dispersion, routes)
+    checks: tuple[Callable[[Any], Iterator[Any]], ...] = (
+        odd_counts,
+        bursty,
+        alike,
+        dispersion,
+        routes,
+    )
 
     @property
     def abilities(self) -> Abilities:
