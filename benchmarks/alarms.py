@@ -144,6 +144,27 @@ def heavy_loadings(rng: np.random.Generator) -> Table:
     return _gappy(rng.poisson(loadings @ _topics(rng)).astype(float), rng), GammaPoisson(K)
 
 
+def bursty_words(rng: np.random.Generator) -> Table:
+    """Words that were used are used again: negative binomial given the topics."""
+    loadings = rng.gamma(1.0, 100 / K, (N_ROWS, K))
+    rates = loadings @ _topics(rng) * rng.gamma(2.0, 0.5, (N_ROWS, N_FEATURES))
+    return _gappy(rng.poisson(rates).astype(float), rng), GammaPoisson(K)
+
+
+def wild_count(rng: np.random.Generator) -> Table:
+    """One count is mistyped."""
+    X = _gappy(_counts(rng), rng)
+    X[rng.integers(N_ROWS), 1] = 5_000.0
+    return X, GammaPoisson(K)
+
+
+def long_rows(rng: np.random.Generator) -> Table:
+    """Three rows are sums of many."""
+    X = _counts(rng)
+    X[:3] = 60 * (1 + X[:3])
+    return _gappy(X, rng), GammaPoisson(K)
+
+
 SOUND = (sound_mixture, sound_topics)
 CAUSES: dict[str, tuple[Callable[[np.random.Generator], Table], ...]] = {
     "missing_not_at_random": (telling_gaps, telling_gaps_of_counts),
@@ -156,6 +177,9 @@ CAUSES: dict[str, tuple[Callable[[np.random.Generator], Table], ...]] = {
     "not_spherical": (uneven_noise, shared_noise),
     "not_over_dispersed": (fixed_lengths, poisson_lengths),
     "routes_disagree": (heavy_loadings,),
+    "bursts": (bursty_words,),
+    "wild_counts": (wild_count,),
+    "long_rows": (long_rows,),
 }
 
 

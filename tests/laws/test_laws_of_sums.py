@@ -37,6 +37,7 @@ from halfseen.moments.thirds.least_squares import RightSide
 from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.bins import Bins
 from halfseen.rows.column_samples import ColumnSamples
+from halfseen.rows.count_tails import CountTails
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.gathered import Gathered
 from halfseen.rows.keys import share_of_keys
@@ -104,6 +105,7 @@ SUMS = {
     PatternSums: PatternSums.of,
     ValueSums: ValueSums.of,
     ColumnSamples: ColumnSamples.below(share_of_keys(FRACTION)),
+    CountTails: CountTails.of,
     Gathered: lambda block: Gathered(((block.start, block.values),)),
     Together: together(FeatureSums.of, PairSums.about(ORIGIN)),
     _GapSums: _GapSums.about(ORIGIN),
@@ -126,6 +128,9 @@ def numbers(sums):
     if isinstance(sums, MaskRows):
         sums = sums.merged()
         return [sums.codes, sums.count]
+    if isinstance(sums, CountTails):
+        sums = sums.merged()
+        return [sums.code, sums.weight]
     if isinstance(sums, Gathered):
         return [sums.in_order()]
     if isinstance(sums, ColumnSamples):

@@ -252,7 +252,7 @@ def _fit(
         learned.parameters,
         learned.climb,
         feature_weights,
-        whole(model.usual(plan.kept), plan.seen.kept, np.nan),
+        whole(model.limits(plan.kept), plan.seen.kept, np.nan),
         diagnostics,
     )
 

@@ -198,7 +198,7 @@ class Model(Protocol[P]):
     def unusual(self, block: Block, parameters: P) -> Array:
         """How unlike all that was learned each row is, from 0 to 1; (n,)."""
 
-    def usual(self, kept: Survey) -> Array:
+    def limits(self, kept: Survey) -> Array:
         """The lowest and the highest value of each feature that is no outlier; (2, d)."""
 
     def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:

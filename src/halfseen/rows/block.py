@@ -156,6 +156,11 @@ class Block:
     def __len__(self) -> int:
         return len(self.values)
 
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+        return int(self.values.shape[1])
+
     @staticmethod
     def from_table(
         table: np.ndarray[Any, Any],
@@ -212,6 +217,17 @@ class Block:
     def recentred(self, origin: Array) -> "Block":
         """The same rows measured from ``origin`` (d,), ready for many passes."""
         return Block(self.about(origin), self.observed, self.weights, self.start)
+
+    def without(self, row: Columns, feature: Columns) -> "Block":
+        """The same rows with some of the entries, given by row and feature (m,), as gaps."""
+        observed, values = self.observed.copy(), self.values.copy()
+        observed[row, feature], values[row, feature] = False, 0.0
+        return replace(self, values=values, observed=observed)
+
+    def emptied(self, chosen: Mask) -> "Block":
+        """The same rows, nothing being observed in those that are ``chosen`` (n,)."""
+        kept = ~chosen[:, None]
+        return replace(self, values=self.values * kept, observed=self.observed & kept)
 
     def clipped(self, low: Array, high: Array) -> "Block":
         """The same rows, no value being below ``low`` (d,) or above ``high`` (d,)."""
@@ -274,6 +290,11 @@ class TableBlock(Block):
     def __len__(self) -> int:
         return len(self.table)
 
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+        return len(self.columns)
+
     @made_once
     def values(self) -> Array:
         """The entries, zero where not observed; (n, d)."""
@@ -309,6 +330,17 @@ class TableBlock(Block):
         """Only some of the rows, by their place in the block."""
         weights = None if self.weights is None else self.weights[chosen]
         return TableBlock(self.table[chosen], self.columns, weights, self.start)
+
+    def without(self, row: Columns, feature: Columns) -> "TableBlock":
+        """The same rows with some of the entries, given by row and feature (m,), as gaps."""
+        table = self.table.copy()
+        table[row, self.columns[feature]] = np.nan
+        return TableBlock(table, self.columns, self.weights, self.start)
+
+    def emptied(self, chosen: Mask) -> "TableBlock":
+        """The same rows, nothing being observed in those that are ``chosen`` (n,)."""
+        table = np.where(chosen[:, None], np.nan, self.table)
+        return TableBlock(table, self.columns, self.weights, self.start)
 
     def with_weights(self, weights: Array) -> "TableBlock":
         """The same rows, counting ``weights`` (n,) times."""

@@ -28,6 +28,11 @@ class Nonzeros(NamedTuple):
         starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
         return cls(starts, np.nonzero(present)[1], values[present])
 
+    @property
+    def rows(self) -> Indices:
+        """The row of each count; (nnz,)."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
     def totals(self) -> Array:
         """``Σ x`` of each row; (n,)."""
         return self.row_sums(self.counts)
@@ -35,6 +40,11 @@ class Nonzeros(NamedTuple):
     def row_sums(self, values: Array) -> Array:
         """Sums of values (nnz,), one for each count, over each row; (n,)."""
         n_rows = len(self.starts) - 1
-        rows = np.repeat(np.arange(n_rows), np.diff(self.starts))
-        sums: Array = np.bincount(rows, weights=values, minlength=n_rows).astype(float)
+        sums: Array = np.bincount(self.rows, weights=values, minlength=n_rows).astype(float)
         return sums
+
+    def largest(self) -> Array:
+        """The largest count of each row; (n,)."""
+        most = np.zeros(len(self.starts) - 1)
+        np.maximum.at(most, self.rows, self.counts)
+        return most

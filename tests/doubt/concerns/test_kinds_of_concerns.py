@@ -55,6 +55,8 @@ ALSO = {
     "overlapping": {"noise_only_feature", "too_many_components"},
     "uneven_noise": {"too_few_components"},
     "shared_noise": {"too_few_components"},
+    "bursty_words": {"too_few_components", "too_sure_of_values", "routes_disagree"},
+    "heavy_loadings": {"wild_counts", "long_rows"},
     "fixed_lengths": {"too_many_components", "too_sure_of_values"},
     "poisson_lengths": {"too_many_components", "too_sure_of_values"},
 }
@@ -302,3 +304,65 @@ def test_a_few_gaps_together_are_no_concern():
     X = X.copy()
     X[:20, :3] = np.nan
     assert "missing_together" not in dict(clone(model).fit(X).concerns(X))
+
+
+def test_bursts_are_told_with_their_columns_and_their_size():
+    found = sentence(alarms.bursty_words, "bursts")
+    assert found.startswith("Counts of '")
+    middle = float(found.split("(dispersion ")[1].split(")")[0])
+    assert middle == pytest.approx(0.5, rel=0.35)  # the variance of Gamma(2, 1/2)
+    assert f"with a standard deviation of {np.sqrt(middle):.0%}"[:-3] in found
+    assert found.endswith(
+        "What comes in bursts looks like a topic of its own: do not trust topics that are mostly "
+        "one such column, nor likelihoods, and compare with a fit without these columns."
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_models_own_draws_do_not_come_in_bursts(seed):
+    X, model = alarms.sound_topics(np.random.default_rng(100 + seed))
+    kinds = {one.kind for one in model.fit(X).concerns(X)}
+    assert not kinds & {"bursts", "wild_counts", "long_rows"}
+
+
+def test_a_topic_too_few_is_not_taken_for_bursts():
+    X, model, _ = told(alarms.sound_topics)
+    fewer = type(model)(2).fit(X)
+    assert "bursts" not in {one.kind for one in fewer.concerns(X)}
+
+
+def test_wild_counts_are_told_with_their_column():
+    found = sentence(alarms.wild_count, "wild_counts")
+    assert found.startswith(
+        "1 count is far beyond what the others of the same column allow: in '1', where it should "
+        "be at most "
+    )
+    assert found.endswith(" It was left out of what was learned. Look whether it is an error.")
+
+
+def test_wild_counts_in_several_columns_are_counted():
+    X, model, _ = told(alarms.sound_topics)
+    X = X.copy()
+    X[7:10, 2], X[11, 4] = 9_000.0, 8_000.0
+    found = dict(type(model)(3).fit(X).concerns(X))["wild_counts"]
+    assert found == (
+        "4 counts are far beyond what the others of the same column allow: most in '2'. They were "
+        "left out of what was learned. Look whether they are errors."
+    )
+
+
+def test_long_rows_are_counted():
+    found = sentence(alarms.long_rows, "long_rows")
+    assert found.startswith("3 rows are far longer than the others: more than ")
+    assert found.endswith(
+        " is counted there beside the largest count. They were left out of what was learned. Look "
+        "whether they are errors."
+    )
+
+
+def test_what_was_not_left_out_may_decide_the_topics():
+    X, model, _ = told(alarms.wild_count)
+    found = dict(type(model)(3, outliers=None).fit(X).concerns(X))["wild_counts"]
+    assert found.endswith(
+        " It may decide the topics. Look whether it is an error, or use outliers='auto'."
+    )

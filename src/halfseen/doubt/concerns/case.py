@@ -46,9 +46,16 @@ class Case:
         return telling_features(self.rows, self.seen, kept, MOST_FEATURES)
 
     @cached_property
+    def calm(self) -> Rows:
+        """The rows with the kept features, as the moments of the model should see them."""
+        kept = replace(self.seen, kept=self.seen.kept & self.fitted.kept)
+        rows, model = self.rows.select(kept.kept), self.fitted.model
+        return model.suited(rows, kept.of_kept()).calmed(rows, kept.of_kept())
+
+    @cached_property
     def part(self) -> Rows:
-        """The rows with those features."""
-        return self.rows.select(self.features)
+        """The same with those features."""
+        return self.calm.select(self.features[self.seen.kept & self.fitted.kept])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,7 +70,8 @@ class Case:
     @cached_property
     def gaps(self) -> JointGaps:
         """Where the gaps of those features are."""
-        return JointGaps(self.part.accumulate(pair_counts), self.seen.sums.n_rows)
+        gappy = self.rows.select(self.features)  # what was left out of the moments is no gap
+        return JointGaps(gappy.accumulate(pair_counts), self.seen.sums.n_rows)
 
     @cached_property
     def portrait(self) -> Any:

@@ -65,6 +65,9 @@ class GammaPoisson(  # type: ignore[misc]
     incomplete_features : {"regress", "divide"}, default="regress"
         Find incomplete features' shares by regression on predicted loadings, or divide by their
         weights as in the paper.
+    outliers : {"auto"} or None, default="auto"
+        Leave counts and rows that are far beyond what the others allow out of what is learned, if
+        there are any, or take every count at its word, as the paper does.
     refine : {"saem"} or None, default=None
         Polish by stochastic approximation EM, or stay with what the moments say. Worth its time
         when rows hold many counts.
@@ -118,6 +121,7 @@ class GammaPoisson(  # type: ignore[misc]
         decomposer: str = "joint",
         third_moment: str = "auto",
         moments: str = "available",
+        outliers: str | None = "auto",
         refine: str | None = None,
         n_sweeps: int = 1000,
         random_state: Any = None,
@@ -132,6 +136,7 @@ class GammaPoisson(  # type: ignore[misc]
         self.decomposer = decomposer
         self.third_moment = third_moment
         self.moments = moments
+        self.outliers = outliers
         self.refine = refine
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -142,7 +147,11 @@ class GammaPoisson(  # type: ignore[misc]
         check_positive_integer(self, "n_sweeps")
 
     def _model(self) -> GammaPoissonModel:
-        return GammaPoissonModel(self.n_sweeps, polished=self.refine is not None)
+        return GammaPoissonModel(
+            self.n_sweeps,
+            polished=self.refine is not None,
+            outliers=self.outliers is not None,
+        )
 
     def transform(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
         """Posterior mean loadings of each row given its observed counts; (n, k).

@@ -1,7 +1,7 @@
 """Gamma-Poisson topics: gamma loadings behind each row, Poisson counts in its columns."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from halfseen.explain.topics import Topics
 from halfseen.method.fit import Fitted
 from halfseen.method.model import Abilities, About, Cells, Each, Polished
 from halfseen.models.counts import check_counts
-from halfseen.models.gamma_poisson.concerns import alike, dispersion, routes
+from halfseen.models.gamma_poisson.concerns import alike, bursty, dispersion, odd_counts, routes
 from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
 from halfseen.models.gamma_poisson.importance import importance_sample
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
@@ -19,11 +19,15 @@ from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.posterior import factorised_posterior
 from halfseen.models.gamma_poisson.regression import TopicRegression
 from halfseen.models.gamma_poisson.stochastic_em import polish
+from halfseen.models.gamma_poisson.unusual import unusual
+from halfseen.models.usual_counts import UsualCounts, usual_counts
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array
 from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Block, Rows
 
+RARE_ROW = 1e-4
+"""A row that one of so many of the model is as far out as is as likely unlike all of them."""
 LIKELIHOOD_SEED = 0
 """Of the likelihood's importance draws: scores are the same whenever they are asked for."""
 MOST_SCORED = 600
@@ -50,10 +54,18 @@ class GammaPoissonModel:
     n_sweeps: int
     polished: bool
     starts: bool = False
+    outliers: bool = False  # whether wild counts and long rows are kept from deciding
+    usual: UsualCounts | None = None  # in a table, if something in it is not
     about: About = ABOUT
     axes: Mapping[str, str] = field(default_factory=dict)
     cumulants: GammaPoissonCumulants = field(default_factory=GammaPoissonCumulants)
-    checks: tuple[Callable[[Any], Iterator[Any]], ...] = (alike, dispersion, routes)
+    checks: tuple[Callable[[Any], Iterator[Any]], ...] = (
+        odd_counts,
+        bursty,
+        alike,
+        dispersion,
+        routes,
+    )
 
     @property
     def abilities(self) -> Abilities:
@@ -88,20 +100,26 @@ class GammaPoissonModel:
         return GammaPoissonParameters.matching(read)
 
     def unusual(self, block: Block, parameters: GammaPoissonParameters) -> Array:
-        """Nothing is said of rows."""
-        return np.zeros(len(block))
+        """By the chance of a count or a length as far out; (n,)."""
+        chance = 1 - unusual(block, parameters)
+        odds: Array = RARE_ROW / (RARE_ROW + chance)
+        return odds
 
-    def usual(self, kept: Survey) -> Array:
-        """All that was seen."""
-        return np.array([kept.sums.minimum, kept.sums.maximum])
+    def limits(self, kept: Survey) -> Array:
+        """What is usual, if something is not."""
+        highest = kept.sums.maximum
+        if self.usual is not None:
+            highest = np.minimum(highest, self.usual.most)
+        return np.array([kept.sums.minimum, highest])
 
     def suited(self, rows: Rows, kept: Survey) -> Self:
-        """The same for every table."""
-        return self
+        """The same with the limits of what is usual in a table, if something is beyond them."""
+        usual = usual_counts(rows, kept.sums) if self.outliers else None
+        return self if usual is None or usual.all_usual else replace(self, usual=usual)
 
     def calmed(self, rows: Rows, kept: Survey) -> Rows:
-        """As they are."""
-        return rows
+        """Without wild counts and long rows."""
+        return rows if self.usual is None else self.usual.calmed(rows)
 
     def polish(
         self,
@@ -111,8 +129,9 @@ class GammaPoissonModel:
         kept: Survey,
         seed: Callable[[], int],
     ) -> Polished:
-        """By stochastic approximation EM."""
-        return polish(rows, start, seed=seed(), n_sweeps=self.n_sweeps)
+        """By stochastic approximation EM, without wild counts and long rows."""
+        calm = self.calmed(rows, kept)
+        return polish(calm, start, seed=seed(), n_sweeps=self.n_sweeps)
 
     def log_likelihood(self, block: Block, parameters: GammaPoissonParameters) -> Array:
         """By importance sampling; (n,)."""

@@ -204,10 +204,10 @@ class Normal(Exponential):
         both = (1 - share) * variance + apart
         return np.where(np.isnan(parameters.spike), parameters.variances, both)
 
-    def usual(self, kept: Survey) -> Array:
+    def limits(self, kept: Survey) -> Array:
         """What is within the fences, if they were looked for."""
         if self.seen is None:
-            return super().usual(kept)
+            return super().limits(kept)
         return np.array([self.low, self.high])
 
     def outlying(self, block: Block, parameters: MixtureParameters) -> Array:

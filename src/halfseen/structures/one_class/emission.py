@@ -101,7 +101,7 @@ class Emission(Protocol[P]):
     def variances(self, parameters: P) -> Array:
         """Of the columns in each component; (k, d)."""
 
-    def usual(self, kept: Survey) -> Array:
+    def limits(self, kept: Survey) -> Array:
         """The lowest and the highest value of each column that is no outlier; (2, d)."""
 
     def outlying(self, block: Block, parameters: P) -> Array:

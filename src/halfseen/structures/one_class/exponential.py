@@ -92,7 +92,7 @@ class Exponential:
         """The likeliest parameters."""
         raise NotImplementedError
 
-    def usual(self, kept: Survey) -> Array:
+    def limits(self, kept: Survey) -> Array:
         """All that was seen."""
         return np.array([kept.sums.minimum, kept.sums.maximum])
 

@@ -203,9 +203,9 @@ class OneClass(Generic[P]):
         cells: Array = np.einsum("nk,knd->nd", shares, self.emission.outlying(block, parameters))
         return cells
 
-    def usual(self, kept: Survey) -> Array:
+    def limits(self, kept: Survey) -> Array:
         """As the emission has it."""
-        return self.emission.usual(kept)
+        return self.emission.limits(kept)
 
     def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
         """Draw the component of each row, and then its cells."""

@@ -55,6 +55,11 @@ class SparseBlock(Block):
     def __len__(self) -> int:
         return len(self.row_observed)
 
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+        return len(self.column_block)
+
     @made_once
     def values(self) -> Array:
         """The counts, zero where not observed; (n, d)."""
@@ -148,6 +153,39 @@ class SparseBlock(Block):
             None if self.weights is None else self.weights[chosen],
             self.start,
         )
+
+    def without(self, row: NDArray[np.intp], feature: NDArray[np.intp]) -> "SparseBlock":
+        """The same rows with some of the entries, given by row and feature (m,), as gaps."""
+        hidden = self.row_observed[row, self.column_block[feature]]  # others are gaps already
+        row, feature = row[hidden], feature[hidden]
+        stored, gaps = self._codes(self.stored), self._codes(self.gaps)
+        codes = row * self.n_features + feature
+        left = self.stored.where(~np.isin(stored, codes))
+        new = np.union1d(gaps, codes)
+        starts = np.searchsorted(new, np.arange(len(self) + 1) * self.n_features)
+        more = Compressed(starts, new % self.n_features, np.ones(len(new)))
+        return self._with(left, more, self.row_observed)
+
+    def emptied(self, chosen: Mask) -> "SparseBlock":
+        """The same rows, nothing being observed in those that are ``chosen`` (n,)."""
+        stored = self.stored.where(~chosen[self.stored.row_numbers])
+        gaps = self.gaps.where(~chosen[self.gaps.row_numbers])
+        return self._with(stored, gaps, self.row_observed & ~chosen[:, None])
+
+    def clipped(self, low: Array, high: Array) -> "Block":
+        """The same rows, no value being below ``low`` (d,) or above ``high`` (d,)."""
+        if (low > 0).any() or (high < 0).any():  # zeros would not stay zeros
+            return super().clipped(low, high)
+        features = self.stored.features
+        values = np.clip(self.stored.values, low[features], high[features])
+        return self._with(self.stored._replace(values=values), self.gaps, self.row_observed)
+
+    def _codes(self, entries: Compressed) -> NDArray[np.intp]:
+        """A number for each entry, by row and feature."""
+        return entries.row_numbers * self.n_features + entries.features
+
+    def _with(self, stored: Compressed, gaps: Compressed, row_observed: Mask) -> "SparseBlock":
+        return SparseBlock(stored, gaps, self.column_block, row_observed, self.weights, self.start)
 
     def with_weights(self, weights: Array) -> "SparseBlock":
         """The same rows, counting ``weights`` (n,) times."""

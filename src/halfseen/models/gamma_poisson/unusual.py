@@ -1,0 +1,101 @@
+"""Rows that are unlike all that a gamma-Poisson model has seen, and counts unlike their rows."""
+
+import numpy as np
+from scipy.stats import nbinom
+
+from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
+from halfseen.models.gamma_poisson.posterior import FactorisedPosterior, factorised_posterior
+from halfseen.rows.arrays import Array
+from halfseen.rows.nonzeros import Indices, Nonzeros
+from halfseen.rows.rows import Block
+
+WIDER = 2.0
+"""Factorised posteriors are too sure of loadings that topics trade: their variances count twice."""
+IMPOSSIBLE = 1e-6
+"""A count of this probability given its row, its being one of many allowed for, is an error."""
+
+
+def unusual(block: Block, parameters: GammaPoissonParameters) -> Array:
+    """How unlike the model's own each row is, from 0 to 1; (n,).
+
+    One less the probability that a row of the model has a count as far above what the row's other
+    counts say, in any of its features, or is as long.
+    """
+    chance, _ = _least_likely(block, parameters)
+    either = np.minimum(chance, _tail_of_length(block, parameters))
+    score: Array = 1 - np.minimum(2 * either, 1.0)
+    return score
+
+
+def without_errors(block: Block, parameters: GammaPoissonParameters) -> Block:
+    """The same rows, a count that is impossible given the rest of its row being a gap."""
+    chance, feature = _least_likely(block, parameters)
+    row = np.flatnonzero(chance < IMPOSSIBLE)
+    return block.without(row, feature[row]) if len(row) else block
+
+
+def _least_likely(block: Block, parameters: GammaPoissonParameters) -> tuple[Array, Indices]:
+    """Of each row how probable its least likely count is, and the feature; (n,) each.
+
+    A count is judged without itself, which would take as many passes as there are features. Two
+    are: the one that is furthest above what its row says, and the one that is furthest above what
+    all rows say, which may have drawn its row's loadings to itself. The probability is that of any
+    count of the row being as unlikely.
+    """
+    counts = block.nonzeros()
+    n_seen = block.presence().onto(np.ones((block.n_features, 1)))[:, 0]
+    least, feature = np.ones(len(block)), np.zeros(len(block), dtype=np.int64)
+    loadings = parameters.loading_moments()
+    usual = loadings.means @ parameters.topics  # (d,)
+    spread = np.sqrt(usual + loadings.variances @ parameters.topics**2) + np.finfo(float).tiny
+    of_row = _predicted(factorised_posterior(block, parameters), parameters, counts.rows, counts)
+    for above in (
+        (counts.counts - of_row[0]) / np.sqrt(of_row[1]),
+        ((counts.counts - usual[counts.features]) / spread[counts.features]),
+    ):
+        place = _furthest(counts, above)
+        row, chosen = (
+            counts.rows[place],
+            counts._replace(features=counts.features[place], counts=counts.counts[place]),
+        )
+        rest = factorised_posterior(block.without(row, chosen.features), parameters)
+        mean, variance = _predicted(rest, parameters, row, chosen)
+        chance = np.minimum(n_seen[row] * _tail(chosen.counts, mean, variance), 1.0)
+        lower = chance < least[row]
+        least[row[lower]], feature[row[lower]] = chance[lower], chosen.features[lower]
+    return least, feature
+
+
+def _furthest(counts: Nonzeros, above: Array) -> Indices:
+    """The places of the counts with the largest ``above`` (nnz,) of each row that has any."""
+    order = np.lexsort((above, counts.rows))
+    last = counts.starts[1:][np.diff(counts.starts) > 0] - 1
+    return order[last]
+
+
+def _predicted(
+    posterior: FactorisedPosterior,
+    parameters: GammaPoissonParameters,
+    row: Indices,
+    counts: Nonzeros,
+) -> tuple[Array, Array]:
+    """Means and variances of ``counts``, each in its ``row``, given the loadings; (m,) each."""
+    shares = parameters.topics.T[counts.features]  # (m, k)
+    mean = np.einsum("mk,mk->m", shares, posterior.mean[row]) + np.finfo(float).tiny
+    of_loadings = (posterior.mean / posterior.rates)[row]
+    return mean, mean + WIDER * np.einsum("mk,mk->m", shares**2, of_loadings)
+
+
+def _tail_of_length(block: Block, parameters: GammaPoissonParameters) -> Array:
+    """The probability that what is observed in a row has as large a total; (n,)."""
+    seen = block.presence().onto(parameters.topics.T)  # (n, k)
+    loadings = parameters.loading_moments()
+    mean = seen @ loadings.means + np.finfo(float).tiny
+    return _tail(block.nonzeros().totals(), mean, mean + seen**2 @ loadings.variances)
+
+
+def _tail(count: Array, mean: Array, variance: Array) -> Array:
+    """P(x ≥ count) of negative binomial counts of such means and variances; (m,)."""
+    mean = np.maximum(mean, 1e-12)
+    shape = mean**2 / np.maximum(variance - mean, 1e-12 * mean)
+    return np.asarray(nbinom.sf(count - 1, shape, shape / (shape + mean)))
