@@ -17,7 +17,6 @@ from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines.batched import BatchedRows, all_columns
 from halfseen.rows.engines.changed import ChangedRows
-from halfseen.rows.engines.clipped import ClippedRows
 from halfseen.rows.engines.memory import MemoryRows, PreparedRows
 from halfseen.rows.engines.reweighted import ReweightedRows
 from halfseen.rows.engines.scaled import ScaledRows
@@ -67,7 +66,6 @@ ENGINES = {
         np.full(5, 2.0),
         NAMES,
     ),
-    ClippedRows: lambda: ClippedRows(MemoryRows(X, NAMES), np.full(5, -1.0), np.full(5, 99.0)),
     ChangedRows: lambda: ChangedRows.of(
         MemoryRows(X + 3, NAMES), lambda b: b.recentred(np.full(5, 3.0))
     ),

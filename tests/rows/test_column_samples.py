@@ -1,7 +1,7 @@
 import numpy as np
 
 from halfseen.rows.column_samples import ColumnSamples, column_samples
-from halfseen.rows.engines.clipped import ClippedRows
+from halfseen.rows.engines.changed import ChangedRows
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.keys import keys_of, share_of_keys
 
@@ -55,7 +55,7 @@ def test_keys_are_all_different_and_evenly_spread():
 
 def test_clipped_rows_are_those_of_a_clipped_table():
     low, high = np.array([-1.0, -0.5, 0.0]), np.array([1.0, 2.0, 0.5])
-    rows = ClippedRows(MemoryRows(X, ("a", "b", "c")), low, high)
+    rows = ChangedRows.of(MemoryRows(X, ("a", "b", "c")), lambda block: block.clipped(low, high))
     total = rows.accumulate(lambda block: block.values.sum(axis=0))
     np.testing.assert_allclose(total, np.nansum(np.clip(X, low, high), axis=0))
     moved = rows.recentred(low).accumulate(lambda block: block.values.min(axis=0))

@@ -271,7 +271,7 @@ def edited(model, section, change):
         (
             "learned",
             lambda c: c.update(covariances_=True),
-            r"'covariances_' is bool and not float or float64\[2\] or float64\[5\] or float64\[2,5\]",
+            r"is bool and not float or float64\[2\] or float64\[5\] or float64\[2,5\]",
         ),
         ("learned", lambda c: c.update(diagnostics_=3), "is int and not Diagnostics"),
         ("learned", lambda c: c.update(weights_={"array": "x"}), "array 'x' is not in it"),

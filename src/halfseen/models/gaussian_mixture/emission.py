@@ -14,7 +14,7 @@ from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.recorded import Recorded, recorded
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels, Mask
-from halfseen.rows.engines.clipped import ClippedRows
+from halfseen.rows.engines.changed import ChangedRows
 from halfseen.rows.rows import Block, Rows
 from halfseen.structures.one_class.e_step import posterior
 from halfseen.structures.one_class.emission import Step
@@ -79,7 +79,8 @@ class Normal(Exponential):
         """Rows without values beyond the fences, if any are far beyond them."""
         if self.seen is None or not self.seen.beyond(kept.sums, FAR).any():
             return rows
-        return ClippedRows(rows, self.seen.low, self.seen.high)
+        low, high = self.seen.low, self.seen.high
+        return ChangedRows.of(rows, lambda block: block.clipped(low, high))
 
     def origin(self, parameters: MixtureParameters) -> Array:
         """The mean of the mixture, so that squares expand without losing digits."""
