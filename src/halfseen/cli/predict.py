@@ -24,6 +24,9 @@ from halfseen.cli.results import check_kind, table_file
 from halfseen.cli.voice import Voice
 from halfseen.explain.portrait import portrait_of
 
+UNUSUAL = "unusual"
+HALF = 0.5
+
 
 def predict(
     model: ModelFile,
@@ -39,7 +42,7 @@ def predict(
     r"""Say to which group each row belongs and how probably, or how much of each topic it holds.
 
     Groups and topics have the numbers of 'fit' and 'report': 1 is the most common. Rows stay in
-    their order.
+    their order. The column 'unusual' says, from 0 to 1, how unlike all that was learned a row is.
 
     \b
     For example:
@@ -53,17 +56,28 @@ def predict(
     given = fitting(learned, data, listed(missing_values))
     view = portrait_of(learned)
     kept = kept_names(given, listed(keep), ())
-    columns = list(view.predicted(np.empty((0, view.k))))
+    columns = [*view.predicted(np.empty((0, view.k))), UNUSUAL]
     clash = sorted(set(columns) & set(kept))
     if clash:
         raise ValueError(f"--keep names '{clash[0]}', which is a column of the result. Rename it.")
     beside = Beside(given.source, kept)
-    found = view.tallied(np.empty((0, view.k)))
+    found, n_unusual = view.tallied(np.empty((0, view.k))), 0
     with voice.listening(), table_file(out, force=force) as write:
         for chunk in over_rows(voice, f"Finding {view.nouns}", given):
-            hidden = learned.hidden(chunk.given)
-            write(beside.take(chunk.n_rows) | view.predicted(hidden))
-            found = found + view.tallied(hidden)
+            hidden, unusual = learned.hidden(chunk.given), learned.unusual(chunk.given)
+            write(beside.take(chunk.n_rows) | view.predicted(hidden) | {UNUSUAL: unusual})
+            found, n_unusual = found + view.tallied(hidden), n_unusual + np.sum(unusual > HALF)
     voice.note(view.summed_up(found))
+    if n_unusual:
+        rows = "1 row is" if n_unusual == 1 else f"{n_unusual:,} rows are"
+        voice.note(
+            f"{rows} unlike all that the model was learned from (column '{UNUSUAL}' above "
+            f"{HALF:g}): what is said of them may mean little."
+        )
     voice.say(f"Table: {out}")
-    voice.finish(table=str(out), n_rows=int(found[0]), columns=[*kept, *columns])
+    voice.finish(
+        table=str(out),
+        n_rows=int(found[0]),
+        n_unusual=int(n_unusual),
+        columns=[*kept, *columns],
+    )

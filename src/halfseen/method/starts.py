@@ -28,9 +28,9 @@ class Plan(NamedTuple):
 EVERY = 1000
 FEW_ROWS, MANY_ROWS = 500, 5000
 SMALL = Plan(n_seeds=20, most_rows=1000, rounds=((EVERY, 4), (8, 8)), last=((4, 10),))
-USUAL = Plan(n_seeds=30, most_rows=1000, rounds=((EVERY, 4), (10, 8)), last=((5, 8), (3, 15)))
+USUAL = Plan(n_seeds=30, most_rows=1000, rounds=((EVERY, 6),), last=((9, 5), (4, 10), (2, 15)))
 MANY_COMPONENTS = 5
-MANY = Plan(n_seeds=30, most_rows=1000, rounds=((EVERY, 6), (14, 10)), last=((6, 12), (3, 30)))
+MANY = Plan(n_seeds=40, most_rows=1000, rounds=((EVERY, 6),), last=((14, 6), (6, 12), (2, 30)))
 """The more components, the more maxima, and the longer it takes to tell the higher from lower."""
 SAME = 1.0
 """Nats that two climbs to one maximum may end apart, if neither is done."""

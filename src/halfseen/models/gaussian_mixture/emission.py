@@ -25,6 +25,8 @@ SMALLEST_SPREAD = 1e-6
 """Of a feature's range: a component with less has shrunk onto a point."""
 SMALLEST_VARIANCE = 1e-4
 """Of a feature's variance, for components of tables that were looked through for outliers."""
+OUT_OF_SIGHT = 10.0
+"""Spreads from the middle: a table with values there is not learned from as if they were normal."""
 FAR = 1.5
 """Times as far as the fences: what is there needs clipping, and an allowance for outliers."""
 
@@ -110,10 +112,19 @@ class Normal(Exponential):
         return centres * precision, -0.5 * constant, -0.5 * self.shape.precisions(variances)
 
     def log_densities(self, block: Block, parameters: MixtureParameters) -> Array:
-        """Of what is observed in each row, under each component; (n, k)."""
-        if parameters.plain:
-            return super().log_densities(block, parameters)
-        return cells.densities(block, parameters)
+        """Of what is observed in each row, under each component; (n, k).
+
+        A row further out than any that the mixture was learned from must not be decided by that.
+        """
+        if not parameters.plain:
+            return cells.densities(block, parameters)
+        densities = super().log_densities(block, parameters)
+        with np.errstate(invalid="ignore"):
+            far = np.abs(block.values - parameters.middle) > OUT_OF_SIGHT * parameters.spread
+        rows = np.flatnonzero((far & block.observed).any(axis=1))
+        if len(rows):
+            densities[rows] = cells.densities(block.rows(rows), cells.doubting(parameters))
+        return densities
 
     def expect(self, parameters: MixtureParameters) -> Step:
         """The E-step on a block."""
