@@ -66,7 +66,8 @@ def laid_flat(parameters):
     """All numbers of a model, components in the order of their places."""
     if isinstance(parameters, MixtureParameters):
         order = np.argsort(parameters.means[:, 0])
-        return np.concatenate([np.ravel(part[order]) for part in vars(parameters).values()])
+        parts = parameters.weights, parameters.means, parameters.variances
+        return np.concatenate([np.ravel(part[order]) for part in parts])
     order = np.argsort(parameters.topics[:, 0])
     return np.r_[parameters.topics[order].ravel(), parameters.shapes[order], parameters.rate]
 

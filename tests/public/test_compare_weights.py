@@ -163,7 +163,7 @@ REFUSED = {
     "diag": (
         {"model": GaussianMixture(covariance_type="diag")},
         r"^covariance_type='diag' is learned by likelihood, in which weights play no part\. Use "
-        r"covariance_type='spherical' to compare them\.$",
+        r"covariance_type='spherical' as it is to compare them\.$",
     ),
     "full": (
         {"model": GaussianMixture(method="full")},

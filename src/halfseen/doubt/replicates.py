@@ -37,12 +37,15 @@ def replicated_parameters(
     if not rows.sparse:  # what is sparse must not be filled in
         rows = rows.recentred(np.zeros(len(rows.names)))  # ready for many passes
     fitted, rows, seen = _calm(fitted, rows, seen)
-    found = [one.found for one in _moment_replicates(fitted, rows, seen, bins, weights)]
-    plan = _planned(fitted, seen)
+    learned = _moment_replicates(fitted, rows, seen, bins, weights)
+    found, plan = [one.found for one in learned], _planned(fitted, seen)
+    known = np.all([one.used for one in learned], axis=0)
     if plan.recovery == "regress":
-        complete, regression = plan.kept.complete, fitted.model.regression(plan.kept)
-        references = [regression.reference(one, complete[plan.used]) for one in found]
-        found = recovered_each(rows, regression, references, complete, bins, weights)
+        known &= plan.kept.complete
+    if not known.all():
+        regression = fitted.model.regression(plan.kept)
+        references = [regression.reference(one.found, known[one.used]) for one in learned]
+        found = recovered_each(rows, regression, references, known, bins, weights)
     return [fitted.model.finished(one) for one in found]
 
 
@@ -102,7 +105,7 @@ def _replicate(
         if sums is None
         else _from_sums(sums, part.weights)(plan.used)
     )
-    plan = replace(plan, recovery="none", polish=False)
+    plan = replace(plan, recovery="later", polish=False)
     return learn(part, part, fitted.model, plan, ways, Stages())
 
 

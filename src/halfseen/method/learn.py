@@ -98,7 +98,7 @@ def learn(
         found, decomposition = cumulants.read(evidence, plan.decompose)
     with stages("incomplete features"):
         known = used & plan.kept.complete if plan.recovery == "regress" else used
-        if not known.all():
+        if not known.all() and plan.recovery != "later":
             regression = model.regression(replace(plan.kept, sums=plan.calm))
             reference = regression.reference(found, known[used])
             found = recovered(calm, regression, reference, known)

@@ -154,7 +154,7 @@ class Plan:
     calm: FeatureSums  # of the same, as the moments see them
     used: Mask  # (kept,)  those that the moments are taken of
     weighting: Weighting
-    recovery: str  # of incomplete features: "none", "regress" or "divide"
+    recovery: str  # of incomplete features: "none", "regress" or "divide"; "later" by the caller
     polish: bool
 
     def weights(self, fraction: Array, signal: Signal, used: Mask) -> Array:
@@ -187,9 +187,11 @@ def routes(plan: Plan, model: Model[Any], rows: Rows) -> Routes:
     """How the moments of the kept features of ``rows`` are had."""
     settings = plan.settings
     if settings.moments == "adjusted":
-        complete = plan.kept.complete[plan.used]
+        used = plan.used.copy()  # what is predicted has to be what moments are taken of
+        used[used] = AllPairs().meeting(rows.select(used), plan.calm.select(used))
+        complete = plan.kept.complete[used]
         check_adjustable(model.cumulants, complete)
-        part, sums = rows.select(plan.used), plan.calm.select(plan.used)
+        part, sums = rows.select(used), plan.calm.select(used)
         prediction = Prediction.learn(part, sums, complete)
         return Routes(AdjustedSecond(prediction), AdjustedThird(prediction))
     n_features, thin = len(plan.kept.names), model.abilities.thin_products
