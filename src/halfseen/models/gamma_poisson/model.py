@@ -19,7 +19,7 @@ from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.posterior import factorised_posterior
 from halfseen.models.gamma_poisson.regression import TopicRegression
 from halfseen.models.gamma_poisson.stochastic_em import polish
-from halfseen.models.gamma_poisson.unusual import unusual
+from halfseen.models.gamma_poisson.unusual import unusual, without_errors
 from halfseen.models.usual_counts import UsualCounts, usual_counts
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array
@@ -55,7 +55,7 @@ class GammaPoissonModel:
     polished: bool
     starts: bool = False
     outliers: bool = False  # whether wild counts and long rows are kept from deciding
-    usual: UsualCounts | None = None  # in a table, if something in it is not
+    bounds: UsualCounts | None = None  # of a table, if something in it is beyond them
     about: About = ABOUT
     axes: Mapping[str, str] = field(default_factory=dict)
     cumulants: GammaPoissonCumulants = field(default_factory=GammaPoissonCumulants)
@@ -100,26 +100,26 @@ class GammaPoissonModel:
         return GammaPoissonParameters.matching(read)
 
     def unusual(self, block: Block, parameters: GammaPoissonParameters) -> Array:
-        """By the chance of a count or a length as far out; (n,)."""
+        """By the count that the others of its row say least of, or by the row's total; (n,)."""
         chance = 1 - unusual(block, parameters)
         odds: Array = RARE_ROW / (RARE_ROW + chance)
         return odds
 
     def limits(self, kept: Survey) -> Array:
-        """What is usual, if something is not."""
+        """All that was seen, but for wild counts."""
         highest = kept.sums.maximum
-        if self.usual is not None:
-            highest = np.minimum(highest, self.usual.most)
+        if self.bounds is not None:
+            highest = np.minimum(highest, np.floor(self.bounds.most))
         return np.array([kept.sums.minimum, highest])
 
     def suited(self, rows: Rows, kept: Survey) -> Self:
         """The same with the limits of what is usual in a table, if something is beyond them."""
-        usual = usual_counts(rows, kept.sums) if self.outliers else None
-        return self if usual is None or usual.all_usual else replace(self, usual=usual)
+        limits = usual_counts(rows, kept.sums) if self.outliers else None
+        return self if limits is None or limits.all_usual else replace(self, bounds=limits)
 
     def calmed(self, rows: Rows, kept: Survey) -> Rows:
         """Without wild counts and long rows."""
-        return rows if self.usual is None else self.usual.calmed(rows)
+        return rows if self.bounds is None else self.bounds.calmed(rows)
 
     def polish(
         self,
@@ -143,17 +143,27 @@ class GammaPoissonModel:
 
     def cells(self, block: Block, parameters: GammaPoissonParameters) -> Cells:
         """Poisson counts of uncertain loadings."""
-        sample, topics = importance_sample(block, parameters, LIKELIHOOD_SEED), parameters.topics
+        block, topics = self._credible(block, parameters), parameters.topics
+        sample = importance_sample(block, parameters, LIKELIHOOD_SEED)
         rates = sample.mean @ topics
         of_rates = np.einsum("nkl,kd,ld->nd", sample.covariance, topics, topics, optimize=True)
         return Cells(rates, rates + of_rates)
+
+    def _credible(self, block: Block, parameters: GammaPoissonParameters) -> Block:
+        """Rows to fill gaps by: a count that must be an error would be written into them too."""
+        return without_errors(block, parameters) if self.outliers else block
 
     def fill(
         self, each: Each, parameters: GammaPoissonParameters, number: int, random: Any
     ) -> list[Array]:
         """Draw loadings given the observed counts, and then counts."""
         fresh = random.randint(2**31)
-        loadings = each(lambda block: importance_sample(block, parameters, fresh, number).draws)
+
+        def drawn(block: Block) -> Array:
+            block = self._credible(block, parameters)
+            return importance_sample(block, parameters, fresh, number).draws
+
+        loadings = each(drawn)
         rates = np.einsum("nmk,kd->mnd", loadings, parameters.topics)
         return [random.poisson(rate).astype(float) for rate in rates]
 

@@ -11,6 +11,8 @@ from halfseen.rows.rows import Block
 
 WIDER = 2.0
 """Factorised posteriors are too sure of loadings that topics trade: their variances count twice."""
+RARE_ROW = 1e-4
+"""A row of this probability is as likely to be an error as not, as in mixtures."""
 IMPOSSIBLE = 1e-6
 """A count of this probability given its row, its being one of many allowed for, is an error."""
 
@@ -18,12 +20,12 @@ IMPOSSIBLE = 1e-6
 def unusual(block: Block, parameters: GammaPoissonParameters) -> Array:
     """How unlike the model's own each row is, from 0 to 1; (n,).
 
-    One less the probability that a row of the model has a count as far above what the row's other
+    A half where one row of the model in ten thousand has a count as far above what the row's other
     counts say, in any of its features, or is as long.
     """
     chance, _ = _least_likely(block, parameters)
-    either = np.minimum(chance, _tail_of_length(block, parameters))
-    score: Array = 1 - np.minimum(2 * either, 1.0)
+    either = np.minimum(2 * np.minimum(chance, _tail_of_length(block, parameters)), 1.0)
+    score: Array = RARE_ROW / (RARE_ROW + either)
     return score
 
 
