@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from halfseen.rows.errors import (
         DataError,
         DroppedFeatureWarning,
+        IdentifierWarning,
         LikelihoodWarning,
         ModelFileError,
         WeakMomentsWarning,
@@ -29,6 +30,7 @@ _HOMES = {
     "Choice": "doubt.choice",
     "DataError": "rows.errors",
     "DroppedFeatureWarning": "rows.errors",
+    "IdentifierWarning": "rows.errors",
     "Files": "tables.files",
     "LikelihoodWarning": "rows.errors",
     "ModelFileError": "rows.errors",
@@ -48,6 +50,7 @@ __all__ = [
     "Files",
     "GammaPoisson",
     "GaussianMixture",
+    "IdentifierWarning",
     "LikelihoodWarning",
     "ModelFileError",
     "ObservedBlocks",

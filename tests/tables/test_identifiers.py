@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen import DroppedFeatureWarning, Files, GaussianMixture
+from halfseen.rows.errors import IdentifierWarning
 from halfseen.tables.cells.distinct import MOST, Distinct
 from halfseen.tables.door import open_source
 
@@ -89,6 +90,18 @@ def test_a_fit_by_path_says_what_was_left_aside(tmp_path):
     with pytest.warns(DroppedFeatureWarning, match=f"Column 'id' was ignored: {NEARLY}"):
         model = GaussianMixture(1).fit(tmp_path / "it.csv")
     assert list(model.feature_names_in_) == ["a", "b", "c"]
+
+
+def test_a_frame_with_an_identifier_is_used_as_it_is_with_a_warning():
+    table = pd.DataFrame(RNG.normal(size=(N, 3)), columns=list("abc")).assign(patient_id=FAR)
+    said = (
+        r"'patient_id' looks like what tells rows apart and measures nothing, by name and values. "
+        r"Leave out \['patient_id'\]."
+    )
+    with pytest.warns(IdentifierWarning, match=said):
+        model = GaussianMixture(1, covariance_type="diag").fit(table)
+    assert model.n_features_in_ == 4
+    GaussianMixture(1).fit(table.drop(columns="patient_id"))
 
 
 def test_unnamed_columns_of_arrays_are_never_touched(tmp_path):

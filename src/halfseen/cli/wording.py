@@ -18,6 +18,7 @@ PHRASES = {
     "refine='em'": "--refine",
     "refine=None": "--no-refine",
     "Files(path, columns=...)": "--columns",
+    "Scale them, or": "Use --standardise, or",
 }
 _SETTING = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:'([^']*)'|(\w+))")
 _NAME = re.compile(r"\b(n_components|complete_above|covariance_type)\b")

@@ -28,6 +28,10 @@ class DroppedFeatureWarning(UserWarning):
     """A feature says nothing about the model and was left out of the fit."""
 
 
+class IdentifierWarning(UserWarning):
+    """A feature looks like what tells rows apart, and was used as a measurement."""
+
+
 class LikelihoodWarning(UserWarning):
     """Likelihoods were estimated with too large an error to compare models by."""
 

@@ -14,14 +14,17 @@ from halfseen.rows.engines.batched import Source, all_columns
 from halfseen.rows.engines.memory import MemoryRows, Told
 from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.engines.workers.cluster import ClusterRows
-from halfseen.rows.errors import DroppedFeatureWarning, warn
+from halfseen.rows.errors import DroppedFeatureWarning, IdentifierWarning, warn
+from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
 from halfseen.tables.arrays_and_frames import feature_names, read_batch, read_table
 from halfseen.tables.batches import is_batches, open_batches
+from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.dask_collections import is_dask, parts_of, rows_of_collection, rows_of_files
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
+from halfseen.tables.identifiers import identifies, named_as_identifier
 from halfseen.tables.observed_blocks import (
     ObservedBlocks,
     check_no_blocks,
@@ -95,6 +98,7 @@ def _changes(preprocessing: Preprocessing | None) -> bool:
 
 def _in_memory(estimator: Any, X: Any, sample_weight: Any) -> tuple[MemoryRows, Stages]:
     table = read_table(estimator, X)
+    _warn_of_identifiers(estimator, table)
     weights = None
     if sample_weight is not None:
         weights = read_row_weights(estimator, sample_weight, len(table))
@@ -104,6 +108,24 @@ def _in_memory(estimator: Any, X: Any, sample_weight: Any) -> tuple[MemoryRows, 
     stages = Stages(len(table), estimator.verbose)
     threads, names = effective_n_jobs(estimator.n_jobs), feature_names(estimator)
     return MemoryRows(table, names, weights, threads, stages.told), stages
+
+
+def _warn_of_identifiers(estimator: Any, table: np.ndarray[Any, Any]) -> None:
+    """Columns of a frame that were named to tell rows apart are used, as all that X holds is."""
+    names = feature_names(estimator) if hasattr(estimator, "feature_names_in_") else ()
+    found = [
+        name
+        for name, values in zip(names, table.T, strict=False)
+        if named_as_identifier(name)
+        and identifies(name, CellSums.of_numbers(np.asarray(values, dtype=float)))
+    ]
+    if found:
+        warn(
+            f"{quoted(found, range(len(found)))} {'looks' if len(found) == 1 else 'look'} like "
+            "what tells rows apart and measures nothing, by name and values. Leave out "
+            f"{found}.",
+            IdentifierWarning,
+        )
 
 
 def is_elsewhere(X: Any) -> bool:
