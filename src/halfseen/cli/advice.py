@@ -1,6 +1,6 @@
 """What a table's gaps and values mean for a fit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -8,8 +8,9 @@ import numpy as np
 from halfseen.cli.options import as_option
 from halfseen.cli.value_codes import CodeSums
 from halfseen.doubt.missingness import Missingness
-from halfseen.explain.words import YEARS
+from halfseen.explain.words import YEARS, number
 from halfseen.models import MODELS
+from halfseen.moments.far_values import FarValues
 from halfseen.moments.few_rows import FEW_ROWS
 from halfseen.rows.arrays import Mask
 from halfseen.rows.feature_sums import FeatureSums
@@ -40,6 +41,7 @@ class Seen(NamedTuple):
     values: ValueSums
     logarithms: ValueSums
     codes: CodeSums
+    far: Sequence[FarValues] = ()
 
 
 def what_methods_use(found: Missingness) -> Iterator[str]:
@@ -70,6 +72,7 @@ def advice(found: Missingness, seen: Seen) -> Iterator[Advice]:
             "allows for gaps that depend on what is known: do not use --no-refine."
         )
     yield from _codes(names, seen.codes)
+    yield from _mistyped(names, seen)
     if _counts(seen.features):
         models = " or ".join(name for name, kind in MODELS.items() if kind.about.counts)
         yield Advice(
@@ -118,6 +121,27 @@ def _codes(names: tuple[str, ...], codes: CodeSums) -> Iterator[Advice]:
             )
         else:
             yield Advice(f"{said} If it stands for a gap, use --missing-values={safe}.")
+
+
+def _mistyped(names: tuple[str, ...], seen: Seen) -> Iterator[Advice]:
+    coded = {feature for code in seen.codes.far() for feature in code.n_rows}
+    far = [one for one in seen.far if one.feature not in coded]
+    if not far:
+        return
+    listed = ", ".join(f"'{names[one.feature]}' {_apart(one)}" for one in far)
+    total = sum(one.n_cells for one in far)
+    cells = "1 cell looks" if total == 1 else f"{total:,} cells look"
+    yield Advice(
+        f"{cells} mistyped: {listed}. {'It' if total == 1 else 'They'} will count for nothing in a "
+        f"fit; correct {'it' if total == 1 else 'them'} in the file if you can."
+    )
+
+
+def _apart(far: FarValues) -> str:
+    year = YEARS[0] <= far.others <= YEARS[1] and far.others == round(far.others)
+    often = "" if far.n_cells == 1 else f"{far.n_cells:,} times, such as "
+    up_to = "up to" if far.furthest > far.others else "down to"
+    return f"{often}{number(far.furthest, year)} (others {up_to} {number(far.others, year)})"
 
 
 def _counts(features: FeatureSums) -> bool:

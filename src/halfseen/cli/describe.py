@@ -14,6 +14,7 @@ from halfseen.cli.wording import in_options
 from halfseen.doubt.missingness import Missingness, missingness
 from halfseen.explain.missing import what_is_missing
 from halfseen.explain.words import percent
+from halfseen.moments.far_values import far_values
 from halfseen.rows.arrays import Mask
 from halfseen.rows.errors import DataError
 from halfseen.rows.value_sums import ValueSums
@@ -51,7 +52,9 @@ def describe(
     voice.say("")
     _show_columns(voice, found)
     _show_patterns(voice, found)
-    given = list(advice(found, Seen(seen.features, *seen.sums)))
+    summed = Seen(seen.features, *seen.sums)
+    far = far_values(seen.table.rows(), seen.features)
+    given = list(advice(found, summed._replace(far=far)))
     options = [option for one in given for option in one.options]
     sections = {
         "missing": list(what_is_missing(found)),
