@@ -270,11 +270,12 @@ class Normal(Exponential):
     def about(self, places: Array, like: MixtureParameters) -> MixtureParameters:
         """Centres there, and for every component the spread of the table."""
         wide = self.shape.shared(self._spread_of_table(like))
+        centres = np.clip(places, self.low, self.high)
         return replace(
             like,
             weights=np.full(len(places), 1 / len(places)),
-            centres=places,
-            means=places,
+            centres=centres,
+            means=centres,
             variances=np.broadcast_to(wide, places.shape),
             spike_shares=np.where(np.isnan(like.spike), np.nan, np.full(places.shape, 0.5)),
         )

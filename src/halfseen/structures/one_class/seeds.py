@@ -26,6 +26,7 @@ class Seeding:
     observed: Array  # (n, d)  ones
     middle: Array  # (d,)
     spread: Array  # (d,)
+    table: Array  # (n, d)     as it is, NaN in the gaps
 
     @classmethod
     def of(cls, table: Array) -> Self:
@@ -36,7 +37,7 @@ class Seeding:
         spread = np.where(spread > 0, spread, 1.0)
         observed = ~np.isnan(table)
         values = np.clip((table - middle) / spread, -FARTHEST, FARTHEST)
-        return cls(np.where(observed, values, 0.0), observed.astype(float), middle, spread)
+        return cls(np.where(observed, values, 0.0), observed.astype(float), middle, spread, table)
 
     def nearest(self, k: int, random: np.random.Generator, first: Array | None = None) -> Array:
         """Seeds that are far from each other, and the rows nearest to each; (n, k).
@@ -59,9 +60,9 @@ class Seeding:
         return share
 
     def any_rows(self, k: int, random: np.random.Generator) -> Array:
-        """Any rows, on the scale of the table, gaps being in the middle; (k, d)."""
+        """Any rows, gaps being in the middle; (k, d)."""
         row = random.choice(len(self.values), size=k, replace=k > len(self.values))
-        return self.middle + self.spread * self.values[row]
+        return np.where(np.isnan(self.table[row]), self.middle, self.table[row])
 
     def distances(self, seeds: Array, there: Array) -> Array:
         """Mean squared distances over shared features, as if all were shared; (n, c).
