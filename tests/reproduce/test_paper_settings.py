@@ -5,6 +5,7 @@ import pytest
 
 from halfseen import GammaPoisson, GaussianMixture
 from halfseen.reproduce import paper
+from halfseen.reproduce.methods import METHODS
 from halfseen.reproduce.synthetic import PATTERNS, gaussian_world, table
 
 
@@ -23,6 +24,20 @@ def test_the_papers_mixture(method):
 def test_incomplete_features_are_divided_by_their_weights(make):
     assert make(4, "weighted").incomplete_features == "divide"
     assert make(4, "partial").incomplete_features == "regress"
+
+
+@pytest.mark.parametrize("make", [paper.gaussian_mixture, paper.gamma_poisson])
+def test_outliers_are_not_looked_for(make):
+    assert make(4).outliers is None
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("model", ["gaussian", "gamma-poisson"])
+def test_no_figure_allows_for_outliers(method, model, monkeypatch):
+    for kind in (GaussianMixture, GammaPoisson):
+        monkeypatch.setattr(kind, "fit", lambda self, X: self)
+    X = np.abs(np.random.default_rng(0).normal(size=(60, 6)))
+    assert METHODS[method].fits[model](2, X).outliers is None
 
 
 def test_other_parameters_can_be_given():

@@ -22,6 +22,7 @@ def _shared(method: str) -> dict[str, Any]:
         "incomplete_features": "regress" if method == "partial" else "divide",
         "decomposer": "power",
         "third_moment": "explicit",
+        "outliers": None,
     }
 
 
@@ -35,7 +36,6 @@ def gaussian_mixture(n_components: int, method: str = "weighted", **others: Any)
         "covariance_type": "tied_spherical",
         "form": "raw",
         "noise_eigenvalues": "D-K",
-        "outliers": None,
         "refine": None,
     }
     return GaussianMixture(n_components, **(settings | others))
