@@ -270,16 +270,24 @@ def test_columns_of_text_and_dates_are_named(frame):
 
 def test_features_on_very_different_scales_are_warned_of(frame):
     frame["platelets"] = 50_000 * frame["crp"] + np.random.default_rng(0).normal(0, 5e4, 300)
-    with pytest.warns(WeakMomentsWarning, match="'platelets' ranges over .*covariance_type='diag'"):
+    with pytest.warns(
+        WeakMomentsWarning, match="'platelets' ranges over .*covariance_type='tied_diag'"
+    ):
         GaussianMixture(2, complete_above=0.9).fit(frame)
     GaussianMixture(2, covariance_type="diag").fit(frame)
 
 
 def test_a_component_that_no_row_belongs_to_is_warned_of():
     with pytest.warns(
-        WeakMomentsWarning, match="Component '1' ended with less than one row's weig"
+        WeakMomentsWarning,
+        match="1 of 3 components ended with less than one row's weight and were removed: .*most 2",
     ):
-        GaussianMixture(3)._warn_of_empty(np.array([0.9, 1e-9, 0.1]), 1000)
+        GaussianMixture(3)._warn_of_empty(3, np.array([0.9, 0.1]), 1000)
+
+
+def test_a_topic_that_no_row_holds_is_warned_of():
+    with pytest.warns(WeakMomentsWarning, match="1 of 3 topics ended with less .*most 2 topics"):
+        GammaPoisson(3)._warn_of_empty(3, np.array([0.9, 1e-9, 0.1]), 1000)
 
 
 def test_warnings_point_at_the_call(frame):

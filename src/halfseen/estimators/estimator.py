@@ -32,7 +32,6 @@ from halfseen.moments.survey import survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.errors import WeakMomentsWarning, warn
 from halfseen.rows.gathered import gathered
-from halfseen.rows.naming import quoted
 from halfseen.rows.possible_values import PossibleValues
 from halfseen.tables.arrays_and_frames import feature_names
 from halfseen.tables.door import open_rows
@@ -239,6 +238,7 @@ class Estimator(BaseEstimator):
 
     def _keep(self, fit: Fit[Any]) -> Self:
         seen, climb, model = fit.survey, fit.climb, self._model()
+        choice = fit.diagnostics.choice
         self.feature_weights_ = fit.feature_weights
         self.observed_fraction_ = seen.sums.observed_fraction
         self.complete_features_ = seen.complete
@@ -257,7 +257,8 @@ class Estimator(BaseEstimator):
         found = attributes(fit.parameters, seen.kept, self.constants_, model.axes)
         for name, value in found.items():
             setattr(self, name, value)
-        self._warn_of_empty(model.shares(fit.parameters), seen.sums.n_rows)
+        wanted = self.n_components if choice is None else choice.n_components
+        self._warn_of_empty(int(wanted), model.shares(fit.parameters), seen.sums.n_rows)
         if not self.converged_:
             warn(
                 f"The likelihood was still rising after max_iter={self.max_iter} passes. Raise "
@@ -266,15 +267,15 @@ class Estimator(BaseEstimator):
             )
         return self
 
-    def _warn_of_empty(self, shares: Array, n_rows: float) -> None:
+    def _warn_of_empty(self, wanted: int, shares: Array, n_rows: float) -> None:
         """A component that less than one row belongs to is one too many."""
-        empty = np.flatnonzero(shares < 1 / n_rows)
-        if len(empty):
-            kind = "Component" if self.about.labels else self.about.noun.capitalize()
+        left = int(np.count_nonzero(shares >= 1 / n_rows))
+        if left < wanted:
+            nouns = "components" if self.about.labels else f"{self.about.noun}s"
+            removed = " and were removed" if len(shares) < wanted else ""
             warn(
-                f"{kind} {quoted([str(k) for k in range(len(shares))], empty)} ended with less "
-                "than one row's weight: the data support fewer. Use at most "
-                f"{len(shares) - len(empty)} components.",
+                f"{wanted - left} of {wanted} {nouns} ended with less than one row's weight"
+                f"{removed}: the data support fewer. Use at most {left} {nouns}.",
                 WeakMomentsWarning,
             )
 

@@ -247,7 +247,7 @@ def _fit(
     apart = _never_together(rows, plan.used & ~learned.used)
     diagnostics = diagnose(plan.seen, learned, plan.recovery, stages, gaps, apart)
     return Fit(
-        plan.n_components,
+        len(model.shares(learned.parameters)),
         plan.seen,
         learned.parameters,
         learned.climb,
@@ -262,12 +262,10 @@ def _never_together(rows: Rows, left_out: Mask) -> dict[str, str]:
     if not left_out.any():
         return {}
     count = rows.accumulate(pair_counts)
-    return {
-        rows.names[
-            i
-        ]: f"never observed together with {quoted(rows.names, np.flatnonzero(count[i] == 0))}"
-        for i in np.flatnonzero(left_out)
+    others = {
+        i: quoted(rows.names, np.flatnonzero(count[i] == 0)) for i in np.flatnonzero(left_out)
     }
+    return {rows.names[i]: f"never observed together with {some}" for i, some in others.items()}
 
 
 def _check_survey(settings: Settings, seen: Survey) -> None:

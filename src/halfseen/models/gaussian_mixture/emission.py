@@ -11,6 +11,7 @@ from halfseen.models.gaussian_mixture import cells
 from halfseen.models.gaussian_mixture.covariance import CovarianceShape
 from halfseen.models.gaussian_mixture.free import FreeNormal
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.models.gaussian_mixture.scales import warn_of_scales
 from halfseen.moments.recorded import Recorded, recorded
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels, Mask
@@ -59,6 +60,8 @@ class Normal(Exponential):
             ceiling = self.shape.shared((highest - lowest) ** 2)
             return replace(self, floor=SMALLEST_SPREAD**2 * ceiling, ceiling=ceiling)
         seen = recorded(rows, kept.sums)
+        if "d" not in self.shape.axes:
+            warn_of_scales(kept.names, seen.high - seen.low)
         shape = self.shape.measured_in(seen.spread)
         low, high = (
             (np.maximum(lowest, seen.low), np.minimum(highest, seen.high))

@@ -17,10 +17,10 @@ from halfseen.models.gaussian_mixture.cumulants import (
     NOISE_EIGENVALUES,
     NOISES,
     GaussianCumulants,
-    warn_of_scales,
 )
 from halfseen.models.gaussian_mixture.emission import Normal
 from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.models.gaussian_mixture.scales import warn_of_ranges
 from halfseen.models.gaussian_mixture.to_sklearn import as_sklearn
 from halfseen.models.gaussian_mixture.uneven_noise import going_along, uneven_noise
 from halfseen.structures.one_class import OneClass, anything
@@ -214,7 +214,7 @@ class GaussianMixture(Estimator):
             max_iter=self.max_iter,
             axes={"variances": shape.axes},
             check=anything,
-            caution=anything if by_likelihood else warn_of_scales,
+            caution=anything if by_likelihood or self.outliers else warn_of_ranges,
             own_checks=(going_along,) if by_likelihood else (uneven_noise, going_along),
         )
 

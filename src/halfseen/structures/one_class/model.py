@@ -113,7 +113,8 @@ class OneClass(Generic[P]):
             + sum(one.passes for one in last)
             + climb.n_iterations,
         )
-        return Polished(self._in_order(emission.settled(rows, parameters), start), climb)
+        ordered = self._in_order(emission.settled(rows, parameters), start)
+        return Polished(self._filled(ordered, n_rows), climb)
 
     def climbed(self, rows: Rows, start: P, max_iterations: int) -> Polished:
         """To the maximum of the likelihood (and the emission's prior) that ``start`` leads to."""
@@ -126,6 +127,15 @@ class OneClass(Generic[P]):
             max_iterations=max_iterations,
         )
         return Polished(self.emission.moved(found, origin), climbed)
+
+    def _filled(self, found: P, n_rows: float) -> P:
+        """Without components that less than one row belongs to."""
+        shares = self.shares(found)
+        some = np.flatnonzero(shares >= min(1 / n_rows, shares.max()))
+        if len(some) == len(shares):
+            return found
+        left = shares[some] / shares[some].sum()
+        return replace(reordered(found, some), weights=left)  # type: ignore[type-var]
 
     def _in_order(self, found: P, start: P) -> P:
         """Components as the moments have them, whichever start won; others by size, after them."""
