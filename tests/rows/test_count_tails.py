@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from halfseen.rows import count_tails
 from halfseen.rows.block import Block
 from halfseen.rows.count_tails import CountTails, lower_edge, size_of
 
@@ -16,14 +17,23 @@ def counts(seed=0, n=400):
 
 def test_every_count_is_between_the_edges_of_its_size():
     values = np.unique(np.concatenate([np.arange(1.0, 5000.0), 2.0 ** np.arange(0, 60, 0.25)]))
-    size = size_of(values)
+    size = np.array([size_of(value) for value in values])
     assert (lower_edge(size) <= values * (1 + 1e-9)).all()
     assert (values < lower_edge(size + 1) * (1 + 1e-9)).all()
     assert (lower_edge(size + 1) <= np.maximum(1.1 * values, values + 1)).all()
 
 
 def test_small_counts_are_kept_as_they_are():
-    np.testing.assert_array_equal(size_of(np.arange(1.0, 33.0)), np.arange(1, 33))
+    assert [size_of(float(count)) for count in range(1, 33)] == list(range(1, 33))
+
+
+def test_many_features_are_sorted_to_the_same(monkeypatch):
+    block = Block.from_table(counts(), np.arange(1.0, 401.0))
+    laid_out = CountTails.of(block)
+    monkeypatch.setattr(count_tails, "MOST_LAID_OUT", 0)
+    assert_same = np.testing.assert_allclose
+    assert_same(CountTails.of(block).code, laid_out.code)
+    assert_same(CountTails.of(block).weight, laid_out.weight)
 
 
 def test_counts_above_zero_are_counted_by_weight():

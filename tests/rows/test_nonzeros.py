@@ -40,6 +40,24 @@ def test_totals_and_other_sums_are_over_rows(table):
 
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(tables)
+def test_totals_but_the_largest_leave_one_count_out(table):
+    expected = [row.sum() - row.max(initial=0.0) for row in table]
+    np.testing.assert_array_equal(Nonzeros.of(table).totals_but_largest(), expected)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(tables, st.integers(0, 3))
+def test_a_table_as_it_came_has_the_same_counts(table, left_out):
+    gappy = np.where(table == 2.0, np.nan, table)
+    chosen = np.arange(table.shape[1]) != left_out
+    ours = Block.from_table(gappy).select(chosen).nonzeros()
+    theirs = Nonzeros.of(np.nan_to_num(gappy[:, chosen]))
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(tables)
 def test_factorials_of_a_row_are_those_of_its_counts(table):
     expected = [sum(lgamma(x + 1) for x in row) for row in table]
     found = log_factorials(Block.from_table(table))

@@ -70,6 +70,7 @@ def check_fraction(estimator: object, name: str) -> None:
 METHODS = ("weighted", "full", "partial")
 MOMENTS = ("available", "adjusted")
 INCOMPLETE = ("regress", "divide")
+OUTLIERS = ("auto",)
 
 
 def check_parameters(estimator: Any) -> None:
@@ -81,6 +82,7 @@ def check_parameters(estimator: Any) -> None:
     check_choice(estimator, "third_moment", THIRD_MOMENTS)
     check_choice(estimator, "moments", MOMENTS)
     check_choice(estimator, "incomplete_features", INCOMPLETE)
+    check_choice_or_none(estimator, "outliers", OUTLIERS)
     check_choice_or_none(estimator, "refine", estimator.refinements)
     if estimator.method == "partial" and estimator.incomplete_features == "divide":
         raise ValueError(

@@ -12,7 +12,7 @@ from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.count_tails import CountTails
 from halfseen.rows.engines.changed import ChangedRows
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.nonzeros import Indices, Nonzeros
+from halfseen.rows.nonzeros import Indices
 from halfseen.rows.rows import Block, Rows
 
 TAIL = 0.02
@@ -56,14 +56,6 @@ def tail_limits(tails: CountTails, n_tails: int) -> Array:
     return np.where(counted > 0, limits, np.inf)
 
 
-def length(counts: Nonzeros) -> Array:
-    """What rows count in all but for their largest count, which may be the one that is wrong; (n,).
-
-    One wild count then makes no long row.
-    """
-    return counts.totals() - counts.largest()
-
-
 class Odd(NamedTuple):
     """Which of a block's counts and rows are beyond the limits."""
 
@@ -77,13 +69,13 @@ class UsualCounts:
     """The limits of what is usual in a table."""
 
     most: Array  # (d,)    the largest count of each feature
-    longest: float  # the largest length of a row
+    longest: float  # the largest total of a row without its largest count, which may be wild
     all_usual: bool  # nothing in the table is beyond them
 
     def odd(self, block: Block) -> Odd:
         """What is beyond them; what a long row counts is not wild."""
         counts = block.nonzeros()
-        long = length(counts) > self.longest
+        long = counts.totals_but_largest() > self.longest
         wild = (counts.counts > self.most[counts.features]) & ~long[counts.rows]
         return Odd(counts.rows[wild], counts.features[wild], long)
 
@@ -127,7 +119,7 @@ class Lengths:
 
     def __call__(self, block: Block) -> Array:
         """Both for each row; (n, 2)."""
-        as_is = length(block.nonzeros())
+        as_is = block.nonzeros().totals_but_largest()
         seen = block.presence().onto(self.share[:, None])[:, 0]
         much = seen >= max(self.typical, np.finfo(float).tiny)
         whole = np.divide(as_is, seen, out=np.full(len(as_is), np.nan), where=much)

@@ -317,6 +317,14 @@ class TableBlock(Block):
         """Counts, sums and ranges of the observed entries of each feature."""
         return FeatureSums.of_table(self._features, self.weights)
 
+    def nonzeros(self) -> Nonzeros:
+        """The counts above zero."""
+        starts = np.zeros(len(self) + 1, dtype=np.int64)
+        _count_above_zero(self.table, self.columns, starts)
+        features, counts = np.empty(starts[-1], dtype=np.int64), np.empty(starts[-1])
+        _above_zero(self.table, self.columns, features, counts)
+        return Nonzeros(starts, features, counts)
+
     @property
     def _features(self) -> Array:
         every = len(self.columns) == self.table.shape[1]
@@ -365,3 +373,27 @@ def _observed(table: Array, columns: Columns, out: Mask) -> None:  # pragma: no 
         for row in range(len(table)):
             value = table[row, column]
             out[feature, row] = value == value
+
+
+@njit(cache=True, nogil=True)
+def _count_above_zero(
+    table: Array, columns: Columns, starts: NDArray[np.int64]
+) -> None:  # pragma: no cover - compiled
+    for row in range(len(table)):
+        above = 0
+        for column in columns:
+            above += 1 if table[row, column] > 0 else 0
+        starts[row + 1] = starts[row] + above
+
+
+@njit(cache=True, nogil=True)
+def _above_zero(
+    table: Array, columns: Columns, features: NDArray[np.int64], counts: Array
+) -> None:  # pragma: no cover - compiled
+    place = 0
+    for row in range(len(table)):
+        for feature in range(len(columns)):
+            value = table[row, columns[feature]]
+            if value > 0:
+                features[place], counts[place] = feature, value
+                place += 1

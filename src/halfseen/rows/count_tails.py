@@ -1,10 +1,12 @@
 """How large the counts of each feature are: a sketch that merges, and that keeps no zeros."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array
@@ -14,15 +16,18 @@ EXACT = 32
 """Counts up to here are kept as they are."""
 PER_DOUBLING = 8
 """Larger ones by size, which are 9 % apart."""
-N_SIZES = 1024
+N_SIZES = 512
+MOST_LAID_OUT = 4_000_000
+"""Numbers of an array of all sizes of all features; sizes of more features are sorted."""
 FEWEST_TO_MERGE = 65536
 
 
-def size_of(counts: Array) -> NDArray[np.int64]:
-    """The number of the size of each count; sizes are 1, 2, ..., 32 and then steps of 9 %."""
-    doublings = np.log2(np.maximum(counts, EXACT) / EXACT)
-    larger = np.minimum(EXACT + np.floor(PER_DOUBLING * doublings + 1e-9), N_SIZES - 1)
-    return np.where(counts < EXACT, np.floor(counts), larger).astype(np.int64)
+@njit(cache=True, nogil=True)
+def size_of(count: float) -> int:  # pragma: no cover - compiled
+    """The number of the size of a count; sizes are 1, 2, ..., 32 and then steps of 9 %."""
+    if count < EXACT:
+        return int(count)
+    return min(int(EXACT + PER_DOUBLING * math.log2(count / EXACT) + 1e-9), N_SIZES - 1)
 
 
 def lower_edge(size: NDArray[np.integer[Any]]) -> Array:
@@ -52,8 +57,14 @@ class CountTails:
         cls, n_features: int, feature: NDArray[np.int64], counts: Array, weight: Array
     ) -> Self:
         """Counts (m,), each with its feature and its weight; what is below one is not kept."""
+        if n_features * N_SIZES <= MOST_LAID_OUT:
+            laid_out = np.zeros(n_features * N_SIZES)
+            _add_sizes(feature, counts, weight, laid_out)
+            code = np.flatnonzero(laid_out)
+            return cls(n_features, code, laid_out[code], len(code))
         kept = counts >= 1
-        code = feature[kept] * N_SIZES + size_of(counts[kept])
+        code = np.empty(np.count_nonzero(kept), dtype=np.int64)
+        _codes(feature[kept], counts[kept], code)
         return cls(n_features, code, weight[kept], 0).merged()
 
     @classmethod
@@ -124,3 +135,20 @@ class CountTails:
         low, high = lower_edge(size), lower_edge(size + 1)
         reached[some] = low + inside * (high - low)
         return reached
+
+
+@njit(cache=True, nogil=True)
+def _add_sizes(
+    feature: NDArray[np.int64], counts: Array, weight: Array, out: Array
+) -> None:  # pragma: no cover - compiled
+    for m in range(len(counts)):
+        if counts[m] >= 1:
+            out[feature[m] * N_SIZES + size_of(counts[m])] += weight[m]
+
+
+@njit(cache=True, nogil=True)
+def _codes(
+    feature: NDArray[np.int64], counts: Array, out: NDArray[np.int64]
+) -> None:  # pragma: no cover - compiled
+    for m in range(len(counts)):
+        out[m] = feature[m] * N_SIZES + size_of(counts[m])

@@ -7,6 +7,7 @@ one number a row and topic, the exposure.
 from typing import NamedTuple, Self
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array
@@ -43,8 +44,20 @@ class Nonzeros(NamedTuple):
         sums: Array = np.bincount(self.rows, weights=values, minlength=n_rows).astype(float)
         return sums
 
-    def largest(self) -> Array:
-        """The largest count of each row; (n,)."""
-        most = np.zeros(len(self.starts) - 1)
-        np.maximum.at(most, self.rows, self.counts)
-        return most
+    def totals_but_largest(self) -> Array:
+        """``Σ x`` of each row without its largest count; (n,)."""
+        out = np.empty(len(self.starts) - 1)
+        _totals_but_largest(self.starts, self.counts, out)
+        return out
+
+
+@njit(cache=True, nogil=True)
+def _totals_but_largest(
+    starts: Indices, counts: Array, out: Array
+) -> None:  # pragma: no cover - compiled
+    for row in range(len(out)):
+        total, most = 0.0, 0.0
+        for entry in range(starts[row], starts[row + 1]):
+            total += counts[entry]
+            most = max(most, counts[entry])
+        out[row] = total - most

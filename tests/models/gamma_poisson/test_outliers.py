@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from halfseen import GammaPoisson, recovery, simulate
+from halfseen.reproduce import paper
 
 D, K, N = 10, 3, 3000
 rng = np.random.default_rng(7)
@@ -84,3 +85,14 @@ def test_rows_with_a_wild_count_and_long_rows_are_unusual():
     assert model.unusual(CLEAN).mean() < 0.02
     assert model.unusual(wild())[17] > 0.999
     assert model.unusual(long_rows())[:5].min() > 0.99
+
+
+def test_another_word_is_refused():
+    message = "The 'outliers' parameter of GammaPoisson must be 'auto'. Got 'yes' instead."
+    with pytest.raises(ValueError, match=message):
+        fitted(CLEAN, outliers="yes")
+
+
+def test_the_papers_settings_take_every_count_at_its_word():
+    assert paper.gamma_poisson(K).outliers is None
+    assert paper.gaussian_mixture(K).outliers is None
