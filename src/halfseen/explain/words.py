@@ -95,7 +95,8 @@ def weights_told(names: tuple[str, ...], weights: Array, observed: Array) -> lis
         for d in less[:MOST]
     ]
     if len(less) > MOST:
-        lines.append(f"{len(less) - MOST} more columns counted less than those.")
+        more = len(less) - MOST
+        lines.append(f"{more} more column{'s' * (more > 1)} counted less than those.")
     unused = [names[d] for d in np.flatnonzero(weights == 0)]
     if unused:
         lines.append(f"Not used to find the components: {_some(unused)}.")
