@@ -270,9 +270,7 @@ def test_columns_of_text_and_dates_are_named(frame):
 
 def test_features_on_very_different_scales_are_warned_of(frame):
     frame["platelets"] = 50_000 * frame["crp"] + np.random.default_rng(0).normal(0, 5e4, 300)
-    with pytest.warns(
-        WeakMomentsWarning, match="'platelets' ranges over .*covariance_type='tied_diag'"
-    ):
+    with pytest.warns(WeakMomentsWarning, match="'platelets' ranges over .*'tied_diag'"):
         GaussianMixture(2, complete_above=0.9).fit(frame)
     GaussianMixture(2, covariance_type="diag").fit(frame)
 

@@ -20,18 +20,23 @@ class Plan(NamedTuple):
     """How many starts there are, and how far they go before the worse of them are given up."""
 
     n_seeds: int
+    thorough: bool  # whether rows are joined to groups in every way
     most_rows: int  # that starts are tried on
     rounds: Rounds  # on those
     last: Rounds  # on all rows, before one goes to the end
 
 
 EVERY = 1000
-FEW_ROWS, MANY_ROWS = 500, 5000
-SMALL = Plan(n_seeds=20, most_rows=1000, rounds=((EVERY, 4), (8, 8)), last=((4, 10),))
-USUAL = Plan(n_seeds=30, most_rows=1000, rounds=((EVERY, 6),), last=((9, 5), (4, 10), (2, 15)))
-MANY_COMPONENTS = 5
-MANY = Plan(n_seeds=40, most_rows=1000, rounds=((EVERY, 6),), last=((14, 6), (6, 12), (2, 30)))
-"""The more components, the more maxima, and the longer it takes to tell the higher from lower."""
+MANY_ROWS = 5000
+FEW_COMPONENTS = 3
+FEW = Plan(n_seeds=4, thorough=False, most_rows=1000, rounds=((EVERY, 6), (4, 10)), last=((2, 12),))
+USUAL = Plan(
+    n_seeds=7, thorough=True, most_rows=1000, rounds=((EVERY, 8),), last=((6, 10), (2, 20))
+)
+LARGE = Plan(
+    n_seeds=6, thorough=False, most_rows=1000, rounds=((EVERY, 6), (3, 12)), last=((2, 15),)
+)
+"""With many rows the moments know best, and what other starts find is only a check."""
 SAME = 1.0
 """Nats that two climbs to one maximum may end apart, if neither is done."""
 ONE = 0.01
@@ -48,10 +53,10 @@ class Tried(NamedTuple, Generic[P]):
 
 
 def plan_for(n_rows: float, n_components: int) -> Plan:
-    """Few rows have many maxima, and so have many components."""
-    if n_components >= MANY_COMPONENTS:
-        return MANY
-    return SMALL if n_rows < FEW_ROWS else USUAL
+    """Few rows and many components have many maxima."""
+    if n_rows > MANY_ROWS:
+        return LARGE
+    return FEW if n_components <= FEW_COMPONENTS else USUAL
 
 
 def tried(

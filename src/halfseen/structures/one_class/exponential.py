@@ -81,17 +81,6 @@ class Exponential:
         """Where the moments say."""
         return self.within(parameters)
 
-    def about(self, places: Array, like: Any) -> Any:
-        """Half way from where they are: of most families no more is known."""
-        k = len(places)
-        block = Block(places, np.ones(places.shape, dtype=bool))
-        shares = 0.5 * np.eye(k) + 0.5 / k
-        return self.maximise(np.full(k, 1 / k), self.given(block, shares, like), like)
-
-    def maximise(self, weights: Array, sums: tuple[Array, ...], before: Any) -> Any:
-        """The likeliest parameters."""
-        raise NotImplementedError
-
     def limits(self, kept: Survey) -> Array:
         """All that was seen."""
         return np.array([kept.sums.minimum, kept.sums.maximum])

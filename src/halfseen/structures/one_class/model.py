@@ -14,7 +14,7 @@ from halfseen.method.em import climb
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import reordered
 from halfseen.method.model import Abilities, About, Cells, Climb, Cumulants, Each, Polished
-from halfseen.method.starts import SAME, Tried, finalists, plan_for, tried
+from halfseen.method.starts import SAME, Plan, Tried, finalists, plan_for, tried
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.bins import Bins
@@ -26,7 +26,7 @@ from halfseen.structures.one_class.emission import Emission
 from halfseen.structures.one_class.outlying import outlying
 from halfseen.structures.one_class.overlap import overlap
 from halfseen.structures.one_class.scores import replicated
-from halfseen.structures.one_class.seeds import Seeding
+from halfseen.structures.one_class.seeds import EVERY_WAY, FEW_WAYS, Seeding
 
 P = TypeVar("P")
 EQUAL = 0.01
@@ -92,7 +92,7 @@ class OneClass(Generic[P]):
         n_rows, plan = kept.sums.n_rows, plan_for(kept.sums.n_rows, n_components)
         some = some_rows(rows, n_rows, plan.most_rows)
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
-        starts = self._starts(some, start, n_components, plan.n_seeds, seed)
+        starts = self._starts(some, start, n_components, plan, seed)
         found = tried(starts, partial(self.climbed, some), n_some, plan.rounds)
         simpler = self._simpler(some, found[0].parameters, n_some, kept)
         last = [Tried(one.name, simpler(one.parameters)) for one in finalists(found, n_rows)]
@@ -144,13 +144,9 @@ class OneClass(Generic[P]):
         return reordered(found, np.r_[known, others])
 
     def _starts(
-        self, some: MemoryRows, start: P, k: int, n_seeds: int, seed: Callable[[], int]
+        self, some: MemoryRows, start: P, k: int, plan: Plan, seed: Callable[[], int]
     ) -> list[Tried[P]]:
-        """What the moments say, and components about rows that are drawn.
-
-        By turns these are far from each other, with the rows nearest to them, and any: some maxima
-        are reached from the ones and some from the others.
-        """
+        """What the moments say, rows joined to groups, and rows about others that are drawn."""
         n_known, begun = len(self.shares(start)), self.emission.begun(start)
         if k == 1:
             return [Tried("moments", begun)]
@@ -160,14 +156,13 @@ class OneClass(Generic[P]):
         if n_known < k:
             known = seeding.nearest(k, random, self.emission.means(start))
             begun = steps.begun(some, known, like)
-        seeds = [
-            steps.begun(some, seeding.nearest(k, random), like)
-            if turn % 2
-            else self.emission.about(seeding.any_rows(k, random), like)
-            for turn in range(n_seeds)
+        joined = enumerate(seeding.joined(k, EVERY_WAY if plan.thorough else FEW_WAYS), start=1)
+        about = ((i, seeding.nearest(k, random)) for i in range(1, plan.n_seeds + 1))
+        return [
+            Tried("moments", begun),
+            *(Tried(f"joined rows {i}", steps.begun(some, one, like)) for i, one in joined),
+            *(Tried(f"seeds {i}", steps.begun(some, one, like)) for i, one in about),
         ]
-        named = [Tried(f"seeds {i}", one) for i, one in enumerate(seeds, start=1)]
-        return [Tried("moments", begun), *named]
 
     def _simpler(self, some: MemoryRows, best: P, n_some: float, kept: Survey) -> Callable[[P], P]:
         """What makes parameters no more than the table asks for."""

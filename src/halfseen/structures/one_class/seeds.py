@@ -2,18 +2,36 @@
 
 References
 ----------
-D. Arthur, S. Vassilvitskii (2007), k-means++: the advantages of careful seeding.
+D. Arthur, S. Vassilvitskii (2007), k-means++: the advantages of careful seeding. L. Scrucca,
+A. Raftery (2015), Improved initialisation of model-based clustering using Gaussian hierarchical
+partitions.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
 
 from halfseen.rows.arrays import Array
 
 FARTHEST = 3.0
 """Spreads from the middle: further values would be seeds for being far alone."""
+MOST_JOINED = 600
+"""Rows that are joined with each other: the cost grows with the square."""
+Way = Literal["ward", "complete", "average"]
+WAYS: tuple[Way, ...] = ("ward", "complete", "average")
+EVERY_WAY: list[tuple[str, Way]] = [
+    (space, way) for way in WAYS for space in ("rows", "alike", "between")
+]
+FEW_WAYS: list[tuple[str, Way]] = [
+    ("rows", "ward"),
+    ("rows", "complete"),
+    ("alike", "ward"),
+    ("alike", "average"),
+]
+LESS_BLUR = 0.2
 BLUR = 0.5
 """What a row has of all components alike, if it has the rest of the nearest."""
 
@@ -26,7 +44,6 @@ class Seeding:
     observed: Array  # (n, d)  ones
     middle: Array  # (d,)
     spread: Array  # (d,)
-    table: Array  # (n, d)     as it is, NaN in the gaps
 
     @classmethod
     def of(cls, table: Array) -> Self:
@@ -37,7 +54,7 @@ class Seeding:
         spread = np.where(spread > 0, spread, 1.0)
         observed = ~np.isnan(table)
         values = np.clip((table - middle) / spread, -FARTHEST, FARTHEST)
-        return cls(np.where(observed, values, 0.0), observed.astype(float), middle, spread, table)
+        return cls(np.where(observed, values, 0.0), observed.astype(float), middle, spread)
 
     def nearest(self, k: int, random: np.random.Generator, first: Array | None = None) -> Array:
         """Seeds that are far from each other, and the rows nearest to each; (n, k).
@@ -59,10 +76,33 @@ class Seeding:
         share: Array = (1 - BLUR) * np.eye(k)[distance.argmin(axis=1)] + BLUR / k
         return share
 
-    def any_rows(self, k: int, random: np.random.Generator) -> Array:
-        """Any rows, gaps being in the middle; (k, d)."""
-        row = random.choice(len(self.values), size=k, replace=k > len(self.values))
-        return np.where(np.isnan(self.table[row]), self.middle, self.table[row])
+    def joined(self, k: int, ways: Sequence[tuple[str, Way]]) -> Iterator[Array]:
+        """Rows joined step by step to k groups, in several spaces and ways; (n, k) each.
+
+        Gaps are in the middle. Only the first rows are joined, the others follow the nearest.
+        """
+        spaces = self._spaces()
+        for space, way in ways:
+            rows = spaces[space]
+            first = fcluster(linkage(rows[:MOST_JOINED], way), k, "maxclust") - 1
+            groups = np.eye(k)[first]
+            centres = groups.T @ rows[:MOST_JOINED] / np.maximum(groups.sum(axis=0), 1.0)[:, None]
+            away = np.sum((rows[MOST_JOINED:, None] - centres) ** 2, axis=2)
+            away[:, groups.sum(axis=0) == 0] = np.inf
+            later = np.eye(k)[away.argmin(axis=1)]
+            yield (1 - LESS_BLUR) * np.vstack([groups, later]) + LESS_BLUR / k
+
+    def _spaces(self) -> dict[str, Array]:
+        """The rows as they are, in directions that all vary alike, and half way to that."""
+        about = self.values - self.values.mean(axis=0)
+        left, sizes, right = np.linalg.svd(about, full_matrices=False)
+        some = sizes > 1e-9 * sizes.max(initial=1e-300)
+        left, sizes, right = left[:, some], sizes[some], right[some]
+        return {
+            "rows": self.values,
+            "alike": left * np.sqrt(len(left)),
+            "between": left * np.sqrt(sizes * np.sqrt(len(left))),
+        }
 
     def distances(self, seeds: Array, there: Array) -> Array:
         """Mean squared distances over shared features, as if all were shared; (n, c).
