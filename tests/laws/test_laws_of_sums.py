@@ -24,11 +24,13 @@ from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.models.gaussian_mixture.uneven_noise import ResidualSums
 from halfseen.moments.adjusted import AdjustedSums, Prediction
 from halfseen.moments.bin_sums import BinSums
+from halfseen.moments.far_values import FarSums
 from halfseen.moments.gaps.informative import GapValueSums
 from halfseen.moments.gaps.mask_rows import MaskRows
 from halfseen.moments.gaps.panels import Panels
 from halfseen.moments.origin_sums import OriginSums
 from halfseen.moments.pairs import PairSums
+from halfseen.moments.recorded import recorded
 from halfseen.moments.regression import ManyRegressions, RegressionSums
 from halfseen.moments.spread import Spread
 from halfseen.moments.thin_second import MaskKeys
@@ -38,14 +40,17 @@ from halfseen.moments.thirds.third import ThirdSums
 from halfseen.rows.bins import Bins
 from halfseen.rows.column_samples import ColumnSamples
 from halfseen.rows.count_tails import CountTails
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.gathered import Gathered
 from halfseen.rows.keys import share_of_keys
 from halfseen.rows.patterns import PatternSums
 from halfseen.rows.rows import Block
+from halfseen.rows.some_rows import Lot
 from halfseen.rows.together import Together, together
 from halfseen.rows.value_sums import ValueSums
 from halfseen.structures.one_class.e_step import ClassSums
+from halfseen.structures.one_class.outlying import OutlyingSums
 from halfseen.structures.one_class.scores import ScoreSums
 
 N, D, K = 60, 4, 2
@@ -78,9 +83,12 @@ def sweep(block):
 def fitted():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, D)) + 6 * rng.integers(2, size=(300, 1))
+    X[:3, 0] = 1e3
     return GaussianMixture(2).fit(X).fitted
 
 
+NAMES = tuple(map(str, range(D)))
+TABLE_SUMS = FeatureSums.of(Block.from_table(table()))
 SUMS = {
     FeatureSums: FeatureSums.of,
     PairSums: PairSums.about(ORIGIN),
@@ -105,6 +113,9 @@ SUMS = {
     PatternSums: PatternSums.of,
     ValueSums: ValueSums.of,
     ColumnSamples: ColumnSamples.below(share_of_keys(FRACTION)),
+    Lot: Lot.of(20),
+    FarSums: FarSums.beyond(recorded(MemoryRows(table(), NAMES), TABLE_SUMS)),
+    OutlyingSums: OutlyingSums.under(fitted()),
     CountTails: CountTails.of,
     Gathered: lambda block: Gathered(((block.start, block.values),)),
     Together: together(FeatureSums.of, PairSums.about(ORIGIN)),
@@ -114,6 +125,7 @@ ELSEWHERE = {
     "CellSums": "tables/test_one_door.py adds cells of columns",
     "Distinct": "tables/test_identifiers.py adds rows in any order",
     "_Counted": "part of CellSums",
+    "HalfScores": "CrossScores and a table that is added as it is",
     "CrossScores": "doubt/test_number_of_components.py adds folds",
     "Stream": "estimators/test_streams.py adds streams",
 }

@@ -39,6 +39,14 @@ def test_values_count_as_often_as_their_rows():
     assert set(values[weights == 2.5]) == {X[3, 0], X[5, 0]}
 
 
+def test_heavy_rows_are_drawn_no_less():
+    rows = MemoryRows(X, ("a", "b", "c"), np.full(len(X), 1000.0))
+    heavy = column_samples(rows, 1000.0 * np.sum(~np.isnan(X), axis=0), 1000).sorted(3)
+    for (ours, weights), (theirs, _) in zip(heavy, samples(1000), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+        assert (weights == 1000).all()
+
+
 def test_no_rows_have_no_sample():
     none = MemoryRows(X[:0], ("a", "b", "c")).accumulate(
         ColumnSamples.below(share_of_keys(np.ones(3)))

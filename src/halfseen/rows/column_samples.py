@@ -52,6 +52,11 @@ class ColumnSamples:
 
 
 def column_samples(rows: Rows, count: Array, most: int) -> ColumnSamples:
-    """About ``most`` values of each feature, or all if it has no more; ``count`` (d,) it has."""
+    """About ``most`` values of each feature, or all if it has no more.
+
+    ``count`` (d,) is how many it has, by weight.
+    """
+    if (count > most).any():  # a row that counts a thousand times is one row to draw from
+        count = rows.accumulate(lambda block: block.presence().back(np.ones((len(block), 1)))[:, 0])
     limit = share_of_keys(most / np.maximum(count, 1.0))
     return rows.accumulate(ColumnSamples.below(limit))

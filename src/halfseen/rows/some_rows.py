@@ -1,27 +1,55 @@
 """Some rows of a table that need not be in memory, drawn by lot in one pass."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array
 from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.gathered import gathered, with_gaps
-from halfseen.rows.keys import keys_of, share_of_keys
+from halfseen.rows.gathered import with_gaps
+from halfseen.rows.keys import keys_of
 from halfseen.rows.rows import Block, Rows
 
 
-def some_rows(rows: Rows, n_rows: float, most: int) -> MemoryRows:
-    """About ``most`` of the ``n_rows`` rows, or all if they are no more; they count as before.
+@dataclass(frozen=True, eq=False)
+class Lot:
+    """The rows with the lowest keys of all that were seen, at most so many."""
+
+    most: int
+    numbers: NDArray[np.intp]  # (n,)  of the rows, lowest keys first
+    table: Array  # (n, d + 1)    NaN marks the gaps; the last column says how often each counts
+
+    @classmethod
+    def of(cls, most: int) -> Callable[[Block], "Lot"]:
+        """The function that draws from a block, of the rows that hold something."""
+
+        def draw(block: Block) -> Lot:
+            counts = block.weighed(np.ones(len(block)))
+            there = np.flatnonzero((counts > 0) & block.observed.any(axis=1))
+            table = np.column_stack([with_gaps(block.rows(there)), counts[there]])
+            return cls(most, block.start + there, table)._drawn()
+
+        return draw
+
+    def __add__(self, other: Self) -> Self:
+        numbers = np.concatenate([self.numbers, other.numbers])
+        return type(self)(self.most, numbers, np.vstack([self.table, other.table]))._drawn()
+
+    def _drawn(self) -> Self:
+        """In order, and no more than there should be."""
+        lowest = np.argsort(keys_of(self.numbers))[: self.most]
+        return type(self)(self.most, self.numbers[lowest], self.table[lowest])
+
+
+def some_rows(rows: Rows, most: int) -> MemoryRows:
+    """At most so many rows that hold something, in order; they count as before.
 
     Which ones depends on their numbers only, so that every engine keeps the same.
     """
-    limit = share_of_keys(most / max(n_rows, 1.0))
-
-    def chosen(block: Block) -> Array:
-        keys = keys_of(block.start + np.arange(len(block)))
-        part = block.rows(np.flatnonzero(keys <= limit))
-        return np.column_stack([with_gaps(part), part.weighed(np.ones(len(part)))])
-
-    table = gathered(rows, chosen)
-    filled = ~np.isnan(table[:, :-1]).all(axis=1)
-    values, weights = np.ascontiguousarray(table[filled, :-1]), table[filled, -1]
+    lot = rows.accumulate(Lot.of(most))
+    table = lot.table[np.argsort(lot.numbers)]
+    values, weights = np.ascontiguousarray(table[:, :-1]), table[:, -1]
     return MemoryRows(values, rows.names, None if (weights == 1).all() else weights)

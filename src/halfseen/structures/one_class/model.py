@@ -90,7 +90,7 @@ class OneClass(Generic[P]):
     ) -> Polished:
         """By expectation-maximisation, from the best of several starts."""
         n_rows, plan = kept.sums.n_rows, plan_for(kept.sums.n_rows, n_components)
-        some = some_rows(rows, n_rows, plan.most_rows)
+        some = some_rows(rows, plan.most_rows)
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         starts = self._starts(some, start, n_components, plan, seed)
         found = tried(starts, partial(self.climbed, some), n_some, plan.rounds)
