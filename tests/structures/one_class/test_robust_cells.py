@@ -63,9 +63,8 @@ def ways(x, d, k, own):
     if x == own.spike[d]:
         return (q if math.isnan(own.other[d]) else (1 - share) * q), 0.0, 0.0
     if not math.isnan(own.other[d]):
-        return (
-            ((1 - share) * (1 - q), 0.0, 0.0) if x == own.other[d] else (0.0, 0.0, share * beyond)
-        )
+        known = x == own.other[d]
+        return ((1 - share) * (1 - q), 0.0, 0.0) if known else (0.0, 0.0, share * beyond)
     rest = 1.0 if math.isnan(own.spike[d]) else 1 - q
     v = own.variances[k, d]
     square = (x - own.centres[k, d]) ** 2 / v
@@ -199,7 +198,7 @@ def test_what_is_not_wild_is_what_sums_take_as_normal():
 
 def test_a_wild_cell_is_the_same_for_every_component_and_moves_nothing():
     own, X = cells(), table(50)
-    for far in (1e4, -1e8, 1e15, 1e60):
+    for far in (1e4, -1e8, 1e15, 1e60, -1e100, 1e300):
         typed = X.copy()
         typed[:, 0] = far
         gap = X.copy()
@@ -209,3 +208,5 @@ def test_a_wild_cell_is_the_same_for_every_component_and_moves_nothing():
         np.testing.assert_allclose(ours.share, theirs.share, rtol=1e-9)
         np.testing.assert_allclose(ours.normal, theirs.normal, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(ours.second, theirs.second, rtol=1e-9, atol=1e-9)
+        assert np.isfinite(log_densities(Block.from_table(typed), own)).all()
+        np.testing.assert_allclose(wild(Block.from_table(typed), own)[:, :, 0], 1.0, atol=1e-9)

@@ -24,6 +24,8 @@ WIDTH = 2.0
 """The background's half width, in spreads of the feature."""
 CHUNK = 1 << 14
 """Cells times components that are worked on at a time: they stay in the cache."""
+FARTHEST = 1e60
+"""Spreads from the middle that are told apart."""
 PLAIN, HURDLE, TWO_VALUED = 0, 1, 2
 
 
@@ -77,7 +79,7 @@ class Expectation(NamedTuple):
 
 def expectation(block: Block, cells: Cells) -> Expectation:
     """The E-step on a block of rows."""
-    values, observed = _by_feature(block)
+    values, observed = _by_feature(block, cells)
     weights = np.ones(len(block)) if block.weights is None else block.weights
     k, d = cells.centres.shape
     sums = np.zeros((5, k, d))
@@ -99,7 +101,7 @@ def expectation(block: Block, cells: Cells) -> Expectation:
 
 def log_densities(block: Block, cells: Cells) -> Array:
     """``log p(x | k)`` of what is observed in each row, background and all; (n, k)."""
-    values, observed = _by_feature(block)
+    values, observed = _by_feature(block, cells)
     out = np.empty((len(cells.centres), values.shape[1]))
     run: Any = _joint
     run(values, observed, cells.kinds, cells.outlier_share, *cells.ready, out)
@@ -109,8 +111,7 @@ def log_densities(block: Block, cells: Cells) -> Array:
 def background(block: Block, cells: Cells) -> Array:
     """``Σ_d log g_d(x)`` of the cells that could be background; (n,)."""
     half = WIDTH * cells.spread
-    with np.errstate(over="ignore"):
-        density = -np.log(np.pi * half * (1 + ((block.values - cells.middle) / half) ** 2))
+    density = -np.log(np.pi * half * (1 + ((_near(block, cells) - cells.middle) / half) ** 2))
     total: Array = np.where(_beside(block, cells), density, 0.0).sum(axis=1)
     return total
 
@@ -125,19 +126,27 @@ def _beside(block: Block, cells: Cells) -> Mask:
 def wild(block: Block, cells: Cells) -> Array:
     """The probability that each observed cell is background, by component; (k, n, d)."""
     half = WIDTH * cells.spread
-    far = 1 + ((block.values - cells.middle) / half) ** 2
+    values = _near(block, cells)
+    far = 1 + ((values - cells.middle) / half) ** 2
     beside, two = _beside(block, cells), ~np.isnan(cells.other)
     found = np.empty((len(cells.centres), *block.values.shape))
     for k, (centre, variance) in enumerate(zip(cells.centres, cells.variances, strict=True)):
-        exponent = -0.5 * (block.values - centre) ** 2 / variance
+        exponent = -0.5 * (values - centre) ** 2 / variance
         height = (1 - cells.outlier_share) * np.pi * half / np.sqrt(2 * np.pi * variance)
         normal = np.where(two, 0.0, height * np.exp(exponent) * far)
         found[k] = np.where(beside, cells.outlier_share / (cells.outlier_share + normal), 0.0)
     return found
 
 
-def _by_feature(block: Block) -> tuple[Array, Mask]:
-    return np.ascontiguousarray(block.values.T), np.ascontiguousarray(block.observed.T)
+def _near(block: Block, cells: Cells) -> Array:
+    """Values (n, d) not so far that their squares overflow: there all is background anyway."""
+    far = FARTHEST * cells.spread
+    return np.clip(block.values, cells.middle - far, cells.middle + far)
+
+
+def _by_feature(block: Block, cells: Cells) -> tuple[Array, Mask]:
+    near = _near(block, cells)
+    return np.ascontiguousarray(near.T), np.ascontiguousarray(block.observed.T)
 
 
 LOG2E = 1.4426950408889634

@@ -48,11 +48,12 @@ class Seeding:
     @classmethod
     def of(cls, table: Array) -> Self:
         """The rows of a table (n, d) with NaN in the gaps, none without values."""
-        low, middle, high = np.nanquantile(table, [0.1, 0.5, 0.9], axis=0)
-        deviation = np.nanstd(table, axis=0)
+        observed = ~np.isnan(table)
+        known = np.where(observed.any(axis=0), table, 0.0)  # of other features nothing matters
+        low, middle, high = np.nanquantile(known, [0.1, 0.5, 0.9], axis=0)
+        deviation = np.nanstd(known, axis=0)
         spread = np.where(high > low, (high - low) / 2.563, deviation)
         spread = np.where(spread > 0, spread, 1.0)
-        observed = ~np.isnan(table)
         values = np.clip((table - middle) / spread, -FARTHEST, FARTHEST)
         return cls(np.where(observed, values, 0.0), observed.astype(float), middle, spread)
 
