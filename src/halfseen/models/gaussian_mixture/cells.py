@@ -62,7 +62,8 @@ def given(
     at_spike = there & (values == parameters.spike)
     hurdle = ~np.isnan(parameters.spike) & np.isnan(parameters.other)
     beside = there & ~(at_spike & hurdle)
-    normal = beside & (values >= low) & (values <= high)
+    known = np.isnan(parameters.other) | at_spike | (values == parameters.other)
+    normal = beside & known & (values >= low) & (values <= high)
     first = np.empty((2, *parameters.centres.shape))
     for k, share in enumerate(shares.T):
         deviation = np.where(normal, values - parameters.centres[k], 0.0)
@@ -71,9 +72,12 @@ def given(
     return (*counts, *first, shares.T @ at_spike)
 
 
-def spike_shares(spike: Array, there: Array, parameters: MixtureParameters) -> Array:
-    """How many cells hold the spike in each component, half of one more at first; (k, d)."""
-    count = np.where(np.isnan(parameters.other), there + spike, there)
+def spike_shares(spike: Array, there: Array, normal: Array, parameters: MixtureParameters) -> Array:
+    """How many cells hold the spike in each component, half of one more at first; (k, d).
+
+    What is neither of two values is an outlier, and says nothing.
+    """
+    count = np.where(np.isnan(parameters.other), there + spike, normal)
     return np.where(np.isnan(parameters.spike), np.nan, (spike + 0.5) / (count + 1.0))
 
 

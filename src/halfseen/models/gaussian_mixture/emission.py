@@ -182,7 +182,7 @@ class Normal(Exponential):
             weights=weights,
             centres=before.centres + np.where(measured, step, 0.0),
             variances=self._variances(residual, np.where(measured, normal, 0.0)),
-            spike_shares=cells.spike_shares(at_spike, there, before),
+            spike_shares=cells.spike_shares(at_spike, there, normal, before),
             outlier_share=cells.outlier_share(there, normal),
         )
 

@@ -81,8 +81,10 @@ class FreeNormal:
         of_centre = deviation * precision
         squares = deviation * of_centre
         of_variance = 0.5 * (squares - 1.0)
+        known = np.isnan(start.other) | (block.values == start.spike)
+        known = (known | (block.values == start.other)) & block.observed  # others are outliers
         at_spike = (block.values == start.spike)[:, spiked] & block.observed[:, spiked]
-        seen, share = block.observed[:, spiked], start.spike_shares[component, spiked]
+        seen, share = known[:, spiked], start.spike_shares[component, spiked]
         slope = np.hstack(
             [normal * of_centre, (normal * of_variance) @ shared, at_spike - seen * share]
         )
