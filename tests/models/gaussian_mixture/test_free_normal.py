@@ -52,7 +52,10 @@ def test_a_step_moves_means_by_itself_and_variances_by_its_exponential(kind, fre
     np.testing.assert_allclose(moved.variances, 2 * mixture.variances)
 
 
-SPIKED = {"spike": np.array([np.nan, 0.0, 1.0, np.nan]), "other": np.array([np.nan] * 2 + [0, np.nan])}
+SPIKED = {
+    "spike": np.array([np.nan, 0.0, 1.0, np.nan]),
+    "other": np.array([np.nan] * 2 + [0, np.nan]),
+}
 
 
 def allowing(kind, outlier_share=0.05):
@@ -113,10 +116,7 @@ def test_bends_with_outliers_and_spikes_are_those_of_differences(kind):
     weight = np.random.default_rng(3).uniform(0, 2, len(slope))
     axes = step * np.eye(free.size)[where]
     expected = [
-        [
-            weight @ (height(u + v) - height(u - v) - height(v - u) + height(-u - v))
-            for u in axes
-        ]
+        [weight @ (height(u + v) - height(u - v) - height(v - u) + height(-u - v)) for u in axes]
         for v in axes
     ]
     found = bend(weight)

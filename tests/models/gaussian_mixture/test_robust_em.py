@@ -105,7 +105,9 @@ def expected_height(model, after, before, X):
                 continue
             v = after.variances[k, d]
             normal = -0.5 * ((x - after.centres[k, d]) ** 2 / v + np.log(2 * np.pi * v))
-            total += (r * (1 - out) * (np.log1p(-eps) + normal)).sum() + (r * out).sum() * np.log(eps)
+            total += (r * (1 - out) * (np.log1p(-eps) + normal)).sum() + (r * out).sum() * np.log(
+                eps
+            )
     return total
 
 
@@ -149,7 +151,9 @@ def test_typing_errors_neither_move_centres_nor_condemn_their_rows():
     typed[wrong, 1] = 500.0
     clean = GaussianMixture(2, random_state=0).fit(X)
     model = GaussianMixture(2, random_state=0).fit(typed)
-    np.testing.assert_allclose(model.means_[:, [0, 2, 3, 4]], clean.means_[:, [0, 2, 3, 4]], atol=0.02)
+    np.testing.assert_allclose(
+        model.means_[:, [0, 2, 3, 4]], clean.means_[:, [0, 2, 3, 4]], atol=0.02
+    )
     np.testing.assert_allclose(model.centres_[:, 1], clean.means_[:, 1], atol=0.05)
     assert model.covariances_ == pytest.approx(clean.covariances_, rel=0.03)
     np.testing.assert_array_equal(model.predict(typed)[wrong], clean.predict(X)[wrong])

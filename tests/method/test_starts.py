@@ -1,0 +1,88 @@
+"""The best of several starts, with climbs that are made up."""
+
+import numpy as np
+import pytest
+
+from halfseen.method.model import Climb, Polished
+from halfseen.method.starts import (
+    EVERY,
+    MANY_ROWS,
+    SAME,
+    Tried,
+    finalists,
+    plan_for,
+    tried,
+)
+
+N = 100.0
+
+
+class Hills:
+    """A climb that gains a unit a pass up to the height of a start's own hill."""
+
+    def __init__(self, **tops):
+        self.tops, self.calls = tops, []
+
+    def __call__(self, here, most):
+        name, height = here
+        self.calls.append((name, most))
+        there = min(height + most, self.tops[name])
+        return Polished((name, there), Climb(there / N, most, False))
+
+    def starts(self):
+        return [Tried(name, (name, 0.0)) for name in self.tops]
+
+
+def test_starts_come_back_best_first_with_the_heights_they_reached():
+    hills = Hills(moments=3.0, a=8.0, b=5.0)
+    found = tried(hills.starts(), hills, N, ((EVERY, 10),))
+    assert [one.name for one in found] == ["a", "b", "moments"]
+    assert [one.height for one in found] == pytest.approx([8.0, 5.0, 3.0])
+    assert [one.passes for one in found] == [10, 10, 10]
+    assert found[0].parameters == ("a", 8.0)
+
+
+def test_after_each_round_the_worse_stay_behind_but_what_the_moments_say_goes_on():
+    hills = Hills(moments=1.0, a=2.0, b=3.0, c=4.0, d=5.0)
+    found = tried(hills.starts(), hills, N, ((EVERY, 10), (2, 20)))
+    assert {name for name, most in hills.calls if most == 20} == {"d", "c", "moments"}
+    assert len(found) == 5
+    assert {one.name: one.passes for one in found}["a"] == 10
+
+
+def test_of_climbs_that_are_as_good_as_one_one_goes_on():
+    hills = Hills(moments=1.0, a=5.0, b=5.0, c=5.0, d=4.0)
+    tried(hills.starts(), hills, N, ((EVERY, 10), (2, 20)))
+    assert sorted(name for name, most in hills.calls if most == 20) == ["a", "d", "moments"]
+
+
+def test_the_same_starts_give_the_same():
+    one, other = (
+        tried(
+            Hills(moments=3.0, a=8.0, b=5.0).starts(), Hills(moments=3.0, a=8.0, b=5.0), N, rounds
+        )
+        for rounds in [((EVERY, 4), (2, 4))] * 2
+    )
+    assert one == other
+
+
+def heights(**of):
+    return sorted(
+        (Tried(name, name, height) for name, height in of.items()), key=lambda one: -one.height
+    )
+
+
+def test_with_many_rows_what_the_moments_say_is_never_given_up():
+    for best in (0.5, 2.0, 1e3):
+        names = [one.name for one in finalists(heights(moments=0.0, a=best, b=-1.0), MANY_ROWS + 1)]
+        assert names == (["moments", "a"] if best > SAME else ["moments"])
+
+
+def test_with_few_rows_the_best_are_among_those_that_go_on():
+    names = [one.name for one in finalists(heights(moments=0.0, a=9.0, b=-1.0), MANY_ROWS)]
+    assert {"moments", "a"} <= set(names)
+
+
+def test_more_components_get_more_starts():
+    assert plan_for(1000, 8).n_seeds > plan_for(1000, 3).n_seeds
+    assert np.all([plan_for(n, k).most_rows >= 1000 for n in (10, 1e6) for k in (2, 9)])

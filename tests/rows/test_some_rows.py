@@ -1,0 +1,49 @@
+"""Rows drawn by lot in one pass: the same whatever the engine, each counting as before."""
+
+import numpy as np
+import pytest
+
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.keys import keys_of
+from halfseen.rows.some_rows import some_rows
+from tests.rows.test_sampled import N_ROWS, NAMES, TABLE, every_engine
+
+FILLED = np.flatnonzero(~np.isnan(TABLE).all(axis=1))
+
+
+def drawn(most, there=FILLED):
+    """Numbers of the rows with the lowest keys, in order."""
+    return np.sort(there[np.argsort(keys_of(there))][:most])
+
+
+@every_engine
+@pytest.mark.parametrize("most", [1, 250, N_ROWS])
+def test_the_rows_with_the_lowest_keys_are_kept_whatever_the_engine(rows, most):
+    sample = some_rows(rows(), most)
+    np.testing.assert_array_equal(sample.table, TABLE[drawn(most)])
+    assert sample.names == NAMES
+    assert sample.weights is None
+
+
+def test_rows_count_as_before():
+    weights = np.random.default_rng(0).uniform(0.5, 3, N_ROWS)
+    sample = some_rows(MemoryRows(TABLE, NAMES, weights), 100)
+    np.testing.assert_array_equal(sample.weights, weights[drawn(100)])
+
+
+@pytest.mark.parametrize("weight", [1e-3, 1.0, 1e6])
+def test_how_much_rows_count_does_not_say_how_many_are_drawn(weight):
+    sample = some_rows(MemoryRows(TABLE, NAMES, np.full(N_ROWS, weight)), 100)
+    np.testing.assert_array_equal(sample.table, TABLE[drawn(100)])
+
+
+def test_rows_that_do_not_count_or_hold_nothing_are_not_drawn():
+    weights, table = np.ones(N_ROWS), TABLE.copy()
+    weights[::2], table[1::4] = 0.0, np.nan
+    there = np.flatnonzero((weights > 0) & ~np.isnan(table).all(axis=1))
+    sample = some_rows(MemoryRows(table, NAMES, weights), 10**6)
+    np.testing.assert_array_equal(sample.table, table[there])
+
+
+def test_no_rows_give_none():
+    assert some_rows(MemoryRows(TABLE[:0], NAMES), 10).table.shape == (0, 4)
