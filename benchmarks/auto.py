@@ -26,8 +26,8 @@ from halfseen.rows.arrays import Array
 
 NUMBERS, SIZES = (1, 2, 3, 4, 5, 6), (500, 1000, 2000, 5000, 20_000)
 APART, RAREST = 4.5, 0.05
-FIRST_SEED = 50_000
-"""Tables of seeds from 0 on were looked at while the rule was made."""
+FIRST_SEED = 70_000
+"""Tables of seeds below were looked at while the rule was made."""
 
 
 def normal(shape: tuple[int, int], rng: np.random.Generator) -> Array:

@@ -1,12 +1,14 @@
 """Halves of the rows, fitted apart: what is summed, and what is made of the sums."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from halfseen import GaussianMixture, simulate
 from halfseen.doubt import climb
-from halfseen.doubt.agreement import adjusted_rand
+from halfseen.doubt.agreement import adjusted_rand, least_overlap
 from halfseen.doubt.cross_scores import CrossScores
 from halfseen.doubt.few_rows import few_rows
 from halfseen.doubt.halves import HalfScores, Halves, Halving, Trial, _said
@@ -50,6 +52,33 @@ def test_agreement_from_a_table_is_that_of_the_labels(k):
 
 def test_agreement_about_no_rows_is_complete():
     assert adjusted_rand(np.zeros((2, 2))) == 1.0
+
+
+def test_the_least_overlap_is_that_of_the_best_matching_by_trial():
+    rng = np.random.default_rng(2)
+    one, other = rng.integers(4, size=(2, 300))
+    other = np.where(rng.random(300) < 0.7, (one + 1) % 4, other)
+    crossed = np.zeros((4, 4))
+    np.add.at(crossed, (one, other), 1)
+
+    def shared(i, j):
+        return np.sum((one == i) & (other == j)) / np.sum((one == i) | (other == j))
+
+    best = max(
+        ([shared(i, j) for i, j in enumerate(order)] for order in permutations(range(4))), key=sum
+    )
+    assert least_overlap(crossed) == pytest.approx(min(best))
+
+
+def test_a_component_cut_in_two_hardly_shows_in_agreement_but_in_overlap():
+    crossed = np.diag([400.0, 300, 200, 0, 0])
+    crossed[3:, 3:] = [[30, 30], [20, 20]]
+    assert adjusted_rand(crossed) > 0.9
+    assert least_overlap(crossed) < 0.5
+
+
+def test_a_component_without_rows_is_found_nowhere():
+    assert least_overlap(np.diag([5.0, 0.0])) == 0.0
 
 
 # One way of halving, against a loop over rows.
@@ -143,14 +172,14 @@ def test_no_more_ways_are_tried_once_the_matter_is_settled():
 # The rule.
 
 
-def trial_of(k, log_likelihood, agreement=1.0, share=0.2, n=200, spread=0.02):
+def trial_of(k, log_likelihood, agreement=1.0, share=0.2, overlap=1.0, n=200, spread=0.02):
     """A trial that says just that; the adjusted Rand index of (a, b; b, a) is (a - b)² nearly."""
     together = 0.5 * (1 + np.sqrt(max(agreement, 0.0)))
-    crossed = 1e7 * np.array([[together, 1 - together], [1 - together, together]])
+    crossed = 1e7 * np.array([[together, 1 - together, 0], [1 - together, together, 0], [0, 0, 0]])
+    crossed[2, 2], crossed[2, 0] = 10 * overlap, 10 * (1 - overlap)
     scores = log_likelihood + spread * np.where(np.arange(n) % 2, 1, -1) * k
-    return Trial(
-        k, (Halving(HalfScores(CrossScores(np.ones(n), scores[:, None]), crossed), share),)
-    )
+    said = HalfScores(CrossScores(np.ones(n), scores[:, None]), crossed)
+    return Trial(k, (Halving(said, share),))
 
 
 def run(trials, n_rows=1000.0, most=20):
@@ -180,6 +209,10 @@ def test_a_number_is_accepted_for_gain_agreement_and_size():
     ("changed", "why"),
     [
         (trial_of(3, -1, agreement=0.796), "halves of the rows disagree on them (agreement 0.79, "),
+        (
+            trial_of(3, -1, overlap=0.3),
+            "one of them is not found again in the other half (overlap 0.3",
+        ),
         (trial_of(3, -1, share=0.009), "the smallest holds 0.9% of the rows, of at least 1.0%"),
         (trial_of(3, -2), "held-out rows are not clearly more likely than under 2 ("),
     ],

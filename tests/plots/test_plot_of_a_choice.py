@@ -16,9 +16,9 @@ HELD_OUT = (HeldOut(2, -11.0, -1.2, 0.2), HeldOut(3, -10.0, 0.0, 0.0), HeldOut(4
 CLIMB = (HeldOut(1, -12.0, 0.0, 0.0), HeldOut(2, -11.0, 1.0, 0.1), HeldOut(3, -11.2, -0.2, 0.1))
 JUDGED = (
     HeldOut(1, -12.0, 0.0, 0.0, accepted=True),
-    HeldOut(2, -11.0, 1.0, 0.1, 1, 0.97, 0.4, True),
-    HeldOut(3, -11.1, -0.02, 0.01, 2, 0.3, 0.1, False, "halves of the rows disagree on them"),
-    HeldOut(4, -10.5, 0.5, 0.1, 2, 0.9, 0.1, True),
+    HeldOut(2, -11.0, 1.0, 0.1, 1, 0.97, 0.9, 0.4, True),
+    HeldOut(3, -11.1, -0.02, 0.01, 2, 0.3, 0.1, 0.1, False, "halves of the rows disagree on them"),
+    HeldOut(4, -10.5, 0.5, 0.1, 2, 0.9, 0.8, 0.1, True),
 )
 BY_SPECTRUM = Choice(3, TESTS, HELD_OUT, "")
 CHOICES = {

@@ -24,6 +24,7 @@ class HeldOut:
     error: float  # standard error of the gain
     over: int | None = None  # None in older files: what the spectrum chose, or else one fewer
     agreement: float | None = None  # adjusted Rand index of two halves' fits; None if not asked
+    overlap: float | None = None  # of the component that the halves share least; None if not asked
     smallest: float | None = None  # share of rows of the smallest component; None if not asked
     accepted: bool | None = None  # None if it was only compared
     refused: str = ""  # why, if it was
@@ -52,8 +53,10 @@ class Choice:
         noise that it is compared with, and the p-value. Empty if the model has no such test.
     held_out : tuple of HeldOut
         Every number that was tried on rows apart, in order: the likelihood of held-out rows, what
-        it gains and over which number, how far two halves of the rows agree on the components, the
-        share of the smallest one, and whether the number was accepted or why it was not.
+        it gains and over which number, how far two halves of the rows agree on the components (the
+        adjusted Rand index of what they make of all rows, and the part of its rows that the
+        component they share least has in common), the share of the smallest one, and whether the
+        number was accepted or why it was not.
     reason : str
         Why this number, in a sentence or two.
     """

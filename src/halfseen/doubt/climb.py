@@ -18,7 +18,9 @@ ENOUGH_GAIN = 1.0
 """Standard errors by which held-out rows must be likelier than under the last number accepted."""
 ENOUGH_AGREEMENT = 0.8
 """The adjusted Rand index of what two halves make of all rows, in the mean."""
-CLEAR_GAIN, CLEAR_AGREEMENT = 4.0, 0.95
+ENOUGH_OVERLAP = 0.5
+"""Rows that a component and its match in the other half share, of those that either has."""
+CLEAR_GAIN, CLEAR_AGREEMENT, CLEAR_OVERLAP = 4.0, 0.95, 0.8
 """What is beyond doubt after one way of halving the rows."""
 LEAST_SHARE, LEAST_ROWS = 0.01, 10
 PATIENCE, PATIENCE_AT_ONE = 3, 5
@@ -57,12 +59,17 @@ def settled(trial: Trial, beside: Trial | None, n_ways: int) -> bool:
     gain, error = trial.gain(beside)
     if gain < -ENOUGH_GAIN * error:
         return True
-    if trial.agreement is None:
+    if trial.agreement is None or trial.overlap is None:
         return False
-    done = len(trial.halvings)
-    best = (done * trial.agreement + n_ways - done) / n_ways
-    beyond_doubt = gain > CLEAR_GAIN * error and trial.agreement > CLEAR_AGREEMENT
-    return best < ENOUGH_AGREEMENT or beyond_doubt
+    done = len(trial.halvings) / n_ways
+
+    def at_best(so_far: float) -> float:
+        return done * so_far + 1 - done
+
+    if at_best(trial.agreement) < ENOUGH_AGREEMENT or at_best(trial.overlap) < ENOUGH_OVERLAP:
+        return True
+    alike = trial.agreement > CLEAR_AGREEMENT and trial.overlap > CLEAR_OVERLAP
+    return alike and gain > CLEAR_GAIN * error
 
 
 def climbed(tried: Tried, n_rows: float, most: int) -> Climbed:
@@ -94,6 +101,7 @@ def judged(trial: Trial, last: Trial, n_rows: float) -> HeldOut:
         error,
         last.n_components,
         trial.agreement,
+        trial.overlap,
         trial.smallest,
     )
     why = why_not_reproduced(trial, n_rows) or _why_no_gain(step)
@@ -106,6 +114,11 @@ def why_not_reproduced(trial: Trial, n_rows: float) -> str:
         return (
             "halves of the rows disagree on them (agreement "
             f"{_down(trial.agreement):.2f}, of at least {ENOUGH_AGREEMENT:g})"
+        )
+    if trial.overlap is not None and trial.overlap < ENOUGH_OVERLAP:
+        return (
+            "one of them is not found again in the other half (overlap "
+            f"{_down(trial.overlap):.2f}, of at least {ENOUGH_OVERLAP:g})"
         )
     return too_small(trial.smallest, n_rows)
 

@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from halfseen.doubt.agreement import adjusted_rand
+from halfseen.doubt.agreement import adjusted_rand, least_overlap
 from halfseen.doubt.cross_scores import CrossScores, of_models_not_kept
 from halfseen.method.fit import fit_rows
 from halfseen.method.model import Model
@@ -46,6 +46,11 @@ class Halving(NamedTuple, Generic[P]):
         """How far the fits give rows the same components; None if rows have none."""
         return adjusted_rand(self.said.table) if self.said.table.size else None
 
+    @property
+    def overlap(self) -> float | None:
+        """How far the component that is found again least is; None if rows have none."""
+        return least_overlap(self.said.table) if self.said.table.size else None
+
 
 @dataclass(frozen=True, eq=False)
 class Trial:
@@ -58,6 +63,12 @@ class Trial:
     def agreement(self) -> float | None:
         """The mean over the ways."""
         found = [one.agreement for one in self.halvings if one.agreement is not None]
+        return float(np.mean(found)) if found else None
+
+    @property
+    def overlap(self) -> float | None:
+        """Of the component that is found again least, in the mean over the ways."""
+        found = [one.overlap for one in self.halvings if one.overlap is not None]
         return float(np.mean(found)) if found else None
 
     @property

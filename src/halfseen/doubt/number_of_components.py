@@ -205,6 +205,7 @@ def _beside(trial: Trial, reference: Trial) -> HeldOut:
         *trial.gain(reference),
         over=reference.n_components,
         agreement=trial.agreement if trial.n_components > 1 else None,
+        overlap=trial.overlap if trial.n_components > 1 else None,
         smallest=trial.smallest if trial.n_components > 1 else None,
     )
 
