@@ -33,6 +33,7 @@ from halfseen.moments.survey import Survey, survey
 from halfseen.rows.arrays import Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.errors import DataError
+from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
 
@@ -67,6 +68,8 @@ def choose(
         random_state=0 if settings.random_state is None else settings.random_state,
     )
     bins = bins_for(None, rows) if bins is None else bins
+    if not model.about.labels:  # what is read off moments, and scored as moments see rows
+        settings, rows, seen = _calm(settings, model, rows, seen)
     features = seen.complete if settings.method == "partial" else seen.kept
     check_used(settings, features)
     n_features = int(np.count_nonzero(features))
@@ -102,6 +105,20 @@ def choose(
         return float(model.shares(fit.parameters).min())
 
     return decided(tests, tried, smallest, seen.sums.n_rows, most, model.about.noun)
+
+
+def _calm(
+    settings: Settings, model: Model[Any], rows: Rows, seen: Survey
+) -> tuple[Settings, Rows, Survey]:
+    """The kept features as moments should see them, if that is not as they are."""
+    part, kept = rows.select(seen.kept), seen.of_kept()
+    calm = model.suited(part, kept).calmed(part, kept)
+    if calm is part:
+        return settings, rows, seen
+    weights = settings.feature_weights
+    own = weights if isinstance(weights, str) else np.asarray(weights)[seen.kept]
+    kept = replace(kept, sums=calm.accumulate(FeatureSums.of))
+    return replace(settings, feature_weights=own), calm, kept
 
 
 def _most_by_moments(model: Model[Any], n_features: int, n_rows: float, most: int) -> int:

@@ -96,3 +96,8 @@ def test_another_word_is_refused():
 def test_the_papers_settings_take_every_count_at_its_word():
     assert paper.gamma_poisson(K).outliers is None
     assert paper.gaussian_mixture(K).outliers is None
+
+
+@pytest.mark.parametrize("table", [CLEAN, wild(), long_rows()], ids=["clean", "wild", "long"])
+def test_the_number_of_topics_is_chosen_without_them(table):
+    assert GammaPoisson("auto", random_state=0).fit(table).n_components_ == K
