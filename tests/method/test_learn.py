@@ -1,4 +1,4 @@
-"""What moments cannot tell, polishing finds: pairs that never meet, more components than columns."""
+"""What moments cannot tell is found: pairs that never meet, more components than columns."""
 
 import numpy as np
 import pytest
