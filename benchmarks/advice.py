@@ -130,25 +130,6 @@ def heavy_tails(rng: Random) -> Array:
     return _gappy(X, rng)
 
 
-def scales(X: Array) -> Verdict:
-    """Right if rows held out of the fit are likelier with all columns divided by their spread."""
-    if not any("--standardise" in one.options for one in advised(X)):
-        return None
-    return _held_out(*_standardised(X)) > _held_out(X, np.zeros(len(X)))
-
-
-def units(rng: Random) -> Array:
-    """Each column has its own unit."""
-    return _gappy(_groups(rng)[0] * 10 ** rng.uniform(-2, 2, D), rng)
-
-
-def one_unit(rng: Random) -> Array:
-    """All columns have one unit, and groups are further apart in one of them."""
-    X, labels = _groups(rng, 1.5)
-    X[:, 0] += 4 * labels
-    return _gappy(X, rng)
-
-
 @dataclass(frozen=True)
 class Coded:
     """A table, and the cells of it that stand for a gap."""
@@ -347,7 +328,6 @@ def as_many(rng: Random) -> tuple[Array, int, int]:
 World = Callable[[Random], Any]
 KINDS: dict[Callable[[Any], Verdict], tuple[World, ...]] = {
     logarithms: (log_normal, waiting_times, mistyped, rare_group, heavy_tails),
-    scales: (units, one_unit),
     codes: (survey, no_codes),
     telling_gaps: (gaps_by_values, gaps_by_lot),
     counts: (words, ratings_and_amounts),
