@@ -165,6 +165,19 @@ def long_rows(rng: np.random.Generator) -> Table:
     return _gappy(X, rng), GammaPoisson(K)
 
 
+def mistyped_cells(rng: np.random.Generator) -> Table:
+    """Three cells have a decimal point too few."""
+    X = _mixture(rng)
+    X[rng.choice(len(X), 3, replace=False), 2] = 60.0
+    return _gappy(X, rng), GaussianMixture(K)
+
+
+def heavy_tails(rng: np.random.Generator) -> Table:
+    """Noise of Student's t with two degrees of freedom."""
+    X = _mixture(rng, noise=np.zeros(N_FEATURES)) + rng.standard_t(2, (N_ROWS, N_FEATURES))
+    return _gappy(X, rng), GaussianMixture(K)
+
+
 SOUND = (sound_mixture, sound_topics)
 CAUSES: dict[str, tuple[Callable[[np.random.Generator], Table], ...]] = {
     "missing_not_at_random": (telling_gaps, telling_gaps_of_counts),
@@ -174,7 +187,10 @@ CAUSES: dict[str, tuple[Callable[[np.random.Generator], Table], ...]] = {
     "too_many_components": (one_too_many, one_topic_too_many),
     "too_few_components": (one_too_few,),
     "overlapping_components": (overlapping,),
-    "not_spherical": (uneven_noise, shared_noise),
+    "not_spherical": (uneven_noise,),
+    "dependent_within": (shared_noise,),
+    "outlying_cells": (mistyped_cells,),
+    "heavy_tails": (heavy_tails,),
     "not_over_dispersed": (fixed_lengths, poisson_lengths),
     "routes_disagree": (heavy_loadings,),
     "bursts": (bursty_words,),

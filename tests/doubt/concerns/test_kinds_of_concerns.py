@@ -51,10 +51,11 @@ def test_a_cause_raises_its_concern(kind, world):
 ALSO = {
     "one_too_many": {"overlapping_components", "small_component"},
     "one_topic_too_many": {"overlapping_components"},
-    "one_too_few": {"not_spherical"},
+    "one_too_few": {"not_spherical", "dependent_within", "heavy_tails"},
     "overlapping": {"noise_only_feature", "too_many_components"},
     "uneven_noise": {"too_few_components"},
     "shared_noise": {"too_few_components"},
+    "heavy_tails": {"too_few_components", "not_spherical", "too_sure_of_values"},
     "bursty_words": {"too_few_components", "too_sure_of_values", "routes_disagree"},
     "heavy_loadings": {"wild_counts", "long_rows"},
     "fixed_lengths": {"too_many_components", "too_sure_of_values"},
@@ -208,16 +209,36 @@ def test_uneven_noise_is_told_as_a_multiple():
     assert sentence(alarms.uneven_noise, "not_spherical") == (
         "The noise is not alike in all columns, as the model assumes: within components the "
         f"variance is, as a multiple of what is assumed, {multiple:.2g} for '2'. Let each column "
-        "have its own (covariance 'diag'), or divide columns by their spread."
+        "have its own (covariance 'tied_diag')."
     )
 
 
 def test_noise_that_goes_along_is_told_with_its_covariance():
     X, model, _ = told(alarms.shared_noise)
-    assert sentence(alarms.shared_noise, "not_spherical") == (
+    assert sentence(alarms.shared_noise, "dependent_within") == (
         "'0' and '1' go along with each other within components (covariance "
         f"{residuals(X, model, 0, 1):.2g} times the noise), which the model does not allow for. "
         "Some components may stand for that. Leave one of them out, or combine them."
+    )
+
+
+def test_cells_that_look_mistyped_are_told_with_their_column_and_the_furthest():
+    X, _, _ = told(alarms.mistyped_cells)
+    n_cells = np.count_nonzero(X[:, 2] == 60.0)
+    share = n_cells / np.isfinite(X).sum()
+    assert sentence(alarms.mistyped_cells, "outlying_cells") == (
+        f"{n_cells} cells ({share:.2%}) look mistyped, or are far from all others: '2' ({n_cells}, "
+        "such as 60.0). Such cells count for nothing. Look at them; correct them, or mark them as "
+        "missing."
+    )
+
+
+def test_heavy_tails_are_not_called_errors():
+    found = sentence(alarms.heavy_tails, "heavy_tails")
+    assert "of the known cells are further out than components of normal columns" in found
+    assert found.endswith(
+        "So many are no errors: columns have heavier tails than the model's, or there are more "
+        "components than were learned. Such cells count little."
     )
 
 

@@ -79,8 +79,9 @@ def outlying(case: Case) -> Iterator[Concern]:
         yield Concern(
             "heavy_tails",
             f"{share:.1%} of the known cells are further out than {case.components} of normal "
-            f"columns have them, most in {listed}{more}. So many are no errors: the columns have "
-            "heavier tails, or are skewed. Such cells count little; consider logarithms.",
+            f"columns have them, most in {listed}{more}. So many are no errors: columns have "
+            f"heavier tails than the model's, or there are more {case.components} than were "
+            "learned. Such cells count little.",
         )
         return
     cells = "1 cell looks" if total < 2 else f"{total:,.0f} cells ({_percent(share)}) look"
