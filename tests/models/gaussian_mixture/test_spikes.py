@@ -47,7 +47,7 @@ def test_components_are_told_apart(model, world):
 
 
 def test_imputed_values_are_the_expectation_and_stay_within_what_is_possible(model, world):
-    mixture, order = model
+    mixture, _ = model
     hidden = world[0].copy()
     hidden[:, 2:] = np.nan
     shares = mixture.predict_proba(hidden)
