@@ -1,5 +1,7 @@
 """Every bad input gets its sentence: what is wrong, with names, and what to do."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -114,14 +116,14 @@ def test_fewer_rows_than_components_are_refused(frame):
         GaussianMixture(5).fit(frame[:4])
 
 
-def test_features_never_observed_together_are_refused_by_name(frame):
+@pytest.mark.parametrize("refine", ["em", None])
+def test_features_never_observed_together_are_learned_and_told_by_name(frame, refine):
     frame.loc[:150, "lactate"] = np.nan
     frame.loc[151:, "crp"] = np.nan
-    with pytest.raises(
-        DataError,
-        match="Features 'lactate' and 'crp' are never observed in the same row, so their covarian",
-    ):
-        GaussianMixture(2).fit(frame)
+    model = GaussianMixture(2, refine=refine).fit(frame)
+    told = {"lactate": "never observed together with 'crp'"}
+    assert model.diagnostics_.never_together == told
+    np.testing.assert_allclose(np.sort(model.means_, axis=0), [[0] * 4, [6] * 4], atol=0.5)
 
 
 def test_features_never_observed_together_do_no_harm_to_the_partial_method(frame):
@@ -133,9 +135,9 @@ def test_features_never_observed_together_do_no_harm_to_the_partial_method(frame
 
 def test_too_few_features_for_the_noise_are_refused(frame):
     with pytest.raises(DataError, match="n_components=5 needs at least 5 features to tell compone"):
-        GaussianMixture(5).fit(frame)
+        GaussianMixture(5, refine=None).fit(frame)
     with pytest.raises(DataError, match="n_components=4 needs at least 5 features to tell compone"):
-        GaussianMixture(4, noise_eigenvalues="D-K").fit(frame)
+        GaussianMixture(4, noise_eigenvalues="D-K", refine=None).fit(frame)
 
 
 def test_too_few_complete_features_for_the_noise_are_warned_of(frame):
@@ -151,7 +153,7 @@ def test_more_components_than_the_features_span_are_refused(frame):
     with pytest.raises(
         DataError, match=r"n_components=3 needs features that span at least 2 dimensions.* span 1\."
     ):
-        GaussianMixture(3).fit(frame)
+        GaussianMixture(3, refine=None).fit(frame)
 
 
 def test_more_components_than_the_moments_support_are_warned_of():
@@ -165,12 +167,13 @@ def test_more_components_than_the_moments_support_are_warned_of():
     assert np.isfinite(model.shapes_).all()
 
 
-def test_features_rarely_observed_together_are_warned_of(frame):
+def test_features_rarely_observed_together_are_warned_of_where_moments_are_the_result(frame):
     frame.loc[10:, "crp"] = np.nan
     with pytest.warns(
         WeakMomentsWarning, match="'crp' is observed in only 10 rows|are observed tog"
     ):
-        GaussianMixture(2).fit(frame)
+        GaussianMixture(2, refine=None).fit(frame)
+    GaussianMixture(2).fit(frame)  # other starts make up for it: warnings are errors here
 
 
 def test_the_partial_method_without_complete_features_is_refused(frame):
@@ -192,7 +195,7 @@ def test_the_partial_method_without_complete_features_is_refused(frame):
         ("third_moment", "none", "'auto', 'explicit' or 'implicit'"),
         ("incomplete_features", "drop", "'divide' or 'regress'"),
         ("form", "cooked", "'centred' or 'raw'"),
-        ("covariance_type", "full", "'diag', 'spherical' or 'tied_spherical'"),
+        ("covariance_type", "full", "'diag', 'spherical', 'tied_diag' or 'tied_spherical'"),
         ("refine", "vb", "'em'"),
         ("tol", -1.0, "a number of at least 0"),
         ("max_iter", 0, "an int of at least 1"),
@@ -291,7 +294,7 @@ def test_a_topic_that_no_row_holds_is_warned_of():
 def test_warnings_point_at_the_call(frame):
     frame.loc[10:, "crp"] = np.nan
     with pytest.warns(WeakMomentsWarning) as caught:
-        GaussianMixture(2).fit(frame)
+        GaussianMixture(2, refine=None).fit(frame)
     assert {warning.filename for warning in caught} == {__file__}
 
 
@@ -309,8 +312,10 @@ def test_weights_that_sum_to_one_are_told_what_they_mean(frame):
 
 def test_advice_on_the_number_of_components_can_be_followed(frame):
     with pytest.raises(DataError, match="Use at most 4 components"):
-        GaussianMixture(9).fit(frame)
-    GaussianMixture(4).fit(frame)
+        GaussianMixture(9, refine=None).fit(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakMomentsWarning)  # two groups are there
+        GaussianMixture(4, refine=None).fit(frame)
 
 
 @pytest.mark.parametrize("estimator", [GaussianMixture(2), GammaPoisson(2)])
@@ -338,5 +343,6 @@ def test_an_implicit_third_moment_of_entangled_gaps_is_warned_of(frame):
 def test_a_single_wild_value_does_not_blur_its_feature(frame):
     expected = GaussianMixture(2, covariance_type="diag").fit(frame)
     frame.loc[0, "age"] = 9999.0
-    model = GaussianMixture(3, covariance_type="diag").fit(frame)
-    assert np.sort(model.covariances_[:, 0])[0] < 3 * expected.covariances_[:, 0].max()
+    model = GaussianMixture(2, covariance_type="diag").fit(frame)
+    np.testing.assert_allclose(model.covariances_, expected.covariances_, rtol=0.1)
+    np.testing.assert_allclose(model.means_, expected.means_, atol=0.1)
