@@ -119,7 +119,7 @@ def test_the_next_command_keeps_what_was_asked_for(tmp_path):
     said = run("describe", tmp_path / "it.csv", "--drop", "left out", "--missing-values", "x y,-1")
     assert said.endswith(
         f"Next:  halfseen fit {tmp_path / 'it.csv'} --drop 'left out' --missing-values 'x y,-1' "
-        "--standardise --out model.halfseen\n"
+        "--out model.halfseen\n"
     )
 
 

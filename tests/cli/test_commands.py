@@ -19,6 +19,8 @@ TYPICAL = np.array([36.8, 75, 122, 15, 7, 80])
 SPREAD = np.array([0.4, 10, 12, 2, 1.8, 14])
 MEASURED = ["temperature", "heart rate", "pressure", "breathing", "white cells", "creatinine"]
 
+PROBABILITIES = [f"probability_{k}" for k in (1, 2, 3)]
+
 
 def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
@@ -75,8 +77,7 @@ def test_describe_says_what_is_missing_and_what_was_ignored(folder):
     assert "20,000 rows, 7 columns that can be used" in said
     assert "Columns look to be missing independently of each other" in said
     assert "partial: the 4 columns known for at least 95% of rows; the other 3" in said
-    assert "Columns are on different scales ('cost' spreads over" in said
-    assert "use --standardise" in said
+    assert "Nothing stands in the way of a fit." in said
 
 
 def test_describe_for_machines_is_one_object_and_nothing_else(folder):
@@ -123,7 +124,7 @@ def test_the_model_is_what_the_estimator_learns_from_the_same_numbers(folder, tm
     learned = load(tmp_path / "it")
     frame = pd.read_csv(folder / "patients.csv")
     frame = frame[["temperature", "white cells", "breathing", "pressure"]]
-    expected = GaussianMixture(3).fit(frame)
+    expected = GaussianMixture(3, scale="robust", covariance_type="tied_diag").fit(frame)
     assert learned.preprocessing_ is None
     # Columns that lie otherwise in memory are summed in another order.
     np.testing.assert_allclose(learned.means_, expected.means_, rtol=1e-12)
@@ -134,11 +135,12 @@ def test_predict_numbers_groups_as_fit_does_and_keeps_rows_and_identifiers(folde
     out = folder / "groups.csv"
     said = succeed("predict", fitted[0], folder / "patients.csv", "--out", out, "--keep", "patient")
     found, frame = pd.read_csv(out), pd.read_csv(folder / "patients.csv")
-    assert list(found) == ["patient", "group", *(f"probability_{k}" for k in (1, 2, 3))]
+    assert list(found) == ["patient", "group", *PROBABILITIES, "unusual"]
     assert (found["patient"] == frame["patient"]).all()
     assert (found["group"] == np.load(folder / "groups.npy") + 1).mean() > 0.95
-    np.testing.assert_allclose(found.iloc[:, 2:].sum(axis=1), 1.0)
-    assert (found.iloc[:, 2:].to_numpy().argmax(axis=1) + 1 == found["group"]).all()
+    shares = found[PROBABILITIES].to_numpy()
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert (shares.argmax(axis=1) + 1 == found["group"]).all()
     assert "Of 20,000 rows" in said.stdout
 
 
@@ -239,7 +241,7 @@ def test_counts_go_to_topics_sparse_or_not(tmp_path):
         out = tmp_path / f"{name}.csv.gz"
         succeed("predict", model, tmp_path / name, "--out", out)
         learned.append(pd.read_csv(out))
-        assert list(learned[-1]) == ["topic_1", "topic_2"]
+        assert list(learned[-1]) == ["topic_1", "topic_2", "unusual"]
     for other in learned[1:]:
         np.testing.assert_allclose(other, learned[0], rtol=1e-6)
     succeed("report", model, tmp_path / "it.csv", "--out", tmp_path / "page.html")
@@ -324,9 +326,10 @@ def test_nothing_is_overwritten_without_force(folder, fitted, tmp_path):
 
 
 def test_cautions_of_the_library_come_in_the_words_of_the_command_line(folder, tmp_path):
-    result = succeed("fit", folder / "patients.csv", "-k", 3, "--out", tmp_path / "it")
+    spherical = ("--scale", "none", "--covariance", "tied_spherical")
+    result = succeed("fit", folder / "patients.csv", "-k", 3, *spherical, "--out", tmp_path / "it")
     assert "Careful: Features are on very different scales" in result.stderr
-    assert "--covariance diag" in result.stderr
+    assert "Use --covariance tied_diag, or --scale robust." in result.stderr
     assert "Careful" not in result.stdout
 
 

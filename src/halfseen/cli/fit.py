@@ -128,8 +128,9 @@ def fit(
         learned.preprocessing_ = ready.preprocessing
     learned.save(out, overwrite=force)
     # A table that only workers read is not gone over again from here.
-    bic = learned.bic(X) if hasattr(learned, "bic") and not far else None
-    concerns = [] if far else concerns_of(learned.case(X).in_words())
+    with voice.listening():
+        bic = learned.bic(X) if hasattr(learned, "bic") and not far else None
+        concerns = [] if far else concerns_of(learned.case(X).in_words())
     tell(voice, learned, ready.n_rows, out, bic, concerns)
     if far:
         return

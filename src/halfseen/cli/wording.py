@@ -12,13 +12,13 @@ OPTIONS = {
     "covariance_type": "--covariance",
     "feature_weights": "--weights",
     "moments": "--moments",
+    "scale": "--scale",
 }
 PHRASES = {
     "overwrite=True": "--force",
     "refine='em'": "--refine",
     "refine=None": "--no-refine",
     "Files(path, columns=...)": "--columns",
-    "Scale them, or": "Use --standardise, or",
 }
 _SETTING = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:'([^']*)'|(\w+))")
 _NAME = re.compile(r"\b(n_components|complete_above|covariance_type)\b")
