@@ -209,7 +209,7 @@ def test_uneven_noise_is_told_as_a_multiple():
     assert sentence(alarms.uneven_noise, "not_spherical") == (
         "The noise is not alike in all columns, as the model assumes: within components the "
         f"variance is, as a multiple of what is assumed, {multiple:.2g} for '2'. Let each column "
-        "have its own (covariance 'tied_diag')."
+        "have its own: covariance_type='tied_diag'."
     )
 
 

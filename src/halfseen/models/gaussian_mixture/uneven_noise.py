@@ -96,7 +96,7 @@ def uneven_noise(case: Case) -> Iterator[Concern]:
             "not_spherical",
             "The noise is not alike in all columns, as the model assumes: within components the "
             f"variance is, as a multiple of what is assumed, {listed}. Let each column have its "
-            "own (covariance 'tied_diag').",
+            "own: covariance_type='tied_diag'.",
         )
 
 
