@@ -326,7 +326,10 @@ def test_groups_are_checked():
 # n_components="auto"
 
 
-AUTO = {"mixture": (GaussianMixture("auto"), mixture), "topics": (GammaPoisson("auto"), topics)}
+AUTO = {
+    "mixture": (GaussianMixture("auto", random_state=0), mixture),
+    "topics": (GammaPoisson("auto"), topics),
+}
 every_auto = pytest.mark.parametrize(("estimator", "draw"), AUTO.values(), ids=AUTO)
 
 

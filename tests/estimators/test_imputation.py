@@ -130,14 +130,29 @@ def test_wrong_requests_are_refused(model, counts, wrong):
 
 
 def test_a_mixture_is_handed_over_to_scikit_learn(counts):
-    for kind in ("tied_spherical", "spherical", "diag"):
-        ours = GaussianMixture(2, covariance_type=kind).fit(counts)
+    for kind in ("tied_spherical", "spherical", "tied_diag", "diag"):
+        ours = GaussianMixture(2, covariance_type=kind, outliers=None).fit(counts)
         theirs = ours.to_sklearn()
         complete = ours.impute(counts)
         np.testing.assert_allclose(theirs.score_samples(complete), ours.score_samples(complete))
         np.testing.assert_array_equal(theirs.predict(complete), ours.predict(complete))
         np.testing.assert_array_equal(theirs.get_params()["means_init"], ours.means_)
         assert theirs.fit(complete).converged_
+
+
+@pytest.mark.parametrize("scale", [None, "robust"])
+def test_outliers_and_spikes_are_handed_over_as_means_and_variances(scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 4)) + 5 * rng.integers(2, size=(2000, 1))
+    X[rng.random(2000) < 0.4, 1], X[:9, 2] = 0.0, 300.0
+    ours = GaussianMixture(2, scale=scale, random_state=0).fit(X)
+    assert ours.spike_values_[1] == 0.0
+    theirs = ours.to_sklearn()
+    np.testing.assert_array_equal(theirs.means_, ours.means_)
+    drawn, labels = ours.sample(40_000)
+    for component in range(2):
+        spread = drawn[labels == component].var(axis=0)
+        np.testing.assert_allclose(theirs.covariances_[component], spread, rtol=0.1)
 
 
 def test_a_mixture_with_a_dropped_feature_cannot_be_handed_over(counts):

@@ -45,11 +45,10 @@ class Lot:
 
 
 def some_rows(rows: Rows, most: int) -> MemoryRows:
-    """At most so many rows that hold something, in order; they count as before.
+    """At most so many rows that hold something, as if they were shuffled; they count as before.
 
-    Which ones depends on their numbers only, so that every engine keeps the same.
+    Which ones, and their order, depends on their numbers only, so that every engine keeps the same.
     """
-    lot = rows.accumulate(Lot.of(most))
-    table = lot.table[np.argsort(lot.numbers)]
+    table = rows.accumulate(Lot.of(most)).table
     values, weights = np.ascontiguousarray(table[:, :-1]), table[:, -1]
     return MemoryRows(values, rows.names, None if (weights == 1).all() else weights)

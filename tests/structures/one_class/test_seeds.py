@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfseen.structures.one_class.seeds import BLUR, FARTHEST, Seeding
+from halfseen.structures.one_class.seeds import BLUR, EVERY_WAY, FARTHEST, Seeding
 
 
 def table(n=60, d=5, seed=0):
@@ -46,10 +46,9 @@ def test_rows_have_most_of_the_nearest_seed_and_something_of_all(k):
 
 def test_the_same_seed_draws_the_same():
     seeding = Seeding.of(table())
-    for draw in (seeding.nearest, seeding.any_rows):
-        one, other = (draw(3, np.random.default_rng(4)) for _ in range(2))
-        np.testing.assert_array_equal(one, other)
-        assert not np.array_equal(one, draw(3, np.random.default_rng(5)))
+    one, other = (seeding.nearest(3, np.random.default_rng(4)) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+    assert not np.array_equal(one, seeding.nearest(3, np.random.default_rng(5)))
 
 
 def test_seeds_that_are_given_come_first():
@@ -70,19 +69,34 @@ def test_groups_far_apart_get_a_seed_each():
         assert len(set(label[:, 0])) == 4
 
 
-def test_any_rows_are_rows_on_the_scale_of_the_table_with_gaps_in_the_middle():
-    X = table()
-    middle = np.nanmedian(X, axis=0)
-    filled = np.where(np.isnan(X), middle, X)
-    for row in Seeding.of(X).any_rows(10, np.random.default_rng(1)):
-        near = np.abs(filled - row).max(axis=1)
-        assert near.min() < 1e-9 or (row[0] < 1e3 and (np.abs(filled[0] - row)[1:] < 1e-9).all())
+@pytest.mark.parametrize("n", [100, 900], ids=["all are joined", "others follow"])
+def test_groups_far_apart_are_joined_in_every_way(n):
+    rng = np.random.default_rng(0)
+    group = rng.integers(4, size=n)
+    X = 100 * np.eye(4)[group] + rng.normal(size=(n, 4))
+    X[rng.random(X.shape) < 0.02] = np.nan
+    X[np.isnan(X).all(axis=1)] = 0.0
+    found = list(Seeding.of(X).joined(4, EVERY_WAY))
+    assert len(found) == len(EVERY_WAY)
+    for shares in found:
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+        assert shares.shape == (n, 4)
+        assert (shares > 0).all()
+    label = found[0].argmax(axis=1)
+    assert sum(len(set(group[label == one])) == 1 for one in range(4)) >= 3
+
+
+def test_joining_rows_needs_no_chance():
+    one, other = (list(Seeding.of(table()).joined(3, EVERY_WAY)) for _ in range(2))
+    for ours, theirs in zip(one, other, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_more_components_than_rows_and_rows_that_are_alike_do_no_harm():
     alike = Seeding.of(np.ones((3, 2)))
     assert alike.nearest(5, np.random.default_rng(0)).shape == (3, 5)
-    assert alike.any_rows(5, np.random.default_rng(0)).shape == (5, 2)
+    for shares in alike.joined(5, EVERY_WAY):
+        assert shares.shape == (3, 5)
 
 
 def test_a_feature_that_no_row_holds_changes_nothing():

@@ -214,7 +214,7 @@ class Normal(Exponential):
             return parameters.variances
         share, rest = parameters.spike_shares, ~np.isnan(parameters.other)
         variance = np.where(rest, 0.0, parameters.variances)
-        centre = np.where(rest, parameters.other, parameters.centres)
+        centre = np.where(rest, parameters.other, _beside_the_spike(parameters))
         apart = share * (1 - share) * (parameters.spike - centre) ** 2
         both = (1 - share) * variance + apart
         return np.where(np.isnan(parameters.spike), parameters.variances, both)
@@ -249,9 +249,10 @@ class Normal(Exponential):
         return MixtureParameters(reference.weights, every, variances)
 
     def draw(self, parameters: MixtureParameters, labels: Labels, random: Any) -> Array:
-        """Centres and noise, or the spike; never an outlier."""
+        """Noise about what means say, or the spike; never an outlier."""
         noise = random.standard_normal((len(labels), parameters.means.shape[1]))
-        rows: Array = parameters.centres[labels] + noise * np.sqrt(parameters.variances[labels])
+        centre = _beside_the_spike(parameters)
+        rows: Array = centre[labels] + noise * np.sqrt(parameters.variances[labels])
         if np.isnan(parameters.spike).all():
             return rows
         rows = np.where(np.isnan(parameters.other), rows, parameters.other)
@@ -297,3 +298,15 @@ class Normal(Exponential):
 
         means = cells.shown_means(rows, parameters, low, high, shares)
         return replace(parameters, means=means)
+
+
+def _beside_the_spike(parameters: MixtureParameters) -> Array:
+    """Where values beside the spike are if means are as shown; (k, d).
+
+    Under a skewed column that is not the centre: what is drawn has the means that are claimed.
+    """
+    spiked = ~np.isnan(parameters.spike)
+    share = np.where(spiked, np.nan_to_num(parameters.spike_shares), 0.0)
+    at_spike = share * np.nan_to_num(parameters.spike)
+    beside: Array = (parameters.means - at_spike) / (1 - share)
+    return beside

@@ -225,7 +225,7 @@ class GaussianMixture(Estimator):
         them off as ``means_init``, ``weights_init`` and ``precisions_init`` for other mixtures.
         """
         fitted = self.fitted
-        return as_sklearn(self, fitted.parameters.variances)
+        return as_sklearn(self, self._model().emission.variances(fitted.parameters))
 
 
 NO_WEIGHTS = (

@@ -34,6 +34,8 @@ class MixtureParameters:
     other: Array = learned("second_values_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)
 
     def __post_init__(self) -> None:
+        if self.other is not NOT_GIVEN:  # all are
+            return
         nothing = np.full(self.means.shape, np.nan)
         usual = {"centres": self.means, "spike_shares": nothing}
         usual |= dict.fromkeys(("middle", "spread", "spike", "other"), nothing[0])

@@ -10,7 +10,8 @@ from halfseen.rows.naming import features
 def as_sklearn(mixture: Any, variances: Array) -> Any:
     """A fitted ``sklearn.mixture.GaussianMixture`` with the parameters of ours.
 
-    ``variances`` (k, d) are those of all components and features.
+    ``variances`` (k, d) are those of all components and features. It knows neither outliers nor
+    spikes: its normals have the means and variances that these give.
     """
     from sklearn.mixture import GaussianMixture  # slow to import, and few need it
 
@@ -20,7 +21,7 @@ def as_sklearn(mixture: Any, variances: Array) -> Any:
             f"{features(dropped, range(len(dropped)))} cannot be part of scikit-learn's mixture, "
             "in which every feature varies. Fit again without."
         )
-    kind = "diag" if mixture.covariance_type == "diag" else "spherical"
+    kind = "spherical" if (variances == variances[:, :1]).all() else "diag"
     covariances = variances.copy() if kind == "diag" else variances[:, 0].copy()
     other = GaussianMixture(
         mixture.n_components_,
