@@ -1,5 +1,6 @@
 """Gaussian mixtures with outliers and spikes: their E-step and M-step."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -77,6 +78,8 @@ def spike_shares(spike: Array, there: Array, normal: Array, parameters: MixtureP
 
     What is neither of two values is an outlier, and says nothing.
     """
+    if not parameters.spiked:
+        return parameters.spike_shares
     count = np.where(np.isnan(parameters.other), there + spike, normal)
     return np.where(np.isnan(parameters.spike), np.nan, (spike + 0.5) / (count + 1.0))
 
@@ -90,7 +93,9 @@ def outlier_share(there: Array, normal: Array) -> float:
 def prior(parameters: MixtureParameters) -> float:
     """What was taken to have been seen before, as a log-likelihood."""
     share, spikes = parameters.outlier_share, parameters.spike_shares
-    height = BEFORE * np.log(share) + (CELLS_BEFORE - BEFORE) * np.log1p(-share)
+    height = BEFORE * math.log(share) + (CELLS_BEFORE - BEFORE) * math.log1p(-share)
+    if not parameters.spiked:
+        return height
     return float(height + 0.5 * np.nansum(np.log(spikes) + np.log1p(-spikes)))
 
 

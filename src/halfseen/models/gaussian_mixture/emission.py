@@ -175,13 +175,15 @@ class Normal(Exponential):
     ) -> MixtureParameters:
         there, normal, first, second, at_spike = sums
         step = np.divide(first, normal, out=np.zeros_like(first), where=normal > 1e-10)
-        measured = np.isnan(before.other)  # of two values there is no spread
-        residual = np.where(measured, np.maximum(second - step**2 * normal, 0.0), 0.0)
+        residual, count = np.maximum(second - step**2 * normal, 0.0), normal
+        if before.spiked:
+            measured = np.isnan(before.other)  # of two values there is no spread
+            step, residual, count = (np.where(measured, x, 0.0) for x in (step, residual, count))
         return replace(
             before,
             weights=weights,
-            centres=before.centres + np.where(measured, step, 0.0),
-            variances=self._variances(residual, np.where(measured, normal, 0.0)),
+            centres=before.centres + step,
+            variances=self._variances(residual, count),
             spike_shares=cells.spike_shares(at_spike, there, normal, before),
             outlier_share=cells.outlier_share(there, normal),
         )

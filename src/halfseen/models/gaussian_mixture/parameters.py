@@ -1,5 +1,6 @@
 """Parameters of Gaussian mixtures."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,3 +48,8 @@ class MixtureParameters:
     def plain(self) -> bool:
         """Whether it is a mixture of normals and nothing else."""
         return self.outlier_share == 0
+
+    @property
+    def spiked(self) -> bool:
+        """Whether any feature has a spike."""
+        return not math.isnan(np.fmax.reduce(self.spike))

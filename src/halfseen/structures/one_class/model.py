@@ -93,7 +93,9 @@ class OneClass(Generic[P]):
         some = some_rows(rows, plan.most_rows)
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         starts = self._starts(some, start, n_components, plan, seed)
-        found = tried(starts, partial(self.climbed, some), n_some, plan.rounds)
+        found = starts
+        if len(starts) > 1:
+            found = tried(starts, partial(self.climbed, some), n_some, plan.rounds)
         simpler = self._simpler(some, found[0].parameters, n_some, kept)
         last = [Tried(one.name, simpler(one.parameters)) for one in finalists(found, n_rows)]
         if len(last) > 1:

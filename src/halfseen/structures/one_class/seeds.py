@@ -18,7 +18,7 @@ from halfseen.rows.arrays import Array
 
 FARTHEST = 3.0
 """Spreads from the middle: further values would be seeds for being far alone."""
-MOST_JOINED = 600
+MOST_JOINED = 400
 """Rows that are joined with each other: the cost grows with the square."""
 Way = Literal["ward", "complete", "average"]
 WAYS: tuple[Way, ...] = ("ward", "complete", "average")
