@@ -108,7 +108,7 @@ def judged(trial: Trial, last: Trial, n_rows: float) -> HeldOut:
     return replace(step, accepted=not why, refused=why)
 
 
-def why_not_reproduced(trial: Trial, n_rows: float) -> str:
+def why_not_reproduced(trial: Trial, n_rows: float, least_share: float = LEAST_SHARE) -> str:
     """Why the components of halves are not to be believed; empty if they are."""
     if trial.agreement is not None and trial.agreement < ENOUGH_AGREEMENT:
         return (
@@ -120,7 +120,7 @@ def why_not_reproduced(trial: Trial, n_rows: float) -> str:
             "one of them is not found again in the other half (overlap "
             f"{_down(trial.overlap):.2f}, of at least {ENOUGH_OVERLAP:g})"
         )
-    return too_small(trial.smallest, n_rows)
+    return too_small(trial.smallest, n_rows, least_share)
 
 
 def _down(agreement: float) -> float:
@@ -128,9 +128,9 @@ def _down(agreement: float) -> float:
     return math.floor(100 * agreement) / 100
 
 
-def too_small(share: float, n_rows: float) -> str:
+def too_small(share: float, n_rows: float, least_share: float = LEAST_SHARE) -> str:
     """Why a smallest component of that share is too small; empty if it is not."""
-    least = max(LEAST_SHARE, LEAST_ROWS / n_rows)
+    least = max(least_share, LEAST_ROWS / n_rows)
     return (
         ""
         if share >= least

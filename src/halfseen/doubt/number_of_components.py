@@ -43,6 +43,8 @@ MOST_FEATURES = 128
 """More features than this do not make the spectrum's choice better, only slower."""
 MOST_ROWS = 10_000
 """More rows than this do not make halves say more, only slower."""
+ANY_SHARE = 0.0
+"""Of a component that stands out of the noise of the second moments: some rows are enough."""
 CANDIDATE_PASSES = 30
 """Fits that are only compared climb no longer: those with components too many hardly ever end."""
 
@@ -80,7 +82,9 @@ def choose(
     tests: tuple[RankTest, ...] = ()
     if model.abilities.rank_tests:
         try:
-            tests = spectrum(rows, seen, model, features, bins, by_moments)
+            _, calm, calm_seen = _calm(settings, model, rows, seen)
+            of_calm = features if calm is rows else features[seen.kept]
+            tests = spectrum(calm, calm_seen, model, of_calm, bins, by_moments)
         except DataError:  # such as pairs never seen together, which likelihood does without
             if settings.refine is None or not model.about.labels:
                 raise
@@ -180,7 +184,7 @@ def _by_spectrum(
     spectral = tests[-1].n_components
     try:
         reference = tried(spectral, None)
-        why = why_not_reproduced(reference, n_rows) if spectral > 1 else ""
+        why = why_not_reproduced(reference, n_rows, ANY_SHARE) if spectral > 1 else ""
         if why:
             return why
         trials = {spectral: reference}
@@ -199,11 +203,15 @@ def _by_spectrum(
             "a row"
         )
     # A trifle is gained by what stands for noise, but that does not reproduce.
-    real = more.clearly_better and not why_not_reproduced(trials[more.n_components], n_rows)
+    real = more.clearly_better and not why_not_reproduced(
+        trials[more.n_components], n_rows, ANY_SHARE
+    )
     if more.n_components > spectral and real:
         chosen = more.n_components
     if chosen > 1:
-        why = why_not_reproduced(trials[chosen], n_rows) or too_small(smallest(chosen), n_rows)
+        why = why_not_reproduced(trials[chosen], n_rows, ANY_SHARE) or too_small(
+            smallest(chosen), n_rows, ANY_SHARE
+        )
         if why:
             return why
     steps = (replace(one, accepted=one.n_components == chosen) for one in found)
