@@ -32,17 +32,20 @@ def folder(tmp_path):
     return tmp_path
 
 
-def in_memory(folder):
-    return GaussianMixture(2).fit(pd.read_parquet(folder / "table")[NAMES])
+def in_memory(folder, **settings):
+    return GaussianMixture(**settings).fit(pd.read_parquet(folder / "table")[NAMES])
 
 
 def test_workers_of_a_cluster_fit_a_folder(folder):
     out = folder / "model.halfseen"
     with local_cluster(1) as cluster:
         address = cluster.scheduler_address
-        result = run("fit", folder / "table", "-k", 2, "--cluster", address, "--out", out, "--json")
+        asked = "--cluster", address, "--out", out, "--json", "--seed", 0
+        result = run("fit", folder / "table", "-k", 2, *asked)
     assert result.exit_code == 0, result.output
-    np.testing.assert_allclose(load(out).means_, in_memory(folder).means_, rtol=1e-9, atol=1e-9)
+    model = load(out)
+    expected = in_memory(folder, **model.get_params())
+    np.testing.assert_allclose(model.means_, expected.means_, rtol=1e-9, atol=1e-9)
     told = json.loads(result.stdout)
     assert told["columns"] == NAMES
     assert told["n_rows"] == 3000

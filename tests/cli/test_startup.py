@@ -53,7 +53,7 @@ def test_an_unknown_command_is_a_wrong_call():
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"), [("halfseen ", "impute"), ("halfseen fit --st", "--standardise")]
+    ("words", "expected"), [("halfseen ", "impute"), ("halfseen fit --sc", "--scale")]
 )
 def test_the_shell_completes_commands_and_options(words, expected):
     result = subprocess.run(

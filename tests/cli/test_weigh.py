@@ -27,6 +27,9 @@ def succeed(*arguments):
     return result
 
 
+AS_IT_IS = ("--scale", "none")
+
+
 def words(result):
     return " ".join(result.output.split())
 
@@ -56,7 +59,7 @@ def folder(tmp_path_factory):
 
 
 def test_weigh_shows_every_way_with_the_option_that_asks_for_it(folder):
-    result = succeed("weigh", folder / "plain.csv", "-k", 3)
+    result = succeed("weigh", folder / "plain.csv", "-k", 3, *AS_IT_IS)
     found = compare_weights(pd.read_csv(folder / "plain.csv"), n_components=3)
     said = words(result)
     assert "With 3 components, log-likelihood of held-out rows" in said
@@ -73,7 +76,7 @@ def test_weigh_shows_every_way_with_the_option_that_asks_for_it(folder):
 
 
 def test_weigh_tells_machines_the_same(folder):
-    told = json.loads(succeed("weigh", folder / "plain.csv", "-k", 3, "--json").stdout)
+    told = json.loads(succeed("weigh", folder / "plain.csv", "-k", 3, *AS_IT_IS, "--json").stdout)
     found = compare_weights(pd.read_csv(folder / "plain.csv"), n_components=3)
     assert (told["best"], told["usual"], told["reason"]) == (found.best, "observed", found.reason)
     assert told["n_components"] == 3
@@ -90,7 +93,7 @@ def test_weigh_chooses_how_many_if_it_is_not_told(folder):
 
 
 def test_weigh_leaves_the_column_of_groups_out_and_goes_by_it(folder):
-    only = ("--columns", ",".join(NAMES))
+    only = ("--columns", ",".join(NAMES), *AS_IT_IS)
     frame = pd.read_csv(folder / "visits.csv")
     told = json.loads(
         succeed(
@@ -100,7 +103,9 @@ def test_weigh_leaves_the_column_of_groups_out_and_goes_by_it(folder):
     found = compare_weights(frame[NAMES], n_components=3, groups=frame["patient"])
     assert [way["error"] for way in told["ways"]] == pytest.approx([w.error for w in found.ways])
     numbers = json.loads(
-        succeed("weigh", folder / "visits.csv", "-k", 3, "--groups", "ward", "--json").stdout
+        succeed(
+            "weigh", folder / "visits.csv", "-k", 3, *AS_IT_IS, "--groups", "ward", "--json"
+        ).stdout
     )
     found = compare_weights(frame[NAMES], n_components=3, groups=frame["ward"])
     assert [way["error"] for way in numbers["ways"]] == pytest.approx([w.error for w in found.ways])
@@ -145,7 +150,7 @@ REFUSED = {
     "log of counts": (
         ("--model", "gamma-poisson", "--log", "age"),
         2,
-        "--log and --standardise make fractions of counts.",
+        "--log and --scale standard make fractions of counts.",
     ),
 }
 
@@ -210,7 +215,17 @@ def test_parameters_are_told_as_options(sentence, option):
 
 
 def test_fit_says_what_to_be_careful_about(folder, tmp_path):
-    result = succeed("fit", folder / "noisy.csv", "-k", 4, "--out", tmp_path / "m.halfseen")
+    result = succeed(
+        "fit",
+        folder / "noisy.csv",
+        "-k",
+        4,
+        *AS_IT_IS,
+        "--seed",
+        0,
+        "--out",
+        tmp_path / "m.halfseen",
+    )
     said = words(result)
     careful = said[said.index("What to be careful about:") :]
     assert "- 'noise' is not related to any other column" in careful
