@@ -7,7 +7,9 @@ variables with partial data. A. Anandkumar, R. Ge, D. Hsu, S. Kakade, M. Telgars
 decompositions for learning latent variable models.
 """
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -86,7 +88,8 @@ def learn(
         k = _told_apart(model, plan, routes, moments)
         rank = cumulants.rank(k)
         routes.second.check(moments, part, rank, k)
-        signal = cumulants.signal(moments, plan.kept.complete[used], k)
+        with _told(not (plan.polish and model.starts)):
+            signal = cumulants.signal(moments, plan.kept.complete[used], k)
         weights = plan.weights(moments.observed_fraction, signal, used)
         whitening = routes.second.whiten(signal, weights / signal.unit, rank)
     with stages("triples of features"):
@@ -105,9 +108,19 @@ def learn(
     parameters, climb = model.finished(found), None
     if plan.polish:
         with stages("polishing"):
-            seed, wanted = plan.settings.seed, plan.n_components
+            wanted, settings = plan.n_components, plan.settings
+            seed = settings.steady_seed if model.starts else settings.seed
             parameters, climb = model.polish(rows, parameters, wanted, plan.kept, seed)
     return Learned(parameters, found, evidence, decomposition, used, climb)
+
+
+@contextmanager
+def _told(told: bool) -> Iterator[None]:
+    """What is weak in moments is told where they are the result, and not but one of many starts."""
+    with warnings.catch_warnings():
+        if not told:
+            warnings.simplefilter("ignore", WeakMomentsWarning)
+        yield
 
 
 def _told_apart(model: Model[Any], plan: Plan, routes: Routes, moments: Moments) -> int:

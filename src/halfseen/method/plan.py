@@ -124,6 +124,10 @@ class Settings:
         """A number drawn from the random state."""
         return int(check_random_state(self.random_state).randint(2**31))
 
+    def steady_seed(self) -> int:
+        """The same, and always one if there is none: for chance that hardly shows."""
+        return 0 if self.random_state is None else self.seed()
+
 
 THIRD_MOMENTS: dict[str, ThirdMoment] = {
     "auto": automatic,

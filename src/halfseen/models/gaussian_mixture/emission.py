@@ -26,6 +26,8 @@ SMALLEST_SPREAD = 1e-6
 """Of a feature's range: a component with less has shrunk onto a point."""
 SMALLEST_VARIANCE = 1e-4
 """Of a feature's variance, for components of tables that were looked through for outliers."""
+STRENGTH = 0.25
+"""Cells of each feature's own spread that every component is taken to have seen before."""
 OUT_OF_SIGHT = 10.0
 """Spreads from the middle: a table with values there is not learned from as if they were normal."""
 FAR = 1.5
@@ -76,7 +78,7 @@ class Normal(Exponential):
             ceiling=shape.shared((high - low) ** 2),
             low=low,
             high=high,
-            strength=float(self.outliers),
+            strength=STRENGTH if self.outliers else 0.0,
             seen=seen if self.outliers else None,
         )
 
