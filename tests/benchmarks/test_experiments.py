@@ -99,12 +99,12 @@ def test_the_passes_of_a_fit_cost_a_few_plain_sums():
             assert after[stage] <= max(before[stage], 0.1)
 
 
-def test_the_way_of_a_row_goes_through_thirty_modules():
+def test_the_way_of_a_row_through_the_moments_goes_through_thirty_modules():
     assert rows_way.entered(["a", "a", "b", "a", "c", "c"]) == {"a": 2, "b": 1, "c": 1}
-    way = rows_way.entered(rows_way.called(rows_way.table()))
+    way = rows_way.entered(rows_way.called(rows_way.table(), **rows_way.MOMENTS))
     assert {"rows.engines.memory", "moments.survey"} <= set(way)
     assert len(way) <= 30
-    assert way.total() <= kept("rows_way")["figures"]["switches"]
+    assert way.total() <= kept("rows_way")["figures"]["by moments"]["switches"]
 
 
 def test_an_em_iteration_costs_little_more_than_its_products():
