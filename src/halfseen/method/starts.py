@@ -23,18 +23,27 @@ class Plan(NamedTuple):
     thorough: bool  # whether rows are joined to groups in every way
     most_rows: int  # that starts are tried on
     rounds: Rounds  # on those
+    agreeing: int  # so many that lead to one place are enough
     last: Rounds  # on all rows, before one goes to the end
 
 
 EVERY = 1000
 MANY_ROWS = 5000
-FEW_COMPONENTS = 3
-FEW = Plan(n_seeds=4, thorough=False, most_rows=1000, rounds=((EVERY, 6), (4, 10)), last=((2, 12),))
 USUAL = Plan(
-    n_seeds=7, thorough=True, most_rows=1000, rounds=((EVERY, 8),), last=((6, 10), (2, 20))
+    n_seeds=12,
+    thorough=True,
+    most_rows=1000,
+    rounds=((EVERY, 3), (14, 5), (8, 8)),
+    agreeing=6,
+    last=((6, 8), (3, 15)),
 )
 LARGE = Plan(
-    n_seeds=6, thorough=False, most_rows=1000, rounds=((EVERY, 6), (3, 12)), last=((2, 15),)
+    n_seeds=6,
+    thorough=False,
+    most_rows=1000,
+    rounds=((EVERY, 6), (3, 12)),
+    agreeing=3,
+    last=((2, 15),),
 )
 """With many rows the moments know best, and what other starts find is only a check."""
 SAME = 1.0
@@ -52,17 +61,22 @@ class Tried(NamedTuple, Generic[P]):
     passes: int = 0  # over those rows
 
 
-def plan_for(n_rows: float, n_components: int) -> Plan:
-    """Few rows and many components have many maxima."""
-    if n_rows > MANY_ROWS:
-        return LARGE
-    return FEW if n_components <= FEW_COMPONENTS else USUAL
+def plan_for(n_rows: float) -> Plan:
+    """Few rows have many maxima."""
+    return USUAL if n_rows <= MANY_ROWS else LARGE
 
 
 def tried(
-    starts: Iterable[Tried[P]], climb: ClimbFrom[P], n_rows: float, rounds: Rounds
+    starts: Iterable[Tried[P]],
+    climb: ClimbFrom[P],
+    n_rows: float,
+    rounds: Rounds,
+    agreeing: int = EVERY,
 ) -> list[Tried[P]]:
-    """Where starts lead on some rows, best first: after each round the worse stay behind."""
+    """Where starts lead on some rows, best first: after each round the worse stay behind.
+
+    Once ``agreeing`` starts lead to one place there are no more rounds.
+    """
 
     def go(one: Tried[P], most: int) -> Tried[P]:
         found, way = climb(one.parameters, most)
@@ -73,7 +87,14 @@ def tried(
     for n_on, most in rounds:
         on, behind = _parted(found, n_on)
         found = sorted([*(go(one, most) for one in on), *behind], key=lambda one: -one.height)
+        if len(agreed(found)) >= agreeing:
+            break
     return found
+
+
+def agreed(found: list[Tried[P]]) -> list[Tried[P]]:
+    """Those that led to the highest place."""
+    return [one for one in found if one.height > found[0].height - SAME]
 
 
 def _parted(found: list[Tried[P]], n_on: int) -> tuple[list[Tried[P]], list[Tried[P]]]:
@@ -90,11 +111,15 @@ FIRST = ("moments",)
 """Starts that are never given up early: with many rows they are the right ones."""
 
 
-def finalists(found: list[Tried[P]], n_rows: float) -> list[Tried[P]]:
+def finalists(found: list[Tried[P]], n_rows: float, plan: Plan) -> list[Tried[P]]:
     """Those that are worth climbing from on all rows.
 
-    With many rows what the moments say goes on, and another only if it was clearly better.
+    With many rows what the moments say goes on, and another only if it was clearly better. Of those
+    that agree one does.
     """
+    same = agreed(found)
+    if len(same) >= plan.agreeing:
+        return [*(one for one in same if one.name in FIRST), *same][:1]
     if n_rows <= MANY_ROWS:
         return found
     safe = [one for one in found if one.name in FIRST]

@@ -14,7 +14,7 @@ from halfseen.method.em import climb
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import reordered
 from halfseen.method.model import Abilities, About, Cells, Climb, Cumulants, Each, Polished
-from halfseen.method.starts import SAME, Plan, Tried, finalists, plan_for, tried
+from halfseen.method.starts import Plan, Tried, agreed, finalists, plan_for, tried
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.bins import Bins
@@ -89,15 +89,16 @@ class OneClass(Generic[P]):
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
     ) -> Polished:
         """By expectation-maximisation, from the best of several starts."""
-        n_rows, plan = kept.sums.n_rows, plan_for(kept.sums.n_rows, n_components)
+        n_rows, plan = kept.sums.n_rows, plan_for(kept.sums.n_rows)
         some = some_rows(rows, plan.most_rows)
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         starts = self._starts(some, start, n_components, plan, seed)
         found = starts
         if len(starts) > 1:
-            found = tried(starts, partial(self.climbed, some), n_some, plan.rounds)
+            climb_some = partial(self.climbed, some)
+            found = tried(starts, climb_some, n_some, plan.rounds, plan.agreeing)
         simpler = self._simpler(some, found[0].parameters, n_some, kept)
-        last = [Tried(one.name, simpler(one.parameters)) for one in finalists(found, n_rows)]
+        last = [Tried(one.name, simpler(one.parameters)) for one in finalists(found, n_rows, plan)]
         if len(last) > 1:
             last = tried(last, partial(self.climbed, rows), n_rows, plan.last)
         best = next(one for one in last if one.height >= last[0].height - EQUAL)
@@ -110,7 +111,7 @@ class OneClass(Generic[P]):
             converged=climb.converged,
             start=best.name,
             n_starts=len(found),
-            n_agreeing=sum(bool(one.height > found[0].height - SAME) for one in found),
+            n_agreeing=len(agreed(found)),
             work=sum(one.passes for one in found) * n_some / n_rows
             + sum(one.passes for one in last)
             + climb.n_iterations,
