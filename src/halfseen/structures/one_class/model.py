@@ -29,6 +29,8 @@ from halfseen.structures.one_class.scores import replicated
 from halfseen.structures.one_class.seeds import EVERY_WAY, FEW_WAYS, Seeding
 
 P = TypeVar("P")
+FEW_COMPONENTS = 3
+"""So few are found by joining rows in a few ways."""
 EQUAL = 0.01
 """Nats that are no reason to prefer another start to what the moments say."""
 RARE_ROW = 1e-4
@@ -159,7 +161,10 @@ class OneClass(Generic[P]):
         if n_known < k:
             known = seeding.nearest(k, random, self.emission.means(start))
             begun = steps.begun(some, known, like)
-        joined = enumerate(seeding.joined(k, EVERY_WAY if plan.thorough else FEW_WAYS), start=1)
+        joined = enumerate(
+            seeding.joined(k, EVERY_WAY if plan.thorough and k > FEW_COMPONENTS else FEW_WAYS),
+            start=1,
+        )
         about = ((i, seeding.nearest(k, random)) for i in range(1, plan.n_seeds + 1))
         return [
             Tried("moments", begun),
