@@ -90,6 +90,6 @@ def test_fewer_rows_get_more_starts():
 
 
 def test_once_enough_starts_agree_the_rest_is_left():
-    found = heights(moments=-0.5, a=0.0, b=-0.1, c=-0.2, d=-0.3, e=-0.4, f=-0.6)
-    assert len(agreed(found)) == 7
+    found = heights(moments=-0.5, **{name: -0.1 * i for i, name in enumerate("abcdefghij")})
+    assert len(agreed(found)) == 11
     assert [one.name for one in finalists(found, 1000, plan_for(1000))] == ["moments"]

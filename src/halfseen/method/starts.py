@@ -34,7 +34,7 @@ USUAL = Plan(
     thorough=True,
     most_rows=1000,
     rounds=((EVERY, 3), (14, 5), (8, 8)),
-    agreeing=6,
+    agreeing=10,
     last=((6, 8), (3, 15)),
 )
 LARGE = Plan(
