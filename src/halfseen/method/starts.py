@@ -19,7 +19,7 @@ Rounds = tuple[tuple[int, int], ...]
 class Plan(NamedTuple):
     """How many starts there are, and how far they go before the worse of them are given up."""
 
-    n_seeds: int
+    n_seeds: int  # of each kind
     thorough: bool  # whether rows are joined to groups in every way
     most_rows: int  # that starts are tried on
     rounds: Rounds  # on those
@@ -30,15 +30,15 @@ class Plan(NamedTuple):
 EVERY = 1000
 MANY_ROWS = 5000
 USUAL = Plan(
-    n_seeds=12,
+    n_seeds=7,
     thorough=True,
     most_rows=1000,
-    rounds=((EVERY, 3), (14, 5), (8, 8)),
-    agreeing=10,
+    rounds=((EVERY, 4), (12, 6), (6, 8)),
+    agreeing=EVERY,
     last=((6, 8), (3, 15)),
 )
 LARGE = Plan(
-    n_seeds=6,
+    n_seeds=3,
     thorough=False,
     most_rows=1000,
     rounds=((EVERY, 6), (3, 12)),
@@ -84,6 +84,8 @@ def tried(
         return Tried(one.name, found, height, one.passes + way.n_iterations)
 
     found = list(starts)
+    if len(found) < 2:
+        return found
     for n_on, most in rounds:
         on, behind = _parted(found, n_on)
         found = sorted([*(go(one, most) for one in on), *behind], key=lambda one: -one.height)

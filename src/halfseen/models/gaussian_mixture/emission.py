@@ -275,6 +275,26 @@ class Normal(Exponential):
         start = replace(parameters, centres=centres, means=centres)
         return self.within(cells.allowing(start, self.seen))
 
+    def about(self, places: Array, like: MixtureParameters) -> MixtureParameters:
+        """Centres there, and for every component the spread of the table."""
+        wide = self.shape.shared(self._spread_of_table(like))
+        centres = np.clip(places, self.low, self.high)
+        return replace(
+            like,
+            weights=np.full(len(places), 1 / len(places)),
+            centres=centres,
+            means=centres,
+            variances=np.broadcast_to(wide, places.shape),
+            spike_shares=np.where(np.isnan(like.spike), np.nan, np.full(places.shape, 0.5)),
+        )
+
+    def _spread_of_table(self, like: MixtureParameters) -> Array:
+        if self.seen is not None:
+            return self.seen.variance
+        middle = like.weights @ like.centres
+        total: Array = like.weights @ (like.variances + (like.centres - middle) ** 2)
+        return total
+
     def simpler(self, parameters: MixtureParameters, kept: Survey) -> MixtureParameters | None:
         """The same without outliers, if nothing in the table asks for them beforehand."""
         if self.seen is None or parameters.plain or not np.isnan(self.seen.spike).all():

@@ -77,6 +77,9 @@ class Emission(Protocol[P]):
     def begun(self, parameters: P) -> P:
         """Where polishing begins, from what the moments say."""
 
+    def about(self, places: Array, like: P) -> P:
+        """Components about ``places`` (k, d), otherwise alike and as wide as the table."""
+
     def simpler(self, parameters: P, kept: Survey) -> P | None:
         """The same with less allowed for, if the table might do without; None if there is none."""
 

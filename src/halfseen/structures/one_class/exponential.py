@@ -93,6 +93,17 @@ class Exponential:
         """Nothing is said of rows."""
         return np.ones((len(block), len(parameters.weights)))
 
+    def about(self, places: Array, like: Any) -> Any:
+        """Half way from where they are: of most families no more is known."""
+        k = len(places)
+        block = Block(places, np.ones(places.shape, dtype=bool))
+        shares = 0.5 * np.eye(k) + 0.5 / k
+        return self.maximise(np.full(k, 1 / k), self.given(block, shares, like), like)
+
+    def maximise(self, weights: Array, sums: tuple[Array, ...], before: Any) -> Any:
+        """The likeliest parameters."""
+        raise NotImplementedError
+
     def simpler(self, parameters: Any, kept: Survey) -> Any:
         """There is nothing simpler."""
         return None

@@ -95,14 +95,11 @@ class OneClass(Generic[P]):
         some = some_rows(rows, plan.most_rows)
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         starts = self._starts(some, start, n_components, plan, seed)
-        found = starts
-        if len(starts) > 1:
-            climb_some = partial(self.climbed, some)
-            found = tried(starts, climb_some, n_some, plan.rounds, plan.agreeing)
+        climb_some, climb_all = partial(self.climbed, some), partial(self.climbed, rows)
+        found = tried(starts, climb_some, n_some, plan.rounds, plan.agreeing)
         simpler = self._simpler(some, found[0].parameters, n_some, kept)
         last = [Tried(one.name, simpler(one.parameters)) for one in finalists(found, n_rows, plan)]
-        if len(last) > 1:
-            last = tried(last, partial(self.climbed, rows), n_rows, plan.last)
+        last = tried(last, climb_all, n_rows, plan.last)
         best = next(one for one in last if one.height >= last[0].height - EQUAL)
         parameters, climb = self.climbed(rows, best.parameters, self.max_iter)
         height, emission = climb.log_likelihood or 0.0, self.emission
@@ -166,10 +163,12 @@ class OneClass(Generic[P]):
             start=1,
         )
         about = ((i, seeding.nearest(k, random)) for i in range(1, plan.n_seeds + 1))
+        places = ((i, seeding.any_rows(k, random)) for i in range(1, plan.n_seeds + 1))
         return [
             Tried("moments", begun),
             *(Tried(f"joined rows {i}", steps.begun(some, one, like)) for i, one in joined),
             *(Tried(f"seeds {i}", steps.begun(some, one, like)) for i, one in about),
+            *(Tried(f"any rows {i}", self.emission.about(one, like)) for i, one in places),
         ]
 
     def _simpler(self, some: MemoryRows, best: P, n_some: float, kept: Survey) -> Callable[[P], P]:

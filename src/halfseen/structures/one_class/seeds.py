@@ -105,6 +105,11 @@ class Seeding:
             "between": left * np.sqrt(sizes * np.sqrt(len(left))),
         }
 
+    def any_rows(self, k: int, random: np.random.Generator) -> Array:
+        """Any rows, gaps being in the middle; (k, d)."""
+        row = random.choice(len(self.values), size=k, replace=k > len(self.values))
+        return self.middle + self.spread * self.values[row]
+
     def distances(self, seeds: Array, there: Array) -> Array:
         """Mean squared distances over shared features, as if all were shared; (n, c).
 
