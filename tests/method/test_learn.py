@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from halfseen import DataError, GaussianMixture, recovery, simulate
+from halfseen.models.gaussian_mixture.emission import STRENGTH
 
 MEANS = np.array([[0.0, 0, 0, 0, 0, 0], [5, 5, -5, 0, 5, -5], [-5, 5, 0, 5, 0, 5]])
 SHARES = [0.4, 0.3, 0.3]
