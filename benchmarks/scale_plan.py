@@ -48,9 +48,18 @@ def heard(passes: list[Pass], seconds: dict[str, float]) -> dict[str, float]:
 
 
 def mixture(
-    d: int, k: int, t: int, *, n_steps: int, route: str = "implicit", n_masks: int = 0
+    d: int,
+    k: int,
+    t: int,
+    *,
+    n_steps: int,
+    route: str = "implicit",
+    n_masks: int = 0,
+    n_sampled: int = 0,
 ) -> list[Pass]:
     """A spherical Gaussian mixture by moments about the mean, and EM in ``n_steps``.
+
+    It takes every value at its word (``outliers=None``); starts are tried on ``n_sampled`` rows.
 
     The centred form has a signal of rank k - 1. The ``route`` to the third moment is as in
     ``diagnostics_``; by least squares the ``n_masks`` different patterns of gaps go to the client.
@@ -69,8 +78,10 @@ def mixture(
         _features(d),
         _pass("pairs of features", "counts and products", 2 * d * d, d),
         triples[route],
+        _pass("polishing", "some rows", n_sampled * (d + 2), 0),
         Pass("polishing", "an EM step", n_steps, steps, 3 * NUMBER * k * d, steps),
     ]
+    passes = [one for one in passes if one.what != "some rows" or n_sampled]
     if t:
         passes.insert(3, _regression(t, k, d, extra=1))
     return passes

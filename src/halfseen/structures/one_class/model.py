@@ -14,7 +14,7 @@ from halfseen.method.em import climb
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import reordered
 from halfseen.method.model import Abilities, About, Cells, Climb, Cumulants, Each, Polished
-from halfseen.method.starts import Plan, Tried, agreed, finalists, plan_for, tried
+from halfseen.method.starts import MANY_ROWS, Plan, Tried, agreed, finalists, plan_for, tried
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.bins import Bins
@@ -35,10 +35,22 @@ EQUAL = 0.01
 """Nats that are no reason to prefer another start to what the moments say."""
 RARE_ROW = 1e-4
 """A row that one of so many of its component is as far out as is as likely unlike all of them."""
+MOST_CELLS = 5_000_000
+"""Of tables that are held in memory while starts are tried."""
 ENOUGH = 10
 """Passes that show whether parameters that allow for more are worth it."""
 WORTH = 5.0
 """Nats that it must bring for the rows that starts are tried on."""
+
+
+def _at_hand(rows: Rows, kept: Survey) -> Rows:
+    """The rows in memory, wherever they are, if they are few: starts go over them many times."""
+    n_rows, width = kept.sums.n_rows, len(kept.names)
+    if rows.sparse or n_rows > MANY_ROWS or n_rows * width > MOST_CELLS:
+        return rows
+    every = some_rows(rows, MANY_ROWS)
+    counted = every.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
+    return every if abs(counted - n_rows) < 1e-6 * n_rows else rows
 
 
 def anything(seen: Survey) -> None:
@@ -92,6 +104,7 @@ class OneClass(Generic[P]):
     ) -> Polished:
         """By expectation-maximisation, from the best of several starts."""
         n_rows, plan = kept.sums.n_rows, plan_for(kept.sums.n_rows)
+        rows = _at_hand(rows, kept)
         some = some_rows(rows, plan.most_rows)
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         starts = self._starts(some, start, n_components, plan, seed)
