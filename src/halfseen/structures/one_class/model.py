@@ -44,13 +44,26 @@ WORTH = 5.0
 
 
 def _at_hand(rows: Rows, kept: Survey) -> Rows:
-    """The rows in memory, wherever they are, if they are few: starts go over them many times."""
+    """The rows in memory, wherever they are, if they are few: starts go over them many times.
+
+    Rows that are the same are one that counts more often, and their order is their own, so that
+    starts do not depend on how a table is sorted or whether its rows are weighted or repeated.
+    """
     n_rows, width = kept.sums.n_rows, len(kept.names)
     if rows.sparse or n_rows > MANY_ROWS or n_rows * width > MOST_CELLS:
         return rows
     every = some_rows(rows, MANY_ROWS)
-    counted = every.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
-    return every if abs(counted - n_rows) < 1e-6 * n_rows else rows
+    counts = np.ones(len(every.table)) if every.weights is None else every.weights
+    if abs(counts.sum() - n_rows) > 1e-6 * n_rows:
+        return rows
+    known = np.where(np.isnan(every.table), np.inf, every.table)
+    different, which = np.unique(known, axis=0, return_inverse=True)
+    times: Array = np.zeros(len(different))
+    np.add.at(times, which.reshape(-1), counts)
+    order = np.random.default_rng(0).permutation(len(different))
+    table = np.where(np.isinf(different), np.nan, different)[order]
+    weights = None if (times == 1).all() else times[order]
+    return MemoryRows(np.ascontiguousarray(table), rows.names, weights)
 
 
 def anything(seen: Survey) -> None:
