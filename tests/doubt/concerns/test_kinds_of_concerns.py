@@ -168,16 +168,17 @@ def test_too_few_components_are_told_with_their_own_test():
 
 
 def test_overlap_is_told_with_the_shares_that_rows_have_of_two_components():
-    X, model, _ = told(alarms.one_too_many)
+    X, model, _ = told(alarms.overlapping)
     shares = model.predict_proba(X)
-    overlap = np.zeros((4, 4))
-    for i in range(4):
+    k = shares.shape[1]
+    overlap = np.zeros((k, k))
+    for i in range(k):
         for j in range(i):
             both = np.sum(shares[:, i] * shares[:, j])
             overlap[j, i] = both / shares[:, i].sum() + both / shares[:, j].sum()
     i, j = np.unravel_index(overlap.argmax(), overlap.shape)
     assert overlap[i, j] > OVERLAP
-    assert sentence(alarms.one_too_many, "overlapping_components").startswith(
+    assert sentence(alarms.overlapping, "overlapping_components").startswith(
         f"Component {i} and component {j} overlap: what is observed in a row often cannot tell "
         f"which it is from (overlap {overlap[i, j]:.2f}; 0 is apart, 1 the same)."
     )
@@ -287,10 +288,10 @@ def case_of(model, X, names, **options):
 
 
 def test_names_and_what_components_are_called_are_the_callers():
-    X, model, _ = told(alarms.one_too_many)
+    X, model, _ = told(alarms.overlapping)
     names = tuple(f"column {letter}" for letter in "abcdefgh")
     told_so = dict(concerns_of(case_of(model, X, names, called="group {:+d}".format)))
-    plain = sentence(alarms.one_too_many, "overlapping_components")
+    plain = sentence(alarms.overlapping, "overlapping_components")
     i, j = (int(part[0]) for part in plain.lower().split("component ")[1:3])
     assert told_so["overlapping_components"].startswith(f"Group +{i} and group +{j} overlap")
     X, model, _ = told(alarms.noise_feature)

@@ -103,7 +103,7 @@ def uneven_noise(case: Case) -> Iterator[Concern]:
 def going_along(case: Case) -> Iterator[Concern]:
     """Features that go along with each other within components."""
     excess, stands_out = _excess(case)
-    np.fill_diagonal(stands_out, False)
+    stands_out = np.triu(stands_out, 1)
     if stands_out.any():
         i, j = np.unravel_index(np.argmax(np.abs(excess) * stands_out), stands_out.shape)
         yield Concern(
