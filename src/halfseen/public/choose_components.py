@@ -65,7 +65,7 @@ def choose_components(
     >>> from halfseen import choose_components
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(3000, 6)) + 4 * np.eye(6)[rng.integers(3, size=3000)]
-    >>> X[rng.random(X.shape) < 0.3] = np.nan
+    >>> X[rng.random(X.shape) < 0.1] = np.nan
     >>> choose_components(X, "gaussian").n_components
     3
     """
