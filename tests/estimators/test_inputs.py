@@ -112,5 +112,5 @@ def test_nothing_is_said_unless_asked(counts, capsys):
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1])
 def test_threads_do_not_change_the_model(n_jobs, counts, expected):
-    model = GaussianMixture(2, n_jobs=n_jobs).fit(counts)
+    model = GaussianMixture(2, n_jobs=n_jobs, random_state=0).fit(counts)
     np.testing.assert_allclose(model.means_, expected.means_, rtol=1e-10)
