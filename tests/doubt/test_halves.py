@@ -21,10 +21,10 @@ from halfseen.rows.rows import Block
 NAMES = tuple("abcde")
 
 
-def table(n=400, seed=0):
+def table(n=400, seed=0, seen=(1.0, 1.0, 1.0, 0.8, 0.6)):
     rng = np.random.default_rng(seed)
     X, _ = simulate.gaussian_mixture(n, [0.6, 0.4], 2.5 * np.eye(5)[:2], 1.0, rng)
-    return simulate.independent_gaps(X, [1.0, 1.0, 1.0, 0.8, 0.6], rng)
+    return simulate.independent_gaps(X, seen, rng)
 
 
 def halves(X, bins, n_ways=1, weights=None):
@@ -86,7 +86,7 @@ def test_a_component_without_rows_is_found_nowhere():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_each_row_is_scored_by_the_fit_that_did_not_see_it(weighted):
-    X, bins = table(), Bins(40)
+    X, bins = table(seen=np.ones(5)), Bins(40)
     weights = 1.0 + np.arange(len(X)) % 2 if weighted else None
     tried = halves(X, bins, weights=weights).tried(Trial(2), never)
     (halving,) = tried.halvings
@@ -110,8 +110,39 @@ def test_each_row_is_scored_by_the_fit_that_did_not_see_it(weighted):
         assert tried.agreement == pytest.approx(adjusted_rand_score(*given))
 
 
+def test_likelihoods_are_of_what_is_observed_and_components_of_rows_without_gaps():
+    X, bins = table(seen=[0.5, 0.5, 1.0, 0.8, 0.6]), Bins(40)
+    (halving,) = halves(X, bins).tried(Trial(2), never).halvings
+    label = bins.of(Block.from_table(X))
+    inside = (np.random.default_rng(0).permutation(40) % 2 == 0)[label]
+    filled, total, fits = X.copy(), np.zeros(40), []
+    for half in (inside, ~inside):
+        fit = GaussianMixture(2, covariance_type="diag", random_state=0).fit(X[half])
+        np.add.at(total, label[~half], fit.score_samples(X[~half]))
+        draw = fit.impute(X[~half], draws=1)
+        filled[~half] = draw[0]
+        fits.append(fit)
+    np.testing.assert_allclose(halving.said.scores.total[:, 0], total, rtol=1e-7)
+    crossed = np.zeros((2, 2))
+    np.add.at(crossed, tuple(fit.predict(filled) for fit in fits), 1)
+    np.testing.assert_array_equal(halving.said.table, crossed)
+
+
+def test_rows_that_tell_nothing_do_not_count_against_components_that_are_found_again():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 5)) + 4 * np.eye(5)[rng.integers(3, size=2000)]
+    X[rng.random(X.shape) < 0.4] = np.nan
+    tried = halves(X, Bins(40)).tried(Trial(3), never)
+    given = []
+    for half in (slice(1000), slice(1000, None)):
+        fit = GaussianMixture(3, covariance_type="diag", random_state=0).fit(X[half])
+        given.append(fit.predict(X))
+    assert adjusted_rand_score(*given) < 0.8
+    assert tried.agreement > 0.95
+
+
 def test_what_halves_say_adds_up_over_any_blocks():
-    X, bins = table(), Bins(40)
+    X, bins = table(seen=np.ones(5)), Bins(40)
     whole = halves(X, bins)
     ours = whole.tried(Trial(2), never).halvings[0].said
     for cut in (0, 133, 400):
@@ -120,7 +151,8 @@ def test_what_halves_say_adds_up_over_any_blocks():
         label = bins.of(Block.from_table(X))
         for fit, part in zip(fits, parts, strict=True):
             fit.fit(X[part.inside[label]])
-        say = _said(whole.model, bins, parts, tuple(fit.fitted.parameters for fit in fits))
+        models = tuple(fit.fitted.parameters for fit in fits)
+        say = _said(whole.model, bins, parts, models, whole=True)
         blocks = [Block.from_table(X[:cut]), Block.from_table(X[cut:], start=cut)]
         sums = say(blocks[0]) + say(blocks[1])
         np.testing.assert_allclose(sums.scores.total, ours.scores.total, rtol=1e-7)
@@ -280,4 +312,7 @@ def test_few_rows_are_drawn_with_their_weights_and_bins():
     assert len(set(numbers)) == 100
     np.testing.assert_array_equal(few.rows.table, X[numbers])
     np.testing.assert_array_equal(few.bins.labels, groups[numbers])
-    assert few_rows(rows, bins, 400).rows is rows
+    every = few_rows(rows, bins, 400)
+    np.testing.assert_array_equal(every.rows.table, X)
+    np.testing.assert_array_equal(every.rows.weights, weights)
+    assert few_rows(MemoryRows(X, NAMES), bins, 400).rows.weights is None

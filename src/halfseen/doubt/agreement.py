@@ -39,7 +39,7 @@ def least_overlap(table: Array) -> float:
     References
     ----------
     C. Hennig (2007), Cluster-wise assessment of cluster stability: below one half a component is
-    dissolved.
+    dissolved, from three quarters on it is found again.
 
     >>> import numpy as np
     >>> least_overlap(np.array([[0.0, 3.0], [2.0, 0.0]]))

@@ -18,9 +18,9 @@ ENOUGH_GAIN = 1.0
 """Standard errors by which held-out rows must be likelier than under the last number accepted."""
 ENOUGH_AGREEMENT = 0.8
 """The adjusted Rand index of what two halves make of all rows, in the mean."""
-ENOUGH_OVERLAP = 0.5
+ENOUGH_OVERLAP = 0.75
 """Rows that a component and its match in the other half share, of those that either has."""
-CLEAR_GAIN, CLEAR_AGREEMENT, CLEAR_OVERLAP = 4.0, 0.95, 0.8
+CLEAR_GAIN, CLEAR_AGREEMENT, CLEAR_OVERLAP = 4.0, 0.95, 0.9
 """What is beyond doubt after one way of halving the rows."""
 LEAST_SHARE, LEAST_ROWS = 0.01, 10
 PATIENCE, PATIENCE_AT_ONE = 3, 5

@@ -21,13 +21,18 @@ class FewRows(NamedTuple):
 def few_rows(rows: Rows, bins: Bins, most: int) -> FewRows:
     """At most so many rows, drawn by lot and kept in memory, each still in the bin it was in.
 
-    The draw depends on the number of rows only. Sparse rows may be too wide to be kept filled, and
-    stay where they are, all of them.
+    The draw depends on the number of rows only, and nothing on where they are kept. Sparse rows may
+    be too wide to be kept filled, and stay where they are, all of them.
     """
-    n_rows = rows.accumulate(len)
-    if n_rows <= most or rows.sparse:
+    if rows.sparse:
         return FewRows(rows, bins)
-    numbers = np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False))
+    n_rows = rows.accumulate(len)
+    every = np.arange(n_rows)
+    numbers = (
+        every
+        if n_rows <= most
+        else np.sort(np.random.default_rng(0).choice(every, most, replace=False))
+    )
 
     def drawn(block: Block) -> Array:
         first, last = np.searchsorted(numbers, [block.start, block.start + len(block)])
@@ -38,5 +43,6 @@ def few_rows(rows: Rows, bins: Bins, most: int) -> FewRows:
         )
 
     table = gathered(rows, drawn)
-    kept = MemoryRows(np.ascontiguousarray(table[:, :-2]), rows.names, table[:, -2].copy())
+    weights = None if (table[:, -2] == 1).all() else table[:, -2].copy()
+    kept = MemoryRows(np.ascontiguousarray(table[:, :-2]), rows.names, weights)
     return FewRows(kept, Bins(bins.n, table[:, -1].astype(np.intp)))

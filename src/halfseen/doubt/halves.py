@@ -16,6 +16,7 @@ from halfseen.moments.survey import Survey, survey
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines.reweighted import ReweightedRows
+from halfseen.rows.gathered import with_gaps
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.stages import Stages
 
@@ -139,7 +140,13 @@ class Halves(Generic[P]):
             ]
             parameters = [fit.parameters for fit in fits]
             said = self.rows.accumulate(
-                _said(self.model, self.bins, (one, other), (parameters[0], parameters[1]))
+                _said(
+                    self.model,
+                    self.bins,
+                    (one, other),
+                    (parameters[0], parameters[1]),
+                    whole=not self.rows.sparse,  # which may be too wide to be filled
+                )
             )
         shares = [float(self.model.shares(one).min()) for one in parameters]
         if said.table.size:
@@ -157,7 +164,7 @@ class Part(NamedTuple):
 
 
 def _said(
-    model: Model[P], bins: Bins, parts: tuple[Part, Part], fits: tuple[P, P]
+    model: Model[P], bins: Bins, parts: tuple[Part, Part], fits: tuple[P, P], *, whole: bool
 ) -> Callable[[Block], HalfScores]:
     labelled, most = model.about.labels, model.abilities.scored_rows
     n_rows = sum(part.seen.sums.n_rows for part in parts)
@@ -170,19 +177,34 @@ def _said(
         label, block = bins.of(block)[chosen], block.rows(chosen)
         weights = block.weighed(np.ones(len(block)))
         total = np.zeros(bins.n)
-        given = []
+        table = with_gaps(block) if whole and labelled else None
         for part, fit in zip(parts, fits, strict=True):
-            seen = block.select(part.seen.kept)
             apart = np.flatnonzero(~part.inside[label])
-            unseen = seen.rows(apart)
+            unseen = block.rows(apart).select(part.seen.kept)
             scores = unseen.weighed(model.log_likelihood(unseen, fit))
             total += np.bincount(label[apart], scores, minlength=bins.n)
-            if labelled:
-                given.append(np.asarray(model.hidden(seen, fit)))
+            if table is not None:
+                table[np.ix_(apart, part.seen.kept)] = _filled(unseen, model, fit)
+        filled = block if table is None else Block.from_table(table, start=block.start)
+        given = [
+            np.asarray(model.hidden(filled.select(part.seen.kept), fit))
+            for part, fit in zip(parts, fits if labelled else (), strict=labelled)
+        ]
         n_rows = np.bincount(label, weights, minlength=bins.n).astype(float)
         return HalfScores(CrossScores(n_rows, total[:, None]), _crossed(given, weights))
 
     return summarise
+
+
+def _filled(block: Block, model: Model[P], fit: P) -> Array:
+    """Values (n, d), those that were not observed drawn given those that were.
+
+    A row of which nothing tells is labelled by chance, which would count against components that
+    are found again: they are to agree on whole rows.
+    """
+    random = np.random.RandomState(block.start % 2**32)
+    (drawn,) = model.fill(lambda of_block: of_block(block), fit, 1, random)
+    return np.where(block.observed, block.values, drawn)
 
 
 def _crossed(hidden: list[Array], weights: Array) -> Array:

@@ -28,9 +28,9 @@ def choose_components(
     apart: it is accepted if held-out rows are more likely than under the last accepted number, by
     more than a standard error; if the two fits give rows the same components (an adjusted Rand
     index of at least 0.8 in the mean over several ways of halving), none of which shares less than
-    half of its rows with its match; and if the smallest component holds at least 1 % of the rows,
-    and 10. Numbers are tried from 2 upwards, until three in a row are refused, or five while none
-    was accepted: 1 then says that no number reproduces.
+    three quarters of its rows with its match; and if the smallest component holds at least 1 % of
+    the rows, and 10. Numbers are tried from 2 upwards, until three in a row are refused, or five
+    while none was accepted: 1 then says that no number reproduces.
 
     Where the second moments hold components and even noise alone, they answer first: components
     are added while the largest eigenvalue that they leave, features weighted by how often they are
@@ -39,7 +39,9 @@ def choose_components(
     better. Models whose rows are all components at once (topics) are chosen by these tests, one
     more or less if held-out likelihood clearly prefers it; halves do not judge them.
 
-    Of large tables 10,000 rows are halved. Fits that are only compared climb 30 passes at most.
+    Gaps are filled by draws before two fits are compared, as what little is seen of a row tells
+    nothing of whether components are found again. Of large tables 10,000 rows are halved. Fits that
+    are only compared climb 30 passes at most.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def choose_components(
     >>> from halfseen import choose_components
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(3000, 6)) + 4 * np.eye(6)[rng.integers(3, size=3000)]
-    >>> X[rng.random(X.shape) < 0.1] = np.nan
+    >>> X[rng.random(X.shape) < 0.3] = np.nan
     >>> choose_components(X, "gaussian").n_components
     3
     """
