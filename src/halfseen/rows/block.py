@@ -6,10 +6,10 @@ from functools import cache
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.compiled import njit
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.nonzeros import Nonzeros
 

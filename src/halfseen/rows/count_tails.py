@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array
+from halfseen.rows.compiled import njit
 from halfseen.rows.rows import Block
 
 EXACT = 32

@@ -5,9 +5,9 @@ from functools import cached_property
 from typing import Protocol, Self
 
 import numpy as np
-from numba import njit
 
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.compiled import njit
 
 
 class Described(Protocol):

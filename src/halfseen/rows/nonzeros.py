@@ -7,10 +7,10 @@ one number a row and topic, the exposure.
 from typing import NamedTuple, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array
+from halfseen.rows.compiled import njit
 
 Indices = NDArray[np.int64]
 

@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.rows.arrays import Array
+from halfseen.rows.compiled import njit
 
 
 def joint(

@@ -12,13 +12,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.special import gammaln
 
 from halfseen.models.gamma_poisson import row_random
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.posterior import factorised_posterior, log_factorials
 from halfseen.rows.arrays import Array
+from halfseen.rows.compiled import njit
 from halfseen.rows.nonzeros import Indices
 from halfseen.rows.rows import Block
 

@@ -3,13 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.special import digamma, gammaln
 
 from halfseen.models.gamma_poisson import special
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.rows.arrays import Array
+from halfseen.rows.compiled import njit
 from halfseen.rows.nonzeros import Indices
 from halfseen.rows.rows import Block
 

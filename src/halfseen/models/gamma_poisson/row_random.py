@@ -8,8 +8,9 @@ blocks.
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from halfseen.rows.compiled import njit
 
 State = NDArray[np.uint64]  # (1,)
 

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numba import njit
 from scipy.special import digamma, polygamma
 
 from halfseen.method.model import Climb, Polished
 from halfseen.models.gamma_poisson import row_random, special
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.rows.arrays import Array
+from halfseen.rows.compiled import njit
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.nonzeros import Indices
 from halfseen.rows.rows import Block, Rows

@@ -8,12 +8,13 @@ turned into floats.
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from halfseen.moments.thirds.packed import third_products
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.compiled import njit
 from halfseen.rows.rows import Block
 
 Words = NDArray[np.uint64]

@@ -15,10 +15,10 @@ exponential and rows only a few logarithms.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.block import Block
+from halfseen.rows.compiled import njit
 
 WIDTH = 2.0
 """The background's half width, in spreads of the feature."""

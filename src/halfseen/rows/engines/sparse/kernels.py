@@ -6,10 +6,10 @@ interpreter, so that blocks of rows run on threads.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array
+from halfseen.rows.compiled import njit
 
 Indices = NDArray[np.integer]
 Values = NDArray[np.floating]

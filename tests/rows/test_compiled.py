@@ -1,0 +1,81 @@
+"""Compiled functions work wherever they are installed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import halfseen
+from halfseen.rows.compiled import njit
+
+SOURCES = Path(halfseen.__file__).parent
+
+NO_CACHE = """
+import numba.core.caching
+numba.core.caching.CacheImpl._locator_classes = []  # as without a folder that can be written to
+"""
+FULL_DISK = """
+import numba.core.caching
+def full(self, name, data):
+    raise OSError(28, "No space left on device")
+numba.core.caching.IndexDataCacheFile.save = full
+"""
+CUT_SHORT = """
+import numba.core.caching
+def cut_short(self, *given):
+    raise EOFError("Ran out of input")
+numba.core.caching.IndexDataCacheFile.load = cut_short
+numba.core.caching.IndexDataCacheFile.save = cut_short
+"""
+FIT = """
+import numpy as np
+from halfseen.rows.block import Block
+from halfseen.rows.compiled import njit
+
+@njit(cache=True, nogil=True)
+def doubled(x):
+    return 2 * x
+
+print(doubled(21), doubled(0.5))
+"""
+
+
+def _said(before):
+    told = subprocess.run(
+        [sys.executable, "-c", before + FIT],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    return told.stdout.strip() or told.stderr
+
+
+def test_without_a_place_for_a_cache_functions_are_compiled_anew():
+    assert _said(NO_CACHE + "import halfseen, halfseen.models.gamma_poisson.estimator") == "42 1.0"
+
+
+def test_a_cache_that_cannot_be_written_or_read_is_no_cache():
+    # Functions of a script have no cache: the file of this one is used.
+    for broken in (FULL_DISK, CUT_SHORT):
+        code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n" + broken
+        assert _said(code + "import compiled_sample as s; print(s.doubled(3))\n").startswith("6")
+
+
+def test_options_are_those_of_numba():
+    @njit(cache=False, error_model="numpy")
+    def inverse(x):
+        return 1 / x
+
+    assert inverse(0.0) == float("inf")
+
+
+def test_nothing_else_asks_numba_to_compile():
+    asking = [
+        path.name
+        for path in SOURCES.rglob("*.py")
+        if path.name != "compiled.py"
+        and "njit" in path.read_text(encoding="utf-8")
+        and "from halfseen.rows.compiled import njit" not in path.read_text(encoding="utf-8")
+    ]
+    assert asking == []
