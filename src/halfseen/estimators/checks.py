@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+from sklearn.utils import check_random_state
+
 from halfseen.method.decomposers import DECOMPOSERS
 from halfseen.method.plan import THIRD_MOMENTS
 
@@ -67,6 +69,24 @@ def check_fraction(estimator: object, name: str) -> None:
         _refuse(estimator, name, "a number above 0 and at most 1")
 
 
+def check_threads(estimator: object, name: str) -> None:
+    """A parameter that is a number of threads as joblib counts them, or None."""
+    value: Any = getattr(estimator, name)
+    if value is not None and (not isinstance(value, Integral) or int(value) == 0):
+        _refuse(estimator, name, "an int other than 0 (-1 for all cores), or None")
+
+
+def check_seed(estimator: object, name: str) -> None:
+    """A parameter that seeds random numbers."""
+    value: Any = getattr(estimator, name)
+    try:
+        check_random_state(value)
+    except ValueError:
+        _refuse(
+            estimator, name, f"an int from 0 to {2**32 - 1}, a numpy.random.RandomState, or None"
+        )
+
+
 METHODS = ("weighted", "full", "partial")
 MOMENTS = ("available", "adjusted")
 INCOMPLETE = ("regress", "divide")
@@ -84,6 +104,8 @@ def check_parameters(estimator: Any) -> None:
     check_choice(estimator, "incomplete_features", INCOMPLETE)
     check_choice_or_none(estimator, "outliers", OUTLIERS)
     check_choice_or_none(estimator, "refine", estimator.refinements)
+    check_threads(estimator, "n_jobs")
+    check_seed(estimator, "random_state")
     if estimator.method == "partial" and estimator.incomplete_features == "divide":
         raise ValueError(
             "method='partial' has no weights to divide by. Use incomplete_features='regress'."

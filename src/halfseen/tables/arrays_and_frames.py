@@ -14,6 +14,7 @@ from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Block
+from halfseen.tables.as_given import as_given, holds_dates
 from halfseen.tables.batches import Batch
 from halfseen.tables.column_order import column_names, in_fitted_order
 
@@ -50,7 +51,10 @@ def read_batch(X: Any) -> Batch:
 
 
 def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.ndarray[Any, Any]:
+    X = as_given(X)
     try:
+        if holds_dates(X):
+            raise TypeError("dates are no numbers")
         table: np.ndarray[Any, Any] = validate_data(
             estimator,
             X,
@@ -59,6 +63,11 @@ def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.
             ensure_all_finite=False,
             ensure_min_samples=fewest_rows,
         )
+    except OverflowError as error:
+        raise DataError(
+            "The table holds a whole number that is too large for a float. Leave out identifiers, "
+            "and write amounts in a larger unit."
+        ) from error
     except (TypeError, ValueError) as error:
         names = not_numbers(X)
         if not names:

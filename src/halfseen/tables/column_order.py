@@ -36,11 +36,16 @@ def column_names(X: Any) -> list[Any]:
     """The names of a data frame's columns; none if it is no data frame."""
     try:
         frame = nw.from_native(X, pass_through=True)
-    except DuplicateError:  # which only pandas allows
-        return list(X.columns)
+    except DuplicateError:  # which pandas and Arrow allow
+        return list(getattr(X, "column_names", X.columns))
     if isinstance(frame, nw.LazyFrame):  # one of Dask's
         return list(frame.collect_schema())
     return list(frame.columns) if isinstance(frame, nw.DataFrame) else []
+
+
+def repeated(names: list[Any]) -> list[str]:
+    """The names that stand there several times."""
+    return [str(name) for name, times in Counter(names).items() if times > 1]
 
 
 def _taken(X: Any, names: list[Any]) -> Any:

@@ -11,8 +11,13 @@ def read_row_weights(estimator: Any, sample_weight: Any, n_rows: int) -> Array |
     """Checked weights (n,), or None if every row counts once."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=float)
     name = type(estimator).__name__
+    if np.ma.is_masked(sample_weight):
+        raise ValueError(
+            f"The 'sample_weight' of {name}.fit is masked in some rows. Give these rows a weight "
+            "too: 0 leaves them out."
+        )
+    weights = np.asarray(sample_weight, dtype=float)
     if weights.shape != (n_rows,):
         raise ValueError(
             f"The 'sample_weight' of {name}.fit must hold one number a row, {n_rows} in all. "
