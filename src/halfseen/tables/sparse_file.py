@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.io import mmread
-from scipy.sparse import csr_array, load_npz
+from scipy.io import mminfo, mmread
+from scipy.sparse import csr_array, issparse, load_npz
 
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
@@ -17,8 +17,12 @@ from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.files import Files
 from halfseen.tables.formats.numpy_file import is_sparse
 from halfseen.tables.kinds import Column
+from halfseen.tables.sparse_structure import sound
+from halfseen.tables.width import check_size
 
 MARKETS = (".mtx", ".mtx.gz")
+FEWEST_BYTES, MOST_COMPRESSED = 2, 1100
+"""Of a value in Matrix Market, and how much gzip may make of a byte."""
 
 
 def is_sparse_file(path: Path) -> bool:
@@ -29,11 +33,32 @@ def is_sparse_file(path: Path) -> bool:
 def read_sparse_file(path: Path) -> Any:
     """The matrix in a file, in compressed rows."""
     try:
-        return csr_array(mmread(path) if _is_market(path) else load_npz(path))
-    except (OSError, ValueError, EOFError, AttributeError) as error:
+        found = sound(_read(path), path.name)
+        return sound(csr_array(found), path.name)
+    except (DataError, MemoryError):
+        raise
+    # Readers of damaged bytes raise whatever the bytes make them do.
+    except Exception as error:
+        if isinstance(error, PermissionError):
+            raise
+        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise DataError(
-            f"{path.name} cannot be read as a sparse matrix: {error}. Write it again."
+            f"{path.name} cannot be read as a sparse matrix: {reason}. Write it again."
         ) from error
+
+
+def _read(path: Path) -> Any:
+    if not _is_market(path):
+        return load_npz(path)
+    try:
+        _check_promise(path)
+        found = mmread(path)
+    except OverflowError as error:
+        raise DataError(
+            f"{path.name} holds whole numbers that are too large for 64 bits ({error}). Write "
+            "'real' in place of 'integer' in its first line, or the numbers in a larger unit."
+        ) from error
+    return found if issparse(found) else csr_array(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +109,18 @@ def open_sparse_file(given: Files) -> SparseSource:
         stored = np.where(np.isin(matrix.data, codes), np.nan, matrix.data)
         matrix = csr_array((stored, matrix.indices, matrix.indptr), shape=matrix.shape)
     return SparseSource(matrix, names)
+
+
+def _check_promise(path: Path) -> None:
+    """Refuse what would be made room for before it is seen that it is not there."""
+    n_rows, n_columns, n_stored, *_ = mminfo(path)
+    check_size(path.name, n_rows, n_columns)
+    size = path.stat().st_size * (MOST_COMPRESSED if path.suffix == ".gz" else 1)
+    if n_stored * FEWEST_BYTES > size:
+        raise DataError(
+            f"{path.name} cannot be read as a sparse matrix: it says that it holds {n_stored:,} "
+            f"values, for which its {path.stat().st_size:,} bytes are too few. Write it again."
+        )
 
 
 def _written_out(part: Any, chosen: tuple[int, ...]) -> np.ndarray[Any, Any]:

@@ -13,6 +13,7 @@ from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.errors import DataError
 from halfseen.tables.arrays_and_frames import feature_names
 from halfseen.tables.observed_blocks import ObservedBlocks
+from halfseen.tables.sparse_structure import sound
 
 
 def read_sparse(
@@ -25,9 +26,11 @@ def read_sparse(
     **engine: Any,
 ) -> SparseRows:
     """The rows of a SciPy sparse matrix, in which stored NaNs and blocks not seen are gaps."""
+    given = sound(X)
     matrix = validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
+        estimator, given, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
     )
+    matrix = matrix if matrix is given else sound(matrix)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # not the user's own
         matrix.sum_duplicates()

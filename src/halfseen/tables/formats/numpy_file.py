@@ -22,6 +22,7 @@ from halfseen.rows.naming import quoted
 from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.formats.format import Field, Header, Look, Part, Reading, reading
+from halfseen.tables.width import check_width
 
 SPARSE = {"format.npy", "shape.npy", "data.npy"}
 """What ``scipy.sparse.save_npz`` writes, among other arrays."""
@@ -55,6 +56,7 @@ class NumpyFile:
                 f"{file.name} holds an array of {layout.dtype}, which cannot be read as numbers. "
                 "Save a table of numbers."
             )
+        check_width(file.name, layout.shape[1])
         numbers = map(str, range(layout.shape[1]))
         return Header(tuple(Field(number, number) for number in numbers), named=False)
 
