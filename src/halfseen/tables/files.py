@@ -24,6 +24,8 @@ class Files:
     columns : sequence of str or int, or None, default=None
         Which columns to learn from, in this order; the others are not read. By name, or by number
         in NumPy's files. None takes all that hold numbers.
+    drop : sequence of str or int, default=()
+        Columns that are not read, whatever they hold.
     memory : float, default=256
         MB that the batches of rows in flight may take together, which sets how many rows are read
         at a time. Beside it stand the sums of the fit, and what the format must hold at once: a
@@ -60,3 +62,4 @@ class Files:
     dask: bool = False
     missing_values: Sequence[str] = ()
     preprocessing: Preprocessing | None = None
+    drop: Sequence[str | int] = ()

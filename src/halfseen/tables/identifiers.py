@@ -2,7 +2,7 @@
 
 import re
 
-from halfseen.tables.cells.sums import CellSums
+from halfseen.tables.cells.sums import MOSTLY, CellSums
 from halfseen.tables.kinds import Reason
 
 NAMES = {"id", "ids", "pid", "uid", "uuid", "guid", "rownames", "row.names", "row_names", "rowname"}
@@ -30,6 +30,11 @@ OF_SEVERAL_ROWS = Reason(
 CLOSE_TOGETHER = Reason(
     "its values are all different and close together, as numbers of rows are",
     "their values are all different and close together, as numbers of rows are",
+)
+
+MORE_DIGITS = Reason(
+    "its whole numbers have more digits than can be reckoned with, as only identifiers have",
+    "their whole numbers have more digits than can be reckoned with, as only identifiers have",
 )
 
 
@@ -64,6 +69,8 @@ def identifies(name: str, cells: CellSums) -> Reason | None:
     values = cells.distinct
     if cells.writing is None or not values.whole:
         return None
+    if cells.long > MOSTLY * cells.known:
+        return MORE_DIGITS
     if named_as_identifier(name):
         if values.nearly_all_different:
             return NEARLY_UNIQUE

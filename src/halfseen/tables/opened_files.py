@@ -48,7 +48,7 @@ def _opened(given: Files, files: tuple[OneFile, ...], format: Format) -> FileSou
     for file in files:
         _check_columns(file, asked)
         if given.columns is None:
-            _check_same(file, first, asked)
+            _check_same(file, first, (*asked, *map(str, given.drop)))
     gaps = Gaps(tuple(given.missing_values))
     looks = [_look(format, file, asked, gaps) for file in files]
     seen = {
@@ -81,6 +81,11 @@ def _check(given: Files) -> None:
         raise ValueError(
             f"The 'columns' of Files must be a list of names. Got {given.columns!r} instead: write "
             f"[{given.columns!r}]."
+        )
+    if isinstance(given.drop, str):
+        raise ValueError(
+            f"The 'drop' of Files must be a list of names. Got {given.drop!r} instead: write "
+            f"[{given.drop!r}]."
         )
     if isinstance(given.missing_values, str):
         raise ValueError(
@@ -128,16 +133,29 @@ def _asked(given: Files, first: OneFile) -> tuple[str, ...]:
     """The columns that are asked for, or all."""
     if given.columns is None and given.preprocessing is not None:
         return given.preprocessing.columns
+    dropped = _dropped(given, first)
     if given.columns is None:
-        header = first.header
-        return tuple(name for name in header.names if name not in header.aside)
-    names = tuple(map(str, given.columns))
+        aside = {*first.header.aside, *dropped}
+        return tuple(name for name in first.header.names if name not in aside)
+    names = tuple(name for name in map(str, given.columns) if name not in dropped)
     twice = _repeated(names)
     if twice:
         raise ValueError(f"The 'columns' of Files name {_listed(twice)} twice. Name each once.")
     if given.preprocessing is not None and given.preprocessing.columns != names:
         raise ValueError("The 'columns' of Files must be those of its 'preprocessing'.")
     return names
+
+
+def _dropped(given: Files, first: OneFile) -> set[str]:
+    """The columns that nobody wants to see, which the files must have."""
+    dropped, known = set(map(str, given.drop)), set(first.header.names)
+    unknown = sorted(dropped - known)
+    if unknown:
+        raise DataError(
+            f"{first.path.name} has no column {_listed(unknown)} to drop. It has "
+            f"{_listed(first.header.names)}."
+        )
+    return dropped
 
 
 def _check_columns(file: OneFile, names: tuple[str, ...]) -> None:

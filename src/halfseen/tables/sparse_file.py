@@ -95,8 +95,10 @@ def open_sparse_file(given: Files) -> SparseSource:
     """The matrix of a file, with the columns and gaps that are asked for."""
     matrix = read_sparse_file(Path(given.path))
     names = tuple(map(str, range(matrix.shape[1])))
-    if given.columns is not None:
-        wanted = tuple(map(str, given.columns))
+    dropped = set(map(str, given.drop))
+    if given.columns is not None or dropped:
+        asked = names if given.columns is None else tuple(map(str, given.columns))
+        wanted = tuple(name for name in asked if name not in dropped)
         unknown = [name for name in wanted if name not in set(names)]
         if unknown:
             raise DataError(

@@ -80,15 +80,10 @@ def open_table(
         known = all_names(data)
         for option, names in (("--columns", columns), ("--drop", drop)):
             check_known(names, known, data.name, option)
-    if columns:
-        files = replace(files, columns=_left([n for n in columns if n not in drop], data))
+        _check_left([name for name in columns or known if name not in drop], data)
+    files = replace(files, columns=list(columns) or None, drop=tuple(drop))
     source = open_source(files)
-    if not drop or columns:
-        return Opened(files, source, source.columns)
-    kept = _left([name for name in source.names if name not in drop], data)
-    files = replace(files, columns=kept)
-    fates = tuple(column for column in source.columns if column.name not in drop)
-    return Opened(files, open_source(files), fates)
+    return Opened(files, source, source.columns)
 
 
 def all_names(data: Path) -> tuple[str, ...]:
@@ -98,12 +93,11 @@ def all_names(data: Path) -> tuple[str, ...]:
     return names_in(data)
 
 
-def _left(names: list[str], data: Path) -> list[str]:
+def _check_left(names: list[str], data: Path) -> None:
     if not names:
         raise DataError(
             f"No column of numbers is left in {data.name}. Give a table that holds some."
         )
-    return names
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +131,7 @@ def surveyed(table: Opened, *summaries: Any) -> Surveyed:
             "columns that do."
         )
     names = [name for name in rows.names if name in used]
-    files = replace(table.files, columns=names)
+    files = replace(table.files, columns=names, drop=())
     narrow = Opened(files, open_source(files), fates)
     return Surveyed(narrow, features.select(kept), tuple(sums.select(kept) for sums in others))
 

@@ -7,6 +7,8 @@ import numpy as np
 
 from halfseen.rows.arrays import Array
 
+LARGEST = 2.0**53
+"""Up to which floats hold all whole numbers."""
 MOST = 1024
 """Scrambled values that are kept: up to so many the count is exact, beyond it errs by some 3 %."""
 NEARLY = 0.95
@@ -72,6 +74,12 @@ class Distinct:
     def close_together(self) -> bool:
         """Whether at least half of all whole numbers between the ends are there."""
         return self.whole and self.n_values >= (self.high - self.low + 1) / 2
+
+    @property
+    def large(self) -> bool:
+        """Whether some are whole numbers that floats may not hold."""
+        furthest = max(abs(self.low), abs(self.high))
+        return self.whole and self.n_values > 0 and furthest >= LARGEST
 
     @property
     def settled(self) -> bool:

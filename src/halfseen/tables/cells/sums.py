@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from halfseen.rows.arrays import Array
-from halfseen.tables.cells.distinct import Distinct
+from halfseen.tables.cells.distinct import LARGEST, Distinct
 from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.run import Run
 from halfseen.tables.cells.writing import (
@@ -15,10 +15,12 @@ from halfseen.tables.cells.writing import (
     PLAIN,
     TRUTH_WORDS,
     TRUTHS,
+    WHOLE,
     WITH_DECIMAL_COMMAS,
     WITH_THOUSANDS,
     Writing,
     floats_of,
+    is_text,
     parsed_as_they_stand,
     tidy,
 )
@@ -51,9 +53,12 @@ class CellSums:
     run: Run = Run()  # noqa: RUF009 - immutable
     typed: bool = True  # whether the file itself says that they are all numbers
     distinct: Distinct = Distinct()  # noqa: RUF009 - immutable
+    long: int = 0  # that are whole numbers of more digits than floats have
 
     @classmethod
-    def of_numbers(cls, values: Array, *, typed: bool = True, truths: bool = False) -> Self:
+    def of_numbers(
+        cls, values: Array, *, typed: bool = True, truths: bool = False, long: int = 0
+    ) -> Self:
         """Sums of floats, NaN in the gaps."""
         known = int((values == values).sum())
         return cls(
@@ -68,6 +73,7 @@ class CellSums:
             run=Run.of(values),
             typed=typed,
             distinct=Distinct.of(np.asarray(values, dtype=float)),
+            long=long,
         )
 
     @classmethod
@@ -75,7 +81,7 @@ class CellSums:
         """Sums of an Arrow column of text, null in some of the gaps."""
         values = parsed_as_they_stand(column, gaps)
         if values is not None:
-            return cls.of_numbers(values, typed=False)
+            return cls.of_numbers(values, typed=False, long=n_long(column, values))
         cells = tidy(column, gaps)
         counted = _Counted.of(cells)
         known = len(cells) - cells.null_count
@@ -124,6 +130,7 @@ class CellSums:
             self.run.then(other.run),
             self.typed and other.typed,
             self.distinct + other.distinct,
+            self.long + other.long,
         )
 
     @property
@@ -167,6 +174,23 @@ class _Counted:
 
         fits = compute.match_substring_regex(self.cells, pattern)
         return int(compute.sum(self.counts.filter(fits)).as_py() or 0)
+
+
+def n_long(column: Any, values: Array) -> int:
+    """How many cells of an Arrow column are whole numbers that ``values``, floats, do not hold.
+
+    Amounts as large as that are written with an exponent, or come as floats.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    beyond = np.abs(values) >= LARGEST
+    if not beyond.any() or pa.types.is_floating(column.type):
+        return 0
+    if not is_text(column.type):
+        return int(beyond.sum())
+    digits = compute.match_substring_regex(compute.utf8_trim_whitespace(column), WHOLE)
+    return int((beyond & compute.fill_null(digits, False).to_numpy(zero_copy_only=False)).sum())
 
 
 def _odd(cells: Any) -> tuple[int, tuple[str, ...]]:

@@ -9,6 +9,7 @@ from halfseen.rows.arrays import Array
 from halfseen.tables.cells.gap_words import Gaps
 
 NUMBER = r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))"
+WHOLE = r"^[+-]?\d+$"
 TRUTH = "true|True|TRUE|false|False|FALSE"
 PLAIN = rf"^{NUMBER}$"
 WITH_THOUSANDS = rf"^({NUMBER}|[+-]?\d{{1,3}}(,\d{{3}})+(\.\d+)?)$"

@@ -9,7 +9,7 @@ import numpy as np
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
 from halfseen.tables.cells.gap_words import Gaps
-from halfseen.tables.cells.sums import CellSums
+from halfseen.tables.cells.sums import CellSums, n_long
 from halfseen.tables.cells.writing import Writing, floats_of, is_text
 from halfseen.tables.formats.format import Field, Header, Look, Reading, Written
 
@@ -91,7 +91,8 @@ def _cells(column: Any, gaps: Gaps) -> CellSums:
     if is_text(column.type):
         return CellSums.of_text(column, gaps)
     values = floats_of(column, Writing.PLAIN, gaps)
-    return CellSums.of_numbers(values, truths=types.is_boolean(column.type))
+    truths, long = types.is_boolean(column.type), n_long(column, values)
+    return CellSums.of_numbers(values, truths=truths, long=long)
 
 
 def _other(kind: Any) -> str | None:

@@ -55,9 +55,14 @@ class Delimited:
         number = {n for n, t in begins.items() if types.is_integer(t) or types.is_floating(t)}
         kinds = {name: float64() if name in number else string() for name in stored}
         try:
-            return self._looked(file, kinds, gaps)
+            found = self._looked(file, kinds, gaps)
         except DataError:  # a column begins with numbers and goes on otherwise
             return self._looked(file, dict.fromkeys(stored, string()), gaps)
+        # How many digits numbers are written with is known from their text alone.
+        large = {name: string() for name in number if found.cells[name].distinct.large}
+        if not large:
+            return found
+        return Look(found.n_rows, found.cells | self._looked(file, large, gaps).cells)
 
     def pieces(self, file: Path, wanted: Reading, n_rows: int) -> Iterator[Piece]:
         """The rows of a file in order, columns as asked, at most ``n_rows`` rows at a time."""
@@ -69,7 +74,8 @@ class Delimited:
 
     def batches(self, file: Path, stored: tuple[str, ...], n_rows: int) -> Iterator[Any]:
         """The rows of a file in order, columns as they are, in Arrow's record batches."""
-        yield from self._batches(file, self._kinds(file, stored), n_rows, Gaps())
+        kinds = self._kinds(file, stored)
+        yield from self._batches(file, kinds | self._long(file, kinds), n_rows, Gaps())
 
     def parts(self, file: Path) -> list[Part]:
         """All of it: rows are found only by reading."""
@@ -99,6 +105,16 @@ class Delimited:
             name: next((k for k in (kind, float64()) if self._hold(file, {name: k})), string())
             for name, kind in first.items()
         }
+
+    def _long(self, file: Path, kinds: dict[str, Any]) -> dict[str, Any]:
+        """Columns that as floats would lose digits of whole numbers, such as those of hashes."""
+        from pyarrow import string, types
+
+        floats = tuple(name for name, kind in kinds.items() if types.is_floating(kind))
+        if not floats:
+            return {}
+        cells = self.look(file, self.header(file), floats, Gaps()).cells
+        return {name: string() for name, sums in cells.items() if sums.long}
 
     def _hold(self, file: Path, kinds: dict[str, Any]) -> bool:
         """Whether columns of these types hold all cells."""
