@@ -82,7 +82,5 @@ def test_what_is_dropped_must_be_there(tmp_path):
     path = _written(tmp_path, SNOWFLAKES, ".csv")
     with pytest.raises(DataError, match=r"table.csv has no column 'hush' to drop. It has 'hash'"):
         open_source(Files(path, drop=["hush"]))
-    with pytest.raises(
-        ValueError, match=r"The 'drop' of Files must be a list of names. Got 'ha"
-    ):
+    with pytest.raises(ValueError, match=r"The 'drop' of Files must be a list of names. Got 'ha"):
         open_source(Files(path, drop="hash"))

@@ -7,6 +7,7 @@ import numpy as np
 
 from halfseen.doubt.choice import Choice, HeldOut
 from halfseen.doubt.rank_test import RankTest
+from halfseen.estimators.consistent import check_consistent
 from halfseen.method.fit import Diagnostics
 from halfseen.method.learned import forms
 from halfseen.rows.arrays import Array
@@ -62,7 +63,7 @@ def kind_of(estimator: Any) -> Kind:
     return Kind(
         name=estimator.__name__,
         make=make,
-        check=_check_preprocessing,
+        check=check_consistent,
         forms={**SHARED, **forms(estimator.Parameters)},
         sizes={"k": "n_components_"},
         records=RECORDS,
@@ -78,9 +79,3 @@ def save(estimator: Any, path: str | os.PathLike[str], *, overwrite: bool) -> No
             f"{kind.__name__} is not an estimator of halfseen. Save the one it is made from."
         )
     model_file.save(estimator, path, kind_of(kind), overwrite=overwrite)
-
-
-def _check_preprocessing(estimator: Any) -> None:
-    done, names = estimator.preprocessing_, getattr(estimator, "feature_names_in_", None)
-    if done is not None and (names is None or done.fitted_names != list(names)):
-        raise ValueError("its preprocessing is of other columns than it was fitted to")

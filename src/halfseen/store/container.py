@@ -30,7 +30,14 @@ _START = re.compile(
 _LONGEST_START = 8 + 128
 _DAMAGED = "Copy it again from where it came, or fit and save the model again."
 
-INTERPRETING = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
+INTERPRETING = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 """What values of the wrong kind raise where they are used."""
 
 Values = np.ndarray[Any, Any]

@@ -109,7 +109,7 @@ def _assembled(kind: Kind, metadata: dict[str, str], arrays: dict[str, Values]) 
 
     estimator = kind.make(section("parameters"))
     features = strict_json(metadata["features"])
-    n_features = estimator.n_features_in_ = features["count"]
+    n_features = estimator.n_features_in_ = _count(features["count"])
     if features["names"] is not None:
         estimator.feature_names_in_ = _names(features["names"], n_features)
     for name, value in kind.complete(section("learned"), n_features).items():
@@ -118,7 +118,16 @@ def _assembled(kind: Kind, metadata: dict[str, str], arrays: dict[str, Values]) 
     return estimator
 
 
+def _count(count: Any) -> int:
+    if type(count) is not int or count < 1:
+        raise ValueError(f"it says that it has {count!r} features")
+    return count
+
+
 def _names(names: Any, n_features: Any) -> Values:
-    if len(names) != n_features or not all(isinstance(name, str) for name in names):
+    wrong = type(names) is not list or not all(isinstance(name, str) for name in names)
+    if wrong or len(names) != n_features:
         raise ValueError(f"it does not name its {n_features} features")
+    if len(set(names)) < n_features:
+        raise ValueError("it gives several features one name")
     return np.array(names, dtype=object)

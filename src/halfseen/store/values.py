@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.store.container import Values, storable
+from halfseen.store.typed_fields import check_fields
 
 Records = Mapping[str, type]
 
@@ -159,6 +160,7 @@ def _decode_record(content: Any, arrays: Mapping[str, Values], records: Records)
     """
     kind = records[content["type"]]
     stored = _decode_all(content["fields"], arrays, records)
+    check_fields(kind, stored)
     return kind(**{name: stored.get(name, default) for name, default in _defaults(kind).items()})
 
 
