@@ -147,3 +147,15 @@ def test_without_dask_it_is_said_how_to_get_it(folder, monkeypatch):
     result = run("fit", folder / "table", "-k", 2, "--workers", 1, "--out", out)
     assert result.exit_code == 2
     assert "need Dask. Install it with: pip install 'halfseen[dask]'" in result.stderr
+
+
+def test_workers_started_here_are_reached_from_here_only():
+    from psutil import Process
+
+    from halfseen.cli.cluster import client_of
+
+    with client_of(None, 1):
+        family = [Process(), *Process().children(recursive=True)]
+        listening = [c for one in family for c in one.net_connections() if c.status == "LISTEN"]
+    assert listening
+    assert {c.laddr.ip for c in listening} == {"127.0.0.1"}

@@ -1,12 +1,17 @@
 """The commands, each in a module of its own name that is loaded when it is called."""
 
+import errno
+import os
 import sys
+import warnings
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from halfseen.cli.printable import printable
 from halfseen.cli.wording import in_options
 from halfseen.rows.errors import DataError
 
@@ -23,6 +28,12 @@ COMMANDS = {
 """What each command does. The function has the name of its module."""
 
 NO_RESULT, WRONG_CALL = 1, 2
+REMEDIES = {
+    errno.ENOSPC: " Make room, or write to another disk. Nothing was written.",
+    errno.EDQUOT: " Make room, or write to another disk. Nothing was written.",
+    errno.EROFS: " Write to another folder.",
+    errno.EACCES: " Ask for the right to, or use another folder.",
+}
 
 
 class Commands(TyperGroup):
@@ -47,6 +58,10 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; what cannot be is said in a sentence."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):  # never fail for a sign that it cannot write
+                stream.reconfigure(errors="backslashreplace")
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of lines of ours
         try:
             return super().invoke(ctx)
         except DataError as error:
@@ -55,8 +70,10 @@ class Commands(TyperGroup):
             raise  # whoever read has enough; typer ends quietly
         except MemoryError as error:
             _stop(f"There is not enough memory: {error}. Give fewer rows or columns.", NO_RESULT)
+        except ArithmeticError as error:
+            _stop(f"The numbers cannot be reckoned with: {error}.", NO_RESULT)
         except (ValueError, OSError, ModuleNotFoundError) as error:
-            _stop(error, WRONG_CALL)
+            _stop(error, NO_RESULT if type(error).__name__ == "LinAlgError" else WRONG_CALL)
 
 
 def _loaded(name: str) -> Any:
@@ -67,13 +84,15 @@ def _loaded(name: str) -> Any:
 
 
 def _stop(why: object, code: int) -> None:
-    print(f"Error: {in_options(_sentence(why))}", file=sys.stderr)
+    sentence = " ".join(in_options(_sentence(why)).splitlines())
+    print(printable(f"Error: {sentence}", sys.stderr), file=sys.stderr)
     raise typer.Exit(code)
 
 
 def _sentence(why: object) -> str:
     if isinstance(why, OSError) and why.strerror:
-        return f"{why.filename}: {why.strerror}."
+        name = "" if why.filename is None else f"{os.fsdecode(why.filename)}: "
+        return f"{name}{why.strerror}.{REMEDIES.get(why.errno or 0, '')}"
     return str(why)
 
 

@@ -21,6 +21,8 @@ Workers = Annotated[
         metavar="NUMBER", help="The same, with so many worker processes started on this machine."
     ),
 ]
+LOOPBACK = "127.0.0.1"
+"""Workers take orders from anyone who reaches them, so that nobody else may."""
 PATIENCE = "10s"
 """How long a scheduler may take to answer."""
 
@@ -50,7 +52,8 @@ def client_of(cluster: str | None, workers: int | None) -> Iterator[None]:
             local = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
-                dashboard_address="127.0.0.1:0",
+                host=LOOPBACK,  # whatever Dask's own settings say
+                dashboard_address=f"{LOOPBACK}:0",
                 silence_logs=logging.CRITICAL,
             )
             open_things.enter_context(Client(open_things.enter_context(local)))

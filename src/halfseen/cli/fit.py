@@ -102,7 +102,7 @@ def fit(
       halfseen fit words.mtx --model gamma-poisson -k 20 --out words.halfseen
       halfseen fit folder-of-parquet -k 4 --workers 8 --out big.halfseen
     """
-    check_writable(out, force)
+    check_writable(out, force, data)
     voice = Voice(as_json)
     common = {
         "n_components": number_of_components(k),
@@ -122,15 +122,16 @@ def fit(
     with client_of(cluster, workers) if far else nullcontext(), voice.listening():
         ready = prepared(voice, table, listed(log), standardise)
         X = ready.files if far else ready.given
-        learned = estimator.fit(X)
+        with ready.reckoning():
+            learned = estimator.fit(X)
     learned.verbose = 0
     if ready.changed:
         learned.preprocessing_ = ready.preprocessing
-    learned.save(out, overwrite=force)
     # A table that only workers read is not gone over again from here.
-    with voice.listening():
+    with voice.listening(), ready.reckoning():
         bic = learned.bic(X) if hasattr(learned, "bic") and not far else None
         concerns = [] if far else concerns_of(learned.case(X).in_words())
+    learned.save(out, overwrite=force)  # when all that can fail is done
     tell(voice, learned, ready.n_rows, out, bic, concerns)
     if far:
         return

@@ -79,7 +79,7 @@ def impute(
     check_kind(out)
     outs = _outs(out, draws, std)
     for path in outs:
-        check_writable(path, force)
+        check_writable(path, force, model, data)
     voice = Voice(as_json)
     learned = load(model)
     given = fitting(learned, data, listed(missing_values))
@@ -88,7 +88,7 @@ def impute(
     order = [name for name in given.source.all_names if name in {*kept, *names}]
     others, filled = Beside(given.source, kept), Filled(learned, given, draws, std, not expected)
     filled.seed = np.random.SeedSequence(seed).entropy
-    with voice.listening(), ExitStack() as files:
+    with voice.listening(), given.reckoning(), ExitStack() as files:
         writers = [files.enter_context(table_file(path, force=force)) for path in outs]
         for chunk in over_rows(voice, "Filling gaps", given, dense=True):
             taken = others.take(chunk.n_rows)

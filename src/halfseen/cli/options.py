@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from halfseen.cli import choices as scales
+from halfseen.store.not_over_input import check_not_input
 
 Data = Annotated[
     Path,
@@ -111,10 +112,11 @@ def as_option(names: Sequence[str]) -> str:
     return quote(line.getvalue())
 
 
-def check_writable(out: Path, force: bool) -> None:
-    """Refuse before any work is done what could not be written after it."""
+def check_writable(out: Path, force: bool, *inputs: Path) -> None:
+    """Refuse before any work is done what could not, or must not, be written after it."""
     if out.is_dir():
         raise ValueError(f"{out} is a folder. Give the name of a file in it.")
+    check_not_input(out, *inputs)
     if out.exists() and not force:
         raise ValueError(
             f"{out} is there already. Use --force to replace it, or another name for --out."

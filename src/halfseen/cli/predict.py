@@ -49,7 +49,7 @@ def predict(
       halfseen predict patients.halfseen patients.csv --out groups.csv --keep id
       halfseen predict words.halfseen words.mtx --out topics.parquet
     """
-    check_writable(out, force)
+    check_writable(out, force, model, data)
     check_kind(out)
     voice = Voice(as_json)
     learned = load(model)
@@ -62,7 +62,7 @@ def predict(
         raise ValueError(f"--keep names '{clash[0]}', which is a column of the result. Rename it.")
     beside = Beside(given.source, kept)
     found, n_unusual = view.tallied(np.empty((0, view.k))), 0
-    with voice.listening(), table_file(out, force=force) as write:
+    with voice.listening(), given.reckoning(), table_file(out, force=force) as write:
         for chunk in over_rows(voice, f"Finding {view.nouns}", given):
             hidden, unusual = learned.hidden(chunk.given), learned.unusual(chunk.given)
             write(beside.take(chunk.n_rows) | view.predicted(hidden) | {UNUSUAL: unusual})

@@ -46,12 +46,12 @@ def report(
       halfseen report patients.halfseen patients.csv --out report.html
       halfseen report visits.halfseen visits.csv --groups patient --out report.html
     """
-    check_writable(out, force)
+    check_writable(out, force, model, data)
     voice = Voice(as_json)
     learned = load(model)
     given = fitting(learned, data, listed(missing_values))
     heading = title or f"{learned.n_components_} {portrait_of(learned).nouns} in {given.file}"
-    with voice.listening():
+    with voice.listening(), given.reckoning():
         learned.report(
             given.table,
             out,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from halfseen.cli.printable import printable
 from halfseen.cli.wording import in_options
 
 WIDTH = 88
@@ -36,7 +37,7 @@ class Voice:
     def say(self, *sentences: str) -> None:
         """A paragraph for people."""
         if not self.as_json:
-            print(_wrapped(" ".join(sentences)))
+            print(_wrapped(printable(" ".join(sentences), sys.stdout)))
 
     def note(self, *sentences: str) -> None:
         """What was done with the table, for people and machines."""
@@ -50,7 +51,7 @@ class Voice:
             return
         self.cautions.append(sentence)
         if not self.as_json:
-            print(_wrapped(f"Careful: {sentence}"), file=sys.stderr)
+            print(_wrapped(printable(f"Careful: {sentence}", sys.stderr)), file=sys.stderr)
 
     def table(
         self, title: str, head: Sequence[str], rows: Sequence[Sequence[str]], right: int = 1
@@ -64,10 +65,11 @@ class Voice:
 
         table = Table(box=None, padding=(0, 2, 0, 0))
         for number, name in enumerate(head):
-            table.add_column(name, justify="right" if number >= right else "left", overflow="fold")
+            shown = printable(name, sys.stdout)
+            table.add_column(shown, justify="right" if number >= right else "left", overflow="fold")
         for row in rows:
-            table.add_row(*map(Text, row))
-        print(title)
+            table.add_row(*(Text(printable(cell, sys.stdout)) for cell in row))
+        print(printable(title, sys.stdout))
         Console().print(table)
 
     def finish(self, **content: Any) -> None:
@@ -82,6 +84,7 @@ class Voice:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of lines of ours
             try:
                 yield
             finally:

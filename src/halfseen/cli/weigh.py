@@ -67,7 +67,7 @@ def weigh(
     table = open_table(data, listed(columns), without, listed(missing_values))
     ready = prepared(voice, table, listed(log), standardise)
     estimator = made(model, {}, None)
-    with voice.listening():
+    with voice.listening(), ready.reckoning():
         found = compare_weights(
             ready.given,
             estimator,

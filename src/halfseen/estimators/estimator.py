@@ -33,8 +33,10 @@ from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.errors import WeakMomentsWarning, warn
 from halfseen.rows.gathered import gathered
 from halfseen.rows.possible_values import PossibleValues
+from halfseen.store.not_over_input import check_not_input
 from halfseen.tables.arrays_and_frames import feature_names
 from halfseen.tables.door import open_rows
+from halfseen.tables.files import paths_of
 from halfseen.tables.observed_blocks import ObservedBlocks
 
 
@@ -529,6 +531,7 @@ class Estimator(BaseEstimator):
         """
         from halfseen.explain.page import write_report  # which needs the extra "report"
 
+        check_not_input(path, *paths_of(X))
         write_report(
             self.case(X, groups),
             path,

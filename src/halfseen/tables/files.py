@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from halfseen.rows.engines.batch_size import MEMORY
 from halfseen.tables.preprocessing import Preprocessing
@@ -63,3 +64,10 @@ class Files:
     missing_values: Sequence[str] = ()
     preprocessing: Preprocessing | None = None
     drop: Sequence[str | int] = ()
+
+
+def paths_of(X: Any) -> tuple[str | Path, ...]:
+    """The file or folder that a table is in; nothing if it is elsewhere."""
+    if isinstance(X, Files):
+        return (X.path,)
+    return (X,) if isinstance(X, str | Path) else ()

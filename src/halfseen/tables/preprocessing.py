@@ -9,6 +9,8 @@ import numpy as np
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.scaled import ScaledRows, logarithms, no_logarithms
+from halfseen.rows.errors import DataError
+from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Rows
 from halfseen.rows.value_sums import ValueSums
 
@@ -106,6 +108,7 @@ class Preprocessing:
             if sums.n_without.any():
                 raise no_logarithms(names, sums.n_without, sums.smallest)
             centre, scale = (sums.mean, sums.spread) if standardise else (centre, scale)
+            _check_scale(names, scale)
         return cls(names, logged, centre, scale, tuple(missing_values), whole)
 
     @property
@@ -180,3 +183,13 @@ def _to_digits(values: Array, sizes: Array, digits: int) -> Array:
         rounded = np.round(values * unit) / unit
     fine = (places > 22) | ~np.isfinite(rounded)
     return np.where(fine, values, rounded)
+
+
+def _check_scale(names: tuple[str, ...], scale: Array) -> None:
+    wrong = np.flatnonzero(~((scale > 0) & np.isfinite(scale)))
+    if len(wrong):
+        raise DataError(
+            f"{quoted(names, wrong)} cannot be divided by a standard deviation of "
+            f"{scale[wrong[0]]:g}. Write it in a unit in which its values are neither huge nor "
+            f"tiny, or leave out {[names[i] for i in wrong]}."
+        )

@@ -1,6 +1,7 @@
 """Tables as a fitted model takes them, some rows at a time."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,10 +11,12 @@ from sklearn.utils import get_tags
 
 from halfseen.cli.reading.command_table import all_names
 from halfseen.cli.reading.given import SMALL, in_memory, with_names
+from halfseen.cli.reading.numerical import Ends, reckoning
 from halfseen.rows.arrays import Array
 from halfseen.rows.errors import DataError
+from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
-from halfseen.tables.door import open_source
+from halfseen.tables.door import open_source, rows_of
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
 from halfseen.tables.preprocessing import Preprocessing
@@ -73,6 +76,14 @@ class Fitting:
             return
         for values in self._tables():
             yield Chunk(values, self._as_taken(values), len(values))
+
+    def reckoning(self) -> AbstractContextManager[None]:
+        """For what is reckoned with the table: failures name a column of it."""
+        return reckoning(self.file, self._ends)
+
+    def _ends(self) -> Ends:
+        sums = rows_of(self.files, self.source).accumulate(FeatureSums.of)
+        return Ends(self.source.names, sums.minimum, sums.maximum)
 
     def in_units(self, values: Array, *, possible: bool) -> Array:
         """What the model fills into these columns, in their own units."""

@@ -1,13 +1,18 @@
 """A table made ready for a model: columns chosen, put on their scales, named."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from halfseen.cli.reading.command_table import Opened, Surveyed, surveyed
 from halfseen.cli.reading.given import given
 from halfseen.cli.reading.known_names import check_known
+from halfseen.cli.reading.numerical import Ends, reckoning
 from halfseen.cli.voice import Voice
+from halfseen.rows.feature_sums import FeatureSums
+from halfseen.tables.door import open_source, rows_of
 from halfseen.tables.files import Files
 from halfseen.tables.preprocessing import Preprocessing
 from halfseen.tables.sparse_file import SparseSource
@@ -21,11 +26,23 @@ class Prepared:
     n_rows: int
     n_columns: int
     preprocessing: Preprocessing | None
+    features: FeatureSums | None = None  # of the columns in their own units, if they were seen
 
     @property
     def given(self) -> Any:
         """The table in memory if it is small, or the files."""
         return given(self.files, self.n_rows, self.n_columns)
+
+    def reckoning(self) -> AbstractContextManager[None]:
+        """For what is reckoned with the table: failures name a column of it."""
+        return reckoning(Path(self.files.path).name, self._ends)
+
+    def _ends(self) -> Ends:
+        files = replace(self.files, preprocessing=None)
+        source, sums = open_source(files), self.features
+        if sums is None:
+            sums = rows_of(files, source).accumulate(FeatureSums.of)
+        return Ends(source.names, sums.minimum, sums.maximum)
 
     @property
     def changed(self) -> bool:
@@ -55,7 +72,7 @@ def prepared(voice: Voice, table: Opened, log: Sequence[str], standardise: bool)
         whole=seen.features.whole,
     )
     files = replace(seen.table.files, preprocessing=done if done.changes else None)
-    return Prepared(files, seen.n_rows, len(names), done)
+    return Prepared(files, seen.n_rows, len(names), done, seen.features)
 
 
 def _about(seen: Surveyed) -> str:
