@@ -84,6 +84,8 @@ def rows_of(files: Files, source: Source, n_threads: int = 1, advance: Told = No
 def _opened(estimator: Any, files: Files) -> tuple[Any, FileSource | SparseSource]:
     """A sparse matrix, for those who take one, or the files; and what there is in them."""
     source = open_source(files)
+    for sentence in source.notes:
+        warn(sentence, UnicodeWarning)
     aside = left_aside(source.columns)
     if aside:
         warn(" ".join(aside), DroppedFeatureWarning)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
 from halfseen.tables.cells.gap_words import Gaps
+from halfseen.tables.formats.encoding import told
 from halfseen.tables.formats.format import Format, Header, Reading, Written
 from halfseen.tables.kinds import Column
 
@@ -40,6 +41,12 @@ class FileSource:
     def all_names(self) -> tuple[str, ...]:
         """All columns of the files, read or not."""
         return self.files[0].header.names
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said of the files themselves."""
+        every = (told(file.path.name, file.header.encoding) for file in self.files)
+        return [sentence for sentence in every if sentence is not None]
 
     @property
     def n_rows(self) -> int | None:

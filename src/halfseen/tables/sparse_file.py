@@ -66,6 +66,7 @@ class SparseSource:
     """The rows of a sparse matrix, written out a few at a time for whoever asks for all cells."""
 
     named: ClassVar[bool] = False
+    notes: ClassVar[tuple[str, ...]] = ()
     matrix: Any  # (n, d), compressed rows
     names: tuple[str, ...]
 

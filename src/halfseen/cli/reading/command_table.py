@@ -47,12 +47,13 @@ class Opened:
     @property
     def notes(self) -> list[str]:
         """What is to be said of all columns, one sentence a reason."""
-        return [in_options(sentence) for sentence in told(self.columns)]
+        return [*self.source.notes, *(in_options(one) for one in told(self.columns))]
 
     @property
     def short_notes(self) -> list[str]:
         """The same with only the first of many columns named."""
-        notes = [in_options(sentence) for sentence in told(self.columns, most=MOST_NAMED)]
+        short = (in_options(one) for one in told(self.columns, most=MOST_NAMED))
+        notes = [*self.source.notes, *short]
         where = f"'halfseen describe {quote(str(self.files.path))}' names all of them."
         return notes if notes == self.notes else [*notes, where]
 

@@ -13,6 +13,7 @@ from halfseen.rows.errors import DataError
 from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.formats.arrow_columns import cells_of, named, pieces_of
+from halfseen.tables.formats.encoding import UTF_8, encoding_of
 from halfseen.tables.formats.format import Field, Header, Look, Part, Reading, reading
 
 FEWEST_BYTES = 1 << 20
@@ -45,7 +46,8 @@ class Delimited:
                 "table with a line of column names."
             )
         names = [name for name, _ in self._begins(file, None, Gaps())]
-        return Header(tuple(Field(named(name, i), name) for i, name in enumerate(names)))
+        fields = tuple(Field(named(name, i), name) for i, name in enumerate(names))
+        return Header(fields, encoding=self._encoding(file))
 
     def look(self, file: Path, header: Header, stored: tuple[str, ...], gaps: Gaps) -> Look:
         """How the cells of some columns are written, by all rows."""
@@ -174,7 +176,7 @@ class Delimited:
             null_values=list(gaps.words),
         )
         # One thread is no slower here, and knows the line of an error.
-        read = csv.ReadOptions(block_size=n_bytes, use_threads=False)
+        read = csv.ReadOptions(block_size=n_bytes, use_threads=False, encoding=self._encoding(file))
         parse = csv.ParseOptions(
             delimiter=self._delimiter(self._first_line(file)), newlines_in_values=True
         )
@@ -185,9 +187,17 @@ class Delimited:
             yield batches
 
     def _first_line(self, file: Path) -> str:
-        opener = gzip.open if self.compression == "gzip" else open
-        with opener(file, "rt", encoding="utf-8-sig", errors="replace") as text:
+        encoding = self._encoding(file)
+        encoding = "utf-8-sig" if encoding == UTF_8 else encoding
+        with self._opener(file, "rt", encoding=encoding, errors="replace") as text:
             return str(text.readline(FEWEST_BYTES))
+
+    @property
+    def _opener(self) -> Any:
+        return gzip.open if self.compression == "gzip" else open
+
+    def _encoding(self, file: Path) -> str:
+        return encoding_of(file, self._opener)
 
     def _delimiter(self, head: str) -> str:
         """The one that the line of names holds most of, outside of quotes.

@@ -10,6 +10,7 @@ from halfseen.rows.errors import DataError
 from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.cells.writing import Writing
+from halfseen.tables.formats.encoding import UTF_8
 
 
 class Field(NamedTuple):
@@ -26,6 +27,7 @@ class Header(NamedTuple):
     fields: tuple[Field, ...]
     aside: frozenset[str] = frozenset()  # an index stored with a table: not one of its features
     named: bool = True  # or numbered
+    encoding: str = UTF_8  # of text
 
     @property
     def names(self) -> tuple[str, ...]:
