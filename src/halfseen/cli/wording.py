@@ -12,6 +12,7 @@ OPTIONS = {
     "covariance_type": "--covariance",
     "feature_weights": "--weights",
     "moments": "--moments",
+    "random_state": "--seed",
     "scale": "--scale",
 }
 PHRASES = {
@@ -36,6 +37,8 @@ def in_options(sentence: str) -> str:
     'Lower --complete-above, or use --method weighted.'
     >>> in_options("n_components=9 needs at least 9 rows.")
     '-k 9 needs at least 9 rows.'
+    >>> in_options("The 'random_state' parameter of Topics must be an int. Got -1 instead.")
+    '--seed must be an int. Got -1 instead.'
     >>> in_options("use missing_values=['not known', '-9']")
     "use --missing-values 'not known,-9'"
     >>> in_options("Leave out ['age', 'body mass'].")
@@ -45,7 +48,7 @@ def in_options(sentence: str) -> str:
         sentence = sentence.replace(words, option)
     sentence = _WORDS.sub(lambda m: f"--missing-values {_option(m[1])}", sentence)
     sentence = _OUT.sub(lambda m: f"{_USE[m[1]]} --drop {_option(m[2])}", sentence)
-    sentence = _PARAMETER.sub(r"\1 must", sentence)
+    sentence = _PARAMETER.sub(lambda m: f"{OPTIONS.get(m[1], m[1])} must", sentence)
     sentence = _SETTING.sub(lambda m: f"{OPTIONS[m[1]]} {m[2] or m[3]}", sentence)
     return _NAME.sub(lambda m: OPTIONS[m[1]], sentence)
 

@@ -1,7 +1,7 @@
 """Opening files: which they are, which columns they have, and how each is written."""
 
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from halfseen.rows.errors import DataError
@@ -51,12 +51,17 @@ def _opened(given: Files, files: tuple[OneFile, ...], format: Format) -> FileSou
             _check_same(file, first, (*asked, *map(str, given.drop)))
     gaps = Gaps(tuple(given.missing_values))
     looks = [_look(format, file, asked, gaps) for file in files]
+    stored = [{field.name: field.stored for field in file.header.fields} for file in files]
     seen = {
-        name: [_cells(file, look, name) for file, look in zip(files, looks, strict=True)]
+        name: [_cells(of, look, name) for of, look in zip(stored, looks, strict=True)]
         for name in asked
     }
     chosen = given.columns is not None or given.preprocessing is not None
-    fates = {name: _fate(files, name, seen[name], chosen, first.header.named) for name in asked}
+    others = _others(files)
+    fates = {
+        name: _fate(others.get(name), name, seen[name], chosen, first.header.named)
+        for name in asked
+    }
     if chosen:
         _check_numbers(first.path, fates)
     used = tuple(name for name, fate in fates.items() if fate.used)
@@ -163,12 +168,12 @@ def _check_columns(file: OneFile, names: tuple[str, ...]) -> None:
     if not names:
         raise DataError(f"{file.path.name} has no columns to learn from. Give a table with some.")
     known = file.header.names
-    unknown = [name for name in names if name not in set(known)]
+    unknown = sorted(set(names) - set(known), key=names.index)
     if unknown:
         raise DataError(
             f"{file.path.name} has no column {_listed(unknown)}. It has {_listed(known)}."
         )
-    twice = [name for name in _repeated(known) if name in names]
+    twice = [name for name in _repeated(known) if name in set(names)]
     if twice:
         raise DataError(
             f"{file.path.name} has several columns named {_listed(twice)}. Give each its own name."
@@ -203,21 +208,23 @@ def _look(format: Format, file: OneFile, names: tuple[str, ...], gaps: Gaps) -> 
     return known
 
 
-def _cells(file: OneFile, look: Look, name: str) -> CellSums:
-    stored = next(field.stored for field in file.header.fields if field.name == name)
-    return look.cells.get(stored, CellSums())
+def _cells(stored: Mapping[str, str], look: Look, name: str) -> CellSums:
+    return look.cells.get(stored[name], CellSums())
+
+
+def _others(files: tuple[OneFile, ...]) -> dict[str, str]:
+    """What columns hold, by name, that hold neither numbers nor text; the first file decides."""
+    fields = (field for file in reversed(files) for field in file.header.fields)
+    return {field.name: field.other for field in fields if field.other is not None}
 
 
 def _total(cells: list[CellSums]) -> CellSums:
     return sum(cells[1:], start=cells[0])
 
 
-def _fate(
-    files: tuple[OneFile, ...], name: str, cells: list[CellSums], chosen: bool, named: bool
-) -> Fate:
-    others = [f.other for file in files for f in file.header.fields if f.name == name and f.other]
-    if others:
-        return Fate("ignored", False, Reason(f"it holds {others[0]}", f"they hold {others[0]}"))
+def _fate(other: str | None, name: str, cells: list[CellSums], chosen: bool, named: bool) -> Fate:
+    if other:
+        return Fate("ignored", False, Reason(f"it holds {other}", f"they hold {other}"))
     if chosen or not named:
         return fate_of(_total(cells), None)
     numbers = NUMBERS_ROWS if _number_rows(cells) else identifies(name, _total(cells))

@@ -56,6 +56,9 @@ class GapValueSums:
         Welch's statistic for the mean of feature i in rows with and without feature j.
         """
         own = self.count.diagonal()[:, None]
+        few = (self.count < FEW_ROWS) | (own - self.count < FEW_ROWS)
+        if few.all():
+            return None
         whole = GapValueSums(
             *(np.broadcast_to(part.diagonal()[:, None], part.shape) for part in vars(self).values())
         )
@@ -65,7 +68,7 @@ class GapValueSums:
         error = _ratio(
             np.sqrt(with_it.variance / with_it.n_rows + without.variance / without.n_rows), spread
         )
-        usable = (self.count >= FEW_ROWS) & (own - self.count >= FEW_ROWS) & (error > 0)
+        usable = ~few & (error > 0)
         deviation = np.where(usable, _ratio(difference, error), 0.0)
         clear = (np.abs(deviation) >= CLEAR) & (np.abs(difference) >= TELLING)
         if not clear.any():
