@@ -25,8 +25,12 @@ def data(tmp_path_factory):
     frame = pd.DataFrame(rng.normal(size=(200, 3)).round(3), columns=["age", "pulse", "crp"])
     frame[WORDS] = rng.choice(["red", "blue"], (200, len(WORDS)))
     frame = frame.assign(one=1, two=2, empty=np.nan, patient_id=rng.choice(10**8, 200))
-    frame["seen"] = ["late" if i == 7 else f"{v:.2f}" for i, v in enumerate(rng.normal(size=200))]
-    frame["told"] = ["late" if i == 9 else f"{v:.2f}" for i, v in enumerate(rng.normal(size=200))]
+    frame["seen"] = [
+        "late" if 7 <= i < 17 else f"{v:.2f}" for i, v in enumerate(rng.normal(size=200))
+    ]
+    frame["told"] = [
+        "late" if 9 <= i < 19 else f"{v:.2f}" for i, v in enumerate(rng.normal(size=200))
+    ]
     for name in ("cost", "price"):
         frame[name] = [f"{value:,.0f}" for value in rng.gamma(9, 900, 200)]
     path = tmp_path_factory.mktemp("columns") / "it.csv"
@@ -53,7 +57,7 @@ def test_describe_names_all_columns_of_a_reason(data):
     assert "names all of them" not in said
     found = json.loads(run("describe", data, "--json"))["ignored"]
     assert set(found) == {*WORDS, "one", "two", "empty", "patient_id", "seen", "told"}
-    assert found["w3"].startswith("Column 'w3' was ignored: it holds text, such as '")
+    assert found["w3"].startswith("Column 'w3' was ignored: it holds text.")
     assert "use --missing-values late" in found["seen"]
 
 

@@ -63,7 +63,7 @@ def fitted(folder):
 
 IGNORED = [
     "Column 'column 1' was ignored: it numbers the rows.",
-    "Column 'patient' was ignored: it holds text, such as 'P",
+    "Column 'patient' was ignored: it holds text",
     "Column 'unit' was ignored: it is 1 wherever it is known.",
     "Column 'genome' was ignored: it has no values.",
     "'cost': commas in it were read as thousands separators.",

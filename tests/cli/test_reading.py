@@ -95,9 +95,9 @@ def test_cells_are_read_as_people_write_numbers(tmp_path, cells, missing, expect
 @pytest.mark.parametrize(
     ("cells", "reason"),
     [
-        (["red", "blue", "red"], "it holds text, such as 'red', 'blue'"),
+        (["red", "blue", "red"], "it holds text"),
         (["2024-01-01", "2024-01-02", ""], "it holds dates or times"),
-        (["1", "2", "<3"], "2 of its 3 values are numbers, but it holds '<3' too"),
+        (["1", "2", "<3"], "2 of its 3 values are numbers, but it holds other cells too"),
         (["1", "2", "3"], "it numbers the rows"),
     ],
 )
@@ -118,7 +118,7 @@ def test_text_after_a_million_of_numbers_does_no_harm(tmp_path):
     cells = [f"{i}.5,{i % 7}" for i in range(300_000)]
     table = read_table(written(tmp_path, "x,y\n" + "\n".join(cells) + "\noops,3\n"))
     assert table.names == ("y",)
-    assert "300,000 of its 300,001 values are numbers, but it holds 'oops' too" in table.notes[0]
+    assert "300,000 of its 300,001 values are numbers, but it holds other cells" in table.notes[0]
 
 
 @pytest.mark.parametrize(

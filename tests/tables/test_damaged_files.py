@@ -116,7 +116,7 @@ def test_a_damaged_line_is_named(wide, memory, replace_bytes, tmp_path, monkeypa
     rows = rows_of(tmp_path, memory=memory)
     lines = path.read_bytes().split(b"\n")
     replace_bytes(path, len(b"\n".join(lines[:3000])) + 1, b"what")
-    message = r"t\.csv cannot be read at line \d+ or later: .*Row #3001: .*invalid value 'what"
+    message = r"t\.csv cannot be read at line \d+ or later: .*Row #3001: .*invalid value"
     with pytest.raises(DataError, match=message):
         rows.accumulate(FeatureSums.of)
 

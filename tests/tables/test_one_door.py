@@ -160,15 +160,16 @@ def test_what_is_left_aside_is_said_in_one_warning(path, case):
 
 
 SENTENCES = {
-    "text": "Column 'odd' was ignored: it holds text, such as 'red', 'blue'.",
+    "text": "Column 'odd' was ignored: it holds text.",
     "dates": "Column 'odd' was ignored: it holds dates or times.",
     "times": "Column 'odd' was ignored: it holds dates or times.",
     "row numbers": "Column 'column 1' was ignored: it numbers the rows.",
     "thousands": "'odd': commas in it were read as thousands separators.",
     "decimal commas": "'x': commas in it were read as decimal commas.",
     "numbers, then a word": "Column 'odd' was ignored: 399 of its 400 values are numbers, but it "
-    "holds 'oops' too, first in row 400; if that stands for a gap, use missing_values=['oops'].",
-    "gaps, then words": "Column 'odd' was ignored: it holds text, such as 'late'.",
+    "holds other cells too, first in row 400; if that stands for a gap, name it in "
+    "missing_values (show_text=True shows it).",
+    "gaps, then words": "Column 'odd' was ignored: it holds text.",
 }
 KINDS = {
     "text": "categorical",

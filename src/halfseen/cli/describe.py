@@ -2,8 +2,10 @@
 
 from pathlib import Path
 from shlex import quote
+from typing import Annotated
 
 import numpy as np
+import typer
 
 from halfseen.cli.advice import Seen, advice, what_methods_use
 from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, as_option, listed
@@ -30,6 +32,13 @@ def describe(
     columns: Columns = None,
     drop: Drop = None,
     missing_values: MissingValues = "",
+    show_text: Annotated[
+        bool,
+        typer.Option(
+            "--show-text",
+            help="Quote some cells of columns of text, which may be names of people.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     r"""Say what is missing in a table, in what pattern, and what follows for a fit.
@@ -40,7 +49,8 @@ def describe(
       halfseen describe survey.tsv.gz --missing-values 'refused,-9' --drop id --json
     """
     voice = Voice(as_json)
-    table = open_table(data, listed(columns), listed(drop), listed(missing_values))
+    gaps = listed(missing_values)
+    table = open_table(data, listed(columns), listed(drop), gaps, show_text=show_text)
     _check_width(table)
     all_logged = ValueSums.logging(np.ones(len(table.source.names), bool))
     seen = surveyed(table, ValueSums.of, all_logged, CodeSums.of)

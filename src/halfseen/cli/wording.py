@@ -16,6 +16,8 @@ OPTIONS = {
     "scale": "--scale",
 }
 PHRASES = {
+    "name it in missing_values (show_text=True shows it)": "name it with --missing-values "
+    "('halfseen describe --show-text' shows it)",
     "overwrite=True": "--force",
     "refine='em'": "--refine",
     "refine=None": "--no-refine",

@@ -27,6 +27,8 @@ class Files:
         in NumPy's files. None takes all that hold numbers.
     drop : sequence of str or int, default=()
         Columns that are not read, whatever they hold.
+    show_text : bool, default=False
+        Whether what is said of columns may quote cells of text, which may be names of people.
     memory : float, default=256
         MB that the batches of rows in flight may take together, which sets how many rows are read
         at a time. Beside it stand the sums of the fit, and what the format must hold at once: a
@@ -64,6 +66,7 @@ class Files:
     missing_values: Sequence[str] = ()
     preprocessing: Preprocessing | None = None
     drop: Sequence[str | int] = ()
+    show_text: bool = False
 
 
 def paths_of(X: Any) -> tuple[str | Path, ...]:

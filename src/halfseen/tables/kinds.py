@@ -8,6 +8,9 @@ from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
 from halfseen.tables.cells.sums import MOSTLY, CellSums
 
+COMMON = 10
+"""Rows that hold a word, from which on it is taken to be a code and not somebody's name."""
+
 Kind = Literal["continuous", "count", "categorical", "identifier", "ignored"]
 
 
@@ -44,8 +47,11 @@ class Fate(NamedTuple):
         return Column(name, self.kind, self.used, told, alike)
 
 
-def fate_of(cells: CellSums, identifies: Reason | None) -> Fate:
-    """What becomes of a column with such cells; ``identifies`` says how it tells rows apart."""
+def fate_of(cells: CellSums, identifies: Reason | None, show_text: bool = False) -> Fate:
+    """What becomes of a column with such cells; ``identifies`` says how it tells rows apart.
+
+    Cells of text may be names of people: they are quoted only if ``show_text`` says so.
+    """
     if identifies is not None:
         return Fate("identifier", False, identifies)
     if cells.writing is not None:
@@ -54,19 +60,37 @@ def fate_of(cells: CellSums, identifies: Reason | None) -> Fate:
         return Fate("categorical" if cells.truth_words else "continuous", True, reason)
     if cells.dates == cells.known:
         return Fate("ignored", False, Reason("it holds dates or times", "they hold dates or times"))
-    return Fate("ignored" if cells.categories is None else "categorical", False, _text(cells))
+    return Fate(
+        "ignored" if cells.categories is None else "categorical", False, _text(cells, show_text)
+    )
 
 
-def _text(cells: CellSums) -> Reason:
-    shown = ", ".join(repr(_short(text)) for text in cells.odd) or "numbers in several writings"
+def _text(cells: CellSums, show_text: bool) -> Reason:
     if cells.odd and cells.thousands > MOSTLY * cells.known:
-        remedy = f"if that stands for a gap, use missing_values={list(cells.odd)}"
-        return Reason(
-            f"{cells.thousands:,} of its {cells.known:,} values are numbers, but it holds {shown} "
-            f"too, first in row {(cells.first_odd or 0) + 1:,}; {remedy}",
-            f"most of their values are numbers, but they hold {shown} too; {remedy}",
-        )
-    return Reason(f"it holds text, such as {shown}", "they hold text")
+        return _not_quite_numbers(cells, show_text)
+    if not cells.odd:
+        several = "numbers in several writings"
+        return Reason(f"it holds {several}", f"they hold {several}")
+    shown = f", such as {_quoted(cells.odd)}" if show_text else ""
+    return Reason(f"it holds text{shown}", "they hold text")
+
+
+def _not_quite_numbers(cells: CellSums, show_text: bool) -> Reason:
+    """Why a column of numbers is none: words in it that many rows share stand for no one."""
+    words = [word for word, often in cells.odd.items() if show_text or often >= COMMON]
+    what, use = "other cells", "name it in missing_values (show_text=True shows it)"
+    if len(words) == len(cells.odd):
+        what, use = _quoted(words), f"use missing_values={words}"
+    remedy = f"if that stands for a gap, {use}"
+    return Reason(
+        f"{cells.thousands:,} of its {cells.known:,} values are numbers, but it holds {what} too, "
+        f"first in row {(cells.first_odd or 0) + 1:,}; {remedy}",
+        f"most of their values are numbers, but they hold {what} too; {remedy}",
+    )
+
+
+def _quoted(words: Iterable[str]) -> str:
+    return ", ".join(repr(_short(word)) for word in words)
 
 
 def _short(text: str) -> str:

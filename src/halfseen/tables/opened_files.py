@@ -56,13 +56,11 @@ def _opened(given: Files, files: tuple[OneFile, ...], format: Format) -> FileSou
         name: [_cells(of, look, name) for of, look in zip(stored, looks, strict=True)]
         for name in asked
     }
-    chosen = given.columns is not None or given.preprocessing is not None
     others = _others(files)
     fates = {
-        name: _fate(others.get(name), name, seen[name], chosen, first.header.named)
-        for name in asked
+        name: _fate(others.get(name), name, seen[name], given, first.header.named) for name in asked
     }
-    if chosen:
+    if _chosen(given):
         _check_numbers(first.path, fates)
     used = tuple(name for name, fate in fates.items() if fate.used)
     if not used:
@@ -79,6 +77,11 @@ def _opened(given: Files, files: tuple[OneFile, ...], format: Format) -> FileSou
         gaps=gaps,
         columns=tuple(fate.column(name) for name, fate in fates.items()),
     )
+
+
+def _chosen(given: Files) -> bool:
+    """Whether the columns were asked for, and so must hold numbers."""
+    return given.columns is not None or given.preprocessing is not None
 
 
 def _check(given: Files) -> None:
@@ -222,13 +225,13 @@ def _total(cells: list[CellSums]) -> CellSums:
     return sum(cells[1:], start=cells[0])
 
 
-def _fate(other: str | None, name: str, cells: list[CellSums], chosen: bool, named: bool) -> Fate:
+def _fate(other: str | None, name: str, cells: list[CellSums], given: Files, named: bool) -> Fate:
     if other:
         return Fate("ignored", False, Reason(f"it holds {other}", f"they hold {other}"))
-    if chosen or not named:
-        return fate_of(_total(cells), None)
+    if _chosen(given) or not named:
+        return fate_of(_total(cells), None, given.show_text)
     numbers = NUMBERS_ROWS if _number_rows(cells) else identifies(name, _total(cells))
-    return fate_of(_total(cells), numbers)
+    return fate_of(_total(cells), numbers, given.show_text)
 
 
 def _number_rows(cells: list[CellSums]) -> bool:

@@ -93,7 +93,7 @@ def test_a_stray_word_is_shown_with_its_row(tmp_path):
         r"'unknown' too, first in row 3; if that stands for a gap, use missing_values=\['unknown'\]"
     )
     with pytest.raises(DataError, match=message):
-        open_files(Files(tmp_path, columns=["a", "b"]))
+        open_files(Files(tmp_path, columns=["a", "b"], show_text=True))
     np.testing.assert_array_equal(table_of(tmp_path), [[1], [np.nan], [3], [4]])
     known = table_of(tmp_path, missing_values=["unknown"])
     np.testing.assert_array_equal(known[:, 1], [2, np.nan, np.nan, 5])

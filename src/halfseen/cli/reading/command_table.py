@@ -69,9 +69,10 @@ def open_table(
     missing: Sequence[str] = (),
     *,
     workers: bool = False,
+    show_text: bool = False,
 ) -> Opened:
     """The table in a file or a folder; columns that are asked for must hold numbers."""
-    files = Files(data, dask=workers, missing_values=tuple(missing))
+    files = Files(data, dask=workers, missing_values=tuple(missing), show_text=show_text)
     if workers and is_sparse_file(data):
         raise DataError(
             f"{data.name} holds a sparse matrix, which is read as a whole. Leave out --cluster and "

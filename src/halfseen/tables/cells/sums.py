@@ -1,7 +1,7 @@
 """What the cells of a column look like, as sums over the rows."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -47,7 +47,8 @@ class CellSums:
     truth_words: int = 0
     dates: int = 0
     as_they_stand: bool = True  # whether a reader of plain numbers and gaps reads all of them
-    odd: tuple[str, ...] = ()  # the first few different ones that are no numbers
+    odd: Mapping[str, int] = field(default_factory=dict)
+    """The first few different ones that are no numbers, and how often each is there."""
     first_odd: int | None = None  # the row of the first
     categories: frozenset[str] | None = frozenset()  # the different cells, None if they are many
     run: Run = Run()  # noqa: RUF009 - immutable
@@ -86,7 +87,7 @@ class CellSums:
         counted = _Counted.of(cells)
         known = len(cells) - cells.null_count
         thousands = counted.fitting(WITH_THOUSANDS)
-        first_odd, odd = _odd(cells) if thousands < known else (None, ())
+        first_odd, odd = _odd(cells) if thousands < known else (None, {})
         run, distinct = Run(len(cells), unbroken=False), Distinct(whole=False)
         if thousands == known:
             values = floats_of(cells, Writing.THOUSANDS, gaps)
@@ -110,7 +111,8 @@ class CellSums:
         )
 
     def __add__(self, other: Self) -> Self:
-        odd = tuple(dict.fromkeys((*self.odd, *other.odd)))[:EXAMPLES]
+        words = list(dict.fromkeys((*self.odd, *other.odd)))[:EXAMPLES]
+        odd = {word: self.odd.get(word, 0) + other.odd.get(word, 0) for word in words}
         first = self.first_odd
         if first is None and other.first_odd is not None:
             first = self.n_rows + other.first_odd
@@ -193,13 +195,14 @@ def n_long(column: Any, values: Array) -> int:
     return int((beyond & compute.fill_null(digits, False).to_numpy(zero_copy_only=False)).sum())
 
 
-def _odd(cells: Any) -> tuple[int, tuple[str, ...]]:
+def _odd(cells: Any) -> tuple[int, dict[str, int]]:
     """The first row that holds no number, and the first few different ones of such cells."""
     from pyarrow import compute
 
     fits = compute.fill_null(compute.match_substring_regex(cells, WITH_THOUSANDS), True)
-    odd = compute.unique(cells.filter(compute.invert(fits)))
-    return int(compute.index(fits, False).as_py()), tuple(odd[:EXAMPLES].to_pylist())
+    odd = compute.value_counts(cells.filter(compute.invert(fits)))[:EXAMPLES]
+    counted = {one["values"]: one["counts"] for one in odd.to_pylist()}
+    return int(compute.index(fits, False).as_py()), counted
 
 
 def _few(cells: Iterable[str]) -> frozenset[str] | None:

@@ -1,5 +1,6 @@
 """What every format of files can do."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,6 +90,21 @@ class Part(NamedTuple):
     name: str  # for errors: which part, or nothing if it is all of the file
 
 
+_CELLS = ((r"(Expected \d+ columns, got \d+): .*", r"\1"), (r"invalid value '.*", "invalid value"))
+"""Where readers quote what they read: a whole row, or a cell of it."""
+
+
+def _without_cells(reason: str) -> str:
+    """What a reader says, without what it quotes: rows may be of people.
+
+    >>> _without_cells("Row #3: Expected 2 columns, got 3: Ada,Lovelace,36")
+    'Row #3: Expected 2 columns, got 3'
+    """
+    for pattern, instead in _CELLS:
+        reason = re.sub(pattern, instead, reason)
+    return reason
+
+
 @contextmanager
 def reading(
     file: Path, place: Callable[[], str], remedy: str = "Write it again, or leave it out."
@@ -102,5 +118,5 @@ def reading(
     except Exception as error:
         if isinstance(error, PermissionError):
             raise
-        reason = " ".join(str(error).split()).rstrip(".")
+        reason = _without_cells(" ".join(str(error).split())).rstrip(".")
         raise DataError(f"{file.name} cannot be read at {place()}: {reason}. {remedy}") from error
