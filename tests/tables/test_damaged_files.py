@@ -155,3 +155,20 @@ def test_an_array_file_that_is_too_short_is_named_with_the_row(wide, order, tmp_
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(DataError, match=r"t\.npy cannot be read at row \d+: it ends too early"):
         rows_of(tmp_path, memory=0.1).accumulate(FeatureSums.of)
+
+
+def test_offsets_of_text_beyond_its_bytes_are_refused_and_not_followed(tmp_path):
+    words = pa.array(["one", "two", "six", "ten"] * 25)
+    table = pa.table({"age": np.arange(100) ** 1.5, "word": words})
+    path = tmp_path / "t.arrow"
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    content = path.read_bytes()
+    offsets = np.arange(0, 303, 3, dtype=np.int32)
+    wild = offsets.copy()
+    wild[50] = 2**30
+    assert offsets.tobytes() in content
+    path.write_bytes(content.replace(offsets.tobytes(), wild.tobytes()))
+    with pytest.raises(DataError, match=r"t\.arrow cannot be read at record batch 0"):
+        list(open_files(Files(path)).batches(["word"], 10))
+    assert open_files(Files(path, columns=["age"])).names == ("age",)  # others may be broken

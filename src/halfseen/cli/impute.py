@@ -13,6 +13,7 @@ from halfseen import load
 from halfseen.cli.options import (
     Data,
     Force,
+    ForSpreadsheets,
     Json,
     Keep,
     MissingValues,
@@ -61,6 +62,7 @@ def impute(
     ] = False,
     seed: Annotated[int | None, typer.Option(min=0, help="Makes --draws repeatable.")] = None,
     missing_values: MissingValues = "",
+    for_spreadsheets: ForSpreadsheets = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -89,7 +91,10 @@ def impute(
     others, filled = Beside(given.source, kept), Filled(learned, given, draws, std, not expected)
     filled.seed = np.random.SeedSequence(seed).entropy
     with voice.listening(), given.reckoning(), ExitStack() as files:
-        writers = [files.enter_context(table_file(path, force=force)) for path in outs]
+        writers = [
+            files.enter_context(table_file(path, force=force, for_spreadsheets=for_spreadsheets))
+            for path in outs
+        ]
         for chunk in over_rows(voice, "Filling gaps", given, dense=True):
             taken = others.take(chunk.n_rows)
             for write, values in zip(writers, filled.of(chunk), strict=True):

@@ -81,6 +81,15 @@ Keep = Annotated[
     ),
 ]
 
+ForSpreadsheets = Annotated[
+    bool,
+    typer.Option(
+        "--for-spreadsheets",
+        help="In .csv and .tsv, put an apostrophe before names and cells of text that a "
+        "spreadsheet would run as a formula, such as =cmd|...",
+    ),
+]
+
 Groups = Annotated[
     str | None,
     typer.Option(

@@ -10,6 +10,7 @@ from halfseen import load
 from halfseen.cli.options import (
     Data,
     Force,
+    ForSpreadsheets,
     Json,
     Keep,
     MissingValues,
@@ -36,6 +37,7 @@ def predict(
     ],
     keep: Keep = None,
     missing_values: MissingValues = "",
+    for_spreadsheets: ForSpreadsheets = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -62,7 +64,11 @@ def predict(
         raise ValueError(f"--keep names '{clash[0]}', which is a column of the result. Rename it.")
     beside = Beside(given.source, kept)
     found, n_unusual = view.tallied(np.empty((0, view.k))), 0
-    with voice.listening(), given.reckoning(), table_file(out, force=force) as write:
+    with (
+        voice.listening(),
+        given.reckoning(),
+        table_file(out, force=force, for_spreadsheets=for_spreadsheets) as write,
+    ):
         for chunk in over_rows(voice, f"Finding {view.nouns}", given):
             hidden, unusual = learned.hidden(chunk.given), learned.unusual(chunk.given)
             write(beside.take(chunk.n_rows) | view.predicted(hidden) | {UNUSUAL: unusual})

@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from halfseen.cli.formulas import without_formulas
 from halfseen.store.atomic import whole_file
 
 Write = Callable[[dict[str, Any]], None]
@@ -31,16 +32,17 @@ def beside(out: Path, word: str) -> Path:
 
 
 @contextmanager
-def table_file(out: Path, *, force: bool) -> Iterator[Write]:
+def table_file(out: Path, *, force: bool, for_spreadsheets: bool = False) -> Iterator[Write]:
     """A file of the kind that its name says, there when the body is done."""
     import pyarrow as pa
 
+    harmless = for_spreadsheets and _ending(out) in DELIMITED
     opened = WRITERS[str(_ending(out))]
     with whole_file(out, overwrite=force) as file, ExitStack() as writing:
         writers: list[Any] = []
 
         def write(columns: dict[str, Any]) -> None:
-            table = pa.table(columns)
+            table = without_formulas(pa.table(columns)) if harmless else pa.table(columns)
             if not writers:
                 writers.append(writing.enter_context(opened(file, table.schema)))
             writers[0].write_table(table.cast(writers[0].schema))
@@ -92,11 +94,14 @@ def _feather(file: Any, schema: Any) -> Iterator[_Writer]:
         yield _Writer(writer, schema)
 
 
-WRITERS: dict[str, Any] = {
+DELIMITED: dict[str, Any] = {
     ".csv": _delimited(",", False),
     ".tsv": _delimited("\t", False),
     ".csv.gz": _delimited(",", True),
     ".tsv.gz": _delimited("\t", True),
+}
+WRITERS: dict[str, Any] = {
+    **DELIMITED,
     ".parquet": _parquet,
     ".feather": _feather,
     ".arrow": _feather,
