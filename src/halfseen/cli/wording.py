@@ -12,9 +12,10 @@ OPTIONS = {
     "covariance_type": "--covariance",
     "feature_weights": "--weights",
     "moments": "--moments",
-    "random_state": "--seed",
     "scale": "--scale",
 }
+ALONE = {"random_state": "--seed"}
+"""Parameters that are only ever named by themselves."""
 PHRASES = {
     "name it in missing_values (show_text=True shows it)": "name it with --missing-values "
     "('halfseen describe --show-text' shows it)",
@@ -50,7 +51,7 @@ def in_options(sentence: str) -> str:
         sentence = sentence.replace(words, option)
     sentence = _WORDS.sub(lambda m: f"--missing-values {_option(m[1])}", sentence)
     sentence = _OUT.sub(lambda m: f"{_USE[m[1]]} --drop {_option(m[2])}", sentence)
-    sentence = _PARAMETER.sub(lambda m: f"{OPTIONS.get(m[1], m[1])} must", sentence)
+    sentence = _PARAMETER.sub(lambda m: f"{ALONE.get(m[1], m[1])} must", sentence)
     sentence = _SETTING.sub(lambda m: f"{OPTIONS[m[1]]} {m[2] or m[3]}", sentence)
     return _NAME.sub(lambda m: OPTIONS[m[1]], sentence)
 

@@ -41,8 +41,9 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Bin
         os.replace(temporary, target)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename in (None, str(temporary)):
-            error.filename = os.fspath(path)  # such as of a full disk, which names no file
+        if isinstance(error, OSError) and error.strerror:
+            if error.filename in (None, str(temporary)):
+                error.filename = os.fspath(path)  # such as of a full disk, which names no file
         raise
     _flush_folder(target.parent)
 
