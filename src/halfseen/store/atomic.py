@@ -41,11 +41,16 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Bin
         os.replace(temporary, target)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.strerror:
-            if error.filename in (None, str(temporary)):
-                error.filename = os.fspath(path)  # such as of a full disk, which names no file
+        if isinstance(error, OSError):
+            _name(error, temporary, path)
         raise
     _flush_folder(target.parent)
+
+
+def _name(error: OSError, temporary: Path, path: str | os.PathLike[str]) -> None:
+    """Have an error name the file that was asked for; that of a full disk names none."""
+    if error.strerror and error.filename in (None, str(temporary)):
+        error.filename = os.fspath(path)
 
 
 def _flush_folder(folder: Path) -> None:
