@@ -168,7 +168,7 @@ def test_report_writes_a_page_without_rows_unless_asked(folder, fitted):
     assert "<h1>3 groups in patients.csv</h1>" in page
     assert "creatinine, cost were put on a log scale" in page
     assert "Not part of the model: &#39;column 1&#39;, &#39;patient&#39;" in page
-    assert "This page holds no row of the table." in page
+    assert "This page holds no row of the table, and no average of fewer than 10 of them." in page
     assert 'id="rows"' not in page
     succeed(
         *("report", fitted[0], folder / "patients.csv", "--out", out, "--force"),

@@ -199,7 +199,7 @@ def test_the_partial_method_without_complete_features_is_refused(frame):
         ("incomplete_features", "drop", "'divide' or 'regress'"),
         ("form", "cooked", "'centred' or 'raw'"),
         ("covariance_type", "full", "'diag', 'spherical', 'tied_diag' or 'tied_spherical'"),
-        ("refine", "vb", "'em'"),
+        ("refine", "vb", "'em' or None"),
         ("tol", -1.0, "a number of at least 0"),
         ("max_iter", 0, "an int of at least 1"),
         ("noise_eigenvalues", "all", "'D-K' or 'D-K\\+1'"),

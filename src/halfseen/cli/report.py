@@ -31,6 +31,9 @@ def report(
     include_rows: Annotated[
         bool, typer.Option("--include-rows", help="Show some rows of the table on the page.")
     ] = False,
+    least_rows: Annotated[
+        int, typer.Option(min=1, help="Averages that fewer rows stand behind are not shown.")
+    ] = 10,
     groups: Groups = None,
     missing_values: MissingValues = "",
     force: Force = False,
@@ -39,7 +42,8 @@ def report(
     r"""Write a page that explains a model: one HTML file that opens without a network.
 
     It says what was missing, what counted how much, what the groups or topics are, how sure we are
-    and what to distrust. It holds no row of the table unless --include-rows is given.
+    and what to distrust. It holds no row of the table unless --include-rows is given, and no
+    average of fewer rows than --least-rows.
 
     \b
     For example:
@@ -58,6 +62,7 @@ def report(
             title=heading,
             notes=_left_out(given),
             include_rows=include_rows,
+            least_rows=least_rows,
             overwrite=force,
             groups=labels(given.source, given.file, groups),
         )

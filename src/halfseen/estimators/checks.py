@@ -17,19 +17,13 @@ def _refuse(estimator: object, name: str, rule: str) -> None:
     )
 
 
-def check_choice(estimator: object, name: str, choices: Iterable[str]) -> None:
-    """A parameter that is one of a few words."""
-    choices = sorted(choices)
-    value = getattr(estimator, name)
-    if not (isinstance(value, str) and value in choices):
-        listed = ", ".join(repr(choice) for choice in choices[:-1])
-        _refuse(estimator, name, f"{listed} or {choices[-1]!r}" if listed else repr(choices[0]))
-
-
-def check_choice_or_none(estimator: object, name: str, choices: Iterable[str]) -> None:
-    """A parameter that is one of a few words, or None."""
-    if getattr(estimator, name) is not None:
-        check_choice(estimator, name, choices)
+def check_choice(estimator: object, name: str, choices: Iterable[str | None]) -> None:
+    """A parameter that is one of a few words, or None if that is among them."""
+    value, none = getattr(estimator, name), None in choices
+    words = sorted(choice for choice in choices if choice is not None)
+    if not (isinstance(value, str) and value in words) and not (none and value is None):
+        *others, last = [repr(word) for word in words] + ["None"] * none
+        _refuse(estimator, name, f"{', '.join(others)} or {last}" if others else last)
 
 
 def check_non_negative(estimator: object, name: str) -> None:
@@ -102,8 +96,8 @@ def check_parameters(estimator: Any) -> None:
     check_choice(estimator, "third_moment", THIRD_MOMENTS)
     check_choice(estimator, "moments", MOMENTS)
     check_choice(estimator, "incomplete_features", INCOMPLETE)
-    check_choice_or_none(estimator, "outliers", OUTLIERS)
-    check_choice_or_none(estimator, "refine", estimator.refinements)
+    check_choice(estimator, "outliers", (*OUTLIERS, None))
+    check_choice(estimator, "refine", (*estimator.refinements, None))
     check_threads(estimator, "n_jobs")
     check_seed(estimator, "random_state")
     if estimator.method == "partial" and estimator.incomplete_features == "divide":

@@ -518,16 +518,17 @@ class Estimator(BaseEstimator):
         *,
         title: str | None = None,
         include_rows: bool = False,
+        least_rows: float = 10,
         overwrite: bool = False,
         groups: Any = None,
         notes: tuple[str, ...] = (),
     ) -> None:
         """Write one HTML page that explains the model, learned from ``X``, whatever ``fit`` takes.
 
-        It opens without a network, and holds no row of X unless ``include_rows`` says so. A file
-        that is there already is not replaced unless ``overwrite`` says so. ``groups`` (n,) label
-        rows that depend on each other, such as those of one patient; ``notes`` are sentences for
-        the summary.
+        It opens without a network, and holds no row of X unless ``include_rows`` says so, nor
+        averages that fewer than ``least_rows`` of them stand behind. A file that is there already
+        is not replaced unless ``overwrite`` says so. ``groups`` (n,) label rows that depend on each
+        other, such as those of one patient; ``notes`` are sentences for the summary.
         """
         from halfseen.explain.page import write_report  # which needs the extra "report"
 
@@ -537,6 +538,7 @@ class Estimator(BaseEstimator):
             path,
             title=title,
             include_rows=include_rows,
+            least_rows=least_rows,
             overwrite=overwrite,
             grouped=groups is not None,
             notes=notes,

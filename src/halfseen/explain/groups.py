@@ -1,12 +1,12 @@
 """Groups of rows, shown to people: of any model with one component a row."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.explain.portrait import Doubts, Grid, HeatMap
+from halfseen.explain.portrait import WITHHELD, Doubts, Grid, HeatMap
 from halfseen.explain.words import MOST, Told, number, percent, plural, years_among
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import whole
@@ -34,6 +34,7 @@ class Groups:
     geometric: Mask  # (d,)  features whose averages are geometric means
     learned_as: tuple[str | None, str | None]
     years: Mask  # (d,)  features that are written without separators
+    withheld: Mask  # (k, d)  means that are not shown
 
     of_what: ClassVar[str] = "of rows"
     belonging: ClassVar[str] = "sure"
@@ -61,6 +62,22 @@ class Groups:
             geometric=np.zeros(len(kept), bool) if done is None else done.logged,
             learned_as=(fitted.name_of(means), fitted.name_of(by_component)),
             years=years_among(fitted),
+            withheld=np.zeros(centres.shape, bool),
+        )
+
+    def withholding(self, few: Mask) -> Self:
+        """The same without some of the means (k, d), nor in the average of all."""
+        shares = np.where(few, 0.0, self.shares[:, None])
+        logged, left = self.geometric, shares.sum(axis=0)
+        centres = np.where(logged, np.log(np.where(logged, self.centres, 1.0)), self.centres)
+        total = (shares * centres).sum(axis=0)
+        mean = np.divide(total, left, out=np.full(len(left), np.nan), where=left > 0)
+        mean = np.where(logged, np.exp(np.where(logged, mean, 0.0)), mean)
+        return replace(
+            self,
+            withheld=few,
+            average=np.where(few.any(axis=0), mean, self.average),
+            scores=np.where(few, 0.0, self.scores),
         )
 
     @property
@@ -103,6 +120,8 @@ class Groups:
         lines = [self._difference(i, d) for d in apart[:MOST]]
         if len(apart) > MOST:
             lines.append(f"and {len(apart) - MOST} more that differ less")
+        if self.withheld[i].all():
+            lines = [WITHHELD]
         if not lines:
             lines = ["Nothing stands out: every column is about average."]
         title = f"{self.noun.capitalize()} {i + 1}: {percent(self.shares[i])} of {members}"
@@ -126,7 +145,12 @@ class Groups:
         telling = np.argsort(-np.abs(self.scores).max(axis=0), kind="stable")[:MOST_DRAWN]
         chosen = sorted(map(int, telling))
 
+        def text(k: int, d: int) -> str:
+            return "" if self.withheld[k, d] else self._number(self.centres[k, d], d)
+
         def tip(k: int, d: int) -> str:
+            if self.withheld[k, d]:
+                return f"{self.names[d]} in {self.noun} {k + 1}: {WITHHELD}"
             said = self._number(self.centres[k, d], d)
             mean = f"{self.names[d]} in {self.noun} {k + 1}: {said}"
             if low is not None and high is not None and np.isfinite(high[k, d]):
@@ -142,7 +166,7 @@ class Groups:
             * " Averages of columns on a log scale are geometric.",
             features=chosen,
             shade=np.clip(self.scores[:, chosen].T / 2, -1.0, 1.0),
-            texts=[[self._number(self.centres[k, d], d) for k in range(self.k)] for d in chosen],
+            texts=[[text(k, d) for k in range(self.k)] for d in chosen],
             tips=[[tip(k, d) for k in range(self.k)] for d in chosen],
         )
 
@@ -175,6 +199,7 @@ class Groups:
         mean, sure = float(surest.mean()), float((surest >= SURE).mean())
         return Doubts(
             memberships=shares,
+            carried=shares,
             values=surest,
             sentence=f"{percent(sure)} of rows belong to one {self.noun} with a probability of at "
             f"least {SURE:.0%}; the mean is {mean:.0%}."

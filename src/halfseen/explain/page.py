@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
@@ -14,6 +15,7 @@ from halfseen.explain.rows import RowsTable, some_rows
 from halfseen.explain.section import Section
 from halfseen.explain.shown_intervals import certainty
 from halfseen.explain.sureness import caution, sureness
+from halfseen.explain.withheld import LEAST_ROWS, few_behind, said_of
 from halfseen.store.atomic import write_whole
 
 
@@ -24,11 +26,19 @@ def write_report(
     title: str | None = None,
     notes: tuple[str, ...] = (),
     include_rows: bool = False,
+    least_rows: float = LEAST_ROWS,
     overwrite: bool = False,
     grouped: bool = False,
 ) -> None:
     """Write the page of a fitted model and a table to ``path``."""
-    text = report_page(case, title=title, notes=notes, include_rows=include_rows, grouped=grouped)
+    text = report_page(
+        case,
+        title=title,
+        notes=notes,
+        include_rows=include_rows,
+        least_rows=least_rows,
+        grouped=grouped,
+    )
     write_whole(path, text.encode("utf-8"), overwrite=overwrite)
 
 
@@ -38,15 +48,18 @@ def report_page(
     title: str | None = None,
     notes: tuple[str, ...] = (),
     include_rows: bool = False,
+    least_rows: float = LEAST_ROWS,
     grouped: bool = False,
 ) -> str:
-    """The page as HTML. It holds no row of the table unless ``include_rows``.
+    """The page as HTML. It holds no row of the table, and no cell, unless ``include_rows``.
 
-    ``grouped`` says that the case has rows which depend on each other in bins of their own.
+    Averages that fewer than ``least_rows`` stand behind are withheld. ``grouped`` says
+    that the case has rows which depend on each other in bins of their own.
     """
-    case = case.in_words()
-    fitted, view = case.fitted, case.portrait
-    found, doubts = missing_in(case), view.doubts(case.sample.rows)
+    case = replace(case.in_words(), cells_shown=include_rows)
+    fitted, whole = case.fitted, case.portrait
+    found, doubts = missing_in(case), whole.doubts(case.sample.rows)
+    view = whole.withholding(few_behind(doubts, case.sample.table, least_rows))
     sure = certainty(case, view)
     sections = [
         summary(fitted, view, found, notes),
@@ -54,16 +67,22 @@ def report_page(
         gaps(found),
         weights(fitted, view),
         sureness(case, view, doubts, sure, grouped),
-        caution(case, view),
+        caution(case, view, said_of(view, least_rows)),
     ]
     rows = None
     if include_rows:
         rows = some_rows(view, fitted, case.sample, doubts.memberships)
     heading = title or f"{counted(view)} in {found.n_rows:,} rows"
-    return _rendered(heading, sections, rows, fitted.estimator)
+    return _rendered(heading, sections, rows, fitted.estimator, least_rows)
 
 
-def _rendered(heading: str, sections: list[Section], rows: RowsTable | None, estimator: str) -> str:
+def _rendered(
+    heading: str,
+    sections: list[Section],
+    rows: RowsTable | None,
+    estimator: str,
+    least_rows: float,
+) -> str:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ModuleNotFoundError as missing:
@@ -86,6 +105,7 @@ def _rendered(heading: str, sections: list[Section], rows: RowsTable | None, est
         sections=sections,
         rows=rows,
         estimator=estimator,
+        least_rows=least_rows,
         version=version("halfseen"),
         script=script,
         style=style,

@@ -1,7 +1,7 @@
 """A learned model as people are shown it: in the table's own units, most common first."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from halfseen.explain.words import Told
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.rows import Rows
+
+WITHHELD = "Withheld, as too few rows stand behind it."
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,7 @@ class Doubts:
     """How sure a model is of some rows."""
 
     memberships: Array  # (n, k)  shares of components in each row, as shown
+    carried: Array  # (n, k)  how much of what is learned of a component comes from each row
     values: Array  # (n,)  how sure the model is of a row
     sentence: str  # empty if there is nothing to tell
     title: str
@@ -93,6 +96,10 @@ class Portrait(Protocol):
         """How far components are from average, in what suits them; (k, d)."""
 
     @property
+    def withheld(self) -> Mask:
+        """What of the centres is not shown; (k, d)."""
+
+    @property
     def geometric(self) -> Mask:
         """Features whose averages are geometric means; (d,)."""
 
@@ -125,6 +132,9 @@ class Portrait(Protocol):
 
     def in_own_units(self, centres: Array) -> Array:
         """Values (n, d) of the model's centres, as people have them."""
+
+    def withholding(self, few: Mask) -> Self:
+        """The same without some of the centres (k, d), nor what they could be reckoned from."""
 
     def told(self, members: str = "rows") -> list[Told]:
         """Each component in words."""

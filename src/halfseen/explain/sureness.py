@@ -73,9 +73,10 @@ def _of_intervals(view: Portrait, sure: Certainty, grouped: bool) -> str:
     )
 
 
-def caution(case: Case, view: Portrait) -> Section:
-    """What the model takes for granted, and what speaks against it."""
-    said = [*(concern.sentence for concern in concerns_of(case)), *facts_of(case)]
+def caution(case: Case, view: Portrait, not_shown: list[str]) -> Section:
+    """What the model takes for granted, what speaks against it, and what is withheld."""
+    concerns = (concern.sentence for concern in concerns_of(case))
+    said = [*not_shown, *concerns, *facts_of(case)]
     if not said:
         said = ["Nothing in the diagnostics stands out."]
     sentences = [

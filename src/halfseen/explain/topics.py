@@ -1,13 +1,13 @@
 """Topics, shown to people: of any model whose components are shares of the features."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.explain.portrait import Doubts, Grid, HeatMap
+from halfseen.explain.portrait import WITHHELD, Doubts, Grid, HeatMap
 from halfseen.explain.words import MOST, Told, percent, plural, shortened
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import whole
@@ -34,6 +34,7 @@ class Topics:
     scores: Array  # (k, d)  log2 of ratios to the average
     geometric: Mask  # (d,)  none
     learned_as: tuple[str | None, str | None]
+    withheld: Mask  # (k, d)  whole topics that are not shown
 
     of_what: ClassVar[str] = "of all that is counted"
     known: ClassVar[str] = "shares of columns"
@@ -59,6 +60,18 @@ class Topics:
             scores=np.log2(np.maximum(ratio, 2.0**-10)),
             geometric=np.zeros(centres.shape[1], bool),
             learned_as=(fitted.name_of(topics), fitted.name_of(by_component)),
+            withheld=np.zeros(centres.shape, bool),
+        )
+
+    def withholding(self, few: Mask) -> Self:
+        """The same without topics that are withheld in part or in whole, nor in the average."""
+        wholly: Mask = np.asarray(few.any(axis=1))
+        shares = np.where(wholly, 0.0, self.shares)
+        average = shares @ self.centres / (shares.sum() or 1.0)
+        return replace(
+            self,
+            withheld=np.broadcast_to(wholly[:, None], few.shape),
+            average=average if wholly.any() else self.average,
         )
 
     @property
@@ -89,6 +102,9 @@ class Topics:
         return [self._told(i) for i in range(self.k)]
 
     def _told(self, i: int) -> Told:
+        title = f"{self.noun.capitalize()} {i + 1}: {percent(self.shares[i])} {self.of_what}"
+        if self.withheld[i].all():
+            return Told(title, [WITHHELD])
         topic = self.centres[i]
         top = [int(d) for d in np.argsort(-topic, kind="stable")[:MOST] if topic[d] > 0]
         ratio = np.where(topic >= topic[top[-1]] / 4, self.scores[i], -np.inf)
@@ -97,17 +113,22 @@ class Topics:
         if special:
             named = ", ".join(f"{self.names[d]} ({2 ** ratio[d]:.1f} times)" for d in special)
             lines.append(f"More than elsewhere: {named}")
-        title = f"{self.noun.capitalize()} {i + 1}: {percent(self.shares[i])} {self.of_what}"
         return Told(title, lines)
 
     def grid(self, low: Array | None, high: Array | None) -> Grid:
         """Shares of the most common features of every topic."""
-        ranked = np.argsort(-self.centres, axis=1, kind="stable")[:, :OF_EACH]
-        main = self.centres.argmax(axis=0)
+        shown = np.where(self.withheld, 0.0, self.centres)
+        ranked = np.argsort(-shown, axis=1, kind="stable")[~self.withheld.all(axis=1), :OF_EACH]
+        main = shown.argmax(axis=0)
         top = set(ranked.ravel().tolist())
-        chosen = sorted(top, key=lambda d: (main[d], -self.centres[main[d], d]))[:MOST_DRAWN]
+        chosen = sorted(top, key=lambda d: (main[d], -shown[main[d], d]))[:MOST_DRAWN]
+
+        def text(k: int, d: int) -> str:
+            return "" if self.withheld[k, d] else percent(self.centres[k, d])
 
         def tip(k: int, d: int) -> str:
+            if self.withheld[k, d]:
+                return f"{self.names[d]} in {self.noun} {k + 1}: {WITHHELD}"
             between = ""
             if low is not None and high is not None:
                 between = f" (between {100 * low[k, d]:.2g}% and {100 * high[k, d]:.2g}%)"
@@ -121,8 +142,8 @@ class Topics:
             caption=f"Share of each column in each {self.noun}, for the most common columns of "
             f"every {self.noun}.",
             features=chosen,
-            shade=-np.sqrt(self.centres[:, chosen].T / float(self.centres.max())),
-            texts=[[percent(self.centres[k, d]) for k in range(self.k)] for d in chosen],
+            shade=-np.sqrt(shown[:, chosen].T / float(shown.max() or 1.0)),
+            texts=[[text(k, d) for k in range(self.k)] for d in chosen],
             tips=[[tip(k, d) for k in range(self.k)] for d in chosen],
         )
 
@@ -158,6 +179,7 @@ class Topics:
         middle = float(np.median(error))
         return Doubts(
             memberships=(mean / mean.sum(axis=1, keepdims=True))[:, self.order],
+            carried=mean[:, self.order],
             values=error,
             sentence=f"In a typical row the amount of its main {self.noun} is known to within "
             f"{middle:.0%}.",

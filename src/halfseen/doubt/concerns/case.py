@@ -38,6 +38,7 @@ class Case:
     bins: Bins
     called: Callable[[int], str] = "component {}".format  # what a component, by number, is called
     components: str = "components"  # what several are called
+    cells_shown: bool = True  # whether sentences may hold the value of a single cell
 
     @cached_property
     def features(self) -> Mask:

@@ -11,6 +11,9 @@ from halfseen.rows.percentages import percent
 UNEXPLAINED = 0.5
 SMALLEST_COMPONENT = 50
 """Rows from which the averages of a component are worth telling."""
+LEAST_ROWS = 10
+"""Rows behind an average, from which it is no longer nearly one of them."""
+AS_ROWS = "What is learned of so few is nearly what is known of one of them: share it only as rows."
 COVERED, EXPECTED, CHANCE = 0.9, 0.95, 0.001
 
 
@@ -41,11 +44,13 @@ def small_components(case: Case) -> Iterator[Concern]:
         return
     n_rows = sums.n_rows + sums.n_empty
     for component, share in enumerate(model.shares(case.fitted.parameters)):
-        if share * n_rows < SMALLEST_COMPONENT:
+        behind = share * n_rows
+        if behind < SMALLEST_COMPONENT:
+            nearly_rows = f" {AS_ROWS}" if behind < LEAST_ROWS else ""
             yield Concern(
                 "small_component",
-                f"{case.called(component).capitalize()} has about {share * n_rows:.0f} rows, too "
-                "few to describe it well.",
+                f"{case.called(component).capitalize()} has about {behind:.0f} rows, too few to "
+                f"describe it well.{nearly_rows}",
             )
 
 

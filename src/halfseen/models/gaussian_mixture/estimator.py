@@ -6,7 +6,6 @@ import numpy as np
 
 from halfseen.estimators.checks import (
     check_choice,
-    check_choice_or_none,
     check_non_negative,
     check_positive_integer,
 )
@@ -172,7 +171,7 @@ class GaussianMixture(Estimator):
 
     def _check(self) -> None:
         check_choice(self, "covariance_type", NOISES)
-        check_choice_or_none(self, "scale", ("robust",))
+        check_choice(self, "scale", ("robust", None))
         check_choice(self, "form", FORMS)
         check_choice(self, "noise_eigenvalues", NOISE_EIGENVALUES)
         check_non_negative(self, "tol")

@@ -68,7 +68,7 @@ def outlying(case: Case) -> Iterator[Concern]:
     further_up = sums.highest - centre > centre - sums.lowest
     furthest = _in_units(fitted, np.where(further_up, sums.highest, sums.lowest))
     listed = ", ".join(
-        f"'{names[i]}' ({_counted(sums.count[i])}{number(furthest[i])})"
+        f"'{names[i]}'{_found(sums.count[i], number(furthest[i]) if case.cells_shown else '')}"
         for i in most
         if sums.count[i]
     )
@@ -102,8 +102,11 @@ def _in_units(fitted: Fitted[P], values: Array) -> Array:
     return units
 
 
-def _counted(count: float) -> str:
-    return "" if count < 2 else f"{count:,.0f}, such as "
+def _found(count: float, value: str) -> str:
+    """How many there are, and one of them."""
+    how_many = f"{count:,.0f}" if count >= 2 else ""
+    said = f"{how_many}, such as {value}" if how_many and value else how_many or value
+    return f" ({said})" if said else ""
 
 
 def _percent(share: float) -> str:

@@ -1,0 +1,40 @@
+"""What a page does not show, because it would be the row of somebody."""
+
+import numpy as np
+
+from halfseen.doubt.concerns.fit import LEAST_ROWS
+from halfseen.explain.portrait import Doubts, Portrait
+from halfseen.explain.words import percent
+from halfseen.rows.arrays import Array, Mask
+
+__all__ = ["LEAST_ROWS", "few_behind", "said_of"]
+
+
+def few_behind(doubts: Doubts, table: Array, least: float) -> Mask:
+    """Averages (k, d) that fewer than so many rows stand behind, of those that were looked at.
+
+    By the effective number of rows ``(Σ c)² / Σ c²``, over the rows of ``table`` (n, d) that have
+    a value, each carrying a component by ``c``.
+    """
+    carried, seen = doubts.carried, ~np.isnan(table)
+    total, squares = carried.T @ seen, (carried**2).T @ seen
+    behind = np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
+    return np.asarray(behind < least)
+
+
+def said_of(view: Portrait, least: float) -> list[str]:
+    """Which components are withheld, and why."""
+    few = view.withheld
+    if not few.any():
+        return []
+    wholly = [f"{view.noun} {i + 1}" for i in np.flatnonzero(few.all(axis=1))]
+    partly = few & ~few.all(axis=1, keepdims=True)
+    what = []
+    if wholly:
+        what.append(f"averages of {', '.join(wholly)}")
+    if partly.any():
+        what.append(f"{percent(float(partly.mean()))} of all averages, each of one column")
+    return [
+        f"Not shown: {' and '.join(what)}. Fewer than {least:g} rows stand behind them, so that "
+        "they would be nearly what is known of one of those."
+    ]
