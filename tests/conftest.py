@@ -8,6 +8,10 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from hypothesis import settings
+
+settings.register_profile("halfseen", deadline=None)  # how long anything takes is no test
+settings.load_profile("halfseen")
 
 NAMES = ("age", "pulse", "lactate")
 

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as arrays
 
 from halfseen import simulate
 from halfseen.doubt.missingness import missingness, missingness_of
+from halfseen.explain.missing import what_is_missing
 from halfseen.rows.engines.batched import all_columns
 from halfseen.tables.arrays_and_frames import read_batch
 from halfseen.tables.batches import open_batches
@@ -102,3 +103,24 @@ def test_any_split_of_the_rows_gives_what_the_whole_table_gives(cuts):
     for ours, theirs in zip(parts.patterns, whole.patterns, strict=True):
         assert ours.n_rows == theirs.n_rows
         np.testing.assert_array_equal(ours.observed, theirs.observed)
+
+
+def test_of_many_columns_pairs_are_looked_at_among_those_with_the_most_gaps(monkeypatch):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 12))
+    seen = rng.permutation(np.linspace(0.2, 0.95, 12))
+    X[rng.random(X.shape) > seen] = np.nan
+    X[:, 3] = np.nan  # nothing to compare
+    names = [f"c{i}" for i in range(12)]
+    known = np.isfinite(X).sum(axis=0)
+    worst = sorted(sorted(set(range(12)) - {3}, key=lambda i: known[i])[:5])
+    monkeypatch.setattr("halfseen.doubt.missingness.MOST_COMPARED", 5)
+    found = missingness_of(names, X)
+    np.testing.assert_allclose(found.observed, known / 300)
+    assert found.n_compared == 5
+    alone = missingness_of([names[i] for i in worst], X[:, worst])
+    assert (found.rarest, found.never_together) == (alone.rarest, alone.never_together)
+    assert found.shift == alone.shift
+    assert found.most_dependent == alone.most_dependent
+    said = list(what_is_missing(found))
+    assert "Pairs of columns were looked at among the 5 with the most gaps." in said

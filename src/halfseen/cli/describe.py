@@ -9,7 +9,7 @@ import typer
 
 from halfseen.cli.advice import Seen, advice, what_methods_use
 from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, as_option, listed
-from halfseen.cli.reading.command_table import Opened, open_table, surveyed
+from halfseen.cli.reading.command_table import open_table, surveyed
 from halfseen.cli.value_codes import CodeSums
 from halfseen.cli.voice import Voice
 from halfseen.cli.wording import in_options
@@ -18,13 +18,10 @@ from halfseen.explain.missing import what_is_missing
 from halfseen.explain.words import percent
 from halfseen.moments.far_values import far_values
 from halfseen.rows.arrays import Mask
-from halfseen.rows.errors import DataError
 from halfseen.rows.value_sums import ValueSums
 
 MOST_COLUMNS = 60
 MOST_PATTERNS = 8
-MOST_COMPARED = 8192
-"""Every pair of columns is looked at."""
 
 
 def describe(
@@ -51,7 +48,6 @@ def describe(
     voice = Voice(as_json)
     gaps = listed(missing_values)
     table = open_table(data, listed(columns), listed(drop), gaps, show_text=show_text)
-    _check_width(table)
     all_logged = ValueSums.logging(np.ones(len(table.source.names), bool))
     seen = surveyed(table, ValueSums.of, all_logged, CodeSums.of)
     found = missingness(seen.table.rows(), seen.features)
@@ -108,15 +104,6 @@ _TITLES = {
     "What each method would use": "methods",
     "Advice": "advice",
 }
-
-
-def _check_width(table: Opened) -> None:
-    n_columns = len(table.source.names)
-    if n_columns > MOST_COMPARED:
-        raise DataError(
-            f"{table.file} has {n_columns:,} columns, too many to look at each pair of them. "
-            "Choose columns with --columns."
-        )
 
 
 def _show_columns(voice: Voice, found: Missingness) -> None:

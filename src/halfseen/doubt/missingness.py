@@ -15,6 +15,8 @@ from halfseen.rows.patterns import PatternSums
 from halfseen.rows.rows import Block, Rows
 
 COMPLETE_ABOVE = 0.95
+MOST_COMPARED = 1024
+"""Of more features, pairs are looked at only among those with the most gaps."""
 
 
 class Pattern(NamedTuple):
@@ -57,6 +59,7 @@ class Missingness:
     most_dependent: tuple[str, str] | None
     together: bool  # whether those two are missing together, or rather not
     shift: Shift | None  # the clearest sign that gaps depend on values
+    n_compared: int  # features whose pairs were looked at
 
     @property
     def complete(self) -> Mask:
@@ -98,8 +101,11 @@ def missingness(
     Two passes, one if the sums are known. ``names`` if the features have better ones.
     """
     sums = rows.accumulate(FeatureSums.of) if sums is None else sums
-    found = rows.accumulate(_GapSums.about(np.where(sums.count > 0, sums.mean, 0.0)))
+    compared = _compared(sums.count)
+    origin = np.where(sums.count > 0, sums.mean, 0.0)[compared]
+    found = rows.accumulate(_GapSums.about(origin, compared))
     names, n_rows = names or rows.names, int(found.patterns.count.sum())
+    pair_names = tuple(np.array(names, dtype=object)[compared])
     patterns = found.patterns.merged()
     masks = patterns.masks
     filled, whole = masks.any(axis=1), masks.all(axis=1)
@@ -107,21 +113,30 @@ def missingness(
     count = found.values.count
     excess = joint_excess(count, max(n_filled, 1))
     i, j = _worst(np.abs(excess))
-    some = float(np.abs(excess[i, j])) > 0 if len(names) else False
+    some = float(np.abs(excess[i, j])) > 0 if len(pair_names) else False
     return Missingness(
         names=names,
         n_rows=n_rows,
         n_empty_rows=n_rows - n_filled,
         n_whole_rows=int(patterns.count[whole].sum()),
-        observed=count.diagonal() / max(n_rows, 1),
+        observed=patterns.count @ masks / max(n_rows, 1),
         patterns=tuple(map(Pattern, masks, patterns.count.tolist())),
-        never_together=_never_together(names, count),
-        rarest=_rarest(names, count),
+        never_together=_never_together(pair_names, count),
+        rarest=_rarest(pair_names, count),
         dependence=float(np.abs(excess).max(initial=0.0)),
-        most_dependent=(names[i], names[j]) if some else None,
+        most_dependent=(pair_names[i], pair_names[j]) if some else None,
         together=bool(some and excess[i, j] > 0),
-        shift=_shift(names, found.values),
+        shift=_shift(pair_names, found.values),
+        n_compared=len(pair_names),
     )
+
+
+def _compared(count: Array) -> Mask:
+    """The features (d,) whose pairs are looked at: those that are known least, if at all."""
+    order = np.argsort(np.where(count > 0, count, np.inf), kind="stable")
+    compared = np.zeros(len(count), bool)
+    compared[order[:MOST_COMPARED]] = True
+    return compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +147,10 @@ class _GapSums:
     values: GapValueSums
 
     @classmethod
-    def about(cls, origin: Array) -> Callable[[Block], "_GapSums"]:
-        """The function that sums a block about ``origin`` (d,)."""
+    def about(cls, origin: Array, compared: Mask) -> Callable[[Block], "_GapSums"]:
+        """The function that sums a block about ``origin`` (c,), of the ``compared`` features."""
         values = GapValueSums.about(origin)
-        return lambda block: cls(PatternSums.of(block), values(block))
+        return lambda block: cls(PatternSums.of(block), values(block.select(compared)))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.patterns + other.patterns, self.values + other.values)

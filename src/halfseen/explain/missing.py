@@ -24,6 +24,10 @@ def what_is_missing(found: Missingness) -> Iterator[str]:
     )
     if found.n_empty_rows:
         yield f"{found.n_empty_rows:,} rows hold nothing at all, and would be ignored."
+    if found.n_compared < len(found.names):
+        yield (
+            f"Pairs of columns were looked at among the {found.n_compared:,} with the most gaps."
+        )
     if found.never_together:
         pairs = found.never_together
         others = f", nor are {len(pairs) - 1} other pairs" if len(pairs) > 1 else ""
