@@ -46,6 +46,8 @@ LARGE = Plan(
     last=((2, 15),),
 )
 """With many rows the moments know best, and what other starts find is only a check."""
+MOVES: Rounds = ((EVERY, 3), (6, 5), (3, 8))
+"""Of starts that are moves from where a climb ended."""
 SAME = 1.0
 """Nats that two climbs to one maximum may end apart, if neither is done."""
 ONE = 0.01
@@ -77,21 +79,23 @@ def tried(
 
     Once ``agreeing`` starts lead to one place there are no more rounds.
     """
-
-    def go(one: Tried[P], most: int) -> Tried[P]:
-        found, way = climb(one.parameters, most)
-        height = (way.log_likelihood or 0.0) * n_rows
-        return Tried(one.name, found, height, one.passes + way.n_iterations)
-
     found = list(starts)
     if len(found) < 2:
         return found
     for n_on, most in rounds:
         on, behind = _parted(found, n_on)
-        found = sorted([*(go(one, most) for one in on), *behind], key=lambda one: -one.height)
+        went = [gone(one, climb, most, n_rows) for one in on]
+        found = sorted([*went, *behind], key=lambda one: -one.height)
         if len(agreed(found)) >= agreeing:
             break
     return found
+
+
+def gone(one: Tried[P], climb: ClimbFrom[P], most: int, n_rows: float) -> Tried[P]:
+    """Where a start leads in at most so many passes."""
+    found, way = climb(one.parameters, most)
+    height = (way.log_likelihood or 0.0) * n_rows
+    return Tried(one.name, found, height, one.passes + way.n_iterations)
 
 
 def agreed(found: list[Tried[P]]) -> list[Tried[P]]:

@@ -14,15 +14,28 @@ from halfseen.method.em import climb
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import reordered
 from halfseen.method.model import Abilities, About, Cells, Climb, Cumulants, Each, Polished
-from halfseen.method.starts import MANY_ROWS, Plan, Tried, agreed, finalists, plan_for, tried
+from halfseen.method.starts import (
+    MANY_ROWS,
+    MOVES,
+    SAME,
+    Plan,
+    Tried,
+    agreed,
+    finalists,
+    gone,
+    plan_for,
+    tried,
+)
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.gathered import gathered
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.some_rows import some_rows
 from halfseen.structures.one_class.e_step import ClassRegression, ClassSteps, posterior
 from halfseen.structures.one_class.emission import Emission
+from halfseen.structures.one_class.moves import moves
 from halfseen.structures.one_class.outlying import outlying
 from halfseen.structures.one_class.overlap import overlap
 from halfseen.structures.one_class.scores import replicated
@@ -41,6 +54,10 @@ ENOUGH = 10
 """Passes that show whether parameters that allow for more are worth it."""
 WORTH = 5.0
 """Nats that it must bring for the rows that starts are tried on."""
+MOST_MOVES, MOST_LAST, FEW_PASSES = 4, 2, 12
+"""Moves one after the other; those of each that go on to all rows, and in how many passes."""
+MAYBE, CLOSE = 5.0, 100.0
+"""Nats by which moves may be lower on some rows, or before they are at their end, and go on."""
 
 
 def _at_hand(rows: Rows, kept: Survey) -> Rows:
@@ -127,22 +144,57 @@ class OneClass(Generic[P]):
         last = [Tried(one.name, simpler(one.parameters)) for one in finalists(found, n_rows, plan)]
         last = tried(last, climb_all, n_rows, plan.last)
         best = next(one for one in last if one.height >= last[0].height - EQUAL)
-        parameters, climb = self.climbed(rows, best.parameters, self.max_iter)
+        reached, n_last = self.climbed(rows, best.parameters, self.max_iter), 0.0
+        n_passes, work = best.passes + reached.climb.n_iterations, reached.climb.n_iterations
+        if n_components > 1 and len(agreed(found)) < plan.agreeing:
+            reached, n_last = self._moved(rows, some, reached, n_rows, n_some)
+        parameters, climb = reached
         height, emission = climb.log_likelihood or 0.0, self.emission
         beside = emission.left_out(rows, parameters) - emission.prior(parameters)
         climb = Climb(
             log_likelihood=height + beside / n_rows,
-            n_iterations=best.passes + climb.n_iterations,
+            n_iterations=n_passes,
             converged=climb.converged,
             start=best.name,
             n_starts=len(found),
             n_agreeing=len(agreed(found)),
             work=sum(one.passes for one in found) * n_some / n_rows
             + sum(one.passes for one in last)
-            + climb.n_iterations,
+            + work
+            + n_last,
         )
         ordered = self._in_order(emission.settled(rows, parameters), start)
         return Polished(self._filled(ordered, n_rows), climb)
+
+    def _moved(
+        self, rows: Rows, some: MemoryRows, reached: Polished, n_rows: float, n_some: float
+    ) -> tuple[Polished, float]:
+        """Where moves of components lead, if higher; and how many passes that took.
+
+        Moves are compared on some of the rows, from where the climb of all rows ended.
+        """
+        steps, values = ClassSteps(self.emission), Seeding.of(some.table).values
+        climb_some, climb_all = partial(self.climbed, some), partial(self.climbed, rows)
+        work = 0.0
+        for _ in range(MOST_MOVES):
+            here, height = reached.parameters, (reached.climb.log_likelihood or 0.0) * n_rows
+            shares = gathered(some, partial(self.hidden, parameters=here))
+            starts = [Tried("moved", steps.begun(some, one, here)) for one in moves(shares, values)]
+            stay = gone(Tried("", here), climb_some, FEW_PASSES, n_some)
+            found = tried(starts, climb_some, n_some, MOVES)
+            work += sum(one.passes for one in [stay, *found]) * n_some / n_rows
+            maybe = [one for one in found[:MOST_LAST] if one.height > stay.height - MAYBE]
+            last = [gone(one, climb_all, FEW_PASSES, n_rows) for one in maybe]
+            work += sum(one.passes - before.passes for one, before in zip(last, maybe, strict=True))
+            best = max(last, key=lambda one: one.height, default=None)
+            if best is None or best.height < height - CLOSE:
+                break
+            other = self.climbed(rows, best.parameters, self.max_iter)
+            work += other.climb.n_iterations
+            if (other.climb.log_likelihood or 0.0) * n_rows < height + SAME:
+                break
+            reached = other
+        return reached, work
 
     def climbed(self, rows: Rows, start: P, max_iterations: int) -> Polished:
         """To the maximum of the likelihood (and the emission's prior) that ``start`` leads to."""
