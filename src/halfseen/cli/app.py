@@ -72,7 +72,11 @@ class Commands(TyperGroup):
             _stop(f"There is not enough memory: {error}. Give fewer rows or columns.", NO_RESULT)
         except ArithmeticError as error:
             _stop(f"The numbers cannot be reckoned with: {error}.", NO_RESULT)
-        except (ValueError, OSError, ModuleNotFoundError) as error:
+        except ModuleNotFoundError as error:
+            _stop(error, WRONG_CALL)
+        except ImportError as error:  # a library that is there, and for which there is no room
+            _stop(f"A library could not be loaded: {error}. Make room in memory.", NO_RESULT)
+        except (ValueError, OSError) as error:
             _stop(error, NO_RESULT if type(error).__name__ == "LinAlgError" else WRONG_CALL)
 
 

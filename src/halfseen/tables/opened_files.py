@@ -72,7 +72,8 @@ def _opened(given: Files, files: tuple[OneFile, ...], format: Format) -> FileSou
         files=tuple(f._replace(n_rows=k.n_rows) for f, k in zip(files, looks, strict=True)),
         format=format,
         names=used,
-        named=first.header.named,
+        # Some of many columns without names are known by their numbers.
+        named=first.header.named or used != first.header.names,
         written=tuple(_written(_total(seen[name])) for name in used),
         gaps=gaps,
         columns=tuple(fate.column(name) for name, fate in fates.items()),

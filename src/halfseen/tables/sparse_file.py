@@ -1,5 +1,6 @@
 """Sparse matrices in files: what SciPy's save_npz writes, and Matrix Market."""
 
+import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,8 @@ from halfseen.tables.sparse_structure import sound
 from halfseen.tables.width import check_size
 
 MARKETS = (".mtx", ".mtx.gz")
+NOT_CONTROL = bytes([*b"\t\n\r", *range(32, 127), *range(128, 256)])
+"""Bytes that text has, in whatever encoding."""
 FEWEST_BYTES, MOST_COMPRESSED = 2, 1100
 """Of a value in Matrix Market, and how much gzip may make of a byte."""
 
@@ -51,6 +54,7 @@ def _read(path: Path) -> Any:
     if not _is_market(path):
         return load_npz(path)
     try:
+        _check_text(path)
         _check_promise(path)
         found = mmread(path)
     except OverflowError as error:
@@ -112,6 +116,21 @@ def open_sparse_file(given: Files) -> SparseSource:
         stored = np.where(np.isin(matrix.data, codes), np.nan, matrix.data)
         matrix = csr_array((stored, matrix.indices, matrix.indptr), shape=matrix.shape)
     return SparseSource(matrix, names)
+
+
+def _check_text(path: Path) -> None:
+    """Refuse bytes that no text has: SciPy's reader ends the process on them."""
+    start = 0
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        while part := file.read(1 << 20):
+            odd = part.translate(None, NOT_CONTROL)
+            if odd:
+                raise DataError(
+                    f"{path.name} cannot be read as a sparse matrix: it holds the byte "
+                    f"0x{odd[0]:02x} at byte {start + part.index(odd[:1]):,}, and is no text. "
+                    "Write it again."
+                )
+            start += len(part)
 
 
 def _check_promise(path: Path) -> None:

@@ -22,10 +22,13 @@ def given(files: Files, n_rows: int, n_columns: int) -> Any:
 
 
 def in_memory(files: Files) -> Any:
-    """The table of files: with names, if its columns have any, or sparse, if the file is."""
+    """The table of files, with names if its columns have any.
+
+    A sparse file is given as it is: whether to write out its zeros is for the estimator to say.
+    """
     source, done = open_source(files), files.preprocessing
     if isinstance(source, SparseSource) and done is None:
-        return source.matrix
+        return files
     values = all_rows(source, files.memory)
     if done is not None and done.changes:
         return with_names(done.fitted_names, done.apply(values))

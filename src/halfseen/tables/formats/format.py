@@ -112,8 +112,14 @@ def reading(
     """Say which file, and where in it, whatever goes wrong while it is being read."""
     try:
         yield
-    except (DataError, ModuleNotFoundError, MemoryError):
+    except (DataError, ModuleNotFoundError):
         raise
+    except MemoryError as error:  # damaged bytes may ask for any amount
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise MemoryError(
+            f"{file.name} cannot be read at {place()}: {reason}, or its bytes are damaged, and it "
+            "is to be written again"
+        ) from error
     # Readers of damaged bytes raise whatever the bytes make them do.
     except Exception as error:
         if isinstance(error, PermissionError):

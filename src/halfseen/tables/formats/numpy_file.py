@@ -113,8 +113,12 @@ def is_sparse(file: Path) -> bool:
     """Whether a file is what ``scipy.sparse.save_npz`` writes."""
     if file.suffix != ".npz" or not zipfile.is_zipfile(file):
         return False
-    with zipfile.ZipFile(file) as archive:
-        return set(archive.namelist()) >= SPARSE
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return set(archive.namelist()) >= SPARSE
+    # Damaged bytes raise whatever they do, and whoever reads the table says where they are.
+    except Exception:
+        return False
 
 
 def _n_dimensions(archive: zipfile.ZipFile, member: str) -> int:

@@ -1,0 +1,173 @@
+"""What holds of everything that was learned, whatever it was learned from."""
+
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from benchmarks.attack.containers import as_floats
+from benchmarks.attack.defect import Defect, check
+from benchmarks.attack.ours import is_ours, where
+from halfseen.estimators.documented import entries
+from halfseen.estimators.stored import kind_of
+from halfseen.method.learned import declared
+from halfseen.models import MODELS
+from halfseen.rows.arrays import Array
+from halfseen.store.model_file import dumps, loads
+
+SUMS = 1e-9
+"""How far probabilities may sum from one."""
+ORDER = 1e-6
+"""How far, relative to its size, a likelihood may move when rows come in another order."""
+FALL = 1e-6
+"""Likelihood a row that rounding and stopping may cost."""
+MOST_SCORED = 5
+"""Rows whose likelihood is asked for: it may take a millisecond each."""
+
+
+def asked(verb: str, function: Any, *given: Any, may_refuse: bool = False, **options: Any) -> Any:
+    """What a fitted model answers; it may not refuse its own table."""
+    try:
+        return function(*given, **options)
+    except Exception as error:
+        if not is_ours(error):
+            law = f"{type(error).__name__} that is not ours in {verb}"
+            raise Defect(law, where(error)) from error
+        if may_refuse:
+            return None
+        raise Defect(f"{verb} refuses the table that was learned from", where(error)) from error
+
+
+def learned_is_finite(model: Any) -> None:
+    """No number that was learned is infinite, and none is NaN but where it says that none is."""
+    fitted = asked("fitted", lambda: model.fitted)
+    for one in declared(model.Parameters):
+        numbers = np.asarray(getattr(fitted.parameters, one.field), dtype=float)
+        check(not np.isinf(numbers).any(), f"infinite {one.name} learned", numbers)
+        if one.name not in _may_say_none(type(model).__doc__ or ""):
+            check(not np.isnan(numbers).any(), f"NaN {one.name} learned", numbers)
+    check(np.isfinite(model.lower_bound_ or 0.0), "lower_bound_ not finite", model.lower_bound_)
+    check(np.isfinite(model.feature_weights_).all(), "weights not finite", model.feature_weights_)
+
+
+@cache
+def _may_say_none(docstring: str) -> frozenset[str]:
+    """Attributes whose documentation says when a feature that is used has none."""
+    said = entries(docstring + "\n", "Attributes")
+    unused = re.compile("NaN for features that were never observed")
+    return frozenset(name for name, text in said.items() if "NaN" in unused.sub("", text))
+
+
+def hidden_is_a_law(model: Any, X: Array, verb: str = "hidden", may_refuse: bool = False) -> None:
+    """Probabilities are between zero and one and sum to one; loadings are not negative."""
+    hidden = asked(verb, model.hidden, X, may_refuse=may_refuse)
+    if hidden is None:
+        return
+    check(hidden.shape == (len(X), model.n_components_), f"{verb} has another shape", hidden.shape)
+    check(np.isfinite(hidden).all(), f"{verb} not finite", hidden[~np.isfinite(hidden).all(1)][:1])
+    check((hidden >= 0).all(), f"{verb} negative", hidden.min(initial=0))
+    if model.about.labels:
+        far = np.abs(hidden.sum(axis=1) - 1).max(initial=0)
+        check(far < SUMS, f"{verb} does not sum to one", far)
+        check((hidden <= 1 + SUMS).all(), f"{verb} above one", hidden.max(initial=0))
+
+
+def scores_are_numbers(model: Any, X: Array, may_refuse: bool = False) -> None:
+    """A likelihood is a number."""
+    scores = asked("score_samples", model.score_samples, X[:MOST_SCORED], may_refuse=may_refuse)
+    if scores is not None:
+        check(not np.isnan(scores).any(), "score_samples is NaN", scores)
+        check((scores < np.inf).all(), "score_samples is infinite", scores)
+        check(may_refuse or np.isfinite(scores).all(), "score_samples is -inf", scores)
+
+
+def unusual_is_a_share(model: Any, X: Array) -> None:
+    """How unusual rows are is between zero and one."""
+    found = asked("unusual", model.unusual, X)
+    check(((found >= 0) & (found <= 1)).all(), "unusual is not from 0 to 1", found)
+
+
+def gaps_are_filled(model: Any, given: Any, X: Array, **options: Any) -> None:
+    """Observed cells stay, gaps become numbers within what was seen, as far as anything was."""
+    answer = asked("impute", model.impute, given, **options)
+    if options.get("return_std"):
+        answer, spread = answer
+        spread = as_floats(spread)
+        known = ~np.isnan(spread)
+        check((spread[known] >= 0).all(), "impute gives a negative std", spread)
+        check(np.isfinite(spread[known]).all(), "impute gives an infinite std", spread)
+        check((spread[~np.isnan(X)] == 0).all(), "impute gives a std to observed cells", spread)
+    for filled in map(as_floats, answer if "draws" in options else [answer]):
+        check_filled(model, X, filled)
+
+
+def check_filled(model: Any, X: Array, filled: Array) -> None:
+    """What one filled table must be."""
+    there = ~np.isnan(X)
+    check(filled.shape == X.shape, "impute changes the shape", filled.shape)
+    check(np.array_equal(filled[there], X[there]), "impute touches observed cells")
+    learned = model.kept_features_ | ~np.isnan(model.constants_)
+    gaps = ~there & learned
+    check(np.isfinite(filled[gaps]).all(), "impute leaves gaps, or fills with inf", filled)
+    check(np.isnan(filled[~there & ~learned]).all(), "impute fills what was never seen", filled)
+    low, high = (np.broadcast_to(end, X.shape) for end in model.value_ranges_)
+    inside = (filled[gaps] >= low[gaps]) & (filled[gaps] <= high[gaps])
+    check(inside.all(), "impute fills beyond what was seen", filled)
+
+
+def draws_are_rows(model: Any) -> None:
+    """What is drawn is finite wherever something was learned."""
+    rows, _ = asked("sample", model.sample, 3)
+    learned = model.kept_features_ | ~np.isnan(model.constants_)
+    check(np.isfinite(rows[:, learned]).all(), "sample not finite", rows)
+
+
+def file_gives_it_back(model: Any, X: Array) -> None:
+    """Saved and loaded it says the same, to the last bit."""
+    kinds = {kind.name: kind for kind in map(kind_of, MODELS.values())}
+    data = asked("save", dumps, model, kinds[type(model).__name__])
+    again = asked("load", loads, data, "it", kinds)
+    ours, theirs = (asked("hidden", one.hidden, X[:20]) for one in (model, again))
+    check(np.array_equal(ours, theirs), "a loaded model differs", np.abs(ours - theirs).max())
+
+
+def concerns_are_sentences(model: Any, given: Any) -> None:
+    """Doubts never fail, and speak."""
+    found = asked("concerns", model.concerns, given)
+    check(all(len(one.sentence) > 20 for one in found), "a concern says nothing", found)
+
+
+def intervals_are_numbers(model: Any, given: Any, weight: Any) -> None:
+    """Interval ends are numbers in order, or there are none, and why is said."""
+    found = asked(
+        "intervals",
+        model.intervals,
+        given,
+        n_replicates=20,
+        sample_weight=weight,
+        may_refuse=True,
+    )
+    for name, one in (found or {}).items():
+        value = np.asarray(getattr(model, name), dtype=float)
+        known = np.isfinite(value)
+        for end in (one.low, one.high, one.std):
+            bad = np.isnan(np.asarray(end, dtype=float)[known])
+            check(not bad.any(), "an interval end is NaN", f"{name} {one}")
+        check((one.low <= one.high)[known].all(), "an interval is reversed", f"{name} {one}")
+
+
+def one_component_is_no_better(model: Any, alone: Any) -> None:
+    """What the fit climbs is not lower than with one component, of which it could make two."""
+    fall = alone.lower_bound_ - model.lower_bound_
+    found = f"{model.lower_bound_} with {model.n_components_}, {alone.lower_bound_} with one"
+    check(fall < FALL * (1 + abs(alone.lower_bound_)), "one component is more likely", found)
+
+
+def order_is_immaterial(model: Any, other: Any, X: Array) -> None:
+    """Rows in another order give the same likelihoods."""
+    ours, theirs = (
+        asked("score_samples", one.score_samples, X[:MOST_SCORED]) for one in (model, other)
+    )
+    apart = np.abs(ours - theirs).max(initial=0.0) / (1 + np.abs(ours).max(initial=0.0))
+    check(apart < ORDER, "the order of rows matters", apart)

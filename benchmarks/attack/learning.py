@@ -1,0 +1,130 @@
+"""Learn from an odd table, and hold what was learned to the laws."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from benchmarks.attack import containers, laws, options, tables
+from benchmarks.attack.defect import check
+from benchmarks.attack.ours import is_ours
+from halfseen.models import MODELS
+from halfseen.rows.arrays import Array
+
+LEARNED, STREAMED = "learned", "learned from a stream"
+LOOSE = 1e-6
+"""Whoever stops early may stop elsewhere."""
+FAR = (0.0, 1.0, -1.0, 1e3, 1e15, -1e15, 1e100, 1e200, 1e300, 1e-300, 9.97e36)
+
+
+def attack(seed: int, folder: Path) -> str:
+    """One table, one model of the registry, some options."""
+    rng = np.random.default_rng(seed)
+    name = list(MODELS)[rng.integers(len(MODELS))]
+    X = tables.draw(rng, MODELS[name].about.counts)
+    chosen = options.draw(rng, name, X.shape)
+    if rng.random() < 0.03:
+        chosen["feature_weights"] = options.feature_weights(rng, X.shape[1])
+    given, X = containers.draw(rng, X)
+    weight = None if _in_batches(given) else options.sample_weight(rng, len(X))
+    estimator = MODELS[name](**chosen)
+    if rng.random() < 0.03 and hasattr(estimator, "partial_fit"):
+        return streamed(rng, estimator, X)
+    model = estimator.fit(given, sample_weight=weight)
+    hold_to_laws(rng, model, given, X, weight, folder)
+    return LEARNED
+
+
+def _in_batches(given: Any) -> bool:
+    return isinstance(given, list) and bool(given) and isinstance(given[0], np.ndarray)
+
+
+def streamed(rng: np.random.Generator, estimator: Any, X: Array) -> str:
+    """Batches that come once; the last may be one row."""
+    cut = len(X) // 2 if rng.random() < 0.5 else max(len(X) - 1, 0)
+    estimator.partial_fit(X[:cut], refit=False).partial_fit(X[cut:])
+    laws.learned_is_finite(estimator)
+    laws.hidden_is_a_law(estimator, X)
+    laws.gaps_are_filled(estimator, X, X)
+    return STREAMED
+
+
+def hold_to_laws(
+    rng: np.random.Generator, model: Any, given: Any, X: Array, weight: Any, folder: Path
+) -> None:
+    """All that is cheap always, and each of what is dear now and then."""
+    laws.learned_is_finite(model)
+    laws.hidden_is_a_law(model, X)
+    laws.scores_are_numbers(model, X)
+    laws.unusual_is_a_share(model, X)
+    fills(rng, model, given, X)
+    far_rows(rng, model, X)
+    if rng.random() < 0.3:
+        laws.draws_are_rows(model)
+    if rng.random() < 0.2:
+        laws.file_gives_it_back(model, X)
+    if rng.random() < 0.03:
+        laws.concerns_are_sentences(model, given)
+    if rng.random() < 0.02 and not _in_batches(given):
+        laws.intervals_are_numbers(model, given, weight)
+    if rng.random() < 0.005:
+        page = folder / "page.html"
+        laws.asked("report", model.report, given, page)
+        check(page.read_text("utf-8").rstrip().endswith("</html>"), "a page is not whole")
+    if rng.random() < 0.05:
+        other_order(rng, model, X, weight)
+    if rng.random() < 0.15:
+        one_component(model, X, weight)
+
+
+def fills(rng: np.random.Generator, model: Any, given: Any, X: Array) -> None:
+    """In the container it came in, or as an array in another way."""
+    kind = rng.random()
+    if kind < 0.5:
+        laws.gaps_are_filled(model, X, X)
+    elif kind < 0.7:
+        laws.gaps_are_filled(model, X, X, return_std=True)
+    elif kind < 0.8:
+        laws.gaps_are_filled(model, X, X, draws=2, possible=bool(rng.random() < 0.5))
+    elif not hasattr(given, "tocsr"):  # zeros of sparse tables are counts, not gaps
+        laws.gaps_are_filled(model, given, X)
+
+
+def far_rows(rng: np.random.Generator, model: Any, X: Array) -> None:
+    """Rows that no fit saw: refused, or answered with numbers."""
+    far = rng.choice(FAR, size=(3, X.shape[1]))
+    if model.about.counts:
+        far = np.abs(np.floor(far))
+    far[rng.random(far.shape) < 0.3] = np.nan
+    laws.hidden_is_a_law(model, far, "hidden of far rows", may_refuse=True)
+    if model.about.labels:
+        laws.scores_are_numbers(model, far, may_refuse=True)
+
+
+def _climbs_alike(model: Any) -> bool:
+    """Whether nothing was left to chance: a climb by chance knows no likelihood."""
+    return model.lower_bound_ is not None or model.refine is None
+
+
+def other_order(rng: np.random.Generator, model: Any, X: Array, weight: Any) -> None:
+    """The same rows, shuffled."""
+    order = rng.permutation(len(X))
+    if not _climbs_alike(model) or not model.converged_ or getattr(model, "tol", 0.0) > LOOSE:
+        return
+    shuffled = clone(model).fit(X[order], sample_weight=None if weight is None else weight[order])
+    laws.order_is_immaterial(model, shuffled, X)
+
+
+def one_component(model: Any, X: Array, weight: Any) -> None:
+    """Where the likelihood alone decides, and nothing was cut short."""
+    free = model.lower_bound_ is not None and model.outliers is None and model.converged_
+    if not free or model.n_components_ == 1:
+        return
+    try:
+        alone = clone(model).set_params(n_components=1).fit(X, sample_weight=weight)
+    except ValueError as error:
+        check(is_ours(error), "one component fails", error)
+        return
+    if alone.converged_:
+        laws.one_component_is_no_better(model, alone)

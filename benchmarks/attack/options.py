@@ -1,0 +1,87 @@
+"""Every option of every model, as its documentation lists them."""
+
+import ast
+import re
+from typing import Any
+
+import numpy as np
+
+from halfseen.estimators.documented import entries
+from halfseen.models import MODELS
+
+NUMBERS: dict[str, tuple[Any, ...]] = {
+    "n_components": (1, 1, 2, 2, 3, 5),
+    "complete_above": (0.95, 0.5, 1.0, 1e-9),
+    "tol": (1e-7, 1e-3, 0.0),
+    "max_iter": (500, 50, 2, 1),
+    "n_sweeps": (20, 2, 1),
+    "random_state": (0,),
+    "n_jobs": (None, 1, 2),
+    "verbose": (0,),
+}
+"""Of options that are numbers: which. One that is not listed has small ones."""
+SMALL = {"int": (1, 2, 5), "float": (0.0, 0.5, 1.0)}
+WRONG: tuple[Any, ...] = ("x", -1, 0, float("nan"), None, [], 1.5, True, 10**30, (1, 2))
+CHANGED, WRONG_SHARE, DEAR_SHARE = 0.15, 0.004, 0.004
+
+
+def documented(name: str) -> dict[str, tuple[Any, ...]]:
+    """The choices of each option of a model, from the first lines of its docstring's entries.
+
+    >>> documented("gaussian")["method"]
+    ('weighted', 'full', 'partial')
+    """
+    found = {}
+    for option, text in entries(MODELS[name].__doc__ + "\n", "Parameters").items():
+        head = text.splitlines()[0].partition(":")[2]
+        words = re.search(r"\{(.*?)\}", head)
+        choices = tuple(ast.literal_eval(f"({words[1]},)")) if words else ()
+        if re.search(r"\bor None\b", head):
+            choices = (*choices, None)
+        found[option] = choices or _numbers(option, head)
+    return found
+
+
+def _numbers(option: str, head: str) -> tuple[Any, ...]:
+    kinds = [small for kind, small in SMALL.items() if re.search(rf"\b{kind}\b", head)]
+    return NUMBERS.get(option, kinds[0] if kinds else ())
+
+
+def draw(rng: np.random.Generator, name: str, shape: tuple[int, int]) -> dict[str, Any]:
+    """Options for one fit: a few that are not the usual ones, and rarely one that is wrong."""
+    most = max(1, min(shape[1], shape[0] - 1))
+    number = int(rng.choice(NUMBERS["n_components"]))
+    options: dict[str, Any] = {
+        "n_components": min(number, most) if rng.random() < 0.9 else number,
+        "random_state": 0,
+    }
+    known = documented(name)
+    if "n_sweeps" in known:  # the usual number is too many for so many tables
+        options["n_sweeps"] = 20
+    if "max_iter" in known:
+        options["max_iter"] = 200
+    for option, choices in known.items():
+        if choices and option not in options and rng.random() < CHANGED:
+            options[option] = choices[rng.integers(len(choices))]
+    if rng.random() < DEAR_SHARE:
+        options["n_components"] = "auto"
+    if rng.random() < WRONG_SHARE:
+        options[list(known)[rng.integers(len(known))]] = WRONG[rng.integers(len(WRONG))]
+    return options
+
+
+def feature_weights(rng: np.random.Generator, d: int) -> np.ndarray[Any, Any]:
+    """Weights of one's own, from plain to absurd."""
+    return np.asarray(rng.choice([1.0, 0.5, 0.0, 1e-320, 1e-9, 1e300], size=d))
+
+
+def sample_weight(rng: np.random.Generator, n: int) -> np.ndarray[Any, Any] | None:
+    """Weights of rows, mostly none."""
+    chance = rng.random()
+    if chance < 0.8:
+        return None
+    if chance < 0.9:
+        return rng.integers(0, 3, size=n).astype(float)
+    if chance < 0.96:
+        return rng.random(n)
+    return rng.choice([0.0, 1.0, 1e-320, 1e-200, 1e200, 1.7e308], size=n)
