@@ -18,7 +18,9 @@ def attack(seed: int, folder: Path) -> str:
     command, more = workplace.COMMANDS[name], int(2 ** rng.uniform(-6, 5) * MEGABYTE)
     workplace.furnish(folder)
     head, *rows = (folder / "t.csv").read_text().splitlines()
-    (folder / "t.csv").write_text("\n".join([head, *rows * int(rng.choice([1, 30, 300]))]) + "\n")
+    (folder / "t.csv").write_text(
+        "\n".join([head, *rows * int(rng.choice([100, 2000, 4000]))]) + "\n"
+    )
     out, told = folder / command.out, folder / "told"
 
     def narrow() -> None:
