@@ -1,12 +1,14 @@
 """Commands in a process forked from this one, which has everything loaded: to be hurt."""
 
 import os
+import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from halfseen.cli.app import app
+from halfseen.cli import main
 
 
 class Ended(NamedTuple):
@@ -29,15 +31,23 @@ def begin(words: Sequence[object], told: Path, before: Callable[[], None] | None
         os.dup2(errors, 2)
         if before is not None:
             before()
-        app([str(word) for word in words])
+        sys.argv = ["halfseen", *map(str, words)]
+        main()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 9
-    except BaseException:
-        import traceback
-
-        os.write(2, traceback.format_exc().encode())
+    except KeyboardInterrupt as early:
+        _tell(early, unless_before=True)
+    except BaseException as error:
+        _tell(error)
     finally:
         os._exit(code)
+
+
+def _tell(error: BaseException, unless_before: bool = False) -> None:
+    """Write a traceback as the interpreter would, but for what was before the command began."""
+    began = any(f.name == main.__name__ for f in traceback.extract_tb(error.__traceback__))
+    if began or not unless_before:
+        os.write(2, "".join(traceback.format_exception(error)).encode())
 
 
 def end(process: int, told: Path, seconds: float) -> Ended | None:

@@ -16,19 +16,21 @@ class Kind(NamedTuple):
     about: str
     number: int  # of attacks in a long run
 
-    def load(self) -> Attack:
-        """The function."""
-        module, _, function = self.home.partition(":")
-        attack: Attack = getattr(import_module(f"benchmarks.attack.{module}"), function)
-        return attack
+
+def loaded(home: str) -> Attack:
+    """The function of a kind."""
+    module, _, function = home.partition(":")
+    attack: Attack = getattr(import_module(module), function)
+    return attack
 
 
+HERE = "benchmarks.attack"
 KINDS = {
-    "tables": Kind("learning:attack", "odd tables, containers and options", 100_000),
-    "files": Kind("files:attack", "files that are cut, damaged and oddly written", 2_000),
-    "models": Kind("model_files:attack", "model files that are whole but inconsistent", 5_000),
-    "kills": Kind("kills:attack", "commands that get a signal while they run", 150),
-    "writers": Kind("writers:attack", "two commands that write one file", 40),
-    "disks": Kind("disks:attack", "disks that are full", 40),
-    "memory": Kind("memory:attack", "too little memory", 40),
+    "tables": Kind(f"{HERE}.learning:attack", "odd tables, containers and options", 100_000),
+    "files": Kind(f"{HERE}.files:attack", "files that are damaged and oddly written", 2_000),
+    "models": Kind(f"{HERE}.model_files:attack", "model files that are inconsistent", 5_000),
+    "kills": Kind(f"{HERE}.kills:attack", "commands that get a signal while they run", 150),
+    "writers": Kind(f"{HERE}.writers:attack", "two commands that write one file", 40),
+    "disks": Kind(f"{HERE}.disks:attack", "disks that are full", 40),
+    "memory": Kind(f"{HERE}.memory:attack", "too little memory", 40),
 }

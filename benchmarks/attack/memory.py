@@ -9,6 +9,8 @@ from benchmarks.attack import forked, workplace
 from benchmarks.attack.defect import check
 
 MEGABYTE = 2**20
+LONGER = (100, 2000, 4000)
+"""How many times the rows of the table are there."""
 
 
 def attack(seed: int, folder: Path) -> str:
@@ -34,7 +36,7 @@ def attack(seed: int, folder: Path) -> str:
     check("Traceback" not in ended.told, f"{name} shows a traceback without memory", ended.told)
     check(not workplace.left_over(folder), f"{name} leaves something behind without memory")
     if ended.code == 0:
-        check(out.exists(), f"{name} says it is done, and is not")
+        check(out.exists(), f"{name} says it is done and writes nothing")
         return "enough memory"
     check(ended.code in (1, 2), f"{name} ends with another code without memory", ended)
     check(not out.exists(), f"{name} fails and writes without memory")

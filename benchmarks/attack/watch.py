@@ -7,10 +7,14 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
+from benchmarks.attack.kinds import KINDS
+
+ROOT = Path(__file__).parents[2]
 LIMIT = 60.0
 """Seconds that an attack may take."""
 GRACE = 20.0
@@ -101,13 +105,14 @@ def _lane(
 def _started(
     kind: str, first: int, end: int, step: int, seconds: float, limit: float, told: Any
 ) -> "subprocess.Popen[str]":
-    words = [kind, first, end, step, seconds, limit]
+    words = [KINDS[kind].home, first, end, step, seconds, limit]
     return subprocess.Popen(
         [sys.executable, "-m", "benchmarks.attack.worker", *map(str, words)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=told,
         text=True,
+        cwd=ROOT,
     )
 
 
@@ -133,7 +138,7 @@ def _end_if_silent(process: "subprocess.Popen[str]", heard: list[float], limit: 
 
 def _death(code: int | None, told: str, limit: float) -> tuple[str, str]:
     """Why a process ended before its attack did, and its last words."""
-    if told.lstrip().startswith("Timeout") or "Timeout (" in told:
+    if "Timeout (" in told:
         lines = [line.strip() for line in told[told.rindex("Timeout (") :].splitlines()]
         ours = [line for line in lines if "halfseen" in line][:3]
         return f"hang of {limit:g} s", " < ".join(ours or lines[:4])

@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 
 from benchmarks.attack.defect import Defect
-from benchmarks.attack.kinds import KINDS, Attack
+from benchmarks.attack.kinds import Attack, loaded
 from benchmarks.attack.ours import is_ours, where
 
 REFUSED = "refused"
@@ -36,13 +36,13 @@ def outcome(attack: Attack, seed: int, folder: Path) -> tuple[str, str, bool]:
 def main() -> None:
     """Attack with every n-th seed from the first on."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("home")
     for name in ("first", "end", "step"):
         parser.add_argument(name, type=int)
     parser.add_argument("deadline", type=float)  # in seconds from now
     parser.add_argument("limit", type=float)
     options = parser.parse_args()
-    attack, said = KINDS[options.kind].load(), sys.stdout
+    attack, said = loaded(options.home), sys.stdout
     sys.stdout = sys.stderr  # what attacks print is none of the watch's lines
     warnings.simplefilter("ignore")
     logging.disable()

@@ -67,3 +67,16 @@ def test_the_shell_completes_commands_and_options(words, expected):
         text=True,
     )
     assert expected in result.stdout
+
+
+def test_ctrl_c_while_it_loads_ends_it_without_a_traceback():
+    code = (
+        "import sys, halfseen.cli.app\n"
+        "def interrupted():\n    raise KeyboardInterrupt\n"
+        "halfseen.cli.app.app = interrupted\n"
+        "halfseen.cli.main()"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stderr) == (130, "")

@@ -1,0 +1,322 @@
+"""A short run of every attacker finds nothing, and every check that they make can fail."""
+
+import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import typer
+
+from benchmarks.attack import commands, files, laws, learning, model_files, options, ours, watch
+from benchmarks.attack.__main__ import main
+from benchmarks.attack.containers import CONTAINERS, as_floats
+from benchmarks.attack.defect import Defect
+from benchmarks.attack.kinds import KINDS, Kind
+from benchmarks.attack.worker import outcome
+from halfseen import DataError
+from halfseen.method.learned import declared
+from halfseen.models import MODELS
+from halfseen.tables.formats import FORMATS
+from halfseen.tables.sparse_file import MARKETS
+from tests.benchmarks.planted import CARELESS
+from tests.benchmarks.wrong_attacks import EVERY, WRONG
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked to be hurt"),
+    pytest.mark.filterwarnings("ignore"),
+]
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+def told(tally):
+    return [watch.again(tally.kind, found) for found in tally.defects]
+
+
+@pytest.mark.parametrize(("kind", "number"), [("tables", 250), ("files", 80), ("models", 250)])
+def test_a_short_attack_finds_no_defect(kind, number):
+    tally = watch.attacked(kind, number, math.inf, 0, jobs=1)
+    assert told(tally) == []
+    assert tally.number == number
+    assert len(tally.words) > 1  # not all of them are refused
+
+
+def test_a_few_signals_writers_disks_and_limits_find_no_defect(monkeypatch):
+    monkeypatch.setitem(KINDS, "processes", Kind("tests.benchmarks.planted:processes", "", 0))
+    tally = watch.attacked("processes", 18, math.inf, 0, jobs=1)
+    assert told(tally) == []
+    assert tally.number == 18
+
+
+def test_attacks_that_go_wrong_are_defects_and_the_others_go_on(monkeypatch):
+    monkeypatch.setitem(KINDS, "wrong", Kind("tests.benchmarks.wrong_attacks:attack", "", 0))
+    tally = watch.attacked("wrong", len(EVERY), math.inf, 0, jobs=2, limit=3.0)
+    assert tally.words == {word: len(several) for word, several in WRONG.items()}
+    assert {found.law for found in tally.defects} == set(WRONG) - {"refused", "fine"}
+    assert len(told(tally)) == len(EVERY) - 2
+    law = next(found for found in tally.defects if found.law == "a law")
+    shown = f"python -m benchmarks.attack wrong --number 1 --seed {law.seed}  # a law: the details"
+    assert watch.again("wrong", law) == shown
+
+
+def test_commands_that_break_their_promises_are_noticed():
+    """In a process of its own, in which commands are replaced by careless ones."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.benchmarks.planted"],
+        cwd=watch.ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == list(CARELESS)
+
+
+def test_the_program_fails_on_a_defect_and_only_then(monkeypatch, capsys):
+    def attacked(kind, number, seconds, seed, jobs, limit):
+        tally = watch.Tally(kind)
+        for one in range(seed, seed + number):
+            defect = kind == "files"
+            tally.add({"word": "it", "details": "", "defect": defect, "took": 0.0, "seed": one})
+        return tally
+
+    monkeypatch.setattr("benchmarks.attack.__main__.attacked", attacked)
+    assert main(["tables", "--number", "2"]) == 0
+    assert "tables: 2 attacks in" in capsys.readouterr().out
+    assert main(["tables", "files", "--number", "2", "--seed", "7"]) == 1
+    assert "files --number 1 --seed 8  # it" in capsys.readouterr().out
+    assert main(["tables", "models"]) == 0
+    assert "tables: 100000 attacks in" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["nothing"])
+
+
+def test_what_was_raised_on_purpose_is_told_from_what_was_not():
+    def raised(function, *given):
+        with pytest.raises(Exception) as error:  # noqa: PT011
+            function(*given)
+        return ours.is_ours(error.value)
+
+    model = MODELS["gaussian"]
+    assert raised(model(0).fit, [[1.0, 2.0]] * 5)
+    assert raised(model(1).fit, np.empty((0, 2)))
+    assert not raised(np.linalg.inv, np.zeros((2, 2)))
+    assert not raised(int, "x")
+
+    def nameless():
+        raise DataError("No.")
+
+    assert not raised(nameless)
+
+
+@every_model
+def test_every_option_that_is_documented_is_drawn(name):
+    known = options.documented(name)
+    assert set(known) == set(MODELS[name]().get_params())
+    assert all(choices for option, choices in known.items()), known
+    rng = np.random.default_rng(0)
+    drawn = [options.draw(rng, name, (50, 6)) for _ in range(3000)]
+    for option, choices in known.items():
+        usual = {repr(MODELS[name]().get_params()[option])}
+        seen = {repr(one[option]) for one in drawn if option in one} | usual
+        if isinstance(choices[0], str):
+            assert seen >= {repr(choice) for choice in choices}, option
+
+
+def test_files_of_every_format_are_written():
+    assert {*FORMATS, MARKETS[0]} <= set(files.WRITERS)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_containers_hold_the_numbers_that_they_are_said_to(container):
+    X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, np.nan]])
+    given, numbers = CONTAINERS[container](X)
+    if hasattr(given, "toarray"):
+        given = given.toarray()
+    elif container == "masked":
+        given = given.filled(np.nan)
+    np.testing.assert_array_equal(as_floats(given), numbers)
+
+
+def table(about):
+    rng = np.random.default_rng(0)
+    rates = np.array([[2.0, 9, 4, 12], [10, 3, 9, 2]])[np.arange(60) % 2]
+    X = rng.poisson(rates * rng.gamma(5, 0.2, (60, 1))).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    return X if about.counts else X + rng.normal(size=X.shape)
+
+
+@pytest.fixture(params=MODELS)
+def learned(request):
+    X = table(MODELS[request.param].about)
+    return MODELS[request.param](2, random_state=0, outliers=None).fit(X), X
+
+
+def noticed(law, function, *given, **options):
+    with pytest.raises(Defect) as defect:
+        function(*given, **options)
+    assert law in defect.value.law
+    return True
+
+
+def test_a_model_that_is_right_passes_all_laws(learned, tmp_path):
+    model, X = learned
+    learning.hold_to_laws(np.random.default_rng(0), model, X, X, None, tmp_path)
+    laws.file_gives_it_back(model, X)
+    laws.concerns_are_sentences(model, X)
+    laws.draws_are_rows(model)
+    laws.gaps_are_filled(model, X, X, return_std=True)
+    laws.gaps_are_filled(model, X, X, draws=2)
+    laws.order_is_immaterial(model, model, X)
+
+
+def test_numbers_that_are_none_are_noticed_in_all_that_is_learned(learned):
+    model, _ = learned
+    for one in declared(model.Parameters):
+        was = getattr(model, one.name)
+        setattr(model, one.name, np.full_like(was, np.inf) if np.ndim(was) else np.inf)
+        assert noticed("infinite", laws.learned_is_finite, model)
+        setattr(model, one.name, was)
+        if one.role.counts and np.isfinite(was).all():
+            setattr(model, one.name, np.full_like(was, np.nan) if np.ndim(was) else np.nan)
+            assert noticed("NaN", laws.learned_is_finite, model)
+            setattr(model, one.name, was)
+    model.lower_bound_ = np.nan
+    assert noticed("lower_bound_", laws.learned_is_finite, model)
+
+
+def with_cell(values, value):
+    values = np.array(values, dtype=float)
+    values.flat[0] = value
+    return values
+
+
+def test_hidden_values_that_are_no_law_are_noticed(learned):
+    model, X = learned
+    right = model.hidden(X)
+    for wrong in (right[:-1], with_cell(right, np.nan), with_cell(right, -1.0)):
+        model.hidden = lambda X, wrong=wrong: wrong
+        assert noticed("hidden", laws.hidden_is_a_law, model, X)
+    if model.about.labels:
+        model.hidden = lambda X: 2 * right
+        assert noticed("does not sum to one", laws.hidden_is_a_law, model, X)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_scores_that_are_no_numbers_are_noticed(value, learned):
+    model, X = learned
+    model.score_samples = lambda X: with_cell(np.zeros(len(X)), value)
+    assert noticed("score_samples", laws.scores_are_numbers, model, X)
+
+
+@pytest.mark.parametrize("value", [np.nan, 1.5, -0.5])
+def test_shares_of_the_unusual_that_are_none_are_noticed(value, learned):
+    model, X = learned
+    model.unusual = lambda X: with_cell(np.zeros(len(X)), value)
+    assert noticed("unusual", laws.unusual_is_a_share, model, X)
+
+
+def test_tables_that_are_filled_wrongly_are_noticed(learned):
+    model, X = learned
+    gaps, filled = np.isnan(X), model.impute(X)
+    wrong = {
+        "changes the shape": filled[:-1],
+        "touches observed cells": filled + 1e-9,
+        "leaves gaps": X,
+        "beyond what was seen": np.where(gaps, 1e6, filled),
+    }
+    for law, table in wrong.items():
+        assert noticed(law, laws.check_filled, model, X, table)
+        model.impute = lambda X, table=table, **options: [table]
+        assert noticed(law, laws.gaps_are_filled, model, X, X, draws=1)
+    for spread in (-1.0, np.inf):
+        model.impute = lambda X, s=spread, **options: (filled, np.where(gaps, s, 0.0))
+        assert noticed("std", laws.gaps_are_filled, model, X, X, return_std=True)
+    model.impute = lambda X, **options: (filled, np.ones(X.shape))
+    assert noticed("std to observed", laws.gaps_are_filled, model, X, X, return_std=True)
+
+
+def test_other_answers_that_are_wrong_are_noticed(learned, monkeypatch):
+    model, X = learned
+    model.sample = lambda n: (np.full((n, 4), np.nan), None)
+    assert noticed("sample", laws.draws_are_rows, model)
+    model.concerns = lambda X: [SimpleNamespace(sentence="")]
+    assert noticed("says nothing", laws.concerns_are_sentences, model, X)
+    for low, high, law in ((np.nan, 1.0, "NaN"), (2.0, 1.0, "reversed")):
+        one = SimpleNamespace(low=np.array(low), high=np.array(high), std=np.array(1.0))
+        model.intervals = lambda X, one=one, **options: {"lower_bound_": one}
+        model.lower_bound_ = 1.5
+        assert noticed(law, laws.intervals_are_numbers, model, X, None)
+    other = type(model)(1).fit(X)
+    assert noticed("order", laws.order_is_immaterial, model, other, X)
+    better = SimpleNamespace(lower_bound_=1.6)
+    assert noticed("one component", laws.one_component_is_no_better, model, better)
+    monkeypatch.setattr(laws, "loads", lambda *given: type(model)(2).fit(X + 1))
+    assert noticed("differs", laws.file_gives_it_back, model, X)
+
+
+def test_verbs_that_fail_or_refuse_their_own_table_are_noticed(learned):
+    model, X = learned
+    assert noticed("ZeroDivisionError that is not ours in it", laws.asked, "it", lambda: 1 // 0)
+    assert noticed("it refuses the table", laws.asked, "it", model.hidden, X[:, :2])
+    assert laws.asked("it", model.hidden, X[:, :2], may_refuse=True) is None
+
+
+def test_a_store_that_looks_at_nothing_is_noticed(monkeypatch, tmp_path):
+    def trusting():
+        return {name: replace(kind, check=lambda model: None) for name, kind in real().items()}
+
+    real = model_files.kinds
+    model_files.good_models()
+    monkeypatch.setattr(model_files, "kinds", trusting)
+    found = [outcome(model_files.attack, seed, tmp_path) for seed in range(80)]
+    laws_broken = {word for word, _, defect in found if defect}
+    assert any("of a loaded model is not finite" in law for law in laws_broken)
+    assert any("a loaded model fails with" in law for law in laws_broken)
+
+
+def test_commands_that_do_not_speak_in_sentences_are_noticed(monkeypatch):
+    app = typer.Typer()
+
+    @app.command()
+    def escape():
+        print("\x1b[31m")
+
+    @app.command()
+    def another_code():
+        raise typer.Exit(7)
+
+    @app.command()
+    def silent():
+        raise typer.Exit(1)
+
+    @app.command()
+    def divide():
+        print(1 // 0)
+
+    @app.command()
+    def disguised():
+        try:
+            int("x")
+        except ValueError as error:
+            print(f"Error: {error}, and so on and so on", file=sys.stderr)
+            raise typer.Exit(2)  # noqa: B904
+
+    monkeypatch.setattr(commands, "app", app)
+    assert noticed("control codes", commands.run, "escape")
+    assert noticed("another code", commands.run, "another-code")
+    assert noticed("does not say why", commands.run, "silent")
+    assert noticed("ZeroDivisionError escapes", commands.run, "divide")
+    assert noticed("tells of ValueError, not ours", commands.run, "disguised")
+
+
+def test_a_command_that_writes_and_fails_is_noticed(monkeypatch, tmp_path):
+    def run(*words):
+        (tmp_path / "m").write_bytes(b"")
+        return SimpleNamespace(exit_code=1, stderr="")
+
+    monkeypatch.setattr(commands, "run", run)
+    rng = np.random.default_rng(0)
+    assert noticed("disagree", commands.fit, rng, tmp_path / "t.csv", tmp_path / "m")
