@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint attack clean
 
 demo: .venv/demo.stamp
 	$(BIN)/halfseen demo --force
@@ -16,6 +16,10 @@ lint: .venv/test.stamp
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Hours on two cores; ATTACK="files --number 5000" for some of it.
+attack: .venv/test.stamp
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attack --jobs 2 $(ATTACK)
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -32,6 +32,9 @@ def attack(seed: int, folder: Path) -> str:
     if rng.random() < 0.03 and hasattr(estimator, "partial_fit"):
         return streamed(rng, estimator, X)
     model = estimator.fit(given, sample_weight=weight)
+    if weight is not None and not weight.all():  # rows that do not count may hold anything
+        X, weight = X[weight > 0], weight[weight > 0]
+        given = X
     hold_to_laws(rng, model, given, X, weight, folder)
     return LEARNED
 

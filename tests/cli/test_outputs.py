@@ -113,3 +113,16 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(command, folder, monkeypa
     assert "No space left on device. Make room, or write to another disk." in told.stderr
     assert "None" not in told.stderr
     assert sorted(folder.iterdir()) == before
+
+
+def test_a_library_for_which_there_is_no_room_is_told_in_a_sentence(folder, monkeypatch):
+    def full(*given, **options):
+        raise ImportError("libbig.so: failed to map segment from shared object")
+
+    monkeypatch.setattr("halfseen.cli.fit.open_table", full)
+    result = run("fit", folder / "t.csv", "-k", 2, "--out", folder / "new.halfseen")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Error: A library could not be loaded: libbig.so: failed to map segment from shared "
+        "object. Make room in memory.\n"
+    )

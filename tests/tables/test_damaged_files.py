@@ -3,12 +3,14 @@
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
 from halfseen.rows.engines.batched import all_columns
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
+from halfseen.tables.door import open_source
 from halfseen.tables.files import Files
 from halfseen.tables.formats import FORMATS
 from halfseen.tables.opened_files import open_files
@@ -172,3 +174,27 @@ def test_offsets_of_text_beyond_its_bytes_are_refused_and_not_followed(tmp_path)
     with pytest.raises(DataError, match=r"t\.arrow cannot be read at record batch 0"):
         list(open_files(Files(path)).batches(["word"], 10))
     assert open_files(Files(path, columns=["age"])).names == ("age",)  # others may be broken
+
+
+def test_an_archive_with_a_damaged_directory_is_named(wide, tmp_path):
+    path = tmp_path / "t.npz"
+    np.savez(path, table=np.asarray(wide))
+    path.write_bytes(path.read_bytes().replace(b"PK\x01\x02", b"PK\x01\xff"))
+    with pytest.raises(DataError, match=r"t\.npz cannot be read at its \w+"):
+        open_source(Files(path))
+
+
+def test_bytes_that_ask_for_more_memory_than_there_is_are_named(monkeypatch, tmp_path):
+    path = tmp_path / "t.arrow"
+    pa.feather.write_feather(pa.table({"a": [1.0, 2.0]}), path, compression="uncompressed")
+
+    def greedy(stream):
+        raise pa.ArrowMemoryError("malloc of size 288239189427749952 failed")
+
+    monkeypatch.setattr(pa.ipc, "open_file", greedy)
+    words = (
+        "t.arrow cannot be read at its footer: malloc of size 288239189427749952 failed, or its "
+        "bytes are damaged, and it is to be written again"
+    )
+    with pytest.raises(MemoryError, match=f"^{words}$"):
+        open_source(Files(path))

@@ -1,5 +1,7 @@
 """Broken sparse matrices are refused before compiled code reads or writes beyond their arrays."""
 
+import gzip
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -134,4 +136,17 @@ def test_a_matrix_market_that_cannot_be_gets_its_sentence(content, tmp_path):
     path = tmp_path / "counts.mtx"
     path.write_text(f"%%MatrixMarket matrix coordinate {content}\n")
     with pytest.raises(DataError, match=f"^counts.mtx {MARKETS[content]}"):
+        open_source(Files(path))
+
+
+@pytest.mark.parametrize("ending", [".mtx", ".mtx.gz"])
+@pytest.mark.parametrize(
+    "place", ["1 1 3.5\x00\x00", "1 1 3.\x00\x00\x00\x00\x00\x00\x00\x002 2 1"]
+)
+def test_bytes_that_are_no_text_are_refused_before_they_end_the_process(ending, place, tmp_path):
+    path = tmp_path / f"counts{ending}"
+    text = f"%%MatrixMarket matrix coordinate real general\n2 2 2\n{place}\n2 2 1.5\n".encode()
+    path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
+    words = rf"counts{ending} .* it holds the byte 0x00 at byte {text.index(0)}, and is no text"
+    with pytest.raises(DataError, match=words):
         open_source(Files(path))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen import simulate
+from halfseen import GaussianMixture, simulate
 from halfseen.method.plan import asked_implicit, choose
 from halfseen.moments.moments import Moments
 from halfseen.moments.pairs import PairSums
@@ -175,3 +175,9 @@ def test_entangled_gaps_are_solved_where_that_is_cheaper(monkeypatch):
     third = asked_implicit(rows, moments, probe)
     assert third.route == "least squares"
     assert "gaps depend on each other" in third.reason
+
+
+def test_one_component_has_nothing_to_solve_for():
+    X = entangled(*skewed(200))
+    model = GaussianMixture(1, third_moment="implicit").fit(X)
+    np.testing.assert_allclose(model.weights_, [1.0])

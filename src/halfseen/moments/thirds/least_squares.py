@@ -116,6 +116,9 @@ class NormalEquations:
 def least_squares(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
     """Weighted least squares: right for values missing in any pattern, completely at random."""
     gaps, whitening = moments.gaps, probe.whitening
+    if whitening.rank == 0:  # one component about the mean: there is nothing to solve for
+        nothing = np.zeros((0, 0, 0))
+        return ProjectedThird(nothing, "least squares", lambda pairs, triples: nothing)
     emphasis = (whitening.weights**2 / moments.observed_fraction)[:, None]
     basis = emphasis * whitening.back  # ΩB
     # About the means, sums over N_i rows are too small by 1 - 1/N_i for each feature.

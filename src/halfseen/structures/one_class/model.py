@@ -285,7 +285,7 @@ class OneClass(Generic[P]):
         by_cell = self.outlying(block, parameters).max(axis=1, initial=0.0)
         chance = np.sum(shares * self.emission.tail(block, parameters), axis=1)
         unusual: Array = np.maximum(by_cell, RARE_ROW / (RARE_ROW + chance))
-        return unusual
+        return np.minimum(unusual, 1.0)  # rounding can put a sum of shares above
 
     def outlying(self, block: Block, parameters: P) -> Array:
         """The probability that each cell is of no component; (n, d)."""
