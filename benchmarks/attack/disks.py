@@ -10,6 +10,7 @@ from benchmarks.attack.defect import check
 
 LARGEST = {"fit": 8_000, "impute": 8_000, "predict": 20_000, "report": 60_000}
 """About as many bytes as a command writes."""
+ready = workplace.ready
 
 
 def attack(seed: int, folder: Path) -> str:

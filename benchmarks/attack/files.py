@@ -13,7 +13,7 @@ import pyarrow.parquet
 from scipy import io as scipy_io
 from scipy import sparse
 
-from benchmarks.attack import commands, tables
+from benchmarks.attack import commands, learning, tables
 from benchmarks.attack.damage import damaged
 from benchmarks.attack.defect import check
 from benchmarks.attack.odd_text import odd_text
@@ -22,6 +22,7 @@ from halfseen.models import MODELS
 from halfseen.rows.arrays import Array
 
 Rng = np.random.Generator
+ready = learning.ready
 
 
 def _arrow(X: Array) -> Any:

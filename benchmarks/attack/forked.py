@@ -1,6 +1,7 @@
 """Commands in a process forked from this one, which has everything loaded: to be hurt."""
 
 import os
+import signal
 import sys
 import time
 import traceback
@@ -21,8 +22,11 @@ class Ended(NamedTuple):
 
 def begin(words: Sequence[object], told: Path, before: Callable[[], None] | None = None) -> int:
     """Start a command; ``before`` runs first in its process. Its number."""
+    early = {signal.SIGINT}  # is heard when the command begins, not while Python forks
+    signal.pthread_sigmask(signal.SIG_BLOCK, early)
     process = os.fork()
     if process:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, early)
         return process
     code = 9
     try:
@@ -32,11 +36,12 @@ def begin(words: Sequence[object], told: Path, before: Callable[[], None] | None
         if before is not None:
             before()
         sys.argv = ["halfseen", *map(str, words)]
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, early)
         main()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 9
-    except KeyboardInterrupt as early:
-        _tell(early, unless_before=True)
+    except KeyboardInterrupt as interrupt:
+        _tell(interrupt, unless_before=True)
     except BaseException as error:
         _tell(error)
     finally:

@@ -18,9 +18,15 @@ class Kind(NamedTuple):
 
 
 def loaded(home: str) -> Attack:
-    """The function of a kind."""
-    module, _, function = home.partition(":")
-    attack: Attack = getattr(import_module(module), function)
+    """The function of a kind, after what its module does to be ready.
+
+    Code is compiled when it is first run, which is no attack's fault.
+    """
+    name, _, function = home.partition(":")
+    module = import_module(name)
+    if hasattr(module, "ready"):
+        module.ready()
+    attack: Attack = getattr(module, function)
     return attack
 
 

@@ -39,6 +39,21 @@ def attack(seed: int, folder: Path) -> str:
     return LEARNED
 
 
+def ready() -> None:
+    """Have everything compiled."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson([[2.0, 9.0, 4.0], [9.0, 2.0, 5.0]] * 20).astype(float)
+    X[::7, 0] = np.nan
+    for kind in MODELS.values():
+        for refine in (None, *kind.refinements):
+            usual = {"max_iter": 5, "n_sweeps": 2, "refine": refine, "random_state": 0}
+            known = {name: usual[name] for name in usual if name in kind().get_params()}
+            model = kind(2, **known).fit(X)
+            for verb in (model.hidden, model.score_samples, model.unusual, model.impute):
+                verb(X)
+            model.concerns(X)
+
+
 def _in_batches(given: Any) -> bool:
     return isinstance(given, list) and bool(given) and isinstance(given[0], np.ndarray)
 

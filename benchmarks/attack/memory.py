@@ -11,6 +11,7 @@ from benchmarks.attack.defect import check
 MEGABYTE = 2**20
 LONGER = (100, 2000, 4000)
 """How many times the rows of the table are there."""
+ready = workplace.ready
 
 
 def attack(seed: int, folder: Path) -> str:

@@ -54,6 +54,11 @@ def good_models() -> list[Good]:
     return found
 
 
+def ready() -> None:
+    """Make them."""
+    good_models()
+
+
 def kinds() -> dict[str, Any]:
     """What the store knows."""
     return {kind.name: kind for kind in map(kind_of, MODELS.values())}

@@ -60,6 +60,8 @@ def draw(rng: np.random.Generator, name: str, shape: tuple[int, int]) -> dict[st
         options["n_sweeps"] = 20
     if "max_iter" in known:
         options["max_iter"] = 200
+    if "outliers" in known and rng.random() < 0.3:  # where the likelihood alone decides
+        options["outliers"] = None
     for option, choices in known.items():
         if choices and option not in options and rng.random() < CHANGED:
             options[option] = choices[rng.integers(len(choices))]

@@ -19,6 +19,8 @@ LIMIT = 60.0
 """Seconds that an attack may take."""
 GRACE = 20.0
 """Seconds beyond those in which a process must have ended itself."""
+READY = 600.0
+"""Seconds in which a process is ready for its first attack: it may have much to compile."""
 
 
 class Found(NamedTuple):
@@ -118,7 +120,7 @@ def _started(
 
 def _lines(process: "subprocess.Popen[str]", limit: float) -> Iterator[dict[str, Any]]:
     """What a process says until it ends, by itself or by our hand if it cannot."""
-    heard = [time.monotonic()]
+    heard = [time.monotonic() + READY]
     ended = Thread(target=_end_if_silent, args=(process, heard, limit + GRACE), daemon=True)
     ended.start()
     assert process.stdout is not None

@@ -42,10 +42,10 @@ def main() -> None:
     parser.add_argument("deadline", type=float)  # in seconds from now
     parser.add_argument("limit", type=float)
     options = parser.parse_args()
-    attack, said = loaded(options.home), sys.stdout
-    sys.stdout = sys.stderr  # what attacks print is none of the watch's lines
+    said, sys.stdout = sys.stdout, sys.stderr  # what attacks print is none of the watch's lines
     warnings.simplefilter("ignore")
     logging.disable()
+    attack = loaded(options.home)
     deadline = time.monotonic() + options.deadline
     for seed in range(options.first, options.end, options.step):
         if time.monotonic() > deadline:

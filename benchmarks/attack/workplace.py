@@ -77,6 +77,11 @@ def _made() -> Path:
     return folder
 
 
+def ready() -> None:
+    """Have everything loaded and compiled."""
+    _made()
+
+
 def words_of(command: Command, folder: Path, *more: object) -> list[object]:
     """The command in a folder."""
     paths = ("t.csv", "m.halfseen")

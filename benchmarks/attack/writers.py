@@ -8,6 +8,8 @@ import numpy as np
 from benchmarks.attack import forked, workplace
 from benchmarks.attack.defect import check
 
+ready = workplace.ready
+
 
 def attack(seed: int, folder: Path) -> str:
     """The same command twice, a little apart."""

@@ -12,6 +12,9 @@ from benchmarks.attack.worker import outcome
 LONG = 30
 
 
+ready = workplace.ready
+
+
 def processes(seed, folder):
     """Signals, writers, disks and memory by turns, in one process that has everything loaded."""
     return (kills, writers, kills, disks, kills, memory)[seed % 6].attack(seed, folder)
