@@ -50,7 +50,8 @@ def begin(words: Sequence[object], told: Path, before: Callable[[], None] | None
 
 def _tell(error: BaseException, unless_before: bool = False) -> None:
     """Write a traceback as the interpreter would, but for what was before the command began."""
-    began = any(f.name == main.__name__ for f in traceback.extract_tb(error.__traceback__))
+    inside = traceback.extract_tb(error.__traceback__)[:-1]
+    began = any(frame.name == main.__name__ for frame in inside)
     if began or not unless_before:
         os.write(2, "".join(traceback.format_exception(error)).encode())
 
