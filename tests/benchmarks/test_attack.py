@@ -36,7 +36,7 @@ def told(tally):
     return [watch.again(tally.kind, found) for found in tally.defects]
 
 
-@pytest.mark.parametrize(("kind", "number"), [("tables", 250), ("files", 80), ("models", 250)])
+@pytest.mark.parametrize(("kind", "number"), [("tables", 200), ("files", 60), ("models", 200)])
 def test_a_short_attack_finds_no_defect(kind, number):
     tally = watch.attacked(kind, number, math.inf, 0, jobs=1)
     assert told(tally) == []
@@ -46,14 +46,14 @@ def test_a_short_attack_finds_no_defect(kind, number):
 
 def test_a_few_signals_writers_disks_and_limits_find_no_defect(monkeypatch):
     monkeypatch.setitem(KINDS, "processes", Kind("tests.benchmarks.planted:processes", "", 0))
-    tally = watch.attacked("processes", 18, math.inf, 0, jobs=1)
+    tally = watch.attacked("processes", 12, math.inf, 0, jobs=1)
     assert told(tally) == []
-    assert tally.number == 18
+    assert tally.number == 12
 
 
 def test_attacks_that_go_wrong_are_defects_and_the_others_go_on(monkeypatch):
     monkeypatch.setitem(KINDS, "wrong", Kind("tests.benchmarks.wrong_attacks:attack", "", 0))
-    tally = watch.attacked("wrong", len(EVERY), math.inf, 0, jobs=2, limit=3.0)
+    tally = watch.attacked("wrong", len(EVERY), math.inf, 0, jobs=1, limit=1.0)
     assert tally.words == {word: len(several) for word, several in WRONG.items()}
     assert {found.law for found in tally.defects} == set(WRONG) - {"refused", "fine"}
     assert len(told(tally)) == len(EVERY) - 2
