@@ -34,7 +34,7 @@ def _shape(rng: Rng) -> tuple[int, int]:
     if chance < 0.01:
         return int(rng.integers(0, 3)), int(rng.integers(0, 3))
     if chance < 0.02:
-        return int(rng.integers(100, 400)), int(rng.integers(1, 8))
+        return int(rng.integers(100, 250)), int(rng.integers(1, 8))
     if chance < 0.025:
         return int(rng.integers(2, 12)), int(rng.integers(10, 40))
     return int(np.exp(rng.uniform(np.log(3), np.log(60)))), int(rng.integers(1, 7))
