@@ -28,7 +28,7 @@ CHANGED, WRONG_SHARE, DEAR_SHARE = 0.15, 0.004, 0.004
 def documented(name: str) -> dict[str, tuple[Any, ...]]:
     """The choices of each option of a model, from the first lines of its docstring's entries.
 
-    >>> documented("gaussian")["method"]
+    >>> documented(next(iter(MODELS)))["method"]
     ('weighted', 'full', 'partial')
     """
     found = {}
