@@ -139,4 +139,4 @@ class AllPairs:
 
     def whiten(self, signal: Signal, weights: Array, rank: int) -> Whitening:
         """Whiten a weighted signal to ``rank`` dimensions, from all its eigenvalues."""
-        return whiten(signal.matrix, weights, rank)
+        return whiten(signal.matrix, weights, rank, signal.noise)

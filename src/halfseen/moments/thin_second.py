@@ -212,7 +212,7 @@ class ThinProducts:
     def whiten(self, signal: Signal, weights: Array, rank: int) -> Whitening:
         """Whiten a weighted signal to ``rank`` dimensions, from its leading eigenvectors."""
         values, vectors = leading_eigenpairs(signal.matrix, weights, rank)
-        return whitening_from(values, vectors, weights, rank)
+        return whitening_from(values, vectors, weights, rank, signal.noise)
 
     def _gaps(self, rows: Rows, features: FeatureSums) -> tuple[PartGaps, Array]:
         found = rows.accumulate(MaskKeys.about(features.mean))

@@ -105,21 +105,25 @@ class Whitening:
         return int(np.count_nonzero(self.spectrum[: self.rank] > 0))
 
 
-def whiten(signal: Array, weights: Array, rank: int) -> Whitening:
-    """Whiten a signal matrix (d, d) to ``rank`` dimensions."""
+def whiten(signal: Array, weights: Array, rank: int, noise: Array | float = 0.0) -> Whitening:
+    """Whiten a signal matrix (d, d), with ``noise`` (d,) beside it, to ``rank`` dimensions."""
     values, vectors = np.linalg.eigh(weights[:, None] * signal * weights)
-    return whitening_from(values[::-1], vectors[:, ::-1], weights, rank)
+    return whitening_from(values[::-1], vectors[:, ::-1], weights, rank, noise)
 
 
-def whitening_from(values: Array, vectors: Array, weights: Array, rank: int) -> Whitening:
+def whitening_from(
+    values: Array, vectors: Array, weights: Array, rank: int, noise: Array | float = 0.0
+) -> Whitening:
     """The whitening that the leading eigenvalues and vectors of the weighted signal give.
 
     A kept eigenvalue that is not positive has no square root. It is noise, as large as its
     distance from zero, and is given that size, so that its direction is shrunk to the scale of
-    noise and not blown up; ``n_supported`` tells.
+    noise and not blown up; ``n_supported`` tells. Nor is one blown up that is but what rounding
+    leaves of larger ones and of the ``noise`` (d,).
     """
     kept, directions = values[:rank], _fixed_signs(vectors[:, :rank])
-    floor = np.finfo(float).eps * max(np.abs(values).max(initial=0.0), np.finfo(float).tiny)
+    level = max(np.abs(values).max(initial=0.0), np.max(weights**2 * noise, initial=0.0))
+    floor = np.finfo(float).eps * max(level, np.finfo(float).tiny)
     size = np.sqrt(np.maximum(np.abs(kept), floor))
     return Whitening(
         forward=weights[:, None] * directions / size,

@@ -29,6 +29,10 @@ class Nonzeros(NamedTuple):
         starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
         return cls(starts, np.nonzero(present)[1], values[present])
 
+    def part(self, rows: slice) -> Self:
+        """Some rows that follow each other; what they hold stays where it is."""
+        return self._replace(starts=self.starts[rows.start : rows.stop + 1])
+
     @property
     def rows(self) -> Indices:
         """The row of each count; (nnz,)."""

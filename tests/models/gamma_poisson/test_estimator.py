@@ -1,11 +1,14 @@
 """The topic estimator against known truth and its own laws."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen import GammaPoisson, recovery, simulate
+from halfseen.rows.errors import WeakMomentsWarning
 
 TOPICS = np.array(
     [
@@ -163,3 +166,19 @@ def test_the_posterior_of_a_row_with_nothing_observed_is_the_prior():
     mean, std = model.posterior(np.full((1, 2), np.nan))
     np.testing.assert_allclose(mean[0], model.shapes_ / model.rate_, rtol=0.15)
     np.testing.assert_allclose(std[0], np.sqrt(model.shapes_) / model.rate_, rtol=0.3)
+
+
+@pytest.mark.parametrize("refine", [None, "saem"])
+@pytest.mark.parametrize(
+    "X", [[[0.0], [1.0], [2.0]], [[0.0], [0.0], [0.0], [1.0]], [[0, 1], [0, 0], [0, 2], [1, 1]]]
+)
+def test_totals_that_vary_like_poisson_ones_give_finite_shapes(X, refine):
+    """A variance of zero once gave an infinite shape, of which no draw was ever accepted."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakMomentsWarning)
+        model = GammaPoisson(1, refine=refine, n_sweeps=20, random_state=0).fit(X)
+    assert np.isfinite(model.shapes_).all()
+    assert np.isfinite(model.rate_)
+    assert model.shapes_.max() <= 1e8
+    assert np.isfinite(model.score_samples(X)).all()
+    assert model.shapes_.sum() / model.rate_ == pytest.approx(np.sum(X) / len(X), rel=0.1)

@@ -59,3 +59,25 @@ def test_a_row_has_the_same_stream_wherever_it_stands():
         first_uniforms(5, np.array([7, 3, 10**12])),
         first_uniforms(5, np.array([10**12, 7, 3]))[[1, 2, 0]],
     )
+
+
+@njit
+def log_gammas(shapes):
+    state, drawn = np.zeros(1, dtype=np.uint64), np.empty(len(shapes))
+    for i in range(len(shapes)):
+        drawn[i] = row_random.log_gamma(shapes[i], state)
+    return drawn
+
+
+@pytest.mark.parametrize("shape", [0.02, 0.4, 1.0, 30.0, 1e8])
+def test_gammas_have_their_law(shape):
+    drawn = log_gammas(np.full(4000, shape))
+    law = stats.gamma(shape)
+    for level in (0.05, 0.5, 0.95):
+        spread = np.sqrt(level * (1 - level) / len(drawn))
+        assert abs((drawn <= np.log(law.ppf(level))).mean() - level) <= 4.5 * spread
+
+
+def test_gammas_of_no_finite_shape_come_to_an_end():
+    """A rejection that accepts nothing once hung, and did not hear Ctrl-C."""
+    assert not np.isfinite(log_gammas(np.array([np.inf, np.nan, -np.inf, -1e300]))[:3]).any()

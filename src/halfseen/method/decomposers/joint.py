@@ -37,21 +37,30 @@ def _start(tensor: Array) -> Array:
     return vectors
 
 
-@njit(cache=True)
-def _sweep(
-    slices: Array, vectors: Array, tolerance: float, max_sweeps: int
-) -> None:  # pragma: no cover - compiled
-    """Rotate pairs of directions in turn until no angle is above ``tolerance``."""
-    k = len(vectors)
+def _sweep(slices: Array, vectors: Array, tolerance: float, max_sweeps: int) -> None:
+    """Rotate pairs of directions in turn until no angle is above ``tolerance``.
+
+    In a call for each direction, so that an interrupt is heard between them.
+    """
     for _ in range(max_sweeps):
         largest = 0.0
-        for i in range(k - 1):
-            for j in range(i + 1, k):
-                angle = _best_angle(slices, i, j)
-                _rotate(slices, vectors, i, j, angle)
-                largest = max(largest, abs(math.sin(angle)))
+        for i in range(len(vectors) - 1):
+            largest = max(largest, _rotated_with_later(slices, vectors, i))
         if largest < tolerance:
             return
+
+
+@njit(cache=True)
+def _rotated_with_later(
+    slices: Array, vectors: Array, i: int
+) -> float:  # pragma: no cover - compiled
+    """Rotate a direction with each that comes after it; the largest sine of an angle."""
+    largest = 0.0
+    for j in range(i + 1, len(vectors)):
+        angle = _best_angle(slices, i, j)
+        _rotate(slices, vectors, i, j, angle)
+        largest = max(largest, abs(math.sin(angle)))
+    return largest
 
 
 @njit(cache=True)

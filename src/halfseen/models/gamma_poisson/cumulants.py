@@ -5,7 +5,7 @@ from scipy.optimize import nnls
 
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.method.model import Decompose, Evidence
-from halfseen.models.gamma_poisson.loading_moments import TopicParameters
+from halfseen.models.gamma_poisson.loading_moments import TopicParameters, some_variance
 from halfseen.moments.moments import Moments, Signal
 from halfseen.rows.arrays import Array, Mask
 
@@ -81,4 +81,5 @@ class GammaPoissonCumulants:
         means, _ = nnls(topics * root_count[:, None], evidence.moments.mean * root_count)
         # A topic that the means can do without still has its variance: keep its shape positive.
         means = np.maximum(means, 1e-6 * evidence.moments.mean.sum() / evidence.n_components)
-        return TopicParameters(topics.T, means, lengths**2)
+        # Totals that vary no more than Poisson ones do leave loadings no variance.
+        return TopicParameters(topics.T, means, some_variance(means, lengths**2))

@@ -21,12 +21,14 @@ from halfseen.rows.arrays import Array
 from halfseen.rows.compiled import njit
 from halfseen.rows.nonzeros import Indices
 from halfseen.rows.rows import Block
+from halfseen.rows.short_calls import short_calls
 
 DEGREES = 2.0  # of freedom of the t distribution
 WIDER = 3.0  # how much more variance the wider gammas have
 N_DRAWS = 512  # at first
 MOST_DRAWS = 4096  # while they are worth fewer than ENOUGH independent ones
 ENOUGH = 100.0
+MOST_CLIMBED = 500  # steps to the mode
 
 
 class ImportanceSample(NamedTuple):
@@ -47,18 +49,31 @@ def importance_sample(
     close = factorised_posterior(block, parameters)
     # Rows that are alike share their likelihood's draws, but not their posterior's.
     chances = np.random.default_rng([seed, block.start]).random((len(block), n_posterior_draws))
-    log_likelihood, *rest = _sample(
-        *block.nonzeros(),
-        np.ascontiguousarray(parameters.topics.T),
-        parameters.shapes,
-        close.shapes,
-        close.rates,
-        chances,
-        np.uint64(seed),
-    )
+    counts, topics = block.nonzeros(), np.ascontiguousarray(parameters.topics.T)
+    n, k = close.shapes.shape
+    log_likelihood, error, effective = (np.empty(n) for _ in range(3))
+    mean, covariance = np.zeros((n, k)), np.zeros((n, k, k))
+    draws = np.empty((n, n_posterior_draws, k))
+    steps = k * (MOST_DRAWS + MOST_CLIMBED * k) * (1.0 + np.diff(counts.starts))
+    for some in short_calls(steps):
+        _sample(
+            *counts.part(some),
+            topics,
+            parameters.shapes,
+            close.shapes[some],
+            close.rates[some],
+            chances[some],
+            np.uint64(seed),
+            log_likelihood[some],
+            error[some],
+            effective[some],
+            mean[some],
+            covariance[some],
+            draws[some],
+        )
     prior = parameters.shapes * np.log(parameters.rate) - gammaln(parameters.shapes)
-    constants = log_factorials(block)
-    return ImportanceSample(log_likelihood + prior.sum() - constants, *rest)
+    log_likelihood += prior.sum() - log_factorials(block)
+    return ImportanceSample(log_likelihood, error, effective, mean, covariance, draws)
 
 
 @njit(cache=True, nogil=True)
@@ -88,7 +103,7 @@ def _mode(
     share, new = np.empty(k), np.empty(k)
     precision = np.zeros((k, k))
     near = 0.02 / math.sqrt(1 + counts.sum())  # a small part of the narrowest spread
-    for _ in range(500):
+    for _ in range(MOST_CLIMBED):
         # α_k r_k = c_k + Σ_d x_d φ_dk at the mode: iterate it, and it climbs.
         new[:] = prior
         precision[:] = 0.0
@@ -209,12 +224,15 @@ def _sample(
     all_rates: Array,  # (n, k)
     chances: Array,  # (n, m)
     seed: np.uint64,
-) -> tuple[Array, Array, Array, Array, Array, Array]:  # pragma: no cover - compiled
+    log_likelihood: Array,  # (n,)  written, as all that follow
+    error: Array,  # (n,)
+    effective: Array,  # (n,)
+    mean: Array,  # (n, k)  zeros at first
+    covariance: Array,  # (n, k, k)  zeros at first
+    wanted: Array,  # (n, m, k)
+) -> None:  # pragma: no cover - compiled
     n_rows, k = all_rates.shape
     n_wanted = chances.shape[1]
-    log_likelihood, error, effective = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
-    mean, covariance = np.zeros((n_rows, k)), np.zeros((n_rows, k, k))
-    wanted = np.empty((n_rows, n_wanted, k))
     log_weights, loadings = np.empty(MOST_DRAWS), np.empty((MOST_DRAWS, k))
     half = 0.5 * (DEGREES + k)
     scale = math.lgamma(half) - math.lgamma(0.5 * DEGREES) - 0.5 * k * math.log(DEGREES * math.pi)
@@ -231,7 +249,7 @@ def _sample(
         wide_constant = _gamma_constant(shapes, rates, WIDER)
         state = _seed(features, counts, rates, seed)
         n_draws, goal = 0, N_DRAWS
-        while True:
+        while goal <= MOST_DRAWS:  # it doubles
             while n_draws < goal:
                 u = _draw(n_draws % 4, mode, back, shapes, rates, state)
                 t = (u - mode) @ root
@@ -249,7 +267,7 @@ def _sample(
             weights = np.exp(log_weights[:n_draws] - highest)
             total = weights.sum()
             effective[row] = total**2 / (weights**2).sum()
-            if effective[row] >= ENOUGH or goal == MOST_DRAWS:
+            if effective[row] >= ENOUGH:
                 break
             goal *= 2
         log_likelihood[row] = highest + math.log(total / n_draws)
@@ -261,4 +279,3 @@ def _sample(
         for m in range(n_wanted):
             chosen = np.searchsorted(cumulative, chances[row, m] * cumulative[-1])
             wanted[row, m] = loadings[min(chosen, n_draws - 1)]
-    return log_likelihood, error, effective, mean, covariance, wanted

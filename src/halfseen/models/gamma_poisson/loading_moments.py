@@ -3,7 +3,17 @@
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import numpy as np
+
 from halfseen.rows.arrays import Array, Mask
+
+MOST_SHAPE = 1e8
+"""Of loadings: with a larger one they vary by less than a hundredth of a percent, as if not."""
+
+
+def some_variance(means: Array, variances: Array) -> Array:
+    """The variances of loadings (k,), or the least that gammas of these means may have."""
+    return np.maximum(variances, means**2 / MOST_SHAPE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +42,7 @@ class TopicParameters:
     @property
     def shapes(self) -> Array:
         """Shapes ``c_k`` of gamma loadings with these means and variances; (k,)."""
-        return self.means**2 / self.variances
+        return self.means**2 / some_variance(self.means, self.variances)
 
     @property
     def rate(self) -> float:

@@ -14,6 +14,9 @@ from halfseen.rows.compiled import njit
 
 State = NDArray[np.uint64]  # (1,)
 
+MOST_TRIES = 1000
+"""Of a gamma: of twenty tries nineteen are accepted, so this many are refused only of no number."""
+
 
 @njit(cache=True, nogil=True)
 def mixed(z: np.uint64) -> np.uint64:  # pragma: no cover - compiled
@@ -47,18 +50,20 @@ def normal(state: State) -> float:  # pragma: no cover - compiled
 def log_gamma(shape: float, state: State) -> float:  # pragma: no cover - compiled
     """The logarithm of a gamma of that shape and rate one (Marsaglia and Tsang 2000).
 
-    Below a shape of one, ``G(a) = G(a + 1) U^(1/a)``: in logarithms nothing underflows.
+    Below a shape of one, ``G(a) = G(a + 1) U^(1/a)``: in logarithms nothing underflows. No number,
+    or an infinite one, gives the same back.
     """
-    if shape < 1:
-        return log_gamma(shape + 1, state) + math.log(uniform(state)) / shape
-    d = shape - 1 / 3
-    while True:
+    d = (shape + 1 if shape < 1 else shape) - 1 / 3
+    found = shape
+    for _ in range(MOST_TRIES):
         x = normal(state)
         v = 1 + x / math.sqrt(9 * d)
         if v > 0:
             v = v**3
             if math.log(uniform(state)) < 0.5 * x * x + d - d * v + d * math.log(v):
-                return math.log(d * v)
+                found = math.log(d * v)
+                break
+    return found + math.log(uniform(state)) / shape if shape < 1 else found
 
 
 @njit(cache=True, nogil=True)

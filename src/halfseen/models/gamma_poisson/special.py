@@ -12,9 +12,10 @@ def digamma(x: float) -> float:  # pragma: no cover - compiled
     Abramowitz and Stegun 6.3.5 and 6.3.18.
     """
     value = 0.0
-    while x < 8.0:
-        value -= 1.0 / x
-        x += 1.0
+    for _ in range(8):
+        if x < 8.0:
+            value -= 1.0 / x
+            x += 1.0
     inverse = 1.0 / (x * x)
     series = inverse * (
         1 / 12 - inverse * (1 / 120 - inverse * (1 / 252 - inverse * (1 / 240 - inverse / 132)))

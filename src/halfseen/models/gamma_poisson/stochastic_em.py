@@ -21,12 +21,17 @@ from scipy.special import digamma, polygamma
 
 from halfseen.method.model import Climb, Polished
 from halfseen.models.gamma_poisson import row_random, special
+from halfseen.models.gamma_poisson.loading_moments import MOST_SHAPE
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.rows.arrays import Array
 from halfseen.rows.compiled import njit
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.nonzeros import Indices
 from halfseen.rows.rows import Block, Rows
+from halfseen.rows.short_calls import short_calls
+
+DRAWING = 64
+"""Elementary steps of splitting a count among topics, for each of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,17 +86,21 @@ def fit_gammas(mean: Array, log_mean: Array) -> tuple[Array, float]:
 
     ``ψ(c_k) = log b + E[log α_k]`` and ``b = Σ c_k / Σ E[α_k]``. With the shapes as functions of
     log b the second is one equation, whose slope is between -1 and 0: Newton's method is safe.
+    Loadings that do not vary have no finite shape, and are given the largest there is.
     """
     target = float(np.log(mean.sum()))
     log_rate = float(np.log(len(mean))) - target
+    highest = float(np.log(MOST_SHAPE)) + log_rate
     for _ in range(100):
         shapes = _inverse_digamma(log_rate + log_mean)
         excess = float(np.log(shapes.sum())) - log_rate - target
         slope = float((1 / polygamma(1, shapes)).sum() / shapes.sum()) - 1
-        if abs(excess) < 1e-12 or slope > -1e-8:  # loadings that do not vary have no finite shape
+        if abs(excess) < 1e-12 or slope > -1e-8:
             break
-        log_rate -= excess / slope
-    return _inverse_digamma(log_rate + log_mean), float(np.exp(log_rate))
+        log_rate = min(log_rate - excess / slope, highest)
+    shapes = _inverse_digamma(log_rate + log_mean)
+    too_large = float(max(shapes.max() / MOST_SHAPE, 1.0))
+    return shapes / too_large, float(np.exp(log_rate)) / too_large
 
 
 def _inverse_digamma(y: Array) -> Array:
@@ -129,16 +138,24 @@ class Chains:
         def step(block: Block, loadings: Array) -> tuple[SplitSums, Array]:
             exposure = parameters.rate + block.presence().onto(parameters.topics.T)
             weights = np.ones(len(loadings)) if block.weights is None else block.weights
-            split, mean, log_mean, moved = _sweep(
-                *block.nonzeros(),
-                weights,
-                np.ascontiguousarray(parameters.topics.T),
-                parameters.shapes,
-                exposure,
-                loadings,
-                seed,
-                block.start,
-            )
+            counts, topics = block.nonzeros(), np.ascontiguousarray(parameters.topics.T)
+            split, k = np.zeros(topics.shape), topics.shape[1]
+            mean, log_mean, moved = (np.empty_like(loadings) for _ in range(3))
+            for some in short_calls(DRAWING * k * (1 + np.diff(counts.starts))):
+                _sweep(
+                    *counts.part(some),
+                    weights[some],
+                    topics,
+                    parameters.shapes,
+                    exposure[some],
+                    loadings[some],
+                    seed,
+                    block.start + some.start,
+                    split,
+                    mean[some],
+                    log_mean[some],
+                    moved[some],
+                )
             expected = mean * weights[:, None]
             sums = SplitSums(
                 float(weights.sum()),
@@ -219,11 +236,13 @@ def _sweep(
     loadings: Array,  # (n, k)
     seed: np.uint64,
     first: int,  # the number of the first row
-) -> tuple[Array, Array, Array, Array]:  # pragma: no cover - compiled
+    split: Array,  # (d, k)  added to, as the following are written
+    mean: Array,  # (n, k)
+    log_mean: Array,  # (n, k)
+    moved: Array,  # (n, k)
+) -> None:  # pragma: no cover - compiled
     n_rows, k = loadings.shape
-    state, moved = np.empty(1, dtype=np.uint64), np.empty((n_rows, k))
-    split = np.zeros((len(topics), k))
-    mean, log_mean = np.empty((n_rows, k)), np.empty((n_rows, k))
+    state = np.empty(1, dtype=np.uint64)
     share, shape = np.empty(k), np.empty(k)
     for row in range(n_rows):
         row_random.start(state, seed, first + row)
@@ -243,4 +262,3 @@ def _sweep(
             log_mean[row, c] = special.digamma(shape[c]) - np.log(rates[row, c])
             drawn = math.exp(row_random.log_gamma(shape[c], state)) / rates[row, c]
             moved[row, c] = max(drawn, 1e-300)
-    return split, mean, log_mean, moved

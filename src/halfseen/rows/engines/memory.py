@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import itemgetter
+from threading import Event
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.block import Block
 from halfseen.rows.carried import CarriedHere
 from halfseen.rows.rows import S, T
+from halfseen.rows.short_calls import go_on, serve
 
 Told = Callable[[int], None] | None
 """Hears how many rows each block that is done had; None if nobody does."""
@@ -59,6 +61,7 @@ def sum_over_runs(
         lengths: list[int] = []
 
         def one(piece: P) -> S:
+            go_on()
             block = block_of(piece)
             if told is not None:
                 lengths.append(len(block))
@@ -97,15 +100,27 @@ def _merged(sums: Iterable[S]) -> S:
 def _threaded(
     runs: Iterable[Sequence[P]], summed: Callable[[Sequence[P]], R], n_threads: int
 ) -> Iterator[R]:
-    """Results in order, never more than a few runs ahead of what has been merged."""
-    with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:
+    """Results in order, never more than a few runs ahead of what has been merged.
+
+    If this ends early, as by an interrupt, the threads leave off what they are at.
+    """
+    given_up = Event()
+    with (
+        threadpool_limits(1),
+        ThreadPoolExecutor(n_threads, initializer=serve, initargs=(given_up,)) as pool,
+    ):
         pending: deque[Future[R]] = deque()
-        for run in runs:
-            pending.append(pool.submit(summed, run))
-            if len(pending) > n_threads:
+        try:
+            for run in runs:
+                pending.append(pool.submit(summed, run))
+                if len(pending) > n_threads:
+                    yield pending.popleft().result()
+            while pending:
                 yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+        finally:
+            given_up.set()
+            for one in pending:
+                one.cancel()
 
 
 BLOCK_ENTRIES = 1 << 16  # half a megabyte of doubles: a block and its products stay in the cache
