@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from halfseen import DataError, GaussianMixture, recovery, simulate
+from halfseen.method.learn import check_reckoned
 from halfseen.models.gaussian_mixture.emission import STRENGTH
+from halfseen.moments.moments import Signal
 
 MEANS = np.array([[0.0, 0, 0, 0, 0, 0], [5, 5, -5, 0, 5, -5], [-5, 5, 0, 5, 0, 5]])
 SHARES = [0.4, 0.3, 0.3]
@@ -87,3 +89,9 @@ def test_a_fit_repeats_for_a_random_state():
     assert one.diagnostics_.start == other.diagnostics_.start
     assert one.diagnostics_.n_starts == other.diagnostics_.n_starts > 10
     assert 1 <= one.diagnostics_.n_agreeing <= one.diagnostics_.n_starts
+
+
+def test_a_feature_whose_variance_is_no_number_is_named():
+    signal = Signal(np.diag([1.0, np.inf, 1.0]), np.zeros(3), np.empty((3, 0)), np.ones(3))
+    with pytest.raises(DataError, match=r"How 'b' and 'c' vary cannot be reckoned.*Leave them out"):
+        check_reckoned(("a", "b", "c"), signal, np.array([1.0, 1.0, np.nan]))

@@ -13,16 +13,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.method.model import Climb, Evidence, Model
 from halfseen.method.plan import Plan, Routes
 from halfseen.moments.few_rows import FEW_ROWS
-from halfseen.moments.moments import Moments
+from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.regression import recovered
 from halfseen.moments.thirds.third import Probe
-from halfseen.rows.arrays import Mask
-from halfseen.rows.errors import WeakMomentsWarning, warn
-from halfseen.rows.naming import features
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.errors import DataError, WeakMomentsWarning, warn
+from halfseen.rows.naming import features, quoted
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
 
@@ -60,6 +62,18 @@ def _rarely_together(moments: Moments, names: Sequence[str]) -> list[str]:
     return [f"{who}: moments from so few are mostly noise. Drop a feature, or add rows."]
 
 
+def check_reckoned(names: Sequence[str], signal: Signal, weights: Array) -> None:
+    """Moments and weights are numbers, for every feature."""
+    variance = np.asarray(signal.variance)
+    lost = np.flatnonzero(~(np.isfinite(variance + signal.noise) & np.isfinite(weights)))
+    if len(lost):
+        raise DataError(
+            f"How {quoted(names, lost)} vary cannot be reckoned: a variance is zero, or too large "
+            "or too small for a float. Leave them out, or write them in a unit in which their "
+            "values are neither huge nor tiny."
+        )
+
+
 P = TypeVar("P")
 
 
@@ -91,6 +105,7 @@ def learn(
         with _told(not (plan.polish and model.starts)):
             signal = cumulants.signal(moments, plan.kept.complete[used], k)
         weights = plan.weights(moments.observed_fraction, signal, used)
+        check_reckoned(part.names, signal, weights)
         whitening = routes.second.whiten(signal, weights / signal.unit, rank)
     with stages("triples of features"):
         third = routes.third(part, moments, Probe(whitening, cumulants.beyond(signal)))

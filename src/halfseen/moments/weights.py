@@ -47,8 +47,9 @@ def signal_aware(fraction: Array, signal: Signal) -> Array:
     """
     # A feature whose estimated signal is lost in noise still has some.
     variance = np.maximum(signal.variance, 0.05 * (signal.variance + signal.noise))
-    weights = np.sqrt(fraction / (signal.noise + (1 - fraction) * variance))
-    scaled: Array = weights / weights.max()
+    with np.errstate(divide="ignore", invalid="ignore"):  # without any variance: none, told later
+        weights = np.sqrt(fraction / (signal.noise + (1 - fraction) * variance))
+        scaled: Array = weights / weights.max()
     return scaled
 
 

@@ -173,3 +173,30 @@ def test_what_is_not_fitted_or_another_table_is_refused():
 def test_few_groups_give_parts_that_are_all_there():
     groups = np.arange(N_ROWS) % 12
     assert kinds(GammaPoisson(3).fit(COUNTS), COUNTS, groups=groups) == set()
+
+
+def rare_events(n_rows, chance, seed):
+    """A table of zeros and a few ones."""
+    return (np.random.default_rng(seed).random((n_rows, 4)) < chance).astype(float)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("n_rows", "chance"), [(100, 0.03), (300, 0.01), (1000, 0.004)])
+def test_rare_events_can_be_asked_about(n_rows, chance, seed):
+    """Without some of the rows a column may hold nothing but zeros."""
+    table = rare_events(n_rows, chance, seed)
+    table = table[:, table.any(axis=0)]
+    if np.linalg.matrix_rank(np.cov(table.T)) < 2:
+        return  # which a fit refuses, in words
+    kinds(GammaPoisson(2).fit(table), table)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_more_components_than_second_moments_can_tell_apart_can_be_asked_about():
+    table = rare_events(100, 0.03, 1)[:, :1]
+    model = GaussianMixture(3, outliers=None).fit(table)
+    kinds(model, table)
+    for interval in model.intervals(table).values():
+        assert np.isfinite(interval.low).all()
+        assert np.isfinite(interval.high).all()

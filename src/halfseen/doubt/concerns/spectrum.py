@@ -29,13 +29,13 @@ def number_of_components(case: Case) -> Iterator[Concern]:
         return  # it was chosen on more evidence than this, and said with the reason
     multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, case.bins.n))
     complete = case.seen.complete[case.features]
-    most = int(np.count_nonzero(case.features)) - 1
+    most = _most_tested(case)
     with of_models_not_kept():
-        fewer = (
-            rank_test(case.pairs, model.cumulants, complete, k - 1, multipliers) if k > 1 else None
-        )
-        here = (
-            rank_test(case.pairs, model.cumulants, complete, k, multipliers) if k <= most else None
+        fewer, here = (
+            rank_test(case.pairs, model.cumulants, complete, number, multipliers)
+            if 1 <= number <= most
+            else None
+            for number in (k - 1, k)
         )
     if fewer is not None and not fewer.more:
         yield Concern(
@@ -53,6 +53,12 @@ def number_of_components(case: Case) -> Iterator[Concern]:
         )
 
 
+def _most_tested(case: Case) -> int:
+    """The largest number of components that leaves dimensions to look for more in."""
+    n_features = int(np.count_nonzero(case.features))
+    return min(n_features - 1, case.fitted.model.cumulants.most_components(n_features))
+
+
 def noise_of_spectrum(case: Case) -> float | None:
     """What eigenvalues of ``diagnostics_.spectrum`` stay below if they are only noise.
 
@@ -61,7 +67,9 @@ def noise_of_spectrum(case: Case) -> float | None:
     model, weights = case.fitted.model, case.fitted.feature_weights[case.features]
     k = case.fitted.n_components
     everything = np.array_equal(case.features, case.fitted.kept) and (weights > 0).all()
-    if not (everything and model.abilities.rank_tests) or case.unseen_pairs or k >= len(weights):
+    if not (everything and model.abilities.rank_tests) or case.unseen_pairs:
+        return None
+    if k > _most_tested(case):
         return None
     multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, case.bins.n))
     complete = case.seen.complete[case.features]

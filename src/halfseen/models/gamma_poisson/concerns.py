@@ -16,6 +16,7 @@ from halfseen.moments.influence import Influence
 from halfseen.moments.origin_sums import OriginSums
 from halfseen.rows.arrays import Array
 from halfseen.rows.bins import Bins
+from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
 
 N_PARTS = 20
@@ -63,7 +64,10 @@ def routes(case: Case) -> Iterator[Concern]:
         return
     n = min(N_PARTS, case.bins.n)
     parts = Bins(n, None if case.bins.labels is None else case.bins.labels % n)
-    ratios = _log_ratios(case, parts, np.vstack([np.ones(n), 1 - np.eye(n)]))
+    try:
+        ratios = _log_ratios(case, parts, np.vstack([np.ones(n), 1 - np.eye(n)]))
+    except DataError:  # without some rows nothing is left to learn from: errors have no bound
+        return
     ratio, others = ratios[0], ratios[1:]
     error = np.sqrt((n - 1) / n * np.sum((others - others.mean(axis=0)) ** 2, axis=0))
     clear = student.isf(CHANCE / (2 * len(ratio)), n - 1)

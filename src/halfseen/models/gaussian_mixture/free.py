@@ -14,6 +14,9 @@ from halfseen.rows.rows import Block
 from halfseen.structures.one_class.emission import Pull
 from halfseen.structures.one_class.robust_cells import wild
 
+FAR = 50.0
+"""Of a log variance: a component on a point has no maximum, and a step from there no end."""
+
 
 @dataclass(frozen=True, eq=False)
 class FreeNormal:
@@ -59,7 +62,7 @@ class FreeNormal:
             weights=softmax(np.log(start.weights) + of_weights),
             means=start.means + still * shift + more,
             centres=start.centres + shift,
-            variances=start.variances * np.exp(of_variances)[self.labels],
+            variances=start.variances * np.exp(np.clip(of_variances, -FAR, FAR))[self.labels],
             spike_shares=np.where(np.isnan(start.spike), np.nan, after),
         )
 
