@@ -185,6 +185,9 @@ def test_the_partial_method_without_complete_features_is_refused(frame):
         GaussianMixture(2, method="partial").fit(gappy)
 
 
+WEIGHTS = r"'sqrt', or 4 positive numbers, one a feature, from 1e-50 to 1e\+50"
+
+
 @pytest.mark.parametrize(
     ("parameter", "value", "rule"),
     [
@@ -203,9 +206,11 @@ def test_the_partial_method_without_complete_features_is_refused(frame):
         ("tol", -1.0, "a number of at least 0"),
         ("max_iter", 0, "an int of at least 1"),
         ("noise_eigenvalues", "all", "'D-K' or 'D-K\\+1'"),
-        ("feature_weights", "heavy", "'sqrt', or 4 positive numbers, one a feature"),
-        ("feature_weights", [1.0, 2.0], "'sqrt', or 4 positive numbers, one a feature"),
-        ("feature_weights", [1.0, 2.0, -1.0, 1.0], "'sqrt', or 4 positive numbers, one a feature"),
+        ("feature_weights", "heavy", WEIGHTS),
+        ("feature_weights", [1.0, 2.0], WEIGHTS),
+        ("feature_weights", [1.0, 2.0, -1.0, 1.0], WEIGHTS),
+        ("feature_weights", [1.0, 2.0, 1e-320, 1.0], WEIGHTS),
+        ("feature_weights", [1e200, 2.0, 1.0, 1.0], WEIGHTS),
     ],
 )
 def test_a_wrong_parameter_is_named_with_what_it_must_be(parameter, value, rule, frame):
@@ -219,6 +224,16 @@ def test_a_wrong_parameter_is_named_with_what_it_must_be(parameter, value, rule,
 def test_the_partial_method_has_nothing_to_divide_by(frame):
     with pytest.raises(ValueError, match="method='partial' has no weights to divide by"):
         GaussianMixture(method="partial", incomplete_features="divide").fit(frame)
+
+
+@pytest.mark.parametrize("estimator", [GaussianMixture(2), GammaPoisson(2)])
+def test_row_weights_beyond_what_floats_hold_are_refused(estimator, counts):
+    with pytest.raises(ValueError, match=r"sums to inf.*Divide the weights by their mean"):
+        estimator.fit(counts, sample_weight=np.full(300, 1e308))
+    alone = np.ones(300)
+    alone[7] = 1e17
+    with pytest.raises(ValueError, match=r"row 7 a weight of 1e\+17, beside which all others"):
+        estimator.fit(counts, sample_weight=alone)
 
 
 @pytest.mark.parametrize("estimator", [GaussianMixture(2), GammaPoisson(2)])

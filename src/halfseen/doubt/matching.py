@@ -24,6 +24,8 @@ def match(learned: ArrayLike, true: ArrayLike) -> Labels:
 def nearest(ours: Array, theirs: Array) -> Labels:
     """Which of their components goes with each of ours, so that squared distances are least."""
     apart = ((ours[:, None] - theirs[None]) ** 2).sum(axis=2)
+    if not np.isfinite(apart).all():
+        raise FloatingPointError("components are nowhere")
     return np.asarray(linear_sum_assignment(apart)[1], dtype=np.int64)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.estimators.stream import Stream
+from halfseen.moments.magnitudes import check_sizes
 from halfseen.moments.origin_sums import OriginSums
 from halfseen.moments.survey import Survey, survey
 from halfseen.moments.thirds import packed
@@ -47,7 +48,9 @@ def with_batch(
     _check_size(table.shape[1])
     weights = read_row_weights(estimator, sample_weight, len(table))
     rows = MemoryRows(table, feature_names(estimator), weights)
-    check(survey(rows, 1.0))
+    seen = survey(rows, 1.0)
+    check_sizes(seen, seen.sums.count > 0)  # a column may vary in later batches only
+    check(seen)
     if before is None:
         mean = rows.accumulate(FeatureSums.of).mean
         before = Stream(rows.names, OriginSums.none(np.nan_to_num(mean)))

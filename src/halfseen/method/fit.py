@@ -6,11 +6,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from halfseen.method.learn import Learned, learn
-from halfseen.method.learned import attributes, name_of, whole
+from halfseen.method.learned import attributes, check_finite, name_of, whole
 from halfseen.method.model import Climb, Model
 from halfseen.method.plan import Plan, Routes, Settings, calmed, planned, routes
+from halfseen.method.reckoning import reckoning
 from halfseen.moments.gaps.joint_counts import pair_counts
 from halfseen.moments.gaps.joint_gaps import INDEPENDENT_BELOW, Gaps
+from halfseen.moments.magnitudes import check_magnitudes
 from halfseen.moments.origin_sums import OriginSecond, OriginSums, origin_third
 from halfseen.moments.survey import Survey, survey, survey_of
 from halfseen.rows.arrays import Array, Mask
@@ -191,6 +193,7 @@ def look_through(settings: Settings, model: Model[Any], rows: Rows, stages: Stag
     """The features of a table, if it has what the model can learn from."""
     with stages("features"):
         seen = survey(rows, settings.complete_above)
+    check_magnitudes(seen)
     model.check(seen)
     model.caution(seen)
     _check_survey(settings, seen)
@@ -208,11 +211,12 @@ def fit_rows(
 ) -> Fit[P]:
     """Fit a model to rows that were looked through."""
     plan, part = planned(settings, model, seen, n_components), rows.select(seen.kept)
-    with stages("outliers"):
-        model = model.suited(part, plan.kept)
-        calm = model.calmed(part, plan.kept)
-        plan = calmed(plan, part, calm)
-    return _fit(part, calm, model, plan, routes(plan, model, calm), stages)
+    with reckoning(seen):
+        with stages("outliers"):
+            model = model.suited(part, plan.kept)
+            calm = model.calmed(part, plan.kept)
+            plan = calmed(plan, part, calm)
+        return _fit(part, calm, model, plan, routes(plan, model, calm), stages)
 
 
 def fit_stream(
@@ -225,6 +229,7 @@ def fit_stream(
             "with halfseen.choose_components() on some rows, or use fit()."
         )
     seen = survey_of(names, sums.features, settings.complete_above)
+    check_magnitudes(seen)
     _check_survey(settings, seen)
     _warn_of_dropped(seen)
     plan = planned(settings, model, seen, settings.n_components)
@@ -232,19 +237,21 @@ def fit_stream(
     plan, sums = replace(plan, recovery=recovery, polish=False), sums.select(seen.kept)
     rows = RowsSeenOnce(names).select(seen.kept)
     moments = Routes(OriginSecond(sums), origin_third(sums))
-    return _fit(rows, rows, model, plan, moments, Stages())
+    with reckoning(seen):
+        return _fit(rows, rows, model, plan, moments, Stages())
 
 
 def _fit(
     rows: Rows, calm: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
 ) -> Fit[P]:
     learned = learn(rows, calm, model, plan, routes, stages)
+    check_finite(learned.parameters)
     feature_weights = np.zeros(len(plan.seen.names))
     feature_weights[np.flatnonzero(plan.seen.kept)[learned.used]] = learned.evidence.weights
     gaps = learned.evidence.moments.gaps
     if not learned.used.all():
         gaps = routes.second.gaps(rows, plan.kept.sums)
-    apart = _never_together(rows, plan.used & ~learned.used)
+    apart = _never_together(calm, plan.used & ~learned.used)
     diagnostics = diagnose(plan.seen, learned, plan.recovery, stages, gaps, apart)
     return Fit(
         len(model.shares(learned.parameters)),

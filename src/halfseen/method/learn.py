@@ -19,11 +19,12 @@ from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.method.model import Climb, Evidence, Model
 from halfseen.method.plan import Plan, Routes
 from halfseen.moments.few_rows import FEW_ROWS
+from halfseen.moments.magnitudes import check_not_lost
 from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.regression import recovered
 from halfseen.moments.thirds.third import Probe
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.errors import DataError, WeakMomentsWarning, warn
+from halfseen.rows.errors import UnreckonableError, WeakMomentsWarning, warn
 from halfseen.rows.naming import features, quoted
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
@@ -67,10 +68,11 @@ def check_reckoned(names: Sequence[str], signal: Signal, weights: Array) -> None
     variance = np.asarray(signal.variance)
     lost = np.flatnonzero(~(np.isfinite(variance + signal.noise) & np.isfinite(weights)))
     if len(lost):
-        raise DataError(
+        raise UnreckonableError(
             f"How {quoted(names, lost)} vary cannot be reckoned: a variance is zero, or too large "
             "or too small for a float. Leave them out, or write them in a unit in which their "
-            "values are neither huge nor tiny."
+            "values are neither huge nor tiny.",
+            [names[int(i)] for i in lost],
         )
 
 
@@ -99,6 +101,7 @@ def learn(
         used[used] = routes.second.meeting(calm.select(used), plan.calm.select(used))
         part = calm.select(used)
         moments = routes.second.moments(part, plan.calm.select(used), cumulants.centred)
+        check_not_lost(part.names, moments)
         k = _told_apart(model, plan, routes, moments)
         rank = cumulants.rank(k)
         routes.second.check(moments, part, rank, k)

@@ -143,6 +143,18 @@ def forms(kind: Any) -> dict[str, tuple[str, ...]]:
     }
 
 
+def check_finite(parameters: Any) -> None:
+    """Raise FloatingPointError if something learned is no finite number.
+
+    What only some features have is NaN for the others.
+    """
+    for one in declared(parameters):
+        value = np.asarray(getattr(parameters, one.field), dtype=float)
+        partly = one.otherwise is not None and np.isnan(one.otherwise)
+        if not (np.isfinite(value) | (partly & np.isnan(value))).all():
+            raise FloatingPointError(f"{one.name} would not be finite")
+
+
 def name_of(parameters: Any, values: Any) -> str | None:
     """The public name of an array, if it is one of the parameters itself."""
     same = (one.name for one in declared(parameters) if getattr(parameters, one.field) is values)

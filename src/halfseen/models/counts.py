@@ -11,6 +11,9 @@ from halfseen.rows.errors import DataError
 from halfseen.rows.naming import features, quoted
 from halfseen.tables.observed_blocks import ObservedBlocks
 
+MOST_COUNTED = 2.0**50
+"""Of larger ones sums and halves are no whole numbers any more."""
+
 
 def check_counts(seen: Survey) -> None:
     """Counts are whole numbers of at least zero."""
@@ -26,6 +29,15 @@ def check_counts(seen: Survey) -> None:
             f"{features(seen.names, fractional)} should hold counts, but some values are not whole "
             "numbers. Use raw counts, not rates or proportions, or GaussianMixture for "
             "measurements."
+        )
+
+    large = np.flatnonzero((seen.sums.maximum > MOST_COUNTED) & (seen.sums.count > 0))
+    if len(large):
+        worst = large[np.argmax(seen.sums.maximum[large])]
+        raise DataError(
+            f"{features(seen.names, large)} should hold counts, but '{seen.names[worst]}' holds "
+            f"{seen.sums.maximum[worst]:.6g}, more than can be counted ({MOST_COUNTED:.2g}). Use "
+            "NaN for a count that is missing, or GaussianMixture for measurements."
         )
 
 

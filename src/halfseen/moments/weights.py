@@ -14,6 +14,8 @@ import numpy as np
 from halfseen.moments.moments import Signal
 from halfseen.rows.arrays import Array
 
+LEAST, MOST = 1e-50, 1e50
+"""Of weights that are given: others take numbers beyond what floats hold."""
 Weighting = Callable[[Array, Signal], Array]
 """From observed fractions (d,) and signal to weights (d,)."""
 
@@ -72,11 +74,12 @@ def given_weights(estimator: str, value: Any, n_features: int) -> Array:
         weights = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         weights = np.empty(0)
-    if weights.shape != (n_features,) or not (np.isfinite(weights) & (weights > 0)).all():
+    if weights.shape != (n_features,) or not ((weights >= LEAST) & (weights <= MOST)).all():
         words = ", ".join(repr(word) for word in sorted(("auto", *WEIGHTINGS))[:-1])
         raise ValueError(
             f"The 'feature_weights' parameter of {estimator} must be {words} or 'sqrt', or "
-            f"{n_features} positive numbers, one a feature. Got {value!r} instead."
+            f"{n_features} positive numbers, one a feature, from {LEAST:g} to {MOST:g}. "
+            f"Got {value!r} instead."
         )
     return weights
 

@@ -6,6 +6,7 @@ Every message says what is wrong, with names and values, and then what to do abo
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 BETWEEN = ("halfseen", "sklearn", "joblib")
@@ -14,6 +15,15 @@ BETWEEN = ("halfseen", "sklearn", "joblib")
 
 class DataError(ValueError):
     """The data cannot give what was asked for."""
+
+
+class UnreckonableError(DataError):
+    """Numbers of some columns cannot be reckoned with."""
+
+    def __init__(self, message: str, columns: Sequence[str] = (), *, filled: bool = False):
+        super().__init__(message)
+        self.columns = tuple(columns)
+        self.filled = filled  # whether one of them stands for a gap
 
 
 class ModelFileError(DataError):

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from halfseen.cli.options import as_option
+from halfseen.method.reckoning import strangest
 from halfseen.rows.arrays import Array
-from halfseen.rows.errors import DataError
+from halfseen.rows.errors import DataError, UnreckonableError
 from halfseen.rows.naming import quoted
 
 
@@ -25,6 +26,11 @@ def reckoning(file: str, seen: Callable[[], Ends]) -> Iterator[None]:
     """A failure of arithmetic is told with the file, the column that stands out, and a remedy."""
     try:
         yield
+    except UnreckonableError as error:
+        gaps = "--missing-values and the number as it is written there, or " if error.filled else ""
+        raise DataError(
+            f"{file}: {error} On the command line use {gaps}--drop {as_option(error.columns)}."
+        ) from error
     except (np.linalg.LinAlgError, ArithmeticError) as error:
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         names, low, high = seen()
@@ -35,15 +41,3 @@ def reckoning(file: str, seen: Callable[[], Ends]) -> Iterator[None]:
             f"{high[worst]:g}. Write it in a unit in which its values are neither huge nor tiny, "
             f"put it on a log scale with --log, or use --drop {as_option([names[worst]])}."
         ) from error
-
-
-def strangest(low: Array, high: Array) -> int:
-    """The column whose values are the hugest or the tiniest, in orders of magnitude; or the first.
-
-    >>> strangest(np.array([0.0, -1e9, 1.0]), np.array([1.0, 1e200, 1.0 + 1e-12]))
-    1
-    """
-    with np.errstate(all="ignore"):
-        size = np.maximum(np.abs(low), np.abs(high))
-        size, width = (np.abs(np.log10(np.maximum(x, 5e-324))) for x in (size, high - low))
-    return int(np.argmax(np.where(np.isfinite(size + width), np.maximum(size, width), 0.0)))

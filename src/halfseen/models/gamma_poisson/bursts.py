@@ -62,19 +62,24 @@ def bursts(sums: BinSums, n_topics: int) -> Bursts | None:
 def _with_errors(sums: BinSums, rank: int) -> Bursts:
     part = np.arange(sums.n_bins) % N_PARTS
     found, start = _dispersions(sums.reweighted(np.ones(sums.n_bins)), rank, None)
-    others = [
-        _dispersions(sums.reweighted((part != one).astype(float)), rank, start)[0]
-        for one in range(part.max() + 1)
-    ]
+    with np.errstate(divide="ignore", invalid="ignore"):  # two features may then never meet
+        others = [
+            _dispersions(sums.reweighted((part != one).astype(float)), rank, start)[0]
+            for one in range(part.max() + 1)
+        ]
     n = len(others)
     away = np.array(others) - np.mean(others, axis=0)
-    return Bursts(found, np.sqrt((n - 1) / n * np.sum(away**2, axis=0)))
+    error = np.sqrt((n - 1) / n * np.sum(away**2, axis=0))
+    return Bursts(found, np.where(np.isnan(error), np.inf, error))
 
 
 def _dispersions(sums: OriginSums, rank: int, start: Array | None) -> tuple[Array, Array]:
     """φ of each feature, and the shares of variances that others tell, to start from; (d,) each."""
     moments = sums.moments(centred=True)
     variance = np.maximum(np.diagonal(moments.covariance), np.finfo(float).tiny)
+    if not np.isfinite(moments.covariance).all():
+        unknown = np.full(len(variance), np.nan)
+        return unknown, unknown
     share = explained(moments.covariance, rank, start)
     signal = share * variance
     squares = np.maximum(signal + moments.mean**2, np.finfo(float).tiny)  # E λ²

@@ -30,6 +30,8 @@ STRENGTH = 0.25
 """Cells of each feature's own spread that every component is taken to have seen before."""
 OUT_OF_SIGHT = 10.0
 """Spreads from the middle: a table with values there is not learned from as if they were normal."""
+FURTHEST = 1e60
+"""Spreads from the middle that are told apart."""
 FAR = 1.5
 """Times as far as the fences: what is there needs clipping, and an allowance for outliers."""
 
@@ -123,13 +125,21 @@ class Normal(Exponential):
         """
         if not parameters.plain:
             return cells.densities(block, parameters)
-        densities = super().log_densities(block, parameters)
+        densities = super().log_densities(self._in_reach(block, parameters), parameters)
         with np.errstate(invalid="ignore"):
             far = np.abs(block.values - parameters.middle) > OUT_OF_SIGHT * parameters.spread
         rows = np.flatnonzero((far & block.observed).any(axis=1))
         if len(rows):
             densities[rows] = cells.densities(block.rows(rows), cells.doubting(parameters))
         return densities
+
+    def _in_reach(self, block: Block, parameters: MixtureParameters) -> Block:
+        """The same rows, no value being so far out that its square overflows."""
+        origin = self.origin(parameters)
+        reach = FURTHEST * np.sqrt(parameters.variances.max(axis=0))
+        low, high = origin - reach, origin + reach
+        within = (low <= block.values) & (block.values <= high)
+        return block if within.all() else block.clipped(low, high)
 
     def expect(self, parameters: MixtureParameters) -> Step:
         """The E-step on a block."""

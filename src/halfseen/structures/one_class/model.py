@@ -1,5 +1,6 @@
 """A mixture: everything that follows from one component a row, whatever its columns are."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -143,6 +144,8 @@ class OneClass(Generic[P]):
         simpler = self._simpler(some, found[0].parameters, n_some, kept)
         last = [Tried(one.name, simpler(one.parameters)) for one in finalists(found, n_rows, plan)]
         last = tried(last, climb_all, n_rows, plan.last)
+        if math.isnan(last[0].height):
+            raise FloatingPointError("the likelihood is no number")
         best = next(one for one in last if one.height >= last[0].height - EQUAL)
         reached, n_last = self.climbed(rows, best.parameters, self.max_iter), 0.0
         n_passes, work = best.passes + reached.climb.n_iterations, reached.climb.n_iterations

@@ -1,0 +1,110 @@
+"""Numbers that can be reckoned with: neither fill values, nor so large or small that cubes are not.
+
+Moments are sums of products of three values. Beyond 1e90 these overflow, and what varies by less
+than 1e-90 has no variance that a float could hold; either way what is learned would be no number.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from halfseen.moments.moments import Moments
+from halfseen.moments.survey import Survey
+from halfseen.rows.arrays import Mask
+from halfseen.rows.errors import UnreckonableError
+from halfseen.rows.naming import quoted
+
+
+class FillValue(NamedTuple):
+    """A number that programs write where they know none."""
+
+    value: float
+    writer: str
+
+
+FILL_VALUES = (
+    FillValue(9.969209968386869e36, "netCDF's fill value"),
+    FillValue(3.4028234663852886e38, "the largest single, which GDAL and others fill gaps with"),
+    FillValue(-3.4028234663852886e38, "the lowest single, which GDAL and others fill gaps with"),
+    FillValue(1.7976931348623157e308, "the largest double, with which gaps are filled"),
+    FillValue(-1.7976931348623157e308, "the lowest double, with which gaps are filled"),
+    FillValue(1.70141e38, "Surfer's blanking value"),
+    FillValue(-1e34, "Ferret's fill value"),
+    FillValue(1e20, "the fill value of climate models (CMIP)"),
+    FillValue(-2147483648.0, "R's NA of whole numbers"),
+    FillValue(-9223372036854775808.0, "pandas' NaT as a whole number"),
+)
+SAME = 1e-5
+"""Fill values lose digits when they are written as text."""
+LARGEST = 1e90
+NARROWEST = 1e-90
+LOST = 1e-12
+"""Of a square: so small a variance is what rounding leaves when the square of the mean is taken."""
+
+
+def check_magnitudes(seen: Survey) -> None:
+    """Refuse columns that hold fill values, or values that are too large or too much alike."""
+    check_sizes(seen, seen.kept)
+    low, high = seen.sums.minimum, seen.sums.maximum
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = np.where(seen.kept, high - low, np.inf)
+    narrow = np.flatnonzero(width < NARROWEST)
+    if len(narrow):
+        least = narrow[np.argmin(width[narrow])]
+        raise UnreckonableError(
+            f"Values in {quoted(seen.names, narrow)} are too much alike to reckon with: those of '"
+            f"{seen.names[least]}' differ by {width[least]:.3g} at most, less than {NARROWEST:g}. "
+            "Write the column in a smaller unit, or leave it out.",
+            [seen.names[i] for i in narrow],
+        )
+
+
+def check_sizes(seen: Survey, used: Mask) -> None:
+    """Refuse fill values, and values of ``used`` (d,) columns that are too large."""
+    _check_filled(seen)
+    low, high = seen.sums.minimum, seen.sums.maximum
+    furthest = np.where(used, np.maximum(-low, high), 0.0)
+    large = np.flatnonzero(furthest > LARGEST)
+    if len(large):
+        worst = large[np.argmax(furthest[large])]
+        value = high[worst] if high[worst] >= -low[worst] else low[worst]
+        raise UnreckonableError(
+            f"Values in {quoted(seen.names, large)} are too large to reckon with: '"
+            f"{seen.names[worst]}' holds {value:.6g}, beyond {LARGEST:g}. Put NaN in their place "
+            "if they stand for gaps, or write the column in a larger unit or on a log scale.",
+            [seen.names[i] for i in large],
+        )
+
+
+def _check_filled(seen: Survey) -> None:
+    for value, writer in FILL_VALUES:
+        ends = np.array([seen.sums.minimum, seen.sums.maximum])
+        room = SAME * abs(value) if abs(value) > 1e19 else 0.0
+        filled = np.flatnonzero((np.abs(ends / 2 - value / 2) <= room / 2).any(axis=0))
+        if len(filled):
+            raise UnreckonableError(
+                f"{quoted(seen.names, filled)} {'hold' if len(filled) > 1 else 'holds'} "
+                f"{value:.6g}, which is {writer}: it stands for a gap and is no value. Put NaN in "
+                "its place.",
+                [seen.names[i] for i in filled],
+                filled=True,
+            )
+
+
+def check_not_lost(names: Sequence[str], moments: Moments) -> None:
+    """Refuse moments about zero of columns so far from it that rounding hides how they vary."""
+    if moments.centred:
+        return
+    squares = np.asarray(moments.second.diagonal())
+    variance = squares - moments.offset**2
+    lost = np.flatnonzero(~(variance > LOST * squares))
+    if len(lost):
+        worst = lost[np.argmin(variance[lost] / np.maximum(squares[lost], np.finfo(float).tiny))]
+        raise UnreckonableError(
+            f"form='raw' takes moments about zero, and {quoted(names, lost)} "
+            f"{'are' if len(lost) > 1 else 'is'} so far from it that rounding hides how "
+            f"{'they vary' if len(lost) > 1 else 'it varies'} ('{names[worst]}' has the mean "
+            f"{moments.mean[worst]:.6g}). Use form='centred', or subtract the means.",
+            [names[int(i)] for i in lost],
+        )
