@@ -34,7 +34,7 @@ def with_column(column, values):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-@pytest.mark.parametrize("power", [-320, -300, -150, -100, 95, 120, 155, 200, 307])
+@pytest.mark.parametrize("power", [-320, -300, -150, -65, 65, 120, 155, 200, 307])
 def test_columns_of_huge_or_tiny_values_are_refused_by_name(power, kind):
     table = with_column("mass", TABLE["mass"] * float(f"1e{power}"))
     said = "too large" if power > 0 else "too much alike"
@@ -44,13 +44,15 @@ def test_columns_of_huge_or_tiny_values_are_refused_by_name(power, kind):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-@pytest.mark.parametrize("power", [-85, -40, 40, 85])
+@pytest.mark.parametrize("power", [-58, -30, 30, 58])
 def test_columns_short_of_that_are_learned(power, kind):
     table = with_column("mass", TABLE["mass"] * 10.0**power)
     model = GaussianMixture(2, random_state=0, **kind).fit(table)
     assert np.isfinite(model.means_).all()
     np.testing.assert_allclose(model.predict_proba(table).sum(axis=1), 1.0)
     assert np.isfinite(model.score_samples(table)).all()
+    for interval in model.intervals(table, n_replicates=50).values():
+        assert np.isfinite(interval).all()
 
 
 def test_a_constant_column_may_be_of_any_size():

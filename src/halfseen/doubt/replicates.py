@@ -12,6 +12,7 @@ from halfseen.method.learn import Learned, learn
 from halfseen.method.plan import Plan, Routes, planned, routes
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.origin_sums import OriginSecond, origin_third
+from halfseen.moments.pairs import met
 from halfseen.moments.regression import recovered_each
 from halfseen.moments.survey import Survey
 from halfseen.moments.thirds import packed
@@ -100,6 +101,10 @@ def _replicate(
     if sums is None:  # means move too; which features are complete does not
         seen = replace(seen, sums=part.accumulate(FeatureSums.of))
     plan = _planned(fitted, seen)
+    if sums is not None:  # as the fit did, without those that never meet
+        used = plan.used.copy()
+        used[used] = met(sums.whole.pairs.count[np.ix_(used, used)])
+        plan = replace(plan, used=used)
     ways = (
         routes(plan, fitted.model, part)
         if sums is None

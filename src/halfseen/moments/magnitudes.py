@@ -1,7 +1,8 @@
-"""Numbers that can be reckoned with: neither fill values, nor so large or small that cubes are not.
+"""Numbers that can be reckoned with: no fill values, and of a size whose powers are numbers too.
 
-Moments are sums of products of three values. Beyond 1e90 these overflow, and what varies by less
-than 1e-90 has no variance that a float could hold; either way what is learned would be no number.
+Moments are sums of products of three values, and errors of variances are had from fourth powers.
+Beyond 1e60 these overflow, and of what varies by less than 1e-60 they vanish: what is learned would
+be no number.
 """
 
 from collections.abc import Sequence
@@ -37,8 +38,8 @@ FILL_VALUES = (
 )
 SAME = 1e-5
 """Fill values lose digits when they are written as text."""
-LARGEST = 1e90
-NARROWEST = 1e-90
+LARGEST = 1e60
+NARROWEST = 1e-60
 LOST = 1e-12
 """Of a square: so small a variance is what rounding leaves when the square of the mean is taken."""
 

@@ -77,7 +77,7 @@ def _dispersions(sums: OriginSums, rank: int, start: Array | None) -> tuple[Arra
     """φ of each feature, and the shares of variances that others tell, to start from; (d,) each."""
     moments = sums.moments(centred=True)
     variance = np.maximum(np.diagonal(moments.covariance), np.finfo(float).tiny)
-    if not np.isfinite(moments.covariance).all():
+    if not (np.isfinite(moments.covariance).all() and (np.diagonal(moments.covariance) > 0).all()):
         unknown = np.full(len(variance), np.nan)
         return unknown, unknown
     share = explained(moments.covariance, rank, start)
