@@ -219,6 +219,32 @@ def test_a_step_that_gains_nothing_stops_the_climb():
     assert found.parameters is START
 
 
+def test_parameters_come_to_rest_if_they_may_settle():
+    """A gain that is too small to matter leaves them off by its root."""
+    X = table(apart=1.5)
+    steps, top = Plain(), climbed(X, tolerance=0.0).parameters
+
+    def off(settling):
+        found = climb(
+            rows(X), START, steps, tolerance=1e-6, max_iterations=2000, settling=settling
+        ).parameters
+        return float(np.abs(found.centres - top.centres).max())
+
+    assert off(0) > 1e-5
+    assert off(500) < 1e-7
+
+
+def test_settling_ends_when_its_passes_are_used_up():
+    X = table(apart=1.0)
+    few, more = (
+        climb(rows(X), START, Plain(), tolerance=1e-4, max_iterations=2000, settling=n).climb
+        for n in (0, 6)
+    )
+    assert few.converged
+    assert more.converged
+    assert few.n_iterations < more.n_iterations <= few.n_iterations + 6
+
+
 @pytest.mark.parametrize("most", range(1, 12))
 def test_no_more_passes_are_made_than_are_told_and_allowed(most):
     steps = Plain()

@@ -7,6 +7,7 @@ algorithm. R. Varadhan, C. Roland (2008), Simple and globally convergent methods
 the convergence of any EM algorithm.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
@@ -20,6 +21,8 @@ from halfseen.rows.arrays import Array
 from halfseen.rows.rows import Block, Rows
 
 P = TypeVar("P")
+AT_REST = 1e-10
+"""In units in which parameters are of the order of one."""
 LEAST_SHARE = 1e-10
 """A component that no row belongs to keeps a trace of weight, so that it can come back."""
 
@@ -58,13 +61,20 @@ class Steps(Protocol[P]):
 
 
 def climb(
-    rows: Rows, start: P, steps: Steps[P], *, tolerance: float, max_iterations: int
+    rows: Rows,
+    start: P,
+    steps: Steps[P],
+    *,
+    tolerance: float,
+    max_iterations: int,
+    settling: int = 0,
 ) -> Polished:
     """Climb from ``start`` to a maximum of the likelihood of what is observed in ``rows``.
 
     Where the steps have a prior it is the likelihood times that. Two EM steps and a squared
     extrapolation from them (SQUAREM), which is taken only if it does not lower the likelihood.
-    Stops when an EM step gains less than ``tolerance`` a row.
+    Stops when an EM step gains less than ``tolerance`` a row. Near a maximum that leaves the
+    parameters off by its root: they then have ``settling`` more passes, at most, to come to rest.
     """
 
     def step(parameters: P) -> tuple[float, P]:
@@ -74,26 +84,41 @@ def climb(
 
     here = start
     height, once = step(here)
-    n_iterations, converged = 1, False
-    while n_iterations < max_iterations:
+    n_iterations, converged, last, moved = 1, False, max_iterations, math.inf
+    while n_iterations < last:
         higher, twice = step(once)
         n_iterations += 1
-        converged = higher - height < tolerance
-        if converged or n_iterations == max_iterations:
+        if not converged and higher - height < tolerance:
+            converged, last = True, min(n_iterations + settling, last)
+        if n_iterations >= last or (converged and moved < AT_REST):
             here, height = once, higher
             break
-        leap = steps.within(_leaped(here, once, twice, steps.units(here)))
+        units = steps.units(here)
+        leap = steps.within(_leaped(here, once, twice, units))
         leap_height, after = step(leap)
         n_iterations += 1
+        moved = _apart(here, leap, units) if converged else math.inf
         if leap_height >= higher:
             here, height, once = leap, leap_height, after
-        elif n_iterations < max_iterations:
+        elif n_iterations < last:
             here = twice
             height, once = step(here)
             n_iterations += 1
         else:
             here, height = once, higher
     return Polished(here, Climb(height, n_iterations, converged))
+
+
+def _apart(one: P, other: P, units: Mapping[str, Array]) -> float:
+    """How far parameters are from each other, in units in which they are of the order of one."""
+    total = 0.0
+    for field in declared(one):
+        if field.role.climbs:
+            a, b = getattr(one, field.field), getattr(other, field.field)
+            # A share that vanishes has no end on the scale of leaps.
+            unit = units[field.field] if field.scale is ANY else 1.0 if field.scale is SHARE else a
+            total += float(np.sum(((b - a) / unit) ** 2))
+    return math.sqrt(total)
 
 
 def normalised(weights: Array) -> Array:

@@ -5,6 +5,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from halfseen.method.at_hand import at_hand
 from halfseen.method.learn import Learned, learn
 from halfseen.method.learned import attributes, check_finite, name_of, whole
 from halfseen.method.model import Climb, Model
@@ -18,6 +19,7 @@ from halfseen.moments.survey import Survey, survey, survey_of
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.seen_once import RowsSeenOnce
 from halfseen.rows.errors import DataError, DroppedFeatureWarning, warn
+from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import features, quoted
 from halfseen.rows.possible_values import PossibleValues
 from halfseen.rows.rows import Rows
@@ -211,6 +213,10 @@ def fit_rows(
 ) -> Fit[P]:
     """Fit a model to rows that were looked through."""
     plan, part = planned(settings, model, seen, n_components), rows.select(seen.kept)
+    if model.starts and plan.polish:
+        part = at_hand(part, plan.kept)
+        sums = replace(part.accumulate(FeatureSums.of), n_empty=plan.kept.sums.n_empty)
+        plan = replace(plan, kept=replace(plan.kept, sums=sums), calm=sums)
     with reckoning(seen):
         with stages("outliers"):
             model = model.suited(part, plan.kept)

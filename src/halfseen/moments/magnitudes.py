@@ -79,18 +79,21 @@ def check_sizes(seen: Survey, used: Mask) -> None:
 
 
 def _check_filled(seen: Survey) -> None:
-    for value, writer in FILL_VALUES:
-        ends = np.array([seen.sums.minimum, seen.sums.maximum])
-        room = SAME * abs(value) if abs(value) > 1e19 else 0.0
-        filled = np.flatnonzero((np.abs(ends / 2 - value / 2) <= room / 2).any(axis=0))
-        if len(filled):
-            raise UnreckonableError(
-                f"{quoted(seen.names, filled)} {'hold' if len(filled) > 1 else 'holds'} "
-                f"{value:.6g}, which is {writer}: it stands for a gap and is no value. Put NaN in "
-                "its place.",
-                [seen.names[i] for i in filled],
-                filled=True,
-            )
+    fills = np.array([fill.value for fill in FILL_VALUES])[:, None]
+    room = np.where(np.abs(fills) > 1e19, SAME * np.abs(fills), 0.0)
+    halves = (seen.sums.minimum / 2, seen.sums.maximum / 2)  # no difference of halves overflows
+    found = np.any([np.abs(half - fills / 2) <= room / 2 for half in halves], axis=0)
+    if not found.any():
+        return
+    which = int(np.argmax(found.any(axis=1)))
+    filled = np.flatnonzero(found[which])
+    value, writer = FILL_VALUES[which]
+    raise UnreckonableError(
+        f"{quoted(seen.names, filled)} {'hold' if len(filled) > 1 else 'holds'} {value:.6g}, which "
+        f"is {writer}: it stands for a gap and is no value. Put NaN in its place.",
+        [seen.names[i] for i in filled],
+        filled=True,
+    )
 
 
 def check_not_lost(names: Sequence[str], moments: Moments) -> None:

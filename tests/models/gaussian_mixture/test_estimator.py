@@ -327,10 +327,10 @@ def test_free_variances_need_the_likelihood():
 
 def test_stopping_early_is_warned_of():
     X, _ = table(2000)
-    with pytest.warns(ConvergenceWarning, match="still rising after max_iter=2 passes"):
-        model = GaussianMixture(3, max_iter=2, tol=0.0).fit(X)
+    with pytest.warns(ConvergenceWarning, match="still rising after max_iter=1 passes"):
+        model = GaussianMixture(3, max_iter=1, tol=0.0).fit(X)
     assert not model.converged_
-    assert model.n_iter_ >= 2  # passes of its start over all rows are counted too
+    assert model.n_iter_ >= 1  # passes of its start over all rows are counted too
 
 
 def test_moments_alone_take_no_passes_of_em():

@@ -49,8 +49,8 @@ EQUAL = 0.01
 """Nats that are no reason to prefer another start to what the moments say."""
 RARE_ROW = 1e-4
 """A row that one of so many of its component is as far out as is as likely unlike all of them."""
-MOST_CELLS = 5_000_000
-"""Of tables that are held in memory while starts are tried."""
+SETTLING, MOST_SETTLING = 150_000, 200
+"""Rows gone over, and passes, until parameters are at rest: little beside the starts."""
 ENOUGH = 10
 """Passes that show whether parameters that allow for more are worth it."""
 WORTH = 5.0
@@ -59,29 +59,6 @@ MOST_MOVES, MOST_LAST, FEW_PASSES = 4, 2, 12
 """Moves one after the other; those of each that go on to all rows, and in how many passes."""
 MAYBE, CLOSE = 5.0, 100.0
 """Nats by which moves may be lower on some rows, or before they are at their end, and go on."""
-
-
-def _at_hand(rows: Rows, kept: Survey) -> Rows:
-    """The rows in memory, wherever they are, if they are few: starts go over them many times.
-
-    Rows that are the same are one that counts more often, and their order is their own, so that
-    starts do not depend on how a table is sorted or whether its rows are weighted or repeated.
-    """
-    n_rows, width = kept.sums.n_rows, len(kept.names)
-    if rows.sparse or n_rows > MANY_ROWS or n_rows * width > MOST_CELLS:
-        return rows
-    every = some_rows(rows, MANY_ROWS)
-    counts = np.ones(len(every.table)) if every.weights is None else every.weights
-    if abs(counts.sum() - n_rows) > 1e-6 * n_rows:
-        return rows
-    known = np.where(np.isnan(every.table), np.inf, every.table)
-    different, which = np.unique(known, axis=0, return_inverse=True)
-    times: Array = np.zeros(len(different))
-    np.add.at(times, which.reshape(-1), counts)
-    order = np.random.default_rng(0).permutation(len(different))
-    table = np.where(np.isinf(different), np.nan, different)[order]
-    weights = None if (times == 1).all() else times[order]
-    return MemoryRows(np.ascontiguousarray(table), rows.names, weights)
 
 
 def anything(seen: Survey) -> None:
@@ -135,7 +112,6 @@ class OneClass(Generic[P]):
     ) -> Polished:
         """By expectation-maximisation, from the best of several starts."""
         n_rows, plan = kept.sums.n_rows, plan_for(kept.sums.n_rows)
-        rows = _at_hand(rows, kept)
         some = some_rows(rows, plan.most_rows)
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         starts = self._starts(some, start, n_components, plan, seed)
@@ -147,24 +123,28 @@ class OneClass(Generic[P]):
         if math.isnan(last[0].height):
             raise FloatingPointError("the likelihood is no number")
         best = next(one for one in last if one.height >= last[0].height - EQUAL)
-        reached, n_last = self.climbed(rows, best.parameters, self.max_iter), 0.0
-        n_passes, work = best.passes + reached.climb.n_iterations, reached.climb.n_iterations
-        if n_components > 1 and len(agreed(found)) < plan.agreeing:
-            reached, n_last = self._moved(rows, some, reached, n_rows, n_some)
+        reached, moving = self.climbed(rows, best.parameters, self.max_iter), 0.0
+        n_passes = reached.climb.n_iterations
+        if reached.climb.converged:
+            if n_components > 1 and len(agreed(found)) < plan.agreeing:
+                reached, moving = self._moved(rows, some, reached, n_rows, n_some)
+            if n_rows <= MANY_ROWS:
+                settling = min(int(SETTLING / n_rows), MOST_SETTLING)
+                reached = self.climbed(rows, reached.parameters, self.max_iter, settling)
         parameters, climb = reached
         height, emission = climb.log_likelihood or 0.0, self.emission
         beside = emission.left_out(rows, parameters) - emission.prior(parameters)
         climb = Climb(
             log_likelihood=height + beside / n_rows,
-            n_iterations=n_passes,
+            n_iterations=best.passes + n_passes,
             converged=climb.converged,
             start=best.name,
             n_starts=len(found),
             n_agreeing=len(agreed(found)),
             work=sum(one.passes for one in found) * n_some / n_rows
             + sum(one.passes for one in last)
-            + work
-            + n_last,
+            + n_passes
+            + moving,
         )
         ordered = self._in_order(emission.settled(rows, parameters), start)
         return Polished(self._filled(ordered, n_rows), climb)
@@ -190,16 +170,16 @@ class OneClass(Generic[P]):
             last = [gone(one, climb_all, FEW_PASSES, n_rows) for one in maybe]
             work += sum(one.passes - before.passes for one, before in zip(last, maybe, strict=True))
             best = max(last, key=lambda one: one.height, default=None)
-            if best is None or best.height < height - CLOSE:
+            if best is None or not best.height > height - CLOSE:
                 break
             other = self.climbed(rows, best.parameters, self.max_iter)
             work += other.climb.n_iterations
-            if (other.climb.log_likelihood or 0.0) * n_rows < height + SAME:
+            if not (other.climb.log_likelihood or 0.0) * n_rows > height + SAME:
                 break
             reached = other
         return reached, work
 
-    def climbed(self, rows: Rows, start: P, max_iterations: int) -> Polished:
+    def climbed(self, rows: Rows, start: P, max_iterations: int, settling: int = 0) -> Polished:
         """To the maximum of the likelihood (and the emission's prior) that ``start`` leads to."""
         origin = self.emission.origin(start)
         found, climbed = climb(
@@ -208,6 +188,7 @@ class OneClass(Generic[P]):
             ClassSteps(self.emission),
             tolerance=self.tol,
             max_iterations=max_iterations,
+            settling=settling,
         )
         return Polished(self.emission.moved(found, origin), climbed)
 

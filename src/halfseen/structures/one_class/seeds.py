@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from halfseen.rows.arrays import Array
+from halfseen.rows.own_order import own_order
 
 FARTHEST = 3.0
 """Spreads from the middle: further values would be seeds for being far alone."""
@@ -38,8 +40,12 @@ BLUR = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Seeding:
-    """Rows on a scale on which features are alike."""
+    """Rows on a scale on which features are alike, and in an order of their own.
 
+    Seeds then do not depend on how columns are sorted, not even by rounding.
+    """
+
+    order: NDArray[np.intp]  # (d,)  of the table's columns; the following are in it
     values: Array  # (n, d)   zero in the gaps
     observed: Array  # (n, d)  ones
     middle: Array  # (d,)
@@ -48,6 +54,8 @@ class Seeding:
     @classmethod
     def of(cls, table: Array) -> Self:
         """The rows of a table (n, d) with NaN in the gaps, none without values."""
+        order = own_order(table)
+        table = table[:, order]
         observed = ~np.isnan(table)
         known = np.where(observed.any(axis=0), table, 0.0)  # of other features nothing matters
         low, middle, high = np.nanquantile(known, [0.1, 0.5, 0.9], axis=0)
@@ -55,7 +63,8 @@ class Seeding:
         spread = np.where(high > low, (high - low) / 2.563, deviation)
         spread = np.where(spread > 0, spread, 1.0)
         values = np.clip((table - middle) / spread, -FARTHEST, FARTHEST)
-        return cls(np.where(observed, values, 0.0), observed.astype(float), middle, spread)
+        filled = np.where(observed, values, 0.0)
+        return cls(order, filled, observed.astype(float), middle, spread)
 
     def nearest(self, k: int, random: np.random.Generator, first: Array | None = None) -> Array:
         """Seeds that are far from each other, and the rows nearest to each; (n, k).
@@ -65,6 +74,7 @@ class Seeding:
         n, d = self.values.shape
         seeds, there = np.zeros((0, d)), np.zeros((0, d))
         if first is not None:
+            first = first[:, self.order]
             seeds = np.clip((first - self.middle) / self.spread, -FARTHEST, FARTHEST)
             there = np.ones_like(seeds)
         distance = self.distances(seeds, there)
@@ -108,7 +118,8 @@ class Seeding:
     def any_rows(self, k: int, random: np.random.Generator) -> Array:
         """Any rows, gaps being in the middle; (k, d)."""
         row = random.choice(len(self.values), size=k, replace=k > len(self.values))
-        return self.middle + self.spread * self.values[row]
+        places = self.middle + self.spread * self.values[row]
+        return places[:, np.argsort(self.order)]
 
     def distances(self, seeds: Array, there: Array) -> Array:
         """Mean squared distances over shared features, as if all were shared; (n, c).
