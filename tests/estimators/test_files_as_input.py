@@ -227,7 +227,7 @@ def test_a_file_that_is_written_anew_during_a_fit_stops_it(frame, tmp_path, monk
 
     monkeypatch.setattr(second_moment, "whiten", write_and_whiten)  # between two passes
     with pytest.raises(DataError, match=r"t\.csv changed while it was being read\. Fit again"):
-        GaussianMixture(2).fit(tmp_path)
+        GaussianMixture(2, moments="adjusted", refine=None).fit(tmp_path)
 
 
 def test_progress_is_shown_without_knowing_the_number_of_rows(folder, capsys):
