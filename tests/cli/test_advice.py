@@ -136,3 +136,11 @@ def test_concerns_of_a_fit_come_with_options(tmp_path):
     table.to_csv(tmp_path / "it.csv", index=False)
     said = run("fit", tmp_path / "it.csv", "-k", 2, "--out", tmp_path / "m.halfseen")
     assert "and adds only noise. Use --drop 'no relation'." in said
+
+
+def test_numbers_that_a_fit_would_refuse_are_told_before(tmp_path):
+    huge = np.where(np.arange(N) == 7, -1e201, np.arange(N) % 5)
+    frame(huge=huge).to_csv(tmp_path / "it.csv", index=False)
+    shown = run("describe", tmp_path / "it.csv")
+    assert "Values in 'huge' are too large to reckon with: 'huge' holds -1e+201" in shown
+    assert "Nothing stands in the way of a fit." not in shown

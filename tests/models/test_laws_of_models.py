@@ -208,6 +208,15 @@ def test_a_weight_of_two_is_a_row_twice(name, taught):
 
 
 @every_model
+def test_the_order_of_few_rows_changes_no_bit(name, taught):
+    _, _, X, _ = taught(name)
+    X, order = X[:400], np.random.default_rng(0).permutation(400)
+    one, other = (MODELS[name](K, refine=None, random_state=0).fit(part) for part in (X, X[order]))
+    for field in declared(one.Parameters):
+        np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name))
+
+
+@every_model
 def test_the_order_of_columns_does_not_matter(name, taught):
     _, _, X, _ = taught(name)
     order = np.array([3, 0, 6, 1, 5, 2, 4])

@@ -7,12 +7,15 @@ import numpy as np
 
 from halfseen.cli.options import as_option
 from halfseen.cli.value_codes import CodeSums
-from halfseen.doubt.missingness import Missingness
+from halfseen.doubt.missingness import COMPLETE_ABOVE, Missingness
 from halfseen.explain.words import YEARS, number
 from halfseen.models import MODELS
 from halfseen.moments.far_values import FarValues
 from halfseen.moments.few_rows import FEW_ROWS
+from halfseen.moments.magnitudes import check_magnitudes
+from halfseen.moments.survey import survey_of
 from halfseen.rows.arrays import Mask
+from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
 from halfseen.rows.value_sums import ValueSums
@@ -64,6 +67,7 @@ def what_methods_use(found: Missingness) -> Iterator[str]:
 def advice(found: Missingness, seen: Seen) -> Iterator[Advice]:
     """What to do, with the options that do it."""
     names = found.names
+    yield from _beyond_reckoning(names, seen.features)
     yield from _hardly_known(names, seen.features)
     yield from _hardly_complete(found)
     if not found.at_random:
@@ -81,6 +85,14 @@ def advice(found: Missingness, seen: Seen) -> Iterator[Advice]:
         )
         return
     yield from _long_tails(names, seen)
+
+
+def _beyond_reckoning(names: tuple[str, ...], features: FeatureSums) -> Iterator[Advice]:
+    """What a fit would refuse."""
+    try:
+        check_magnitudes(survey_of(names, features, COMPLETE_ABOVE))
+    except DataError as error:
+        yield Advice(str(error))
 
 
 def _hardly_known(names: tuple[str, ...], features: FeatureSums) -> Iterator[Advice]:

@@ -213,7 +213,7 @@ def fit_rows(
 ) -> Fit[P]:
     """Fit a model to rows that were looked through."""
     plan, part = planned(settings, model, seen, n_components), rows.select(seen.kept)
-    if model.starts and plan.polish:
+    if model.starts or not plan.polish:
         part = at_hand(part, plan.kept)
         sums = replace(part.accumulate(FeatureSums.of), n_empty=plan.kept.sums.n_empty)
         plan = replace(plan, kept=replace(plan.kept, sums=sums), calm=sums)

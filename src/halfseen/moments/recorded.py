@@ -111,8 +111,9 @@ def habits(values: Array, weights: Array, lowest: float, highest: float) -> Habi
     inside = np.clip(levels, low, high)
     mean = np.average(inside, weights=kept)
     variance = float(np.average((inside - mean) ** 2, weights=kept))
-    variance = variance if variance > 0 else ((up + down) / 2) ** 2
-    return Habits(middle, (up + down) / 2, low, high, variance, spike, other, _step(levels, shares))
+    spread = (up + down) / 2
+    variance = variance if variance > 0 else spread * spread
+    return Habits(middle, spread, low, high, variance, spike, other, _step(levels, shares))
 
 
 def _spike(levels: Array, shares: Array) -> tuple[float, float]:

@@ -168,6 +168,19 @@ def test_very_large_counts_are_no_harder():
     assert (likelihood_bound(block, model) < found.log_likelihood + 3 * found.standard_error).all()
 
 
+def test_counts_that_hide_the_prior_by_rounding_have_numbers():
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        k, d = rng.integers(2, 6), rng.integers(1, 5)
+        topics = rng.dirichlet(np.ones(d), k)
+        topics[1] = topics[0]  # which only the prior tells apart
+        shapes, rate = 10.0 ** rng.uniform(-12, 3, k), 10.0 ** rng.uniform(-9, 3)
+        counts = np.floor(10.0 ** rng.uniform(0, 15, (3, d)))
+        model = GammaPoissonParameters(topics, shapes, rate)
+        for one in importance_sample(Block.from_table(counts), model, 0, 2):
+            assert np.isfinite(one).all()
+
+
 @pytest.mark.filterwarnings("ignore::halfseen.LikelihoodWarning")
 def test_more_topics_than_there_are_do_not_break_the_likelihood():
     rng = np.random.default_rng(0)

@@ -88,7 +88,7 @@ def test_rows_with_a_wild_count_and_long_rows_are_unusual():
 
 
 def test_another_word_is_refused():
-    message = "The 'outliers' parameter of GammaPoisson must be 'auto'. Got 'yes' instead."
+    message = "The 'outliers' parameter of GammaPoisson must be 'auto' or None. Got 'yes' instead."
     with pytest.raises(ValueError, match=message):
         fitted(CLEAN, outliers="yes")
 

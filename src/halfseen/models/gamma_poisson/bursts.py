@@ -21,6 +21,8 @@ N_PARTS = 20
 CHANCE = 0.01
 LEAST = 0.1
 """A dispersion from which topics are off by more than their usual error."""
+VANISHED = 1e-200
+"""Variances whose products are no numbers."""
 MAX_ITERATIONS, TOLERANCE = 200, 1e-5
 
 
@@ -77,7 +79,9 @@ def _dispersions(sums: OriginSums, rank: int, start: Array | None) -> tuple[Arra
     """φ of each feature, and the shares of variances that others tell, to start from; (d,) each."""
     moments = sums.moments(centred=True)
     variance = np.maximum(np.diagonal(moments.covariance), np.finfo(float).tiny)
-    if not (np.isfinite(moments.covariance).all() and (np.diagonal(moments.covariance) > 0).all()):
+    if not (
+        np.isfinite(moments.covariance).all() and np.diagonal(moments.covariance).min() > VANISHED
+    ):
         unknown = np.full(len(variance), np.nan)
         return unknown, unknown
     share = explained(moments.covariance, rank, start)

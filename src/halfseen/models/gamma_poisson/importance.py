@@ -29,6 +29,7 @@ N_DRAWS = 512  # at first
 MOST_DRAWS = 4096  # while they are worth fewer than ENOUGH independent ones
 ENOUGH = 100.0
 MOST_CLIMBED = 500  # steps to the mode
+HIDDEN = 1e-12  # of the largest precision: what rounding hides
 
 
 class ImportanceSample(NamedTuple):
@@ -123,8 +124,10 @@ def _mode(
         loading[:] = new
         if change < near:
             break
+    # Wild counts hide a weak prior by rounding; what is drawn is weighed by how it was drawn.
+    some = HIDDEN * np.diag(precision).max()
     for a in range(k):
-        precision[a, a] += prior[a]
+        precision[a, a] += prior[a] + some
         for b in range(a):
             precision[b, a] = precision[a, b]
     root = np.linalg.cholesky(precision).astype(np.float64)
