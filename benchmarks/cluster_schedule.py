@@ -414,7 +414,7 @@ def main() -> None:
     options = parser.parse_args()
     mixture, topics = MIXTURE, TOPICS
     if options.small:
-        mixture = mixture._replace(sample=2000, features=20, components=3)
+        mixture = mixture._replace(sample=3000, features=20, components=3)
         topics = topics._replace(sample=1500, features=1500, components=2)
     per_task = seconds_a_task()
     machine = Machine(per_task, LATENCY, BANDWIDTH)

@@ -1,7 +1,8 @@
 """The way of the rows through the modules of the package during one fit.
 
-Run ``python -m benchmarks.rows_way``: ``GaussianMixture(4).fit(X)`` of a small table with gaps, the
-first in its process, by moments alone and as a whole, with outliers looked for and several starts.
+Run ``python -m benchmarks.rows_way``: ``GaussianMixture(4).fit(X)`` of a table with gaps, of a few
+rows more than are put into an order of their own first (``method/at_hand.py``), the first in its
+process, by moments alone and as a whole, with outliers looked for and several starts.
 Counted are calls of Python functions of halfseen, those that Python makes of
 comprehensions among them and compiled ones not: a module is on the way if a function of it is
 called, and a switch is a call into another module than that of the call before, the first call
@@ -33,7 +34,7 @@ N_COMPONENTS = 4
 MOST_SHOWN = 12
 
 
-def table(n_rows: int = 2000, n_features: int = 10, n_complete: int = 6) -> Array:
+def table(n_rows: int = 6000, n_features: int = 10, n_complete: int = 6) -> Array:
     """Four groups, and four features with gaps."""
     rng = np.random.default_rng(0)
     means = rng.normal(scale=2.0, size=(N_COMPONENTS, n_features))

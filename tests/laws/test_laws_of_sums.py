@@ -119,7 +119,7 @@ SUMS = {
     CountTails: CountTails.of,
     Gathered: lambda block: Gathered(((block.start, block.values),)),
     Together: together(FeatureSums.of, PairSums.about(ORIGIN)),
-    _GapSums: _GapSums.about(ORIGIN),
+    _GapSums: _GapSums.about(ORIGIN[COMPLETE], COMPLETE),
 }
 ELSEWHERE = {
     "CellSums": "tables/test_one_door.py adds cells of columns",

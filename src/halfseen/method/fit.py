@@ -214,9 +214,10 @@ def fit_rows(
     """Fit a model to rows that were looked through."""
     plan, part = planned(settings, model, seen, n_components), rows.select(seen.kept)
     if model.starts or not plan.polish:
-        part = at_hand(part, plan.kept)
-        sums = replace(part.accumulate(FeatureSums.of), n_empty=plan.kept.sums.n_empty)
-        plan = replace(plan, kept=replace(plan.kept, sums=sums), calm=sums)
+        few = at_hand(part, plan.kept)
+        if few is not part:
+            sums = replace(few.accumulate(FeatureSums.of), n_empty=plan.kept.sums.n_empty)
+            part, plan = few, replace(plan, kept=replace(plan.kept, sums=sums), calm=sums)
     with reckoning(seen):
         with stages("outliers"):
             model = model.suited(part, plan.kept)
