@@ -26,6 +26,18 @@ LEAST_SHARE, LEAST_ROWS = 0.01, 10
 PATIENCE, PATIENCE_AT_ONE = 3, 5
 """So many refusals in a row end the climb; more while nothing but one component stands."""
 
+
+class Bounds(NamedTuple):
+    """What the smallest component, and the one that is found again least, must have at least."""
+
+    share: float = LEAST_SHARE
+    overlap: float = ENOUGH_OVERLAP
+
+
+USUAL = Bounds()
+AFTER_A_REFUSAL = Bounds(overlap=CLEAR_OVERLAP)
+"""Whoever goes on where one more did not reproduce gives chance another chance."""
+
 Tried = Callable[[int, Trial | None], Trial]
 """A number of components tried on halves, beside a trial that it has to beat, if any."""
 
@@ -104,23 +116,25 @@ def judged(trial: Trial, last: Trial, n_rows: float) -> HeldOut:
         trial.overlap,
         trial.smallest,
     )
-    why = why_not_reproduced(trial, n_rows) or _why_no_gain(step)
+    skipped = trial.n_components > last.n_components + 1 and last.n_components > 1
+    why = why_not_reproduced(trial, n_rows, AFTER_A_REFUSAL if skipped else USUAL)
+    why = why or _why_no_gain(step)
     return replace(step, accepted=not why, refused=why)
 
 
-def why_not_reproduced(trial: Trial, n_rows: float, least_share: float = LEAST_SHARE) -> str:
+def why_not_reproduced(trial: Trial, n_rows: float, bounds: Bounds = USUAL) -> str:
     """Why the components of halves are not to be believed; empty if they are."""
     if trial.agreement is not None and trial.agreement < ENOUGH_AGREEMENT:
         return (
             "halves of the rows disagree on them (agreement "
             f"{_down(trial.agreement):.2f}, of at least {ENOUGH_AGREEMENT:g})"
         )
-    if trial.overlap is not None and trial.overlap < ENOUGH_OVERLAP:
+    if trial.overlap is not None and trial.overlap < bounds.overlap:
         return (
             "one of them is not found again in the other half (overlap "
-            f"{_down(trial.overlap):.2f}, of at least {ENOUGH_OVERLAP:g})"
+            f"{_down(trial.overlap):.2f}, of at least {bounds.overlap:g})"
         )
-    return too_small(trial.smallest, n_rows, least_share)
+    return too_small(trial.smallest, n_rows, bounds.share)
 
 
 def _down(agreement: float) -> float:

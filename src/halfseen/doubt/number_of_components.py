@@ -11,6 +11,7 @@ import numpy as np
 from halfseen.doubt.choice import Choice, HeldOut
 from halfseen.doubt.climb import (
     LEAST_ROWS,
+    Bounds,
     Tried,
     climbed,
     settled,
@@ -43,8 +44,8 @@ MOST_FEATURES = 128
 """More features than this do not make the spectrum's choice better, only slower."""
 MOST_ROWS = 10_000
 """More rows than this do not make halves say more, only slower."""
-ANY_SHARE = 0.0
-"""Of a component that stands out of the noise of the second moments: some rows are enough."""
+OF_SPECTRUM = Bounds(share=0.0, overlap=0.4)
+"""Of components that stand out of the noise of the second moments: they may be rare."""
 CANDIDATE_PASSES = 30
 """Fits that are only compared climb no longer: those with components too many hardly ever end."""
 
@@ -184,7 +185,7 @@ def _by_spectrum(
     spectral = tests[-1].n_components
     try:
         reference = tried(spectral, None)
-        why = why_not_reproduced(reference, n_rows, ANY_SHARE) if spectral > 1 else ""
+        why = why_not_reproduced(reference, n_rows, OF_SPECTRUM) if spectral > 1 else ""
         if why:
             return why
         trials = {spectral: reference}
@@ -204,13 +205,13 @@ def _by_spectrum(
         )
     # A trifle is gained by what stands for noise, but that does not reproduce.
     real = more.clearly_better and not why_not_reproduced(
-        trials[more.n_components], n_rows, ANY_SHARE
+        trials[more.n_components], n_rows, OF_SPECTRUM
     )
     if more.n_components > spectral and real:
         chosen = more.n_components
     if chosen > 1:
-        why = why_not_reproduced(trials[chosen], n_rows, ANY_SHARE) or too_small(
-            smallest(chosen), n_rows, ANY_SHARE
+        why = why_not_reproduced(trials[chosen], n_rows, OF_SPECTRUM) or too_small(
+            smallest(chosen), n_rows, OF_SPECTRUM.share
         )
         if why:
             return why

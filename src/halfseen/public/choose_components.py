@@ -28,9 +28,10 @@ def choose_components(
     apart: it is accepted if held-out rows are more likely than under the last accepted number, by
     more than a standard error; if the two fits give rows the same components (an adjusted Rand
     index of at least 0.8 in the mean over several ways of halving), none of which shares less than
-    three quarters of its rows with its match; and if the smallest component holds at least 1 % of
-    the rows, and 10. Numbers are tried from 2 upwards, until three in a row are refused, or five
-    while none was accepted: 1 then says that no number reproduces.
+    three quarters of its rows with its match (nine tenths, once a smaller number above one was
+    refused); and if the smallest component holds at least 1 % of the rows, and 10. Numbers are
+    tried from 2 upwards, until three in a row are refused, or five while none was accepted: 1 then
+    says that no number reproduces.
 
     Where the second moments hold components and even noise alone, they answer first: components
     are added while the largest eigenvalue that they leave, features weighted by how often they are

@@ -166,9 +166,10 @@ class OneClass(Generic[P]):
             stay = gone(Tried("", here), climb_some, FEW_PASSES, n_some)
             found = tried(starts, climb_some, n_some, MOVES)
             work += sum(one.passes for one in [stay, *found]) * n_some / n_rows
-            maybe = [one for one in found[:MOST_LAST] if one.height > stay.height - MAYBE]
-            last = [gone(one, climb_all, FEW_PASSES, n_rows) for one in maybe]
-            work += sum(one.passes - before.passes for one, before in zip(last, maybe, strict=True))
+            last = [one for one in found[:MOST_LAST] if one.height > stay.height - MAYBE]
+            if n_some < n_rows:
+                last = [gone(one, climb_all, FEW_PASSES, n_rows) for one in last]
+                work += FEW_PASSES * len(last)
             best = max(last, key=lambda one: one.height, default=None)
             if best is None or not best.height > height - CLOSE:
                 break
