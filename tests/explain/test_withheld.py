@@ -63,6 +63,7 @@ def test_a_group_of_few_rows_is_not_on_the_page(n_few):
         "they would be nearly what is known of one of those." in page
     )
     assert "no average of fewer than 10 of them" in page
+    assert "What is withheld is left out of that average, too." in page
     shown = report_page(model.case(X), least_rows=1)
     assert all(hint in shown for hint in hints)
     assert "Not shown" not in shown

@@ -162,8 +162,8 @@ class Groups:
             title=f"What the {self.nouns} are like",
             caption=f"Average of each column in each {self.noun}. Red is above the average of all "
             "rows, blue below; the stronger the colour, the further."
-            + bool(self.geometric.any())
-            * " Averages of columns on a log scale are geometric.",
+            + bool(self.geometric.any()) * " Averages of columns on a log scale are geometric."
+            + bool(self.withheld.any()) * " What is withheld is left out of that average, too.",
             features=chosen,
             shade=np.clip(self.scores[:, chosen].T / 2, -1.0, 1.0),
             texts=[[text(k, d) for k in range(self.k)] for d in chosen],
