@@ -54,7 +54,7 @@ def advised(X: Array) -> list[Advice]:
     rows = MemoryRows(X, names)
     logged = ValueSums.logging(np.ones(len(names), bool))
     sums = rows.accumulate(together(FeatureSums.of, ValueSums.of, logged, CodeSums.of)).each
-    return list(advice(missingness(rows, sums[0]), Seen(*sums)))
+    return list(advice(missingness(rows, sums[0]), Seen(names, *sums), {}))
 
 
 def _option(X: Array, option: str) -> list[int] | None:

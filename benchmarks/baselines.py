@@ -4,10 +4,10 @@ import numpy as np
 
 from halfseen import GaussianMixture
 from halfseen.method.model import Polished
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.survey import survey
 from halfseen.rows.arrays import Array
 from halfseen.rows.engines.memory import MemoryRows
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 
 def em_from(

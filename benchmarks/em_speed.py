@@ -12,12 +12,12 @@ from functools import partial
 import numpy as np
 
 from benchmarks import results_file, sepsis
-from halfseen.models.gaussian_mixture.covariance import SHAPES
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.rows.arrays import Array
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.structures.one_class.e_step import ClassSteps
+from halfseen.structures.one_class.normal.covariance import SHAPES
+from halfseen.structures.one_class.normal.emission import Normal
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 N_COMPONENTS = 6
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -30,8 +32,23 @@ def test_the_readme_has_snippets_and_both_commands():
     ]
 
 
+def survey(path):
+    """A table of mixed columns with gaps."""
+    rng = np.random.default_rng(0)
+    ill = rng.random(400) < 0.4
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(np.where(ill, 70, 40), 8).round(1),
+            "stage": np.where(ill, 3, 1) + rng.integers(2, size=400),
+            "cough": np.where(rng.random(400) < np.where(ill, 0.9, 0.1), "yes", "no"),
+        }
+    )
+    frame.mask(rng.random(frame.shape) < 0.2).to_csv(path, index=False)
+
+
 def test_every_command_runs_in_the_order_of_the_page(tmp_path, monkeypatch):
     shutil.copy(SAMPLE, tmp_path / "patients.csv")
+    survey(tmp_path / "survey.csv")
     monkeypatch.chdir(tmp_path)
     ours = [shlex.split(command) for command in COMMANDS if command.startswith("halfseen ")]
     assert {command for _, command, *_ in ours} == set(CLI) - {"demo", "reproduce"}

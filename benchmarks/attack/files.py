@@ -23,6 +23,9 @@ from halfseen.rows.arrays import Array
 
 Rng = np.random.Generator
 ready = learning.ready
+MANY_COLUMNS = 10**5
+"""That a file may say it has. All commands on ten times as many take minutes of work, each column
+being told of, which on a busy machine cannot be told from a hang."""
 
 
 def _arrow(X: Array) -> Any:
@@ -75,7 +78,7 @@ def _lying(rng: Rng, values: Any) -> Any:
         return values.astype([">f8", "<i8", "U5", "c16", "?"][rng.integers(5)])
     if kind == 2:
         return values[None]
-    values[place] = [-5, 2_000_000_000, 0, 10**6][rng.integers(4)]
+    values[place] = [-5, 2_000_000_000, 0, MANY_COLUMNS][rng.integers(4)]
     return values
 
 

@@ -42,7 +42,7 @@ def asked(verb: str, function: Any, *given: Any, may_refuse: bool = False, **opt
 def learned_is_finite(model: Any) -> None:
     """No number that was learned is infinite, and none is NaN but where it says that none is."""
     fitted = asked("fitted", lambda: model.fitted)
-    for one in declared(model.Parameters):
+    for one in declared(fitted.parameters):
         numbers = np.asarray(getattr(fitted.parameters, one.field), dtype=float)
         check(not np.isinf(numbers).any(), f"infinite {one.name} learned", numbers)
         if one.name not in _may_say_none(type(model).__doc__ or ""):

@@ -16,10 +16,13 @@ NUMBERS: dict[str, tuple[Any, ...]] = {
     "max_iter": (500, 50, 2, 1),
     "n_sweeps": (20, 2, 1),
     "random_state": (0,),
+    "kinds": ("auto",),
+    # Those with covariances between columns are dear, and have tests of their own.
+    "covariance_type": ("tied_spherical", "spherical", "tied_diag", "diag"),
     "n_jobs": (None, 1, 2),
     "verbose": (0,),
 }
-"""Of options that are numbers: which. One that is not listed has small ones."""
+"""Of options whose choices are not in braces: which. A number that is not listed is small."""
 SMALL = {"int": (1, 2, 5), "float": (0.0, 0.5, 1.0)}
 WRONG: tuple[Any, ...] = ("x", -1, 0, float("nan"), None, [], 1.5, True, 10**30, (1, 2))
 CHANGED, WRONG_SHARE, DEAR_SHARE = 0.15, 0.004, 0.004

@@ -7,9 +7,12 @@ if TYPE_CHECKING:
     from halfseen.doubt import matching as recovery  # noqa: F401
     from halfseen.doubt.choice import Choice
     from halfseen.estimators.stream import Stream
+    from halfseen.imputer.estimator import Imputer
+    from halfseen.imputer.pool import Pooled, pool
     from halfseen.models import simulate as simulate
     from halfseen.models.gamma_poisson.estimator import GammaPoisson
     from halfseen.models.gaussian_mixture.estimator import GaussianMixture
+    from halfseen.models.latent_class.estimator import LatentClass
     from halfseen.public.choose_components import choose_components
     from halfseen.public.compare_weights import WeightsComparison, compare_weights
     from halfseen.public.load import load
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
         IdentifierWarning,
         LikelihoodWarning,
         ModelFileError,
+        UnseenCategoryWarning,
         WeakMomentsWarning,
     )
     from halfseen.tables.files import Files
@@ -32,15 +36,19 @@ _HOMES = {
     "DroppedFeatureWarning": "rows.errors",
     "Files": "tables.files",
     "IdentifierWarning": "rows.errors",
+    "Imputer": "imputer.estimator",
     "LikelihoodWarning": "rows.errors",
     "ModelFileError": "rows.errors",
     "ObservedBlocks": "tables.observed_blocks",
+    "Pooled": "imputer.pool",
     "Stream": "estimators.stream",
+    "UnseenCategoryWarning": "rows.errors",
     "WeakMomentsWarning": "rows.errors",
     "WeightsComparison": "public.compare_weights",
     "choose_components": "public.choose_components",
     "compare_weights": "public.compare_weights",
     "load": "public.load",
+    "pool": "imputer.pool",
 }
 _MODULES = {"recovery": "doubt.matching", "simulate": "models.simulate"}
 __all__ = [
@@ -51,15 +59,20 @@ __all__ = [
     "GammaPoisson",
     "GaussianMixture",
     "IdentifierWarning",
+    "Imputer",
+    "LatentClass",
     "LikelihoodWarning",
     "ModelFileError",
     "ObservedBlocks",
+    "Pooled",
     "Stream",
+    "UnseenCategoryWarning",
     "WeakMomentsWarning",
     "WeightsComparison",
     "choose_components",
     "compare_weights",
     "load",
+    "pool",
 ]
 
 

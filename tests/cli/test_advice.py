@@ -6,6 +6,8 @@ import shlex
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.io import mmwrite
+from scipy.sparse import csr_array
 from typer.testing import CliRunner
 
 from halfseen.cli.app import app
@@ -144,3 +146,10 @@ def test_numbers_that_a_fit_would_refuse_are_told_before(tmp_path):
     shown = run("describe", tmp_path / "it.csv")
     assert "Values in 'huge' are too large to reckon with: 'huge' holds -1e+201" in shown
     assert "Nothing stands in the way of a fit." not in shown
+
+
+@pytest.mark.parametrize("n_rows", [3, 11, 60])
+def test_a_sparse_matrix_of_which_no_column_has_a_kind_is_described(tmp_path, n_rows):
+    path = tmp_path / "it.mtx"
+    mmwrite(path, csr_array(20.0 + np.random.default_rng(0).poisson(20.0, (n_rows, 4))))
+    assert "few different values" not in run("describe", path)

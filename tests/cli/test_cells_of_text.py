@@ -71,7 +71,9 @@ def test_a_word_that_many_rows_share_is_a_code_and_quoted(frame, tmp_path):
 def test_those_who_ask_are_shown(frame, tmp_path):
     path = _written(_mixed(frame, "see Ada", 2).assign(name=PEOPLE), tmp_path / "t.csv")
     said = run("describe", path, "--show-text").output
-    assert "it holds text, such as 'Ada Lovelace 0', 'Ada Lovelace 1'" in said
+    different = "nearly all of its texts are different, as names and notes are"
+    assert f"{different} (such as 'Ada Lovelace 0', 'Ada Lovelace 1'" in said
+    assert f"{different}." in run("describe", path).output
     assert "it holds 'see Ada' too" in said
     with pytest.warns(DroppedFeatureWarning, match="such as 'Ada Lovelace 0'"):
         GaussianMixture(2).fit(Files(path, show_text=True))

@@ -3,6 +3,8 @@
 import json
 import sys
 
+import dask
+import distributed
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from typer.testing import CliRunner
 from benchmarks.dying_workers import local_cluster
 from halfseen import GaussianMixture, load, simulate
 from halfseen.cli.app import app
+from halfseen.cli.cluster import client_of
 
 NAMES = ["temperature", "pulse", "pressure", "lactate"]
 
@@ -90,8 +93,6 @@ def test_scales_and_codes_for_gaps_are_those_of_a_fit_without_workers(folder):
 
 
 def test_the_dashboard_is_not_seen_from_other_machines(folder, monkeypatch):
-    import distributed
-
     asked = {}
 
     class Watched(distributed.LocalCluster):
@@ -116,8 +117,17 @@ REFUSED = {
     ),
     "no address": (["--cluster", "over there"], 2, "No Dask scheduler answers at over there."),
     "unknown": (["--workers", 1, "--columns", "puls"], 2, "Did you mean 'pulse'?"),
-    "text": (["--workers", 1, "--columns", "ward"], 1, "Leave out columns of text and dates with"),
-    "nothing": (["--workers", 1, "--drop", ",".join(NAMES)], 1, "No column of numbers is left in"),
+    "text": (["--workers", 1, "--columns", "ward"], 1, "No column of table varies"),
+    "text as numbers": (
+        ["--workers", 1, "--columns", "ward", "--model", "gaussian"],
+        1,
+        "Leave out columns of text and dates with",
+    ),
+    "nothing": (
+        ["--workers", 1, "--drop", ",".join([*NAMES, "ward"])],
+        1,
+        "No column of numbers or categories is left in",
+    ),
 }
 
 
@@ -125,12 +135,23 @@ REFUSED = {
 def test_what_cannot_be_is_said_before_anything_is_done(case, folder, monkeypatch):
     monkeypatch.setattr("halfseen.cli.cluster.PATIENCE", "1s")
     arguments, code, sentence = REFUSED[case]
-    if case == "text":  # which the files themselves say
+    if case.startswith("text"):  # which the files themselves say
         monkeypatch.setattr("halfseen.cli.fit.client_of", lambda *_: local_cluster(1))
     result = run("fit", folder / "table", "-k", 2, *arguments, "--out", folder / "m.halfseen")
     assert result.exit_code == code
     assert sentence in result.stderr
     assert not (folder / "m.halfseen").exists()
+
+
+@pytest.mark.parametrize("address", ["over there", "tcp://127.0.0.1:9"])
+def test_a_scheduler_that_does_not_answer_is_not_kept_as_the_default(address, monkeypatch):
+    monkeypatch.setattr("halfseen.cli.cluster.PATIENCE", "1s")
+    before = dask.config.get("scheduler", None)
+    with pytest.raises(ConnectionError), client_of(address, None):
+        raise AssertionError("nobody is there")
+    assert dask.config.get("scheduler", None) == before
+    with pytest.raises(ValueError, match="No clients found"):
+        distributed.default_client()
 
 
 def test_a_sparse_matrix_is_told_to_be_fitted_here(folder):

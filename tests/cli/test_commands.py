@@ -63,7 +63,6 @@ def fitted(folder):
 
 IGNORED = [
     "Column 'column 1' was ignored: it numbers the rows.",
-    "Column 'patient' was ignored: it holds text",
     "Column 'unit' was ignored: it is 1 wherever it is known.",
     "Column 'genome' was ignored: it has no values.",
     "'cost': commas in it were read as thousands separators.",
@@ -72,7 +71,7 @@ IGNORED = [
 
 def test_describe_says_what_is_missing_and_what_was_ignored(folder):
     said = succeed("describe", folder / "patients.csv").stdout
-    for sentence in IGNORED:
+    for sentence in (*IGNORED, "Column 'patient' was ignored: it holds more than 1,000 different"):
         assert sentence in said
     assert "20,000 rows, 7 columns that can be used" in said
     assert "Columns look to be missing independently of each other" in said
@@ -92,8 +91,9 @@ def test_describe_for_machines_is_one_object_and_nothing_else(folder):
 
 def test_fit_says_what_it_learned_in_the_units_of_the_file(fitted):
     said = fitted[1].stdout
-    for sentence in IGNORED:
+    for sentence in (*IGNORED, "Column 'patient' was ignored: it holds text."):
         assert sentence in said
+    assert "All columns that can be used hold numbers, so --model gaussian was taken." in said
     assert "Group 1: 60% of rows" in said
     assert "white cells higher than average: 12.4" in said
     assert "creatinine: weight 0.20, being known for 20% of rows." in said
@@ -263,10 +263,10 @@ def test_what_cannot_be_is_said_in_one_sentence_with_exit_code_1(folder, tmp_pat
     result = run("describe", tmp_path / "it.parquet")
     assert result.exit_code == 1
     assert "it.parquet cannot be read at its footer" in result.stderr
-    frame[["text"]].to_csv(tmp_path / "text.csv", index=False)
-    result = run("describe", tmp_path / "text.csv")
+    pd.DataFrame({"day": ["2024-01-01", "2024-01-02"]}).to_csv(tmp_path / "day.csv", index=False)
+    result = run("describe", tmp_path / "day.csv")
     assert result.exit_code == 1
-    assert "No column of numbers is left in text.csv" in result.stderr
+    assert "No column of numbers or categories is left in day.csv" in result.stderr
     (tmp_path / "model").write_bytes(b"not a model")
     result = run("predict", tmp_path / "model", tmp_path / "few.csv", "--out", tmp_path / "o.csv")
     assert result.exit_code == 1

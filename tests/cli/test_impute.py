@@ -1,16 +1,18 @@
 """Gaps filled by what columns can hold, by lot, and with how sure that is."""
 
 import json
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array, lil_array, save_npz
 from typer.testing import CliRunner
 
 from halfseen import load
-from halfseen.cli import impute as command
 from halfseen.cli.app import app
 from halfseen.cli.reading import fitting
+from halfseen.cli.reading.filled_chunks import Filled
 
 N_ROWS = 900
 COLUMNS = ["age", "weight", "children", "smoker", "dose", "lactate", "cost"]
@@ -128,8 +130,8 @@ def test_chunks_do_not_have_the_same_draws(files, tmp_path, monkeypatch):
     data, model = files
     row = pd.read_csv(data).iloc[[0] * 900].assign(lactate=np.nan)
     row.to_csv(tmp_path / "same.csv", index=False)
-    filled = command.Filled(load(model), fitting.fitting(load(model), tmp_path / "same.csv", ()), 1)
-    first, second, third = (filled.of(chunk)[0][:, 5] for chunk in filled.given.chunks())
+    filled = Filled(load(model), fitting.fitting(load(model), tmp_path / "same.csv", ()), 1)
+    first, second, third = (filled.of(chunk)[0]["lactate"] for chunk in filled.given.chunks())
     assert (first != second).any()
     assert (second != third).any()
 
@@ -155,3 +157,14 @@ def test_no_table_is_replaced_without_force(files, tmp_path):
     assert result.exit_code == 2
     assert "f.2.csv is there already. Use --force" in result.output
     assert not (tmp_path / "f.1.csv").exists()
+
+
+def test_a_table_of_many_columns_is_filled_in_a_time_that_grows_with_them(tmp_path):
+    wide = lil_array((4, 20_000))
+    wide[:, :3] = [[4.0, 4, 0], [0, 4, 4], [4, 0, 0], [2, 0, 1]]
+    save_npz(tmp_path / "t.npz", csr_array(wide))
+    words = ["fit", tmp_path / "t.npz", "--model", "gamma-poisson", "-k", 1]
+    succeed(*words, "--out", tmp_path / "m.halfseen")
+    start = time.process_time()
+    succeed("impute", tmp_path / "m.halfseen", tmp_path / "t.npz", "--out", tmp_path / "f.csv")
+    assert time.process_time() - start < 5.0

@@ -31,6 +31,7 @@ def child(k):
             os._exit(9)
     return process
 
+os.waitpid(child(2), 0)  # the first has to read everything from the disk
 start = time.perf_counter()
 os.waitpid(child(2), 0)
 whole = time.perf_counter() - start

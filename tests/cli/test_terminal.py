@@ -1,5 +1,7 @@
 """What reaches a terminal: no codes that steer it, and signs that it has."""
 
+import errno
+import io
 import os
 import subprocess
 import sys
@@ -7,9 +9,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 from typer.testing import CliRunner
 
-from halfseen.cli.app import app
+from halfseen.cli.app import NO_RESULT, _stop, app
 from halfseen.cli.printable import printable
 
 WILD = "a\x1b[31mred\x07\x9b2J\u202egnp"
@@ -126,3 +129,14 @@ def test_what_follows_a_fit_fails_before_the_model_is_written(tmp_path, monkeypa
     monkeypatch.setattr("halfseen.cli.fit.concerns_of", fail)
     assert run("fit", path, "-k", 2, "--out", out).exit_code == 1
     assert not out.exists()
+
+
+def test_where_a_reason_cannot_be_written_the_exit_code_still_tells(monkeypatch):
+    class Full(io.TextIOWrapper):
+        def write(self, text):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sys, "stderr", Full(io.BytesIO(), "utf-8"))
+    with pytest.raises(typer.Exit) as ended:
+        _stop("There is no room.", NO_RESULT)
+    assert ended.value.exit_code == NO_RESULT

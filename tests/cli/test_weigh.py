@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from halfseen import GammaPoisson, GaussianMixture, compare_weights, load, simulate
+from halfseen.cli import wording
 from halfseen.cli.app import app
 from halfseen.cli.wording import in_options
 from halfseen.explain.portrait import portrait_of
@@ -315,3 +316,9 @@ def test_report_refuses_rows_without_a_label(folder, visits, tmp_path):
     assert result.exit_code == 2
     assert "Some labels in groups are missing." in words(result)
     assert not out.exists()
+
+
+def test_all_that_is_said_otherwise_is_looked_for():
+    """A sentence is left alone if it holds nothing of what marks the others."""
+    for words in (*wording.PHRASES, *(f"{name}=1" for name in wording.OPTIONS)):
+        assert in_options(f"Use {words}.") != f"Use {words}."

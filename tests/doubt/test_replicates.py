@@ -7,12 +7,11 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
-from halfseen import GammaPoisson, GaussianMixture, WeakMomentsWarning, simulate
+from halfseen import DataError, GammaPoisson, GaussianMixture, WeakMomentsWarning, simulate
 from halfseen.doubt import replicates
 from halfseen.doubt.replicates import replicated_parameters
 from halfseen.method.fit import fit_stream
 from halfseen.method.plan import Settings
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.origin_sums import OriginSums
 from halfseen.moments.survey import survey
 from halfseen.rows.bins import Bins
@@ -20,6 +19,7 @@ from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.gathered import gathered
 from halfseen.rows.rows import Block
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 D, K = 6, 2
 NAMES = tuple("abcdef")
@@ -174,3 +174,31 @@ def test_features_that_never_meet_have_intervals_all_the_same():
     X[:100, 2] = X[100:, 3] = np.nan
     model = GaussianMixture(2, refine=None).fit(X)
     assert np.isfinite(model.intervals(X, n_replicates=50)["means_"].low).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("moments", ["available", "adjusted"])
+def test_a_part_in_which_a_feature_does_not_vary_is_refused_by_its_name(moments):
+    X = table("topics", 30)
+    X[:, 2], X[3, 2] = 1e15, 0.0
+    weights = (np.arange(30) != 3).astype(float)
+    estimator = clone(MODELS["topics"]).set_params(moments=moments, outliers=None)
+    with pytest.raises(DataError, match="Without some of the rows 'c' would not vary"):
+        replicated(estimator, in_memory(X), Bins.of_rows(30), weights)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_doubts_about_counts_that_a_single_row_decides_fail_nowhere():
+    X = np.zeros((19, 3))
+    X[0], X[6, 0], X[7], X[14, 1] = 1.0, np.nan, np.nan, np.nan
+    model = GammaPoisson(complete_above=0.5, method="partial", random_state=0).fit(X)
+    assert "routes_disagree" not in {one.kind for one in model.concerns(X)}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_column_that_varies_by_outliers_only_has_intervals_all_the_same():
+    X = np.random.default_rng(0).poisson(3.0, (60, 5)).astype(float)
+    X[:, 2], X[4, 2] = 1.0, 1e6
+    model = GammaPoisson(2, random_state=0).fit(X)
+    assert np.isfinite(model.intervals(X, n_replicates=50)["components_"].low).all()
+    model.concerns(X)

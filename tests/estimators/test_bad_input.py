@@ -201,7 +201,7 @@ WEIGHTS = r"'sqrt', or 4 positive numbers, one a feature, from 1e-50 to 1e\+50"
         ("third_moment", "none", "'auto', 'explicit' or 'implicit'"),
         ("incomplete_features", "drop", "'divide' or 'regress'"),
         ("form", "cooked", "'centred' or 'raw'"),
-        ("covariance_type", "full", "'diag', 'spherical', 'tied_diag' or 'tied_spherical'"),
+        ("covariance_type", "round", "'tied_diag' or 'tied_spherical'"),
         ("refine", "vb", "'em' or None"),
         ("tol", -1.0, "a number of at least 0"),
         ("max_iter", 0, "an int of at least 1"),

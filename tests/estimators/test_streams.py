@@ -287,3 +287,13 @@ def test_a_stream_survives_the_process(tmp_path):
     model = GaussianMixture(3).partial_fit(Stream.load(tmp_path / "s.npz")).partial_fit(X[400:])
     alone = GaussianMixture(3).partial_fit(X[:400]).partial_fit(X[400:])
     np.testing.assert_allclose(parameters(model), parameters(alone), rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_column_whose_variance_is_lost_to_rounding_is_refused_by_name():
+    """The first batch holds nothing of it, so that moments are taken about zero."""
+    X = np.column_stack([np.arange(9.0), 1e9 + 1e-6 * np.arange(9)])
+    X[:3, 1] = np.nan
+    model = GaussianMixture(1).partial_fit(X[:3], refit=False)
+    with pytest.raises(DataError, match="Rounding hides how '1' varies: moments are taken about"):
+        model.partial_fit(X[3:])

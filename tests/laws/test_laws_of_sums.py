@@ -18,9 +18,6 @@ from halfseen import GaussianMixture
 from halfseen.doubt.missingness import _GapSums
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import Chains
-from halfseen.models.gaussian_mixture.covariance import SHAPES
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.models.gaussian_mixture.uneven_noise import ResidualSums
 from halfseen.moments.adjusted import AdjustedSums, Prediction
 from halfseen.moments.bin_sums import BinSums
@@ -28,6 +25,9 @@ from halfseen.moments.far_values import FarSums
 from halfseen.moments.gaps.informative import GapValueSums
 from halfseen.moments.gaps.mask_rows import MaskRows
 from halfseen.moments.gaps.panels import Panels
+from halfseen.moments.items.features import Encoding, Item, ItemSums
+from halfseen.moments.items.sums import MeetingSums
+from halfseen.moments.items.third import CubeSums
 from halfseen.moments.origin_sums import OriginSums
 from halfseen.moments.pairs import PairSums
 from halfseen.moments.recorded import recorded
@@ -37,6 +37,7 @@ from halfseen.moments.thin_second import MaskKeys
 from halfseen.moments.thirds.implicit import ImplicitThirdSums
 from halfseen.moments.thirds.least_squares import RightSide
 from halfseen.moments.thirds.third import ThirdSums
+from halfseen.moments.value_counts import ValueCounts, padded
 from halfseen.rows.bins import Bins
 from halfseen.rows.column_samples import ColumnSamples
 from halfseen.rows.count_tails import CountTails
@@ -50,6 +51,9 @@ from halfseen.rows.some_rows import Lot
 from halfseen.rows.together import Together, together
 from halfseen.rows.value_sums import ValueSums
 from halfseen.structures.one_class.e_step import ClassSums
+from halfseen.structures.one_class.normal.covariance import SHAPES
+from halfseen.structures.one_class.normal.emission import Normal
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 from halfseen.structures.one_class.outlying import OutlyingSums
 from halfseen.structures.one_class.scores import ScoreSums
 
@@ -89,6 +93,13 @@ def fitted():
 
 NAMES = tuple(map(str, range(D)))
 TABLE_SUMS = FeatureSums.of(Block.from_table(table()))
+ITEMS = [
+    Item("number", 3.0, 2.0),
+    Item("number", 3.0, 2.0, spike=3.0),
+    Item("count", 1.8, 0.5),
+    Item("levels", levels=(1.0, 2.0, 3.0, 4.0)),
+]
+ENCODING = Encoding.of(ITEMS, ItemSums.of(ITEMS)(Block.from_table(table())))
 SUMS = {
     FeatureSums: FeatureSums.of,
     PairSums: PairSums.about(ORIGIN),
@@ -120,11 +131,18 @@ SUMS = {
     Gathered: lambda block: Gathered(((block.start, block.values),)),
     Together: together(FeatureSums.of, PairSums.about(ORIGIN)),
     _GapSums: _GapSums.about(ORIGIN[COMPLETE], COMPLETE),
+    ItemSums: ItemSums.of(ITEMS),
+    MeetingSums: MeetingSums.of(ENCODING, lambda block: block.values**2),
+    ValueCounts: ValueCounts.of(np.ones(D, bool), padded([np.array([1.0, 3.0])] * D)),
+    CubeSums: CubeSums.along(ENCODING, RNG.normal(size=(len(ENCODING.item), 3)), ~COMPLETE),
 }
 ELSEWHERE = {
     "CellSums": "tables/test_one_door.py adds cells of columns",
     "Distinct": "tables/test_identifiers.py adds rows in any order",
     "_Counted": "part of CellSums",
+    "Seen": "tables/test_coding.py splits columns of words over batches and partitions",
+    "TableSeen": "the same of all columns",
+    "Unseen": "tables/test_coding.py counts unseen words in every container",
     "HalfScores": "CrossScores and a table that is added as it is",
     "CrossScores": "doubt/test_number_of_components.py adds folds",
     "Stream": "estimators/test_streams.py adds streams",

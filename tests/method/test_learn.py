@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from halfseen import DataError, GaussianMixture, recovery, simulate
-from halfseen.method.learn import check_reckoned
-from halfseen.models.gaussian_mixture.emission import STRENGTH
+from halfseen.method.moment_start import check_reckoned
 from halfseen.moments.moments import Signal
+from halfseen.structures.one_class.normal.emission import STRENGTH
 
 MEANS = np.array([[0.0, 0, 0, 0, 0, 0], [5, 5, -5, 0, 5, -5], [-5, 5, 0, 5, 0, 5]])
 SHARES = [0.4, 0.3, 0.3]
@@ -95,3 +95,15 @@ def test_a_feature_whose_variance_is_no_number_is_named():
     signal = Signal(np.diag([1.0, np.inf, 1.0]), np.zeros(3), np.empty((3, 0)), np.ones(3))
     with pytest.raises(DataError, match=r"How 'b' and 'c' vary cannot be reckoned.*Leave them out"):
         check_reckoned(("a", "b", "c"), signal, np.array([1.0, 1.0, np.nan]))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("refine", ["em", None])
+def test_where_all_complete_features_are_left_out_the_others_are_regressed_on_what_is_left(refine):
+    """The only complete one meets no other, and those meet each other."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5)) + 4 * rng.integers(2, size=(200, 1))
+    X[:80, 0] = X[80:, 1:] = np.nan
+    model = GaussianMixture(1, refine=refine, complete_above=0.5, random_state=0).fit(X)
+    assert np.isfinite(model.means_).all()
+    assert np.isfinite(model.intervals(X, n_replicates=50)["means_"].low).all()

@@ -6,15 +6,15 @@ import pytest
 from halfseen import simulate
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
 from halfseen.models.gamma_poisson.regression import TopicRegression
-from halfseen.models.gaussian_mixture.covariance import SHAPES
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.regression import recovered, recovered_each
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines import memory
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.reweighted import ReweightedRows
 from halfseen.structures.one_class.e_step import ClassRegression
+from halfseen.structures.one_class.normal.covariance import SHAPES
+from halfseen.structures.one_class.normal.emission import Normal
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 N, COMPLETE = 300, np.array([True, True, False, True, False])
 BINS = Bins.of_groups(np.random.default_rng(1).integers(15, size=N))

@@ -6,8 +6,8 @@ import pytest
 from halfseen.method.learned import forms, n_free, select
 from halfseen.models.gamma_poisson.loading_moments import TopicParameters
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.models.gaussian_mixture.covariance import SHAPES
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
+from halfseen.structures.one_class.normal.covariance import SHAPES
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 FEATURES = np.array([True, False, True])
 

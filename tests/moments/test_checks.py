@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from halfseen.method.learn import warn_of_weak_moments
 from halfseen.method.model import Evidence
+from halfseen.method.moment_start import warn_of_weak_moments
 from halfseen.moments.few_rows import FEW_ROWS
 from halfseen.moments.gaps.joint_gaps import JointGaps
 from halfseen.moments.moments import Moments, Signal
-from halfseen.moments.pairs import check_pairs, check_rank
+from halfseen.moments.pairs import check_pairs, check_rank, spanned
 from halfseen.moments.thirds.third import ProjectedThird, alike_along
 from halfseen.moments.weights import whiten
 from halfseen.rows.errors import DataError, WeakMomentsWarning
@@ -157,3 +157,10 @@ def test_several_concerns_make_one_warning():
     message = warning_of(evidence(np.diag([1.0, 1.0, 0.0, -1.0]), 4, 5.0), NAMES)
     assert "2 of the 4 eigenvalues kept are not positive" in message
     assert "is observed in only 5 rows" in message
+
+
+@pytest.mark.parametrize("nothing", [0.0, -7e10])
+def test_features_that_do_not_vary_span_nothing_and_fail_nowhere(nothing):
+    second = np.array([[nothing, 1e15, 3.0], [1e15, 2.0, 1.0], [3.0, 1.0, 2.0]])
+    assert spanned(moments(second)) == 2
+    assert spanned(moments(np.full((3, 3), nothing))) == 0

@@ -7,10 +7,10 @@ import pytest
 from halfseen import DataError, GammaPoisson, GaussianMixture
 from halfseen.method.learned import check_finite
 from halfseen.method.reckoning import reckoning
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.magnitudes import FILL_VALUES
 from halfseen.moments.survey import survey
 from halfseen.rows.engines.memory import MemoryRows
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 rng = np.random.default_rng(0)
 N = 120

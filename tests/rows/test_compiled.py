@@ -5,7 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import halfseen
+from halfseen.rows import compiled
 from halfseen.rows.compiled import njit
 
 SOURCES = Path(halfseen.__file__).parent
@@ -41,8 +44,12 @@ print(doubled(21), doubled(0.5))
 
 
 def _said(before):
+    return _run(before + FIT)
+
+
+def _run(code):
     told = subprocess.run(
-        [sys.executable, "-c", before + FIT],
+        [sys.executable, "-c", code],
         capture_output=True,
         text=True,
         check=False,
@@ -79,3 +86,37 @@ def test_nothing_else_asks_numba_to_compile():
         and "from halfseen.rows.compiled import njit" not in path.read_text(encoding="utf-8")
     ]
     assert asking == []
+
+
+@pytest.mark.parametrize("cache", [True, False])
+def test_without_room_for_code_there_is_a_sentence_and_what_is_loaded_works_on(cache, monkeypatch):
+    @njit(cache=cache)
+    def doubled(x):
+        return 2 * x
+
+    assert doubled(21) == 42
+    monkeypatch.setattr(compiled, "ROOM", 1 << 60)
+    assert doubled(4) == 8
+    with pytest.raises(MemoryError, match=r"^compiled functions need \d+ MB of address space to"):
+        doubled(0.5)
+    monkeypatch.undo()
+    assert doubled(0.5) == 1.0
+
+
+LITTLE = """
+import resource
+import numpy as np
+from halfseen.method.decomposers.joint import joint
+
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (8 << 20),) * 2)
+try:
+    joint(np.ones((2, 2, 2)), None)
+except MemoryError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits are set on Linux")
+def test_a_limit_of_memory_does_not_end_the_process():
+    assert _run(LITTLE) == "compiled functions need 64 MB of address space to be loaded"

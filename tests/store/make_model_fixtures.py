@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from halfseen import GammaPoisson, GaussianMixture, simulate
+from halfseen import GammaPoisson, GaussianMixture, LatentClass, simulate
 from halfseen.tables.preprocessing import Preprocessing
 
 FOLDER = Path(__file__).parent / "fixtures"
@@ -29,11 +29,28 @@ def tables():
     return pd.DataFrame(X, columns=names).assign(ward=3.0), counts
 
 
+def people():
+    """Columns of every kind."""
+    rng = np.random.default_rng(12)
+    ill = rng.integers(2, size=300)
+    frame = pd.DataFrame(
+        {
+            "température": rng.normal(36.8 + 2 * ill, 0.5),
+            "visits": rng.poisson(0.5 + 3 * ill).astype(float),
+            "town": np.array(["Aachen", "Bonn", "Celle"])[rng.integers(2 + ill, size=300)],
+            "smokes": np.where(rng.random(300) < 0.2 + 0.5 * ill, "yes", "no"),
+            "pain": 1.0 + np.minimum(rng.poisson(0.5 + 2 * ill), 4),
+        }
+    )
+    return frame.mask(rng.random(frame.shape) < 0.2)
+
+
 def models():
     frame, counts = tables()
     return {
         "mixture": (GaussianMixture(2, covariance_type="diag", random_state=0), frame),
         "topics": (GammaPoisson(2, feature_weights=np.array([1.0, 1.0, 1.0, 0.5])), counts),
+        "classes": (LatentClass(2, gaps="informative", random_state=0), people()),
     }
 
 
@@ -65,7 +82,7 @@ def main(version):
         if (FOLDER / f"{name}-{version}.halfseen").exists():
             continue
         model.save(FOLDER / f"{name}-{version}.halfseen")
-        rows = [[None if np.isnan(x) else x for x in row] for row in np.asarray(table)[:8]]
+        rows = [[None if pd.isna(x) else x for x in row] for row in np.asarray(table)[:8]]
         content = {"rows": rows, "outputs": outputs(model, table[:8])}
         (FOLDER / f"{name}-{version}.json").write_text(json.dumps(content, indent=1) + "\n")
 

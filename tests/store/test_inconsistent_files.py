@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from halfseen import GaussianMixture, ModelFileError, load
+from halfseen import GaussianMixture, LatentClass, ModelFileError, load
 from halfseen.estimators.stored import kind_of
 from halfseen.method.learned import declared
 from halfseen.method.scale import FRACTION, POSITIVE, SHARE
@@ -14,6 +14,7 @@ from halfseen.models import MODELS
 from halfseen.store import model_file
 from halfseen.store.container import pack, unpack
 from halfseen.store.model_file import loads
+from halfseen.structures.one_class import OneClass
 
 KINDS = {kind.name: kind for kind in map(kind_of, MODELS.values())}
 FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("*.halfseen"))
@@ -99,6 +100,30 @@ def test_parameters_that_do_not_fit_together_are_found_by_a_trial(name, value, r
 
 
 @pytest.mark.parametrize(
+    ("name", "beside"),
+    [
+        ("spike_shares_", "spike_values_"),
+        ("second_values_", "spike_values_"),
+        ("typical_values_", "typical_spreads_"),
+        ("typical_spreads_", "typical_values_"),
+    ],
+)
+@pytest.mark.parametrize("feature", range(4))
+def test_what_only_some_features_have_no_other_has(name, beside, feature, robust):
+    data = model_file.dumps(robust, kind_of(GaussianMixture))
+
+    def known(values):
+        values[..., feature] = 0.5
+
+    def unknown(values):
+        values[feature] = np.nan
+
+    changed = _with_array(data, f"learned.{beside}", unknown)
+    changed = _with_array(changed, f"learned.{name}", known)
+    assert f"is known of a feature of which '{beside}' is not" in _refused(changed)
+
+
+@pytest.mark.parametrize(
     ("section", "name", "value", "words"),
     [
         ("features", "count", True, "it says that it has True features"),
@@ -146,3 +171,42 @@ def test_a_model_that_cannot_be_used_is_not_saved(robust, tmp_path):
     with pytest.raises(ModelFileError, match="'means_' holds nan, and must be finite"):
         broken.save(tmp_path / "m.halfseen")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Classes of a measurement, a count and answers."""
+    rng = np.random.default_rng(1)
+    group = rng.integers(2, size=300)
+    X = np.column_stack(
+        [rng.normal(4 * group), rng.poisson(2.0 + 6 * group), rng.integers(3, size=300)]
+    )
+    return LatentClass(2, kinds={1: "count", 2: "categorical"}, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "words"),
+    [
+        ("kind_codes_", 0, 2.0, "a column of few values has from 1 to 1e+06 of them"),
+        ("kind_codes_", 0, 1.0, "does not fit together"),
+        ("most_counts_", 1, 1e11, "a column of few values has from 1 to 1e+06 of them"),
+        ("most_counts_", 1, -9.0, "a column of few values has from 1 to 1e+06 of them"),
+        ("level_values_", (0, 2), np.nan, "values of a column of few values ascend"),
+        ("level_values_", (0, 2), 1.0, "values of a column of few values ascend"),
+        ("level_shares_", (0, 0, 2), np.nan, "holds shares that do not sum to 1"),
+    ],
+)
+def test_columns_of_few_values_have_them_in_order(name, place, value, words, mixed):
+    data = model_file.dumps(mixed, kind_of(LatentClass))
+
+    def change(values):
+        values[place] = value
+
+    assert words in _refused(_with_array(data, f"learned.{name}", change))
+
+
+def test_what_is_drawn_is_tried_too(robust, monkeypatch):
+    data = model_file.dumps(robust, kind_of(GaussianMixture))
+    loads(data, "it", KINDS)
+    monkeypatch.setattr(OneClass, "draw", lambda *given: (np.full((8, 4), np.nan), None))
+    assert "it says of rows what is no number" in _refused(data)

@@ -38,16 +38,17 @@ def rising(middle):
         raise ValueError("its edges do not rise")
 
 
+FORMS = {
+    "n_parts_": ("int",),
+    "middle_": ("float64[d]",),
+    "edges_": ("float64[p,d]",),
+    "note_": ("Note", "NoneType"),
+}
 KIND = Kind(
     name="Middle",
     make=lambda parameters: Middle(**parameters),
     check=rising,
-    forms={
-        "n_parts_": ("int",),
-        "middle_": ("float64[d]",),
-        "edges_": ("float64[p,d]",),
-        "note_": ("Note", "NoneType"),
-    },
+    forms=lambda middle, learned: FORMS,
     sizes={"p": "n_parts_"},
     records={"Note": Note},
     later={},
@@ -98,12 +99,12 @@ def test_attributes_of_other_forms_are_refused(attribute, value, words, middle, 
 
 def test_attributes_that_came_later_are_what_the_kind_says(middle, tmp_path):
     save(middle, tmp_path / "it", KIND, overwrite=False)
-    forms = {**KIND.forms, "spread_": ("float", "NoneType"), "note_": ("Note",)}
+    forms = {**FORMS, "spread_": ("float", "NoneType"), "note_": ("Note",)}
     later = {
         "spread_": lambda stored: float(np.ptp(stored["edges_"])),
         "note_": lambda stored: None,
     }
-    now = replace(KIND, forms=forms, later=later)
+    now = replace(KIND, forms=lambda middle, learned: forms, later=later)
     again = read(tmp_path / "it", {"Middle": now})
     assert again.spread_ == np.ptp(middle.edges_)
     assert again.note_ == Note("of all rows")

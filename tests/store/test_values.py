@@ -31,6 +31,7 @@ plain = st.recursive(
     lambda inner: (
         st.lists(inner)
         | st.dictionaries(st.text(), inner)
+        | st.dictionaries(st.integers(), inner)
         | st.lists(inner).map(tuple)
         | st.builds(Point, x=inner)
         | st.builds(Pair, left=inner, right=inner)
@@ -131,7 +132,8 @@ def test_a_random_state_that_reads_beyond_its_end_is_refused(change):
     ("value", "named"),
     [
         (print, "a value of type builtin_function_or_method"),
-        ({1: 2}, "a dictionary with keys that are not text"),
+        ({1: 2, "b": 3}, "a dictionary with keys that are not text"),
+        ({True: 2}, "a dictionary with keys that are not text"),
         (np.array([{}]), "an array of type object"),
         (np.array(["a"]), "an array of type <U1"),
         (np.array([1j]), "an array of type complex128"),
@@ -158,6 +160,8 @@ def test_what_has_no_place_in_a_file_is_refused_by_its_type(value, named):
         {"float": "1e999"},
         {"tuple": 3},
         {"dict": [1]},
+        {"numbered": [1]},
+        {"numbered": {"one": 1}},
         {"record": {"type": "Popen", "fields": {}}},
         {"record": {}},
         {"random_state": {}},

@@ -16,7 +16,8 @@ from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.tables.files import Files
 from halfseen.tables.formats import FORMATS
-from halfseen.tables.opened_files import left_aside, open_files
+from halfseen.tables.kinds import left_aside
+from halfseen.tables.opened_files import open_files
 
 NAMES = ("age", "pulse", "lactate")
 every_format = pytest.mark.parametrize("ending", FORMATS)

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 from halfseen import DroppedFeatureWarning, Files, GaussianMixture, load
 from halfseen.cli.app import app
 from halfseen.cli.reading.given import in_memory
+from halfseen.tables.declared_kinds import declared_kinds, takes_kinds
 from halfseen.tables.door import open_rows, open_source, rows_of
 
 N = 400
@@ -132,22 +134,25 @@ def test_one_block_and_many_give_the_same_columns(path, case, tmp_path, monkeypa
 
 
 @every_case
-def test_the_command_line_fits_what_python_fits(path, case, tmp_path):
+@pytest.mark.parametrize("name", ["gaussian", "classes"])
+def test_the_command_line_fits_what_python_fits(path, case, name, tmp_path):
     out = tmp_path / "it.halfseen"
     arguments = ["fit", str(path), "-k", "2", "--out", str(out), "--json", "--seed", "0"]
+    arguments += ["--model", name]
     result = CliRunner().invoke(app, [*arguments, "--missing-values", ",".join(CODES)])
     assert result.exit_code == 0, result.output
     files = Files(path, missing_values=CODES)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         theirs = load(out)
-        model = GaussianMixture(**theirs.get_params()).fit(files)
+        model = type(theirs)(**theirs.get_params()).fit(files)
     kept = model.kept_features_  # what says nothing is dropped here, and left aside there
     assert list(theirs.feature_names_in_) == list(model.feature_names_in_[kept])
     np.testing.assert_allclose(theirs.means_, model.means_[:, kept], rtol=1e-9, atol=1e-9)
     notes = json.loads(result.stdout)["notes"]
     told = [str(one.message) for one in heard if one.category is DroppedFeatureWarning]
-    aside = [str(c.sentence) for c in open_source(files).columns if not c.used]
+    kinds = partial(declared_kinds, theirs) if takes_kinds(theirs) else None
+    aside = [str(c.sentence) for c in open_source(files, kinds).columns if not c.used]
     assert all(sentence.split("; if")[0] in " ".join(told) for sentence in aside)
     assert all(any(sentence.split("; if")[0] in note for note in notes) for sentence in aside)
 

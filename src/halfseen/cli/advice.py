@@ -1,11 +1,13 @@
 """What a table's gaps and values mean for a fit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from halfseen.cli.model_choice import MOSTLY_CODES
 from halfseen.cli.options import as_option
+from halfseen.cli.reading.column_kinds import ColumnKind
 from halfseen.cli.value_codes import CodeSums
 from halfseen.doubt.missingness import COMPLETE_ABOVE, Missingness
 from halfseen.explain.words import YEARS, number
@@ -19,6 +21,7 @@ from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
 from halfseen.rows.value_sums import ValueSums
+from halfseen.tables.declared_kinds import takes_kinds
 
 SKEWED, EVEN = 2.0, 1.0
 """Skewness from which a tail is long, and up to which logarithms are even enough."""
@@ -38,8 +41,9 @@ class Advice(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What was summed over the rows of a table."""
+    """What was summed over the rows of a table, of its columns of numbers."""
 
+    names: tuple[str, ...]
     features: FeatureSums
     values: ValueSums
     logarithms: ValueSums
@@ -64,11 +68,11 @@ def what_methods_use(found: Missingness) -> Iterator[str]:
     yield f"partial: the {n_complete} columns known for at least 95% of rows{rest}."
 
 
-def advice(found: Missingness, seen: Seen) -> Iterator[Advice]:
+def advice(found: Missingness, seen: Seen, kinds: Mapping[str, ColumnKind]) -> Iterator[Advice]:
     """What to do, with the options that do it."""
-    names = found.names
+    names = seen.names
     yield from _beyond_reckoning(names, seen.features)
-    yield from _hardly_known(names, seen.features)
+    yield from _hardly_known(found)
     yield from _hardly_complete(found)
     if not found.at_random:
         yield Advice(
@@ -77,14 +81,18 @@ def advice(found: Missingness, seen: Seen) -> Iterator[Advice]:
         )
     yield from _codes(names, seen.codes)
     yield from _mistyped(names, seen)
-    if _counts(seen.features):
+    words = any(kind.worded for kind in kinds.values())
+    yield from _single(kinds)
+    if not words and _counts(seen.features):
         models = " or ".join(name for name, kind in MODELS.items() if kind.about.counts)
         yield Advice(
             "All values are whole numbers of at least 0, as counts are. If they count things, use "
             f"--model {models}."
         )
         return
-    yield from _long_tails(names, seen)
+    if not words:
+        yield from _few_values(kinds)
+    yield from _long_tails(names, seen, {n for n, k in kinds.items() if words and not k.measured})
 
 
 def _beyond_reckoning(names: tuple[str, ...], features: FeatureSums) -> Iterator[Advice]:
@@ -95,9 +103,10 @@ def _beyond_reckoning(names: tuple[str, ...], features: FeatureSums) -> Iterator
         yield Advice(str(error))
 
 
-def _hardly_known(names: tuple[str, ...], features: FeatureSums) -> Iterator[Advice]:
-    rare = np.flatnonzero(features.count < FEW_ROWS)
-    if len(rare) and len(rare) < len(names) and features.n_rows >= FEW_ROWS:
+def _hardly_known(found: Missingness) -> Iterator[Advice]:
+    names, n_rows = found.names, found.n_rows - found.n_empty_rows
+    rare = np.flatnonzero(np.round(found.observed * found.n_rows) < FEW_ROWS)
+    if len(rare) and len(rare) < len(names) and n_rows >= FEW_ROWS:
         is_ = "is" if len(rare) == 1 else "are"
         option = f"--drop {as_option([names[i] for i in rare])}"
         yield Advice(
@@ -178,8 +187,35 @@ def better_as_logarithms(features: FeatureSums, values: ValueSums, logs: ValueSu
     return better
 
 
-def _long_tails(names: tuple[str, ...], seen: Seen) -> Iterator[Advice]:
-    skewed = np.flatnonzero(better_as_logarithms(seen.features, seen.values, seen.logarithms))
+def _single(kinds: Mapping[str, ColumnKind]) -> Iterator[Advice]:
+    """Categories that may be misspelt."""
+    found = [name for name, kind in kinds.items() if kind.worded and kind.n_single]
+    if found:
+        one = len(found) == 1 and kinds[found[0]].n_single == 1
+        have = "has" if len(found) == 1 else "have"
+        what, whose, them = ("a category", "its", "it") if one else ("categories", "their", "them")
+        yield Advice(
+            f"{quoted(found, range(len(found)))} {have} {what} that a single row holds. Check "
+            f"{whose} spelling (--show-text shows {them})."
+        )
+
+
+def _few_values(kinds: Mapping[str, ColumnKind]) -> Iterator[Advice]:
+    """Numbers that are codes or ratings rather than measurements."""
+    few = [name for name, kind in kinds.items() if kind.n_values]
+    takers = [name for name, kind in MODELS.items() if takes_kinds(kind)]
+    if takers and few and len(few) >= MOSTLY_CODES * len(kinds):
+        yield Advice(
+            f"{quoted(few, range(len(few)))} {'has' if len(few) == 1 else 'have'} few different "
+            f"values. If they are answers or codes, use --model {takers[0]}, which learns how "
+            "likely each value is."
+        )
+
+
+def _long_tails(names: tuple[str, ...], seen: Seen, without: Collection[str]) -> Iterator[Advice]:
+    """Columns that logarithms make even, ``without`` those that are to stay as they are."""
+    better = better_as_logarithms(seen.features, seen.values, seen.logarithms)
+    skewed = [int(i) for i in np.flatnonzero(better) if names[i] not in without]
     if len(skewed):
         option = f"--log {as_option([names[i] for i in skewed])}"
         yield Advice(

@@ -4,6 +4,7 @@ import errno
 import os
 import sys
 import warnings
+from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
@@ -89,7 +90,8 @@ def _loaded(name: str) -> Any:
 
 def _stop(why: object, code: int) -> None:
     sentence = " ".join(in_options(_sentence(why)).splitlines())
-    print(printable(f"Error: {sentence}", sys.stderr), file=sys.stderr)
+    with suppress(OSError):  # the disk that is full may be the one that errors are told to
+        print(printable(f"Error: {sentence}", sys.stderr), file=sys.stderr)
     raise typer.Exit(code)
 
 

@@ -37,6 +37,13 @@ class Covariance(StrEnum):
     diag = "diag"
 
 
+class Gaps(StrEnum):
+    """What gaps say."""
+
+    ignorable = "ignorable"
+    informative = "informative"
+
+
 class Scale(StrEnum):
     """What the noise of columns is measured in."""
 

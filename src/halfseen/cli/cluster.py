@@ -64,6 +64,8 @@ def client_of(cluster: str | None, workers: int | None) -> Iterator[None]:
 
 def _answering(client: Any, address: str) -> Any:
     try:
+        # A client that fails to connect would stay Dask's default for the rest of the process.
+        client(address, timeout=PATIENCE, set_as_default=False).close()
         return client(address, timeout=PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
         raise ConnectionError(

@@ -1,5 +1,6 @@
 """``halfseen describe``: what is missing, before any model."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -8,8 +9,10 @@ import numpy as np
 import typer
 
 from halfseen.cli.advice import Seen, advice, what_methods_use
+from halfseen.cli.kinds import KindOf, as_declared, check_columns, said
 from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, as_option, listed
-from halfseen.cli.reading.command_table import open_table, surveyed
+from halfseen.cli.reading.column_kinds import ColumnKind, column_kinds
+from halfseen.cli.reading.command_table import Surveyed, open_table, surveyed
 from halfseen.cli.value_codes import CodeSums
 from halfseen.cli.voice import Voice
 from halfseen.cli.wording import in_options
@@ -18,16 +21,20 @@ from halfseen.explain.missing import what_is_missing
 from halfseen.explain.words import percent
 from halfseen.moments.far_values import far_values
 from halfseen.rows.arrays import Mask
+from halfseen.rows.naming import quoted
 from halfseen.rows.value_sums import ValueSums
 
 MOST_COLUMNS = 60
 MOST_PATTERNS = 8
+MOST_LABELS = 30
+DECLARED = "It is declared not to be used."
 
 
 def describe(
     data: Data,
     columns: Columns = None,
     drop: Drop = None,
+    kind: KindOf = None,
     missing_values: MissingValues = "",
     show_text: Annotated[
         bool,
@@ -46,21 +53,28 @@ def describe(
       halfseen describe survey.tsv.gz --missing-values 'refused,-9' --drop id --json
     """
     voice = Voice(as_json)
-    gaps = listed(missing_values)
-    table = open_table(data, listed(columns), listed(drop), gaps, show_text=show_text)
+    gaps, declared = listed(missing_values), said(kind)
+    check_columns(declared, data)
+    table = open_table(
+        *(data, listed(columns), listed(drop), gaps),
+        show_text=show_text,
+        kinds=as_declared(declared),
+    )
     all_logged = ValueSums.logging(np.ones(len(table.source.names), bool))
     seen = surveyed(table, ValueSums.of, all_logged, CodeSums.of)
-    found = missingness(seen.table.rows(), seen.features)
+    kinds, words = column_kinds(seen), set(seen.table.worded)
+    numbers = np.array([name not in words for name in seen.table.source.names])
+    found = missingness(seen.table.rows(), seen.features, ordered=numbers)
     voice.note(
         f"{table.file}: {found.n_rows:,} rows, {len(found.names)} columns that can be used.",
         *seen.table.notes,
     )
     voice.say("")
-    _show_columns(voice, found)
+    _show_columns(voice, found, kinds)
+    if show_text:
+        _show_categories(voice, seen)
     _show_patterns(voice, found)
-    summed = Seen(seen.features, *seen.sums)
-    far = far_values(seen.table.rows(), seen.features)
-    given = list(advice(found, summed._replace(far=far)))
+    given = list(advice(found, _numbers(seen, numbers), kinds))
     options = [option for one in given for option in one.options]
     sections = {
         "missing": list(what_is_missing(found)),
@@ -72,16 +86,33 @@ def describe(
         for sentence in sections[key]:
             voice.say(f"  - {sentence}")
         voice.say("")
-    voice.say(f"Next:  {_next(data, columns, drop, missing_values, options)}")
+    voice.say(f"Next:  {_next(data, columns, drop, kind, missing_values, options)}")
     aside = [column for column in seen.table.columns if not column.used]
-    ignored = {column.name: in_options(str(column.sentence)) for column in aside}
-    voice.finish(**_for_machines(found), ignored=ignored, options=options, **sections)
+    ignored = {column.name: in_options(column.sentence or DECLARED) for column in aside}
+    voice.finish(
+        **_for_machines(found),
+        kinds={name: one.kind for name, one in kinds.items()},
+        n_categories={name: one.n_values for name, one in kinds.items() if one.n_values},
+        ignored=ignored,
+        options=options,
+        **sections,
+    )
+
+
+def _numbers(seen: Surveyed, numbers: Mask) -> Seen:
+    """What was summed of the columns of numbers, with values that stand apart."""
+    features = seen.features.select(numbers)
+    values, logarithms, codes = (sums.select(numbers) for sums in seen.sums)
+    names = tuple(np.array(seen.table.source.names, dtype=object)[numbers])
+    far = far_values(seen.table.rows().select(numbers), features) if numbers.any() else []
+    return Seen(names, features, values, logarithms, codes, far)
 
 
 def _next(
     data: Path,
     columns: list[str] | None,
     drop: list[str] | None,
+    kinds: list[str] | None,
     missing_values: str,
     options: list[str],
 ) -> str:
@@ -95,7 +126,8 @@ def _next(
         )
         if listed(given)
     ]
-    words = ["halfseen fit", quote(str(data)), *asked, *options, "--out model.halfseen"]
+    declared = [f"--kind {quote(kind)}" for kind in kinds or ()]
+    words = ["halfseen fit", quote(str(data)), *asked, *declared, *options, "--out model.halfseen"]
     return " ".join(words)
 
 
@@ -106,15 +138,33 @@ _TITLES = {
 }
 
 
-def _show_columns(voice: Voice, found: Missingness) -> None:
+def _show_columns(voice: Voice, found: Missingness, kinds: Mapping[str, ColumnKind]) -> None:
     order = np.argsort(-found.observed, kind="stable")
     rows = [
-        (found.names[i], percent(found.observed[i]), _bar(found.observed[i]))
+        (
+            found.names[i],
+            *([kinds[found.names[i]].told] if kinds else []),
+            percent(found.observed[i]),
+            _bar(found.observed[i]),
+        )
         for i in order[:MOST_COLUMNS]
     ]
-    voice.table("Known values", ("column", "known", ""), rows)
+    head = ("column", "kind", "known", "") if kinds else ("column", "known", "")
+    voice.table("Columns", head, rows, right=len(head) - 2)
     if len(order) > MOST_COLUMNS:
         voice.say(f"... and {len(order) - MOST_COLUMNS} columns that are known less often.")
+    voice.say("")
+
+
+def _show_categories(voice: Voice, seen: Surveyed) -> None:
+    """The words of columns, which may be names of people."""
+    coding = seen.table.coding
+    if coding is None or not coding.worded.any():
+        return
+    voice.say("Categories")
+    for name, labels in zip(coding.names, coding.labels, strict=True):
+        if labels:
+            voice.say(f"  - {name}: {quoted(labels, range(len(labels)), MOST_LABELS)}.")
     voice.say("")
 
 
@@ -133,7 +183,9 @@ def _show_patterns(voice: Voice, found: Missingness) -> None:
     others = found.patterns[MOST_PATTERNS:]
     if others:
         n_rows = sum(pattern.n_rows for pattern in others)
-        voice.say(f"... and {len(others):,} other patterns, in {n_rows:,} rows.")
+        rows_told = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
+        patterns = "1 other pattern" if len(others) == 1 else f"{len(others):,} other patterns"
+        voice.say(f"... and {patterns}, in {rows_told}.")
     voice.say("")
 
 

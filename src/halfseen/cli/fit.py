@@ -1,17 +1,21 @@
 """``halfseen fit``: a model from a table."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from halfseen.cli import choices as scales
-from halfseen.cli.choices import Covariance, Method, Moments, Weights
+from halfseen.cli.choices import Covariance, Gaps, Method, Moments, Weights
 from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of
+from halfseen.cli.kinds import KindOf, as_declared, check_columns, said
 from halfseen.cli.learned import tell
-from halfseen.cli.models import USUAL, Model, check_scales, made
+from halfseen.cli.model_choice import Choice, chosen, codes_told
+from halfseen.cli.models import MODELS_TOLD, Kind, check_scales, made, options_of
 from halfseen.cli.options import (
     Columns,
     Data,
@@ -26,19 +30,25 @@ from halfseen.cli.options import (
     check_writable,
     listed,
 )
-from halfseen.cli.reading.command_table import open_table
+from halfseen.cli.reading.command_table import Opened, open_table
 from halfseen.cli.reading.prepared import prepared
 from halfseen.cli.voice import Voice
 from halfseen.doubt.concerns import concerns_of
+from halfseen.models import MODELS
+from halfseen.tables.declared_kinds import takes_kinds
 
 
 def fit(
     data: Data,
     out: Annotated[Path, typer.Option(help="Where the model is written.")],
     k: Number = "auto",
-    model: Model = USUAL,
+    model: Annotated[
+        Kind | None,
+        typer.Option(help=f"{MODELS_TOLD} Without it, one that takes what the columns hold."),
+    ] = None,
     columns: Columns = None,
     drop: Drop = None,
+    kind: KindOf = None,
     log: Log = None,
     scale: Scale = scales.Scale.robust,
     standardise: Standardise = False,
@@ -59,6 +69,13 @@ def fit(
             help="Noise of groups: one number for all columns, the same in all groups "
             "(tied_spherical) or one each (spherical); or one number a column, the same in all "
             "groups (tied_diag, as a rule) or one each (diag)."
+        ),
+    ] = None,
+    gaps: Annotated[
+        Gaps | None,
+        typer.Option(
+            help="Whether gaps in mixed columns say nothing beyond what is known (ignorable, as a "
+            "rule), or tell of the class themselves (informative)."
         ),
     ] = None,
     weights: Annotated[
@@ -91,14 +108,16 @@ def fit(
 ) -> None:
     r"""Learn a model from a table with gaps, and write it to a file.
 
-    What was done to the columns (--log, --scale standard) is kept in the model, and undone in
-    everything that is shown.
+    Tables of numbers become groups; where some columns hold categories, classes of rows of mixed
+    columns. What was done to the columns (--log, --scale standard) is kept in the model, and undone
+    in everything that is shown.
 
     \b
     For example:
       halfseen fit patients.csv --out patients.halfseen
       halfseen fit patients.csv -k 4 --covariance diag --out patients.halfseen
       halfseen fit patients.parquet -k 4 --log creatinine --drop ward --out m.halfseen
+      halfseen fit survey.csv -k 3 --kind 'tumour stage=ordinal' --out survey.halfseen
       halfseen fit words.mtx --model gamma-poisson -k 20 --out words.halfseen
       halfseen fit folder-of-parquet -k 4 --workers 8 --out big.halfseen
     """
@@ -115,12 +134,22 @@ def fit(
     }
     scale = scales.Scale.standard if standardise else scale
     standardise = scale is scales.Scale.standard
-    estimator = made(model, common, refine, scale, covariance_type=covariance)
-    check_scales(model, listed(log), standardise)
+    kinds = said(kind)
+    own = {"covariance_type": covariance, "kinds": kinds, "gaps": gaps}
+    if model is not None:
+        made(model, common, refine, scale, **own)  # which refuses options of other models
+        check_scales(model, listed(log), standardise)
     far = check_workers(cluster, workers)
-    table = open_table(data, listed(columns), listed(drop), listed(missing_values), workers=far)
+    check_columns(kinds, data)
+    opened = partial(
+        open_table, data, listed(columns), listed(drop), listed(missing_values), workers=far
+    )
     with client_of(cluster, workers) if far else nullcontext(), voice.listening():
+        table, choice = _table(opened, model, own)
+        estimator = made(choice.model, common, refine, scale, **own)
         ready = prepared(voice, table, listed(log), standardise)
+        if choice.sentence:
+            voice.say(choice.sentence)
         X = ready.files if far else ready.given
         with ready.reckoning():
             learned = estimator.fit(X)
@@ -132,10 +161,25 @@ def fit(
         bic = learned.bic(X) if hasattr(learned, "bic") and not far else None
         concerns = [] if far else concerns_of(learned.case(X).in_words())
     learned.save(out, overwrite=force)  # when all that can fail is done
-    tell(voice, learned, ready.n_rows, out, bic, concerns)
+    tell(voice, learned, ready.n_rows, out, bic, concerns, choice.sentence)
     if far:
         return
     voice.say(f"Next:  halfseen report {quote(str(out))} {quote(str(data))} --out report.html")
+
+
+def _table(
+    opened: Callable[..., Opened], model: str | None, own: dict[str, Any]
+) -> tuple[Opened, Choice]:
+    """The table as the model takes it that is asked for, or that suits it."""
+    kinds = as_declared(own["kinds"])
+    if model is not None:
+        return opened(kinds=kinds if takes_kinds(MODELS[model]) else None), Choice(model, "")
+    table = opened(kinds=kinds)
+    choice = chosen(table, options_of(own))
+    if takes_kinds(MODELS[choice.model]):
+        return table, choice
+    numbers = opened()
+    return numbers, Choice(choice.model, f"{choice.sentence}{codes_told(numbers)}")
 
 
 def number_of_components(k: str) -> int | str:

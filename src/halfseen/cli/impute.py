@@ -1,10 +1,9 @@
 """``halfseen impute``: a table without gaps."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -22,11 +21,12 @@ from halfseen.cli.options import (
     listed,
 )
 from halfseen.cli.progress import over_rows
-from halfseen.cli.reading.fitting import Chunk, Fitting, fitting
-from halfseen.cli.reading.kept_columns import Beside, kept_names
+from halfseen.cli.reading.beside import Beside
+from halfseen.cli.reading.filled_chunks import Filled
+from halfseen.cli.reading.fitting import fitting
+from halfseen.cli.reading.kept_columns import kept_names
 from halfseen.cli.results import beside, check_kind, table_file
 from halfseen.cli.voice import Voice
-from halfseen.rows.arrays import Array
 
 
 def impute(
@@ -57,7 +57,8 @@ def impute(
         typer.Option(
             "--std",
             help="Write a second table, filled.std.csv for --out filled.csv: how far off each "
-            "filled value may be, as a standard deviation; 0 where a value is known.",
+            "filled value may be, as a standard deviation; 0 where a value is known, and nothing "
+            "for columns of words.",
         ),
     ] = False,
     seed: Annotated[int | None, typer.Option(min=0, help="Makes --draws repeatable.")] = None,
@@ -69,8 +70,9 @@ def impute(
     r"""Fill the gaps of a table by what the model expects given the rest of the row.
 
     Known values and the order of rows stay as they are. Nothing is filled in beyond the values that
-    a column held when the model was fitted, and columns of whole numbers, or of two values, get
-    such (--expected for averages). A column on a log scale is filled with its geometric mean.
+    a column held when the model was fitted, and columns of whole numbers, or of few values, get
+    such (--expected for averages); columns of words get the likeliest. A column on a log scale is
+    filled with its geometric mean.
 
     \b
     For example:
@@ -87,18 +89,19 @@ def impute(
     given = fitting(learned, data, listed(missing_values))
     names = given.source.names
     kept = kept_names(given, listed(keep), names)
-    order = [name for name in given.source.all_names if name in {*kept, *names}]
+    wanted = {*kept, *names}
+    order = [name for name in given.source.all_names if name in wanted]
     others, filled = Beside(given.source, kept), Filled(learned, given, draws, std, not expected)
     filled.seed = np.random.SeedSequence(seed).entropy
-    with voice.listening(), given.reckoning(), ExitStack() as files:
+    with voice.listening(), given.reckoning(), given.unseen_told(), ExitStack() as files:
         writers = [
             files.enter_context(table_file(path, force=force, for_spreadsheets=for_spreadsheets))
             for path in outs
         ]
         for chunk in over_rows(voice, "Filling gaps", given, dense=True):
             taken = others.take(chunk.n_rows)
-            for write, values in zip(writers, filled.of(chunk), strict=True):
-                columns = taken | dict(zip(names, values.T, strict=True))
+            for write, own in zip(writers, filled.of(chunk), strict=True):
+                columns = taken | own
                 write({name: columns[name] for name in order})
     voice.note(f"{filled.n_gaps - filled.n_left:,} gaps in {filled.n_rows:,} rows were filled.")
     if filled.n_left:
@@ -136,54 +139,3 @@ def _tell(voice: Voice, outs: Sequence[Path], std: bool) -> None:
         voice.say(f"Tables: {outs[0]} to {outs[-1]}")
     else:
         voice.say(f"Table: {outs[0]}")
-
-
-@dataclass
-class Filled:
-    """Fills gaps, and counts them."""
-
-    model: Any
-    given: Fitting
-    draws: int | None = None
-    std: bool = False
-    possible: bool = True
-    seed: Any = 0
-    n_chunks: int = 0
-    n_rows: int = 0
-    n_gaps: int = 0
-    n_left: int = 0
-
-    def of(self, chunk: Chunk) -> list[Array]:
-        """Some rows without gaps, in their own units, for each table that is written; (n, d)."""
-        gaps = np.isnan(chunk.values)
-        tables = list(self._tables(chunk, gaps))
-        self.n_chunks += 1
-        self.n_rows += chunk.n_rows
-        self.n_gaps += int(gaps.sum())
-        self.n_left += int(np.isnan(tables[0]).sum())
-        return tables
-
-    def _tables(self, chunk: Chunk, gaps: Any) -> Iterator[Array]:
-        if self.draws is not None:
-            # A generator of its own for each chunk, or all chunks would have the same draws.
-            random = np.random.default_rng([self.seed, self.n_chunks])
-            self.model.random_state = int(random.integers(2**31))
-            drawn = self.model.impute(chunk.given, draws=self.draws, possible=self.possible)
-            for table in drawn:
-                yield self._known_kept(chunk, gaps, np.asarray(table))
-            return
-        if not self.std:
-            filled = self.model.impute(chunk.given, possible=self.possible)
-            yield self._known_kept(chunk, gaps, np.asarray(filled))
-            return
-        filled, spread = self.model.impute(chunk.given, return_std=True, possible=self.possible)
-        filled, spread = np.asarray(filled), np.asarray(spread)
-        yield self._known_kept(chunk, gaps, filled)
-        # Values of a range vary no more than by half of it, however long a logarithm's tail is.
-        low, high = self.given.in_units(self.model.value_ranges_, possible=False)
-        own = np.minimum(self.given.spread_in_units(filled, spread), (high - low) / 2)
-        yield np.where(gaps, own, 0.0)
-
-    def _known_kept(self, chunk: Chunk, gaps: Any, filled: Array) -> Array:
-        own = self.given.in_units(filled, possible=self.possible)
-        return np.where(gaps, own, chunk.values)

@@ -5,11 +5,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from halfseen.cli.reading.column_kinds import summed_up
 from halfseen.cli.voice import Voice
 from halfseen.cli.wording import in_options
 from halfseen.doubt.concerns import Concern
 from halfseen.explain.portrait import portrait_of
 from halfseen.explain.words import weights_told
+from halfseen.tables.declared_kinds import takes_kinds
 
 
 def tell(
@@ -19,12 +21,17 @@ def tell(
     out: Path,
     bic: float | None,
     concerns: Sequence[Concern],
+    model_reason: str = "",
 ) -> None:
     """Groups or topics, weights and quality, for people and machines."""
     view, choice = portrait_of(model), model.diagnostics_.choice
+    kinds = _kinds(model, view.names)
+    if kinds:
+        voice.say(f"Columns by kind: {summed_up([*kinds.values()])}.")
     if choice is not None:
         voice.say("")
-        voice.say(f"{view.k} {view.nouns} were chosen. {choice.reason}")
+        chosen = f"1 {view.noun} was" if view.k == 1 else f"{view.k} {view.nouns} were"
+        voice.say(f"{chosen} chosen. {choice.reason}")
     voice.say("")
     for title, lines in view.told():
         voice.say(title)
@@ -49,13 +56,16 @@ def tell(
         model=str(out),
         estimator=type(model).__name__,
         n_rows=n_rows,
+        model_reason=model_reason or None,
         columns=list(view.names),
+        kinds=kinds or None,
         components=[
             {
                 view.noun: rank + 1,
                 "component": int(view.order[rank]),
                 "share": view.shares[rank],
                 "centre": dict(zip(view.names, view.centres[rank], strict=True)),
+                **_probabilities(model, view.names, int(view.order[rank])),
             }
             for rank in range(view.k)
         ],
@@ -67,3 +77,22 @@ def tell(
         converged=getattr(model, "converged_", None),
         seconds=model.diagnostics_.seconds,
     )
+
+
+def _probabilities(model: Any, names: Sequence[str], component: int) -> dict[str, Any]:
+    """How likely a component has each value of the columns that have few."""
+    if not takes_kinds(model):
+        return {}
+    own = dict(zip(model.kinds_, names, strict=True))
+    few = {c: p["probabilities"] for c, p in model.profiles_.items() if "probabilities" in p}
+    return {
+        "probabilities": {
+            own[column]: {str(value): shares[component] for value, shares in each.items()}
+            for column, each in few.items()
+        }
+    }
+
+
+def _kinds(model: Any, names: Sequence[str]) -> dict[str, str]:
+    """What the columns are to a model that takes kinds, by their own names."""
+    return dict(zip(names, model.kinds_.values(), strict=True)) if takes_kinds(model) else {}

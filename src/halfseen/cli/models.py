@@ -11,11 +11,9 @@ from halfseen.models import MODELS, USUAL_MODEL
 
 Kind = StrEnum("Kind", {name.replace("-", "_"): name for name in MODELS})  # type: ignore[misc]
 USUAL: Any = Kind(USUAL_MODEL)
-Model = Annotated[
-    Kind,
-    typer.Option(help=" ".join(f"{name}: {kind.about.gives}." for name, kind in MODELS.items())),
-]
-OPTIONS = {"covariance_type": "--covariance"}
+MODELS_TOLD = " ".join(f"{name}: {kind.about.gives}." for name, kind in MODELS.items())
+Model = Annotated[Kind, typer.Option(help=MODELS_TOLD)]
+OPTIONS = {"covariance_type": "--covariance", "kinds": "--kind", "gaps": "--gaps"}
 """Of parameters that not all models have."""
 
 
@@ -29,7 +27,11 @@ def made(
     """An estimator with parameters that all have, and those of its ``own`` that are given."""
     kind = MODELS[model]
     known = signature(kind).parameters
-    given: dict[str, Any] = {name: str(value) for name, value in own.items() if value is not None}
+    given: dict[str, Any] = {
+        name: str(value) if isinstance(value, str) else value
+        for name, value in own.items()
+        if value
+    }
     for name in given:
         if name not in known:
             others = [n for n, other in MODELS.items() if name in signature(other).parameters]
@@ -40,6 +42,11 @@ def made(
         # Columns of a table are in units of their own, and so is their noise.
         given = {"scale": "robust", "covariance_type": "tied_diag"} | given
     return kind(**common, **given)
+
+
+def options_of(own: dict[str, Any]) -> dict[str, str]:
+    """By parameter, the options that were given and that not all models have."""
+    return {name: OPTIONS[name] for name, value in own.items() if value}
 
 
 def check_scales(model: str, log: Any, standardise: bool) -> None:

@@ -19,8 +19,9 @@ from halfseen.cli.options import (
     listed,
 )
 from halfseen.cli.progress import over_rows
+from halfseen.cli.reading.beside import Beside
 from halfseen.cli.reading.fitting import fitting
-from halfseen.cli.reading.kept_columns import Beside, kept_names
+from halfseen.cli.reading.kept_columns import kept_names
 from halfseen.cli.results import check_kind, table_file
 from halfseen.cli.voice import Voice
 from halfseen.explain.portrait import portrait_of
@@ -67,6 +68,7 @@ def predict(
     with (
         voice.listening(),
         given.reckoning(),
+        given.unseen_told(),
         table_file(out, force=force, for_spreadsheets=for_spreadsheets) as write,
     ):
         for chunk in over_rows(voice, f"Finding {view.nouns}", given):
@@ -78,7 +80,7 @@ def predict(
         rows = "1 row is" if n_unusual == 1 else f"{n_unusual:,} rows are"
         voice.note(
             f"{rows} unlike all that the model was learned from (column '{UNUSUAL}' above "
-            f"{HALF:g}): what is said of them may mean little."
+            f"{HALF:g}): what is said of {'it' if n_unusual == 1 else 'them'} may mean little."
         )
     voice.say(f"Table: {out}")
     voice.finish(

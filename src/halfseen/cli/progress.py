@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from halfseen.cli.reading.fitting import CHUNK, Chunk, Fitting
+from halfseen.cli.reading.beside import CHUNK
+from halfseen.cli.reading.fitting import Chunk, Fitting
 from halfseen.cli.voice import Voice
 
 

@@ -13,9 +13,10 @@ OPTIONS = {
     "feature_weights": "--weights",
     "moments": "--moments",
     "scale": "--scale",
+    "gaps": "--gaps",
 }
-ALONE = {"random_state": "--seed"}
-"""Parameters that are only ever named by themselves."""
+ALONE = {"random_state": "--seed", "moments": "--moments"}
+"""Options of parameters that are named by themselves."""
 PHRASES = {
     "name it in missing_values (show_text=True shows it)": "name it with --missing-values "
     "('halfseen describe --show-text' shows it)",
@@ -23,12 +24,20 @@ PHRASES = {
     "refine='em'": "--refine",
     "refine=None": "--no-refine",
     "Files(path, columns=...)": "--columns",
+    "declare it in kinds": "declare it with --kind",
+    "declare them in kinds": "declare them with --kind",
+    "declare the column in kinds": "declare the column with --kind",
+    "leave it out of kinds": "leave out its --kind",
+    "kinds says that": "--kind says that",
+    "kinds names": "--kind names",
 }
 _SETTING = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:'([^']*)'|(\w+))")
 _NAME = re.compile(r"\b(n_components|complete_above|covariance_type)\b")
 _LIST = r"""(\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|, )*\])"""
 _WORDS = re.compile(rf"\bmissing_values={_LIST}")
 _OUT = re.compile(rf"\b([Ll]eave) out {_LIST}")
+_ANY = re.compile(r"[=_\[]|kinds|parameter of")
+"""What is in every one of these."""
 _USE = {"Leave": "Use", "leave": "use"}
 _PARAMETER = re.compile(r"The '(\w+)' parameter of \w+ must")
 
@@ -47,6 +56,8 @@ def in_options(sentence: str) -> str:
     >>> in_options("Leave out ['age', 'body mass'].")
     "Use --drop 'age,body mass'."
     """
+    if not _ANY.search(sentence):  # a table may have a million columns, and a sentence of each
+        return sentence
     for words, option in PHRASES.items():
         sentence = sentence.replace(words, option)
     sentence = _WORDS.sub(lambda m: f"--missing-values {_option(m[1])}", sentence)

@@ -22,6 +22,10 @@ class HiddenValues:
     guess: Array  # (m,)
     spread: Array  # (m,)  the model's own standard deviation
 
+    def only(self, some: Mask) -> "HiddenValues":
+        """Some of them (m,)."""
+        return HiddenValues(*(part[some] for part in vars(self).values()))
+
     def explained(self, of: Mask | slice = slice(None)) -> float:
         """How much of the hidden values' variance the model explains; 0 is no better than means."""
         true, guess = self.true[of], self.guess[of]

@@ -1,8 +1,9 @@
 """How sure the learned parameters are: confidence intervals by bootstrap."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.stats import t as student
@@ -38,12 +39,36 @@ def bootstrapped(
 ) -> dict[str, Interval]:
     """Confidence intervals of all that was learned from ``rows``."""
     check_level(level)
+    return replicates(fitted, rows, seen, bins, n_replicates).of_attributes(level)
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates(Generic[P]):
+    """What would have been learned, had bins of the rows counted more or less."""
+
+    fitted: Fitted[P]
+    parameters: list[P]
+    n_bins: int
+
+    def of_attributes(self, level: float) -> dict[str, Interval]:
+        """Intervals of all that is learned, by name."""
+        estimate, *values = map(self.fitted.attributes, (self.fitted.parameters, *self.parameters))
+        return intervals_from(estimate, values, scales(self.fitted.parameters), level, self.n_bins)
+
+    def of(self, follows: Callable[[P], Array], scale: Scale, level: float) -> Interval:
+        """Intervals of what ``follows`` from parameters."""
+        estimate, values = follows(self.fitted.parameters), map(follows, self.parameters)
+        return _interval(estimate, np.array(list(values)), scale, level, self.n_bins)
+
+
+def replicates(
+    fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, n_replicates: int
+) -> Replicates[P]:
+    """From the rows that the model was learned from."""
     check_learned_from(fitted, seen)
     # The Bayesian bootstrap: every bin counts for something, so no feature is ever lost.
     weights = np.random.default_rng(0).exponential(size=(n_replicates, bins.n))
-    values = [fitted.attributes(one) for one in _replicates(fitted, rows, seen, bins, weights)]
-    estimate = fitted.attributes(fitted.parameters)
-    return intervals_from(estimate, values, scales(fitted.parameters), level, bins.n)
+    return Replicates(fitted, _replicates(fitted, rows, seen, bins, weights), bins.n)
 
 
 def _replicates(fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, weights: Array) -> list[P]:
@@ -73,6 +98,8 @@ def intervals_from(
     """
     found = {}
     for name, scale in scales.items():
+        if np.isnan(estimate[name]).all():
+            continue  # which only other columns have
         values = np.array([replicate[name] for replicate in replicates])
         found[name] = _interval(np.asarray(estimate[name]), values, scale, level, n_bins)
     return found

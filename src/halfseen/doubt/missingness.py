@@ -94,11 +94,15 @@ def missingness_of(names: Sequence[str], table: Array) -> Missingness:
 
 
 def missingness(
-    rows: Rows, sums: FeatureSums | None = None, names: tuple[str, ...] | None = None
+    rows: Rows,
+    sums: FeatureSums | None = None,
+    names: tuple[str, ...] | None = None,
+    ordered: Mask | None = None,
 ) -> Missingness:
     """Look through rows, wherever they are; ``sums`` are those of the features, if known already.
 
-    Two passes, one if the sums are known. ``names`` if the features have better ones.
+    Two passes, one if the sums are known. ``names`` if the features have better ones. Values that
+    are higher or lower are those of ``ordered`` (d,) features, of all if it is None.
     """
     sums = rows.accumulate(FeatureSums.of) if sums is None else sums
     compared = _compared(sums.count)
@@ -126,7 +130,7 @@ def missingness(
         dependence=float(np.abs(excess).max(initial=0.0)),
         most_dependent=(pair_names[i], pair_names[j]) if some else None,
         together=bool(some and excess[i, j] > 0),
-        shift=_shift(pair_names, found.values),
+        shift=_shift(pair_names, found.values, None if ordered is None else ordered[compared]),
         n_compared=len(pair_names),
     )
 
@@ -170,9 +174,9 @@ def _rarest(names: Sequence[str], count: Array) -> Pair | None:
     return Pair(names[i], names[j], int(count[i, j]))
 
 
-def _shift(names: Sequence[str], sums: GapValueSums) -> Shift | None:
+def _shift(names: Sequence[str], sums: GapValueSums, ordered: Mask | None) -> Shift | None:
     """The clearest sign that gaps depend on values, if there is one."""
-    found = sums.clearest_shift()
+    found = sums.clearest_shift(ordered)
     if found is None:
         return None
     return Shift(names[found.feature], names[found.where_missing], *found[2:])

@@ -24,6 +24,7 @@ from halfseen.doubt.few_rows import few_rows
 from halfseen.doubt.halves import MANY_ROWS, Halves, Trial
 from halfseen.doubt.rank_test import RankTest, rank_tests
 from halfseen.doubt.reasons import of_climb, of_spectrum, unconfirmed
+from halfseen.method.at_hand import in_own_order
 from halfseen.method.fit import Fit, fit_rows
 from halfseen.method.model import Model
 from halfseen.method.plan import Settings, check_used
@@ -70,7 +71,9 @@ def choose(
         # Fits that are compared differ in their components and rows, not in their luck.
         random_state=0 if settings.random_state is None else settings.random_state,
     )
-    bins = bins_for(None, rows) if bins is None else bins
+    if bins is None:  # the order of the rows must not decide which lots they are in
+        rows, seen = _in_own_order(rows, seen)
+        bins = bins_for(None, rows)
     if not model.about.labels:  # what is read off moments, and scored as moments see rows
         settings, rows, seen = _calm(settings, model, rows, seen)
     features = seen.complete if settings.method == "partial" else seen.kept
@@ -91,10 +94,13 @@ def choose(
                 raise
         if not model.about.labels:
             return _of_loadings(settings, model, rows, bins, tests, by_moments)
+    # What the columns are, all rows say: halves are to differ in their components alone.
+    part, kept = rows.select(seen.kept), seen.of_kept()
+    model, candidate = (one.suited(part, kept) for one in (model, candidate or model))
     few = few_rows(rows, bins, MOST_ROWS)
     few_seen = seen if few.rows is rows else survey(few.rows, settings.complete_above)
     n_ways = 2 if few_seen.sums.n_rows >= MANY_ROWS else 4
-    halves = Halves(settings, candidate or model, few.rows, few.bins, n_ways)
+    halves = Halves(settings, candidate, few.rows, few.bins, n_ways)
     trials: dict[int, Trial] = {}
 
     def tried(k: int, beside: Trial | None) -> Trial:
@@ -110,6 +116,14 @@ def choose(
         return float(model.shares(fit.parameters).min())
 
     return decided(tests, tried, smallest, seen.sums.n_rows, most, model.about.noun)
+
+
+def _in_own_order(rows: Rows, seen: Survey) -> tuple[Rows, Survey]:
+    own = in_own_order(rows, seen)
+    if own is rows:
+        return rows, seen
+    sums = own.accumulate(FeatureSums.of)
+    return own, replace(seen, sums=replace(sums, n_empty=seen.sums.n_empty))
 
 
 def _calm(

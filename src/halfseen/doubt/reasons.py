@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from halfseen.doubt.choice import HeldOut
 from halfseen.doubt.climb import Climbed
 from halfseen.doubt.rank_test import RankTest
+from halfseen.rows.naming import plural
 
 SCALE = "1 would be the same, 0 is chance"
 
@@ -55,7 +56,7 @@ def of_climb(way: Climbed, noun: str) -> str:
     chosen = way.chosen
     if chosen.n_components == 1:
         return _of_none(way, noun)
-    said = f"{chosen.n_components} {noun}s: "
+    said = f"{chosen.n_components} {plural(noun)}: "
     if chosen.agreement is not None:
         said += (
             "halves of the rows, fitted apart, find the same ones (agreement "
@@ -77,7 +78,7 @@ def _of_none(way: Climbed, noun: str) -> str:
     best = max(refused, key=lambda step: step.gain)
     likely = "more" if best.gain > 0 else "less"
     return (
-        f"1 {noun}: no number of {noun}s reproduces between halves of the rows and predicts "
+        f"1 {noun}: no number of {plural(noun)} reproduces between halves of the rows and predicts "
         f"held-out rows better. Of those tried, {best.n_components} come closest: held-out rows "
         f"are {likely} likely than under 1, by {abs(best.gain):.3g} ± {best.error:.2g} a row, but "
         f"{best.refused}."

@@ -8,7 +8,7 @@ import numpy as np
 
 from halfseen.doubt.cross_scores import of_models_not_kept
 from halfseen.method.fit import Fitted
-from halfseen.method.learn import Learned, learn
+from halfseen.method.model import Start
 from halfseen.method.plan import Plan, Routes, planned, routes
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.origin_sums import OriginSecond, origin_third
@@ -19,7 +19,9 @@ from halfseen.moments.thirds import packed
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines.reweighted import ReweightedRows
+from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
 
@@ -40,9 +42,7 @@ def replicated_parameters(
     fitted, rows, seen = _calm(fitted, rows, seen)
     learned = _moment_replicates(fitted, rows, seen, bins, weights)
     found, plan = [one.found for one in learned], _planned(fitted, seen)
-    known = np.all([one.used for one in learned], axis=0)
-    if plan.recovery == "regress":
-        known &= plan.kept.complete
+    known = plan.known(np.all([one.used for one in learned], axis=0))
     if not known.all():
         regression = fitted.model.regression(plan.kept)
         references = [regression.reference(one.found, known[one.used]) for one in learned]
@@ -52,7 +52,7 @@ def replicated_parameters(
 
 def moment_replicates(
     fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, weights: Array
-) -> list[Learned[P]]:
+) -> list[Start]:
     """Replicates by moments alone, of the features that these are taken of."""
     return _moment_replicates(*_calm(fitted, rows, seen), bins, weights)
 
@@ -71,7 +71,7 @@ def _calm(fitted: Fitted[P], rows: Rows, seen: Survey) -> tuple[Fitted[P], Rows,
 
 def _moment_replicates(
     fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, weights: Array
-) -> list[Learned[P]]:
+) -> list[Start]:
     sums = None
     if fitted.settings.moments == "available":
         sums = _sums(rows, seen.sums.mean, bins)
@@ -97,9 +97,11 @@ def _planned(fitted: Fitted[Any], seen: Survey) -> Plan:
 
 def _replicate(
     fitted: Fitted[P], part: ReweightedRows, seen: Survey, sums: BinSums | None
-) -> Learned[P]:
+) -> Start:
     if sums is None:  # means move too; which features are complete does not
+        varied = _varies(seen.sums)
         seen = replace(seen, sums=part.accumulate(FeatureSums.of))
+        _check_vary(part.names, varied, _varies(seen.sums))
     plan = _planned(fitted, seen)
     if sums is not None:  # as the fit did, without those that never meet
         used = plan.used.copy()
@@ -108,17 +110,35 @@ def _replicate(
     ways = (
         routes(plan, fitted.model, part)
         if sums is None
-        else _from_sums(sums, part.weights)(plan.used)
+        else _from_sums(sums, part.weights, part.names)(plan.used)
     )
     plan = replace(plan, recovery="later", polish=False)
-    return learn(part, part, fitted.model, plan, ways, Stages())
+    return fitted.model.start(part, plan, ways, Stages())
 
 
-def _from_sums(sums: BinSums, weights: Array) -> Callable[[Mask], Routes]:
+def _from_sums(sums: BinSums, weights: Array, names: tuple[str, ...]) -> Callable[[Mask], Routes]:
     replicate = sums.reweighted(weights)
+    _check_vary(names, sums.whole.varies, replicate.varies)
 
     def ways(used: Mask) -> Routes:
         moments = replicate if used.all() else replicate.select(used)
         return Routes(OriginSecond(moments), origin_third(moments))
 
     return ways
+
+
+def _varies(sums: FeatureSums) -> Mask:
+    return np.asarray(sums.minimum < sums.maximum)
+
+
+def _check_vary(names: tuple[str, ...], before: Mask, after: Mask) -> None:
+    """Raise DataError if a replicate leaves out all rows in which some feature differs.
+
+    What does not vary ``before`` it either, as without outliers, was learned all the same.
+    """
+    lost = np.flatnonzero(before & ~after)
+    if len(lost):
+        raise DataError(
+            f"Without some of the rows {quoted(names, lost)} would not vary, so that nothing can "
+            "be learned of how sure the model is. Leave such columns out, or add rows."
+        )

@@ -3,19 +3,22 @@
 What each parameter can be follows from its declaration (:mod:`halfseen.method.learned`).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from halfseen.method.fit import Fitted
-from halfseen.method.learned import Declared, declared
-from halfseen.method.scale import ANY, FRACTION, POSITIVE, SHARE
+from halfseen.method.learned import Declared, declared, of_kept
+from halfseen.method.scale import ANY, DEFINITE, FRACTION, POSITIVE, SHARE
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.gathered import gathered
 from halfseen.rows.possible_values import PossibleValues
-from halfseen.tables.arrays_and_frames import in_memory
+from halfseen.rows.rows import Block
+from halfseen.tables.arrays_and_frames import feature_names, in_memory
 
+N_DRAWN = 8
+"""Rows that are drawn to see whether they are numbers."""
 ROUNDING = 1e-6
 """By which shares may miss one."""
 
@@ -46,9 +49,13 @@ def check_consistent(estimator: Any) -> None:
         raise ValueError("it uses none of its features")
     _check_shared(estimator)
     axes = estimator._model().axes
-    for one in declared(estimator.Parameters):
+    learns = estimator.learns(vars(estimator))
+    for one in declared(learns):
         _check_declared(estimator, one, axes.get(one.field, one.axes[-1]))
+    for one in declared(learns):
+        _check_beside(estimator, one, {other.field: other.name for other in declared(learns)})
     _check_preprocessing(estimator)
+    _check_coding(estimator)
     _check_use(estimator.fitted)
 
 
@@ -74,22 +81,55 @@ def _check_shared(estimator: Any) -> None:
 def _check_declared(estimator: Any, one: Declared, axes: str) -> None:
     """What the model learned, of the features that it uses."""
     kept, values = estimator.kept_features_, np.asarray(getattr(estimator, one.name))
-    sides = {"k": estimator.n_components_, "d": len(kept)}
+    sides = {"k": estimator.n_components_, **dict.fromkeys("de", len(kept))}
+    sides |= {"l": len(values), "q": values.shape[-1]} if values.ndim else {"l": 0, "q": 0}
     shape = tuple(sides[axis] for axis in axes)
     if values.shape != shape:
         raise ValueError(f"'{one.name}' has shape {values.shape}, and its parameters make {shape}")
-    values = values[..., kept] if "d" in axes else values
+    values = of_kept(values, axes, kept)
+    if one.scale is FRACTION and axes.startswith("l"):
+        total = np.nansum(values, axis=0)[np.isfinite(values).any(axis=0)]
+        if (np.abs(total - 1) > ROUNDING).any():
+            raise ValueError(f"'{one.name}' holds shares that do not sum to 1")
     if one.otherwise is not None and np.isnan(one.otherwise):
         values = values[~np.isnan(values)]  # what only some features have
     for rule in _rules(one):
         _check(one.name, values, rule)
+    if one.scale is DEFINITE:
+        _check_definite(one.name, values)
     if one.scale is SHARE and axes == "k" and abs(values.sum() - 1) > ROUNDING:
         raise ValueError(f"'{one.name}' sums to {values.sum():g}, and shares sum to 1")
 
 
+def _check_beside(estimator: Any, one: Declared, names: Mapping[str, str]) -> None:
+    """What only features with something else have, no other has."""
+    if one.beside is None:
+        return
+    known, needed = (
+        ~np.isnan(np.asarray(getattr(estimator, name))[..., estimator.kept_features_])
+        for name in (one.name, names[one.beside])
+    )
+    if (known & ~needed).any():
+        raise ValueError(
+            f"what it learned does not fit together: '{one.name}' is known of a feature of which "
+            f"'{names[one.beside]}' is not"
+        )
+
+
+def _check_definite(name: str, values: Array) -> None:
+    """Covariances are symmetric, and no direction has none."""
+    scale = np.abs(values).max(initial=0.0)
+    if np.abs(values - values.swapaxes(-1, -2)).max(initial=0.0) > ROUNDING * scale:
+        raise ValueError(f"'{name}' holds a covariance that is not symmetric")
+    try:
+        np.linalg.cholesky(values)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(f"'{name}' holds a covariance that is not positive definite") from error
+
+
 def _rules(one: Declared) -> Iterator[Rule]:
     yield FINITE
-    if one.scale is ANY:
+    if one.scale is ANY or one.scale is DEFINITE:
         yield MODERATE
     if one.scale is POSITIVE:
         yield ABOVE
@@ -109,13 +149,32 @@ def _check_use(fitted: Fitted[Any]) -> None:
 
     What several parameters must have in common only the model knows; a trial shows whether they do.
     """
+    try:
+        with np.errstate(all="ignore"):
+            finite = all(np.isfinite(said).all() for said in _said(fitted))
+    except (ValueError, LookupError, ArithmeticError, np.linalg.LinAlgError) as error:
+        raise ValueError(f"what it learned does not fit together: {error}") from error
+    if not finite:
+        raise ValueError("what it learned does not fit together: it says of rows what is no number")
+
+
+def _said(fitted: Fitted[Any]) -> Iterator[Array]:
+    """What the model says of rows, and rows that it draws."""
     model, parameters = fitted.model, fitted.parameters
     rows = in_memory(np.vstack(list(_trials(fitted))))
-    with np.errstate(all="ignore"):
-        hidden = gathered(rows, lambda block: model.hidden(block, parameters))
-        cells = gathered(rows, lambda block: np.hstack(model.cells(block, parameters)))
-    if not (np.isfinite(hidden).all() and np.isfinite(cells).all()):
-        raise ValueError("what it learned does not fit together: it says of rows what is no number")
+    for verb in (model.hidden, model.unusual, model.cells, model.fills):
+        yield gathered(rows, _flat(verb, parameters))
+    yield np.asarray(model.draw(parameters, N_DRAWN, np.random.RandomState(0))[0])
+
+
+def _flat(verb: Callable[[Block, Any], Any], parameters: Any) -> Callable[[Block], Array]:
+    """What a verb says of rows, or two things beside each other; (n, m)."""
+
+    def said(block: Block) -> Array:
+        found = verb(block, parameters)
+        return np.hstack(found) if isinstance(found, tuple) else np.asarray(found)
+
+    return said
 
 
 def _trials(fitted: Fitted[Any]) -> Iterator[Array]:
@@ -145,3 +204,19 @@ def _check_preprocessing(estimator: Any) -> None:
         raise ValueError("its preprocessing is of other columns than it was fitted to")
     _check("preprocessing_", done.centre, FINITE)
     _check("preprocessing_", done.scale, ABOVE)
+
+
+def _check_coding(estimator: Any) -> None:
+    """Whether columns of words have codes, and those that are not used are not part of it."""
+    coding = getattr(estimator, "coding_", None)
+    if coding is None:
+        return
+    if coding.names != feature_names(estimator):
+        raise ValueError("its coding is of other columns than it was fitted to")
+    if (estimator.kept_features_ & coding.left_out).any():
+        raise ValueError("its coding says that a feature is not used, and it uses it")
+    highest = np.array([len(labels) - 1 for labels in coding.labels])
+    words = estimator.kept_features_ & coding.worded
+    low, high = estimator.value_ranges_[:, words]
+    if (low < 0).any() or (high > highest[words]).any():
+        raise ValueError("its coding lacks labels of values that it saw")

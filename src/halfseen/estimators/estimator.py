@@ -28,13 +28,17 @@ from halfseen.method.fit import Fit, Fitted, fit_rows, fit_stream, look_through
 from halfseen.method.learned import attributes, n_free, parameters_of
 from halfseen.method.model import About, Model
 from halfseen.method.plan import Settings
-from halfseen.moments.survey import survey
+from halfseen.moments.survey import Survey, survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.errors import WeakMomentsWarning, warn
 from halfseen.rows.gathered import gathered
+from halfseen.rows.naming import plural
 from halfseen.rows.possible_values import PossibleValues
+from halfseen.rows.rows import Rows
+from halfseen.rows.stages import Stages
 from halfseen.store.not_over_input import check_not_input
 from halfseen.tables.arrays_and_frames import feature_names
+from halfseen.tables.coding import decoded, unused_names
 from halfseen.tables.door import open_rows
 from halfseen.tables.files import paths_of
 from halfseen.tables.observed_blocks import ObservedBlocks
@@ -132,8 +136,12 @@ class Estimator(BaseEstimator):
     """What the model learns."""
     refinements: ClassVar[tuple[str, ...]] = ("em",)
     """What ``refine`` may be, besides None."""
+    takes_kinds: ClassVar[bool] = False
+    """Whether columns may be of words, and a parameter ``kinds`` says what columns are."""
     later: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
     """Learned attributes that older model files do not have, from those that they do."""
+    decided: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """What fits decide that parameters leave open, beside what models learn, with its forms."""
 
     def __init__(
         self,
@@ -175,6 +183,10 @@ class Estimator(BaseEstimator):
         if Estimator.__doc__ is not None:  # as without docstrings
             cls.__doc__ = complete(cls, Estimator.__doc__)
 
+    def learns(self, decided: Mapping[str, Any]) -> type[Any]:
+        """What the model learns, if its parameters or what a fit ``decided`` make a difference."""
+        return self.Parameters
+
     def _model(self) -> Model[Any]:
         """The model that the parameters make."""
         raise NotImplementedError
@@ -193,6 +205,8 @@ class Estimator(BaseEstimator):
         like = clone(self)
         if "max_iter" in like.get_params():  # topics have none, and are not climbed to be compared
             like.set_params(max_iter=min(self.max_iter, CANDIDATE_PASSES))
+        if self.takes_kinds:
+            like.coding_ = self.coding_
         return cast("Model[Any]", like._model())
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -207,16 +221,23 @@ class Estimator(BaseEstimator):
         return self._learn(X, sample_weight, None)
 
     def _learn(self, X: Any, sample_weight: Any, observed: ObservedBlocks | None) -> Self:
-        settings, model = self.checked()
+        settings, _ = self.checked()
         self.__dict__.pop("stream_", None)  # a fit starts anew
         rows, stages = open_rows(self, X, sample_weight, observed)
-        seen = look_through(settings, model, rows, stages)
+        model = self._model()  # which may rest on what the columns are
+        seen = look_through(settings, model, rows, stages, unused_names(self))
+        return self._keep(self._fit(settings, model, rows, seen, stages))
+
+    def _fit(
+        self, settings: Settings, model: Model[Any], rows: Rows, seen: Survey, stages: Stages
+    ) -> Fit[Any]:
+        """The fit, with what parameters leave open decided."""
         if settings.n_components != "auto":
-            return self._keep(fit_rows(settings, model, rows, seen, settings.n_components, stages))
+            return fit_rows(settings, model, rows, seen, settings.n_components, stages)
         with stages("number of components"):
             choice = choose(settings, model, rows, seen, candidate=self.candidate())
         fit = fit_rows(settings, model, rows, seen, choice.n_components, stages)
-        return self._keep(replace(fit, diagnostics=replace(fit.diagnostics, choice=choice)))
+        return replace(fit, diagnostics=replace(fit.diagnostics, choice=choice))
 
     @available_if(streams)  # type: ignore[untyped-decorator]
     def partial_fit(
@@ -274,7 +295,7 @@ class Estimator(BaseEstimator):
         """A component that less than one row belongs to is one too many."""
         left = int(np.count_nonzero(shares >= 1 / n_rows))
         if left < wanted:
-            nouns = "components" if self.about.labels else f"{self.about.noun}s"
+            nouns = "components" if self.about.labels else plural(self.about.noun)
             removed = " and were removed" if len(shares) < wanted else ""
             warn(
                 f"{wanted - left} of {wanted} {nouns} ended with less than one row's weight"
@@ -288,7 +309,7 @@ class Estimator(BaseEstimator):
         check_is_fitted(self)
         model = self._model()
         parameters = parameters_of(
-            self.Parameters, vars(self), self.kept_features_, self.n_components_, model.axes
+            self.learns(vars(self)), vars(self), self.kept_features_, self.n_components_, model.axes
         )
         return self._fitted_with(model, parameters)
 
@@ -310,6 +331,7 @@ class Estimator(BaseEstimator):
             type(self).__name__,
             hasattr(self, "stream_"),
             PossibleValues(self.value_ranges_[0], self.value_ranges_[1], self.value_steps_),
+            getattr(self, "coding_", None),
         )
 
     def _each(self, X: Any, observed: ObservedBlocks | None) -> Callable[..., Array]:
@@ -409,13 +431,18 @@ class Estimator(BaseEstimator):
         """
         return filled(self, X, return_std=return_std, draws=draws, possible=possible)
 
-    def sample(self, n_samples: int = 1) -> tuple[Array, Any]:
-        """Draw rows without gaps, and what is hidden behind them."""
+    def sample(self, n_samples: int = 1) -> tuple[Any, Any]:
+        """Draw rows without gaps, and what is hidden behind them.
+
+        Where columns hold words these are an array of objects.
+        """
         fitted = self.fitted
         check_count("n_samples", n_samples, 1)
         random = check_random_state(self.random_state)
         rows, hidden = fitted.model.draw(fitted.parameters, n_samples, random)
-        return spread_out(rows, fitted.kept, fitted.constants), hidden
+        every = spread_out(rows, fitted.kept, fitted.constants)
+        words = self.takes_kinds and self.coding_.worded.any()
+        return (decoded(self.coding_, every) if words else every), hidden
 
     def intervals(
         self,
@@ -558,6 +585,7 @@ class Estimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.estimator_type = "density_estimator" if self.about.labels else tags.estimator_type
         tags.input_tags.allow_nan = True
+        tags.input_tags.string = self.takes_kinds
         # scikit-learn has no tag for counts; these make its checks use whole numbers.
         tags.input_tags.positive_only = tags.input_tags.categorical = self.about.counts
         return tags

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -12,7 +13,9 @@ from halfseen.moments.survey import survey
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Rows
 from halfseen.tables.arrays_and_frames import feature_names, read_new_table
+from halfseen.tables.coded_tables import read_new
 from halfseen.tables.column_order import in_fitted_order
+from halfseen.tables.declared_kinds import takes_kinds
 from halfseen.tables.door import is_elsewhere, open_rows
 from halfseen.tables.files import Files
 from halfseen.tables.observed_blocks import ObservedBlocks, check_no_blocks
@@ -25,7 +28,8 @@ def same_rows(
     """The rows of ``X``, whatever the estimator could be fitted to, with the fitted features."""
     check_is_fitted(estimator)
     reader = clone(estimator)  # reading a table sets names, and the estimator has its own
-    rows, _ = open_rows(reader, in_fitted_order(estimator, X), sample_weight, observed)
+    ordered, coding = in_fitted_order(estimator, X), getattr(estimator, "coding_", None)
+    rows, _ = open_rows(reader, ordered, sample_weight, observed, coding)
     fitted, given = feature_names(estimator), feature_names(reader)
     unnamed = not hasattr(reader, "feature_names_in_")
     if len(given) != len(fitted) or (given != fitted and not unnamed):
@@ -45,6 +49,14 @@ def new_rows(estimator: Any, X: Any, observed: ObservedBlocks | None = None) -> 
         rows = read_sparse(estimator, X, reset=False, observed=observed)
     else:
         check_no_blocks(observed)
-        rows = MemoryRows(read_new_table(estimator, X), feature_names(estimator))
+        read = read_new if takes_kinds(estimator) else read_new_table
+        return checked_rows(estimator, read(estimator, X))
+    estimator._model().check(survey(rows, 1.0))
+    return rows
+
+
+def checked_rows(estimator: Any, table: np.ndarray[Any, Any]) -> MemoryRows:
+    """The rows of a table (n, d) with values that the model can have."""
+    rows = MemoryRows(table, feature_names(estimator))
     estimator._model().check(survey(rows, 1.0))
     return rows

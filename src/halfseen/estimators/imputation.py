@@ -1,45 +1,85 @@
 """Filling gaps: expectations, how sure they are, or draws."""
 
+from collections.abc import Callable
 from functools import partial
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from halfseen.estimators.fitted_rows import new_rows
+from halfseen.estimators.fitted_rows import checked_rows, new_rows
 from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.gathered import gathered, whole_table
 from halfseen.rows.rows import Block, Rows
-from halfseen.tables.arrays_and_frames import read_new_table
+from halfseen.tables.arrays_and_frames import as_table, read_new_table
 from halfseen.tables.batches import is_batches
+from halfseen.tables.coded_tables import CodedTable, read_new_coded
+from halfseen.tables.coding import Coding
 from halfseen.tables.column_order import in_fitted_order, in_order_of
 from halfseen.tables.containers import arrow_table, filled_like, table_like
-from halfseen.tables.door import is_elsewhere
+from halfseen.tables.declared_kinds import takes_kinds
+from halfseen.tables.files import Files
+from halfseen.tables.unseen import warn_of_unseen
+from halfseen.tables.words_of_files import with_words
 
 
 def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bool) -> Any:
     """``X`` with its gaps filled, in the container it came in."""
     _check_draws(draws, return_std)
-    if is_elsewhere(X):
-        fill = partial(filled, estimator, return_std=return_std, draws=draws, possible=possible)
-        return [fill(batch) for batch in X] if is_batches(X) else fill(_in_memory(estimator, X))
-    fitted, rows, ordered = estimator.fitted, new_rows(estimator, X), in_fitted_order(estimator, X)
-    table = read_new_table(estimator, X)
-    allowed = fitted.possible.nearest if possible else fitted.possible.within
+    fill = partial(_fill, estimator, return_std=return_std, draws=draws, possible=possible)
+    if isinstance(X, str | Path | Files):
+        return fill(_in_memory(estimator, X))[0]  # what is unseen was said when it was read
+    if is_batches(X):
+        each = list(map(fill, X))
+        done, counts = [result for result, _ in each], sum(unseen for _, unseen in each)
+    else:
+        done, counts = fill(X)
+    if takes_kinds(estimator):
+        warn_of_unseen(estimator.coding_, np.asarray(counts))
+    return done
+
+
+def _fill(
+    estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bool
+) -> tuple[Any, Array]:
+    """What is filled, and how many cells of each column hold what the fit did not see."""
+    X = as_table(X)
+    fitted, ordered = estimator.fitted, in_fitted_order(estimator, X)
+    rows, (table, unseen) = _read(estimator, X)
+    coding, allowed = _coding(estimator), _allowed(fitted, possible)
 
     def give(values: Array) -> Any:
-        return in_order_of(X, filled_like(ordered, table, allowed(values)))
+        return in_order_of(X, filled_like(ordered, table, allowed(values), coding, unseen))
 
+    counts: Array = unseen.sum(axis=0)
     if draws is not None:
         random = check_random_state(estimator.random_state)
-        return [give(values) for values in _drawn(fitted, rows, int(draws), random)]
+        return [give(values) for values in _drawn(fitted, rows, int(draws), random)], counts
     mean, variance = _expected(fitted, rows)
     if not return_std:
-        return give(mean)
-    spread = np.where(np.isnan(table), np.sqrt(variance), 0.0)
-    return give(mean), in_order_of(X, table_like(ordered, spread))
+        return give(mean), counts
+    spread = np.where(np.isnan(table) & ~unseen, np.sqrt(variance), 0.0)
+    return (give(mean), in_order_of(X, table_like(ordered, spread))), counts
+
+
+def _read(estimator: Any, X: Any) -> tuple[Rows, CodedTable]:
+    """The rows of a table in memory, and the table."""
+    if not takes_kinds(estimator):
+        rows, table = new_rows(estimator, X), read_new_table(estimator, X)
+        return rows, CodedTable(table, np.zeros(table.shape, bool))
+    made = read_new_coded(estimator, X)
+    return checked_rows(estimator, made.values), made
+
+
+def _coding(estimator: Any) -> Coding | None:
+    return estimator.coding_ if takes_kinds(estimator) else None
+
+
+def _allowed(fitted: Fitted[Any], possible: bool) -> Callable[[Array], Array]:
+    return fitted.possible.nearest if possible else fitted.possible.within
 
 
 def _check_draws(draws: Any, return_std: bool) -> None:
@@ -53,17 +93,19 @@ def _check_draws(draws: Any, return_std: bool) -> None:
 
 def _in_memory(estimator: Any, X: Any) -> Any:
     """What is in files, as an Arrow table if the model's columns have names."""
-    rows = new_rows(estimator, X)
+    rows, coding = new_rows(estimator, X), _coding(estimator)
     table = whole_table(rows)
+    if coding is not None and (coding.worded | coding.left_out).any():
+        return with_words(X if isinstance(X, Files) else Files(X), coding, table)
     named = hasattr(estimator, "feature_names_in_")
     return arrow_table(rows.names, table) if named else table
 
 
 def _expected(fitted: Fitted[Any], rows: Rows) -> tuple[Array, Array]:
-    """Means and variances of all cells given what is observed in the row; (n, d) each."""
+    """What cells are filled with given what is observed in the row, and variances; (n, d) each."""
 
     def both(block: Block) -> Array:
-        return np.hstack(fitted.model.cells(block, fitted.parameters))
+        return np.hstack(fitted.model.fills(block, fitted.parameters))
 
     mean, variance = np.hsplit(gathered(rows.select(fitted.kept), both), 2)
     no_spread = np.where(np.isnan(fitted.constants), np.nan, 0.0)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from halfseen.tables.coding import columns_of_words
 from halfseen.tables.containers import with_fractions
 from halfseen.tables.dask_collections import Parts, is_dask, parts_of
 from halfseen.tables.observed_blocks import check_no_blocks_on_dask
@@ -35,12 +36,25 @@ def lazily(method: Callable[..., Any]) -> Callable[..., Any]:
         parts = parts_of(X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a row that is not the user's
-            example = method(self, parts.example, *args, **options)
+            example = method(self, _readable(self, parts.example), *args, **options)
         seed = check_random_state(self.random_state).randint(2**31)
         call = _Call(method.__name__, self, args, options, seed, _nothing_like(example))
-        return _assembled(example, X, parts, _mapped(call, parts))
+        words = columns_of_words(self)
+        return _assembled(example, X, parts, _mapped(call, parts), words)
 
     return either
+
+
+def _readable(model: Any, example: Any) -> Any:
+    """An example row in which columns of objects that were numbers in the fit are numbers."""
+    coding = getattr(model, "coding_", None)
+    if coding is None or isinstance(example, np.ndarray):
+        return example
+    words, readable = columns_of_words(model), example.copy()
+    for name, kind in example.dtypes.items():
+        if name not in words and kind.kind not in "biuf":
+            readable[name] = np.nan
+    return readable
 
 
 def lazy_transformer(estimator: E) -> E:
@@ -97,16 +111,19 @@ def _nothing_like(example: Any) -> Any:
     return example[:0]
 
 
-def _assembled(example: Any, X: Any, parts: Parts, results: list[Any]) -> Any:
+def _assembled(
+    example: Any, X: Any, parts: Parts, results: list[Any], words: frozenset[str]
+) -> Any:
     """One collection of all partitions' results, or a tuple of such, as the example is."""
     if isinstance(example, tuple | list):
         each = [
-            _assembled(value, X, parts, [result[place] for result in results])
+            _assembled(value, X, parts, [result[place] for result in results], words)
             for place, value in enumerate(example)
         ]
         return type(example)(*each) if hasattr(example, "_fields") else type(example)(each)
-    join = _array if isinstance(example, np.ndarray) else _frame
-    return join(example, X, parts, results)
+    if isinstance(example, np.ndarray):
+        return _array(example, X, parts, results)
+    return _frame(example, X, parts, results, words)
 
 
 def _array(example: np.ndarray[Any, Any], X: Any, parts: Parts, results: list[Any]) -> Any:
@@ -121,12 +138,13 @@ def _array(example: np.ndarray[Any, Any], X: Any, parts: Parts, results: list[An
     return dask.array.concatenate(blocks, allow_unknown_chunksizes=True)
 
 
-def _frame(example: Any, X: Any, parts: Parts, results: list[Any]) -> Any:
+def _frame(example: Any, X: Any, parts: Parts, results: list[Any], words: frozenset[str]) -> Any:
     import dask.dataframe
     from dask import delayed
 
-    meta = with_fractions(example.iloc[:0])
-    typed = [delayed(_as_types)(result, dict(meta.dtypes)) for result in results]
+    meta = with_fractions(example.iloc[:0], words)
+    types = {name: kind for name, kind in meta.dtypes.items() if name not in words}
+    typed = [delayed(_as_types)(result, types) for result in results]
     divisions = getattr(X, "divisions", None)
     return dask.dataframe.from_delayed(typed, meta=meta, divisions=divisions, verify_meta=False)
 

@@ -1,6 +1,7 @@
 """What of an estimator is in its model file: parameters, and all that was learned."""
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from halfseen.method.learned import forms
 from halfseen.rows.arrays import Array
 from halfseen.store import model_file
 from halfseen.store.kind import Forms, Kind, Later
+from halfseen.tables.coding import Coding
 from halfseen.tables.preprocessing import Preprocessing
 
 RECORDS: dict[str, type] = {
-    kind.__name__: kind for kind in (Choice, Diagnostics, HeldOut, Preprocessing, RankTest)
+    kind.__name__: kind for kind in (Choice, Coding, Diagnostics, HeldOut, Preprocessing, RankTest)
 }
 """Types of values with named fields. Fields added to them later need no change here."""
 
@@ -36,6 +38,9 @@ SHARED: Forms = {
     "lower_bound_": ("float", "NoneType"),
 }
 """What every estimator learns, and the forms that may have: k components, d features."""
+
+CODED: Forms = {"coding_": ("Coding",)}
+"""What estimators learn beside, whose columns may be of words."""
 
 LATER: Later = {
     "value_ranges_": lambda learned: _anything(len(learned["kept_features_"])),
@@ -64,11 +69,17 @@ def kind_of(estimator: Any) -> Kind:
         name=estimator.__name__,
         make=make,
         check=check_consistent,
-        forms={**SHARED, **forms(estimator.Parameters)},
+        forms=_forms,
         sizes={"k": "n_components_"},
         records=RECORDS,
         later={**LATER, **estimator.later},
     )
+
+
+def _forms(estimator: Any, learned: Mapping[str, Any]) -> Forms:
+    """All that an estimator learns, given what was decided in its fit."""
+    coded = CODED if estimator.takes_kinds else {}
+    return {**SHARED, **coded, **estimator.decided, **forms(estimator.learns(learned))}
 
 
 def save(estimator: Any, path: str | os.PathLike[str], *, overwrite: bool) -> None:

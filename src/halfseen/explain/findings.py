@@ -24,6 +24,7 @@ def summary(
         "its cells are empty. Rows and columns with gaps were used as they are, and no value was "
         "made up to fill a gap.",
         f"The model describes them by {counted(view)}, numbered from the most common.",
+        *_left_out(fitted),
         *_preprocessing(fitted),
         *notes,
     ]
@@ -33,6 +34,12 @@ def summary(
 def counted(view: Portrait) -> str:
     """How many components there are."""
     return f"{view.k} {view.nouns if view.k > 1 else view.noun}"
+
+
+def _left_out(fitted: Fitted[object]) -> list[str]:
+    """What was said of columns that are not used."""
+    coding = fitted.coding
+    return [] if coding is None else [coding.sentences[i] for i in np.flatnonzero(~fitted.taken)]
 
 
 def _preprocessing(fitted: Fitted[object]) -> list[str]:
@@ -115,6 +122,7 @@ def weights(fitted: Fitted[object], view: Portrait) -> Section:
                 float(observed[i]),
             )
             for i in np.lexsort((-observed, -weights))
+            if fitted.taken[i]
         ],
         ("column", "weight"),
     )

@@ -6,7 +6,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.explain.portrait import WITHHELD, Doubts, Grid, HeatMap
+from halfseen.explain.portrait import WITHHELD, Doubts, Grid, HeatMap, Sure
+from halfseen.explain.section import Section
+from halfseen.explain.withheld import few_behind
 from halfseen.explain.words import MOST, Told, number, percent, plural, years_among
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import whole
@@ -80,6 +82,10 @@ class Groups:
             scores=np.where(few, 0.0, self.scores),
         )
 
+    def for_sharing(self, doubts: Doubts, table: Array, least: float) -> Self:
+        """The same without means that fewer than ``least`` rows stand behind."""
+        return self.withholding(few_behind(doubts, table, least))
+
     @property
     def noun(self) -> str:
         """As the model has it."""
@@ -114,10 +120,8 @@ class Groups:
         return [self._told(i, members) for i in range(self.k)]
 
     def _told(self, i: int, members: str) -> Told:
-        scores = self.scores[i]
-        by_size = np.argsort(-np.abs(scores), kind="stable")
-        apart = [int(d) for d in by_size if abs(scores[d]) >= SOMEWHAT]
-        lines = [self._difference(i, d) for d in apart[:MOST]]
+        apart = sorted(self._differences(i), key=lambda one: -one[0])
+        lines = [said for _, said in apart[:MOST]]
         if len(apart) > MOST:
             lines.append(f"and {len(apart) - MOST} more that differ less")
         if self.withheld[i].all():
@@ -126,6 +130,11 @@ class Groups:
             lines = ["Nothing stands out: every column is about average."]
         title = f"{self.noun.capitalize()} {i + 1}: {percent(self.shares[i])} of {members}"
         return Told(title, lines)
+
+    def _differences(self, i: int) -> list[tuple[float, str]]:
+        """What sets a group apart, and how much."""
+        sizes = enumerate(np.abs(self.scores[i]))
+        return [(size, self._difference(i, d)) for d, size in sizes if size >= SOMEWHAT]
 
     def _difference(self, i: int, d: int) -> str:
         score = self.scores[i, d]
@@ -144,20 +153,6 @@ class Groups:
         """Means of the groups, coloured by how far they are from average."""
         telling = np.argsort(-np.abs(self.scores).max(axis=0), kind="stable")[:MOST_DRAWN]
         chosen = sorted(map(int, telling))
-
-        def text(k: int, d: int) -> str:
-            return "" if self.withheld[k, d] else self._number(self.centres[k, d], d)
-
-        def tip(k: int, d: int) -> str:
-            if self.withheld[k, d]:
-                return f"{self.names[d]} in {self.noun} {k + 1}: {WITHHELD}"
-            said = self._number(self.centres[k, d], d)
-            mean = f"{self.names[d]} in {self.noun} {k + 1}: {said}"
-            if low is not None and high is not None and np.isfinite(high[k, d]):
-                ends = self._number(low[k, d], d), self._number(high[k, d], d)
-                mean += f" (between {ends[0]} and {ends[1]})"
-            return f"{mean}; average of all rows {self._number(self.average[d], d)}"
-
         return Grid(
             title=f"What the {self.nouns} are like",
             caption=f"Average of each column in each {self.noun}. Red is above the average of all "
@@ -165,10 +160,28 @@ class Groups:
             + bool(self.geometric.any()) * " Averages of columns on a log scale are geometric."
             + bool(self.withheld.any()) * " What is withheld is left out of that average, too.",
             features=chosen,
+            lines=[self.names[d] for d in chosen],
+            n_lines=len(self.names),
             shade=np.clip(self.scores[:, chosen].T / 2, -1.0, 1.0),
-            texts=[[text(k, d) for k in range(self.k)] for d in chosen],
-            tips=[[tip(k, d) for k in range(self.k)] for d in chosen],
+            texts=[[self._text(k, d) for k in range(self.k)] for d in chosen],
+            tips=[[self._tip(k, d, low, high) for k in range(self.k)] for d in chosen],
         )
+
+    def _text(self, k: int, d: int) -> str:
+        return "" if self.withheld[k, d] else self._number(self.centres[k, d], d)
+
+    def _tip(self, k: int, d: int, low: Array | None, high: Array | None) -> str:
+        if self.withheld[k, d]:
+            return f"{self.names[d]} in {self.noun} {k + 1}: {WITHHELD}"
+        mean = f"{self.names[d]} in {self.noun} {k + 1}: {self._number(self.centres[k, d], d)}"
+        if low is not None and high is not None and np.isfinite(high[k, d]):
+            ends = self._number(low[k, d], d), self._number(high[k, d], d)
+            mean += f" (between {ends[0]} and {ends[1]})"
+        return f"{mean}; average of all rows {self._number(self.average[d], d)}"
+
+    def chapters(self, sure: Sure) -> list[Section]:
+        """None."""
+        return []
 
     def heat_map(self, n_words: int) -> HeatMap:
         """The same on paper, of all features."""

@@ -8,8 +8,12 @@ from halfseen.explain.words import percent
 
 
 def missing_in(case: Case) -> Missingness:
-    """What is missing in the table of a case."""
-    return missingness(case.rows, case.seen.sums, case.fitted.own_names)
+    """What is missing in the table of a case, but for columns that are not used at all."""
+    used = case.fitted.taken
+    names = tuple(name for name, use in zip(case.fitted.own_names, used, strict=True) if use)
+    coding = case.fitted.coding
+    ordered = None if coding is None else ~coding.worded[used]
+    return missingness(case.rows.select(used), case.seen.sums.select(used), names, ordered)
 
 
 def what_is_missing(found: Missingness) -> Iterator[str]:
@@ -36,21 +40,8 @@ def what_is_missing(found: Missingness) -> Iterator[str]:
 
 
 def _dependence(found: Missingness) -> Iterator[str]:
-    if found.most_dependent is None:
-        return
-    first, second = found.most_dependent
-    if found.independent:
-        yield (
-            "Columns look to be missing independently of each other (the largest deviation is "
-            f"{found.dependence:.1f} standard ones; chance gives up to 5)."
-        )
-    else:
-        how = "together" if found.together else "one instead of the other"
-        yield (
-            f"Columns are not missing independently of each other: '{first}' and '{second}' are "
-            f"known {how} more often than chance would have it ({found.dependence:,.0f} standard "
-            "deviations)."
-        )
+    if found.most_dependent is not None:
+        yield _together(found, *found.most_dependent)
     if found.shift is not None:
         more = "higher" if found.shift.difference > 0 else "lower"
         yield (
@@ -58,3 +49,16 @@ def _dependence(found: Missingness) -> Iterator[str]:
             f"'{found.shift.feature}' is {more} by {abs(found.shift.difference):.1f} of its "
             "standard deviations."
         )
+
+
+def _together(found: Missingness, first: str, second: str) -> str:
+    if found.independent:
+        return (
+            "Columns look to be missing independently of each other (the largest deviation is "
+            f"{found.dependence:.1f} standard ones; chance gives up to 5)."
+        )
+    how = "together" if found.together else "one instead of the other"
+    return (
+        f"Columns are not missing independently of each other: '{first}' and '{second}' are known "
+        f"{how} more often than chance would have it ({found.dependence:,.0f} standard deviations)."
+    )

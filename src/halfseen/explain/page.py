@@ -15,7 +15,7 @@ from halfseen.explain.rows import RowsTable, some_rows
 from halfseen.explain.section import Section
 from halfseen.explain.shown_intervals import certainty
 from halfseen.explain.sureness import caution, sureness
-from halfseen.explain.withheld import LEAST_ROWS, few_behind, said_of
+from halfseen.explain.withheld import LEAST_ROWS, said_of
 from halfseen.store.atomic import write_whole
 
 
@@ -59,11 +59,12 @@ def report_page(
     case = replace(case.in_words(), cells_shown=include_rows)
     fitted, whole = case.fitted, case.portrait
     found, doubts = missing_in(case), whole.doubts(case.sample.rows)
-    view = whole.withholding(few_behind(doubts, case.sample.table, least_rows))
+    view = whole.for_sharing(doubts, case.sample.table, least_rows)
     sure = certainty(case, view)
     sections = [
         summary(fitted, view, found, notes),
         components(view, sure),
+        *view.chapters(sure.of),
         gaps(found),
         weights(fitted, view),
         sureness(case, view, doubts, sure, grouped),

@@ -1,28 +1,38 @@
 """A learned model as people are shown it: in the table's own units, most common first."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen.doubt.intervals import Interval
+from halfseen.explain.section import Section
 from halfseen.explain.words import Told
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.rows import Rows
 
 WITHHELD = "Withheld, as too few rows stand behind it."
+Sure = Callable[[Callable[[Any], Array]], Interval | None]
+"""From what follows from a model's parameters to its 95 % interval, if there is one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """What components are like, for the page: a line for each of some features."""
+    """What components are like, for the page: a line for each of some features, or several."""
 
     title: str
     caption: str
     features: list[int]
+    lines: list[str]  # their names
     shade: Array  # (lines, k)  from -1, blue, to 1, red
     texts: list[list[str]]
     tips: list[list[str]]
+    n_lines: int  # that there would be if all were drawn
+    what: str = "columns"  # that lines are
+    heads: tuple[str, ...] = ()  # above lines, where a feature has several
+    labels: tuple[str, ...] = ()  # of lines, below those
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,11 +146,17 @@ class Portrait(Protocol):
     def withholding(self, few: Mask) -> Self:
         """The same without some of the centres (k, d), nor what they could be reckoned from."""
 
+    def for_sharing(self, doubts: Doubts, table: Array, least: float) -> Self:
+        """The same without what fewer than ``least`` of the rows of ``table`` stand behind."""
+
     def told(self, members: str = "rows") -> list[Told]:
         """Each component in words."""
 
     def grid(self, low: Array | None, high: Array | None) -> Grid:
         """What components are like; ``low`` and ``high`` (k, d) are ends of 95 % intervals."""
+
+    def chapters(self, sure: Sure) -> list[Section]:
+        """Chapters of the page that only such components have."""
 
     def heat_map(self, n_words: int) -> HeatMap:
         """What components are like; where features are listed by rank, so many of them."""

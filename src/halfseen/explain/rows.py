@@ -26,7 +26,8 @@ def some_rows(view: Portrait, fitted: Fitted[Any], sample: Sample, memberships: 
 
     ``memberships`` (n, k) are of the sample's rows.
     """
-    done, years = fitted.preprocessing, years_among(fitted)
+    done, years, coding = fitted.preprocessing, years_among(fitted), fitted.coding
+    labels = ((),) * len(view.names) if coding is None else coding.labels
     columns = range(min(len(view.names), MOST_COLUMNS))
     n_known = (~np.isnan(sample.table)).sum(axis=1)
     rows = []
@@ -35,10 +36,15 @@ def some_rows(view: Portrait, fitted: Fitted[Any], sample: Sample, memberships: 
         for place in clearest:
             row = sample.table[place][None]
             values = (row if done is None else done.undo(row))[0]
-            cells = [
-                number(values[d], bool(years[d])) if np.isfinite(values[d]) else "" for d in columns
-            ]
+            cells = [_written(values[d], labels[d], bool(years[d])) for d in columns]
             share = percent(float(memberships[place, k]))
             rows.append([str(sample.numbers[place] + 1), f"{view.noun} {k + 1}", share, *cells])
     head = ["row", view.noun, view.belonging]
     return RowsTable([*head, *(view.names[d] for d in columns)], rows)
+
+
+def _written(value: float, labels: tuple[str, ...], year: bool) -> str:
+    """A cell: the word that a code stands for, or a number."""
+    if not np.isfinite(value):
+        return ""
+    return labels[int(value)] if labels else number(value, year)

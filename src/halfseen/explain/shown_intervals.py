@@ -1,15 +1,17 @@
 """How sure a model is of what is shown: confidence intervals, if there can be any."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from halfseen.doubt.concerns import Case
-from halfseen.doubt.intervals import N_REPLICATES, Interval, bootstrapped
+from halfseen.doubt.intervals import N_REPLICATES, Interval, Replicates, replicates
 from halfseen.doubt.learned_rows import learned_from
 from halfseen.doubt.replicates import sums_fit
 from halfseen.explain.portrait import Portrait
+from halfseen.method.scale import ANY
 from halfseen.rows.arrays import Array
 
 LEVEL = 0.95
@@ -24,6 +26,11 @@ class Certainty:
     share_low: Array | None = None  # (k,)  of how common components are
     share_high: Array | None = None
     none_because: str = ""
+    replicates: Replicates[Any] | None = None
+
+    def of(self, follows: Callable[[Any], Array]) -> Interval | None:
+        """The interval of what follows from the model's parameters, if there are any."""
+        return None if self.replicates is None else self.replicates.of(follows, ANY, LEVEL)
 
 
 def certainty(case: Case, portrait: Portrait) -> Certainty:
@@ -31,19 +38,21 @@ def certainty(case: Case, portrait: Portrait) -> Certainty:
     why_not = _why_not(case)
     if why_not:
         return Certainty(none_because=why_not)
-    found = bootstrapped(case.fitted, case.rows, case.seen, case.bins, LEVEL, N_REPLICATES)
+    again = replicates(case.fitted, case.rows, case.seen, case.bins, N_REPLICATES)
+    found = again.of_attributes(LEVEL)
     centres, shares = portrait.learned_as
     low, high = _ends(found, centres, portrait.order)
     if low is None or high is None:
         return Certainty(none_because="Averages are not learned as such.")
     low, high = portrait.in_own_units(low), portrait.in_own_units(high)
-    return Certainty(low, high, *_ends(found, shares, portrait.order))
+    return Certainty(low, high, *_ends(found, shares, portrait.order), replicates=again)
 
 
 def _ends(
     found: dict[str, Interval], name: str | None, order: Any
 ) -> tuple[Array | None, Array | None]:
-    return (None, None) if name is None else (found[name].low[order], found[name].high[order])
+    # What no feature has, as averages of categories, has no intervals either.
+    return (found[name].low[order], found[name].high[order]) if name in found else (None, None)
 
 
 def _why_not(case: Case) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 
 from halfseen.doubt.concerns import Case, concerns_of, facts_of
 from halfseen.doubt.concerns.spectrum import noise_of_spectrum
+from halfseen.doubt.hidden_values import HiddenValues
 from halfseen.explain.charts.bars import Bar, bar_chart
 from halfseen.explain.charts.number import number_chart
 from halfseen.explain.charts.plane import histogram, spectrum_chart
@@ -26,7 +27,7 @@ def sureness(case: Case, view: Portrait, doubts: Doubts, sure: Certainty, groupe
     if choice is not None:
         sentences.append(f"How many {view.nouns} there are was chosen. {choice.reason}")
         figures += number_chart(choice, view.noun, view.nouns)
-    hidden = case.hidden_values
+    hidden = _of_numbers(case)
     if hidden is not None:
         sentences.append(
             f"{len(hidden.true):,} known values were hidden from the model and filled in again. It "
@@ -57,6 +58,15 @@ def sureness(case: Case, view: Portrait, doubts: Doubts, sure: Certainty, groupe
     seen, noise = case.fitted.diagnostics, noise_of_spectrum(case)
     figures.append(spectrum_chart(seen.spectrum, seen.n_kept_eigenvalues, noise))
     return Section("sure", "How sure we are", sentences, figures, [], [])
+
+
+def _of_numbers(case: Case) -> HiddenValues | None:
+    """Hidden values that vary about an average; None if there are too few."""
+    hidden = case.hidden_values
+    if hidden is None:
+        return None
+    numbers = ~case.fitted.nominal[hidden.feature]
+    return hidden.only(numbers) if numbers.any() else None
 
 
 def _explained(share: float) -> str:

@@ -7,7 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.explain.portrait import WITHHELD, Doubts, Grid, HeatMap
+from halfseen.explain.portrait import WITHHELD, Doubts, Grid, HeatMap, Sure
+from halfseen.explain.section import Section
+from halfseen.explain.withheld import few_behind
 from halfseen.explain.words import MOST, Told, percent, plural, shortened
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import whole
@@ -73,6 +75,10 @@ class Topics:
             withheld=np.broadcast_to(wholly[:, None], few.shape),
             average=average if wholly.any() else self.average,
         )
+
+    def for_sharing(self, doubts: Doubts, table: Array, least: float) -> Self:
+        """The same without topics that fewer than ``least`` rows stand behind."""
+        return self.withholding(few_behind(doubts, table, least))
 
     @property
     def noun(self) -> str:
@@ -142,10 +148,16 @@ class Topics:
             caption=f"Share of each column in each {self.noun}, for the most common columns of "
             f"every {self.noun}.",
             features=chosen,
+            lines=[self.names[d] for d in chosen],
+            n_lines=len(self.names),
             shade=-np.sqrt(shown[:, chosen].T / float(shown.max() or 1.0)),
             texts=[[text(k, d) for k in range(self.k)] for d in chosen],
             tips=[[tip(k, d) for k in range(self.k)] for d in chosen],
         )
+
+    def chapters(self, sure: Sure) -> list[Section]:
+        """None."""
+        return []
 
     def heat_map(self, n_words: int) -> HeatMap:
         """On paper each topic lists its most common features."""

@@ -7,7 +7,7 @@ from halfseen.explain.portrait import Doubts, Portrait
 from halfseen.explain.words import percent
 from halfseen.rows.arrays import Array, Mask
 
-__all__ = ["LEAST_ROWS", "few_behind", "said_of"]
+__all__ = ["LEAST_ROWS", "few_behind", "rows_behind", "said_of"]
 
 
 def few_behind(doubts: Doubts, table: Array, least: float) -> Mask:
@@ -16,10 +16,13 @@ def few_behind(doubts: Doubts, table: Array, least: float) -> Mask:
     By the effective number of rows ``(Σ c)² / Σ c²``, over the rows of ``table`` (n, d) that have
     a value, each carrying a component by ``c``.
     """
-    carried, seen = doubts.carried, ~np.isnan(table)
+    return np.asarray(rows_behind(doubts.carried, ~np.isnan(table)) < least)
+
+
+def rows_behind(carried: Array, seen: Mask) -> Array:
+    """The effective number of rows, of those ``seen`` (n, d), by which each is carried; (k, d)."""
     total, squares = carried.T @ seen, (carried**2).T @ seen
-    behind = np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
-    return np.asarray(behind < least)
+    return np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
 
 
 def said_of(view: Portrait, least: float) -> list[str]:

@@ -6,7 +6,8 @@ import numpy as np
 
 from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.percentages import percent as percent  # all words are to be had from here
+from halfseen.rows.naming import plural as plural  # all words are to be had from here
+from halfseen.rows.percentages import percent as percent
 from halfseen.tables.identifiers import named_as_year
 
 MOST = 8
@@ -60,15 +61,6 @@ def years_among(fitted: Fitted[Any]) -> Mask:
     return years
 
 
-def plural(noun: str) -> str:
-    """Several of them.
-
-    >>> plural("group"), plural("class")
-    ('groups', 'classes')
-    """
-    return f"{noun}{'es' if noun.endswith('s') else 's'}"
-
-
 def shortened(name: str, longest: int) -> str:
     """A name with its middle cut out if it is long: how names end often tells them apart.
 
@@ -88,7 +80,7 @@ def weights_told(names: tuple[str, ...], weights: Array, observed: Array) -> lis
     full = [names[d] for d in np.flatnonzero(relative >= 0.95)]
     lines = []
     if full:
-        lines.append(f"In full: {_some(full)}.")
+        lines.append(f"In full: {some_of(full)}.")
     less = [d for d in np.argsort(-relative, kind="stable") if 0 < relative[d] < 0.95]
     lines += [
         f"{names[d]}: weight {relative[d]:.2f}, being known for {percent(observed[d])} of rows."
@@ -99,10 +91,11 @@ def weights_told(names: tuple[str, ...], weights: Array, observed: Array) -> lis
         lines.append(f"{more} more column{'s' * (more > 1)} counted less than those.")
     unused = [names[d] for d in np.flatnonzero(weights == 0)]
     if unused:
-        lines.append(f"Not used to find the components: {_some(unused)}.")
+        lines.append(f"Not used to find the components: {some_of(unused)}.")
     return lines
 
 
-def _some(names: list[str], most: int = 12) -> str:
+def some_of(names: list[str], most: int = 12) -> str:
+    """Names, of which there may be many."""
     shown = names if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
     return ", ".join(shown)

@@ -1,6 +1,7 @@
 """The rows of a small table in memory, in an order that is their own."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.method.starts import MANY_ROWS
 from halfseen.moments.survey import Survey
@@ -12,6 +13,11 @@ from halfseen.rows.some_rows import some_rows
 
 MOST_CELLS = 5_000_000
 """Of tables that are held in memory while starts are tried."""
+MOST_FILLED = 100_000
+"""The same of sparse tables, which are filled in: that costs nothing if they are small."""
+
+MOST_COLUMNS = 100
+"""Of sparse tables that are: wider ones are spared the triples of their columns."""
 
 
 def at_hand(rows: Rows, kept: Survey) -> Rows:
@@ -21,19 +27,50 @@ def at_hand(rows: Rows, kept: Survey) -> Rows:
     rows of a table are sorted, and whether they are weighted or repeated, then changes no bit of
     what is learned; how its columns are sorted changes sums by rounding only, and never the starts.
     """
-    n_rows, width = kept.sums.n_rows, len(kept.names)
-    if rows.sparse or n_rows > MANY_ROWS or n_rows * width > MOST_CELLS:
+    every = _few(rows, kept)
+    if every is None:
         return rows
-    every = some_rows(rows, MANY_ROWS)
-    counts = np.ones(len(every.table)) if every.weights is None else every.weights
-    if abs(counts.sum() - n_rows) > 1e-6 * n_rows:
-        return rows
-    own = own_order(every.table)
-    known = np.where(np.isnan(every.table), np.inf, every.table)[:, own]
-    different, which = np.unique(known, axis=0, return_inverse=True)
+    table, counts, own = every
+    different, which = np.unique(table[:, own], axis=0, return_inverse=True)
     times: Array = np.zeros(len(different))
-    np.add.at(times, which.reshape(-1), counts)
-    order = np.random.default_rng(0).permutation(len(different))
-    table = np.where(np.isinf(different), np.nan, different)[order][:, np.argsort(own)]
-    weights = None if (times == 1).all() else times[order]
-    return MemoryRows(np.ascontiguousarray(table), rows.names, weights)
+    ascending = np.argsort(counts, kind="stable")  # sums to the last bit, in whatever order
+    np.add.at(times, which.reshape(-1)[ascending], counts[ascending])
+    order = _shuffled(len(different))
+    return _in_memory(different[order][:, np.argsort(own)], times[order], rows.names)
+
+
+def in_own_order(rows: Rows, seen: Survey) -> Rows:
+    """The same for rows that are drawn by lot: each is there by itself, as often as it was."""
+    every = _few(rows, seen)
+    if every is None:
+        return rows
+    table, counts, own = every
+    ascending = np.lexsort([counts, *table[:, own[::-1]].T])
+    order = ascending[_shuffled(len(table))]
+    return _in_memory(table[order], counts[order], rows.names)
+
+
+def _few(rows: Rows, seen: Survey) -> tuple[Array, Array, NDArray[np.intp]] | None:
+    """All rows (n, d) with infinity in the gaps, how often each counts (n,), and columns in order.
+
+    None if they are many.
+    """
+    n_rows, n_cells = seen.sums.n_rows, seen.sums.n_rows * len(seen.names)
+    if n_rows > MANY_ROWS or n_cells > (MOST_FILLED if rows.sparse else MOST_CELLS):
+        return None
+    if rows.sparse and len(seen.names) > MOST_COLUMNS:
+        return None
+    every = some_rows(rows, MANY_ROWS + 1)
+    if len(every.table) > MANY_ROWS:  # which count for less than one each
+        return None
+    counts = np.ones(len(every.table)) if every.weights is None else every.weights
+    return np.where(np.isnan(every.table), np.inf, every.table), counts, own_order(every.table)
+
+
+def _shuffled(n: int) -> NDArray[np.intp]:
+    return np.random.default_rng(0).permutation(n)
+
+
+def _in_memory(known: Array, counts: Array, names: tuple[str, ...]) -> MemoryRows:
+    table = np.ascontiguousarray(np.where(np.isinf(known), np.nan, known))
+    return MemoryRows(table, names, None if (counts == 1).all() else counts)

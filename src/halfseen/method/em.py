@@ -14,9 +14,10 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from halfseen.method.definite import coordinates_of, from_coordinates
 from halfseen.method.learned import Declared, declared
 from halfseen.method.model import Climb, Polished
-from halfseen.method.scale import ANY, SHARE
+from halfseen.method.scale import ANY, DEFINITE, FRACTION, SHARE
 from halfseen.rows.arrays import Array
 from halfseen.rows.rows import Block, Rows
 
@@ -25,6 +26,8 @@ AT_REST = 1e-10
 """In units in which parameters are of the order of one."""
 LEAST_SHARE = 1e-10
 """A component that no row belongs to keeps a trace of weight, so that it can come back."""
+FARTHEST = 0.7
+"""That a coordinate of a covariance may leap: a standard deviation doubles or halves at most."""
 
 
 class Expected(Protocol):
@@ -115,9 +118,13 @@ def _apart(one: P, other: P, units: Mapping[str, Array]) -> float:
     for field in declared(one):
         if field.role.climbs:
             a, b = getattr(one, field.field), getattr(other, field.field)
+            if field.scale is DEFINITE:
+                total += float(np.sum((coordinates_of(b) - coordinates_of(a)) ** 2))
+                continue
             # A share that vanishes has no end on the scale of leaps.
-            unit = units[field.field] if field.scale is ANY else 1.0 if field.scale is SHARE else a
-            total += float(np.sum(((b - a) / unit) ** 2))
+            shares = field.scale is SHARE or field.scale is FRACTION
+            unit = units[field.field] if field.scale is ANY else 1.0 if shares else a
+            total += float(np.nansum(((b - a) / unit) ** 2))
     return math.sqrt(total)
 
 
@@ -134,12 +141,17 @@ def _leaped(start: P, once: P, twice: P, units: Mapping[str, Array]) -> P:
     points = list(zip(*(_coordinates(p, fields, units) for p in (start, once, twice)), strict=True))
     steps = [b - a for a, b, _ in points]
     bends = [c - 2 * b + a for a, b, c in points]
-    length = np.sqrt(sum(float(np.sum(s**2)) for s in steps))
-    bend = np.sqrt(sum(float(np.sum(b**2)) for b in bends))
+    # What only some features have is NaN for the others.
+    length = np.sqrt(sum(float(np.nansum(s**2)) for s in steps))
+    bend = np.sqrt(sum(float(np.nansum(b**2)) for b in bends))
     ratio = max(length / bend, 1.0) if bend > 0 else 1.0
     leap = [
         point[0] + 2 * ratio * s + ratio**2 * b
         for point, s, b in zip(points, steps, bends, strict=True)
+    ]
+    leap = [
+        np.clip(x, point[2] - FARTHEST, point[2] + FARTHEST) if one.scale is DEFINITE else x
+        for one, x, point in zip(fields, leap, points, strict=True)
     ]
     placed = {one.field: _placed(one, x, units) for one, x in zip(fields, leap, strict=True)}
     return replace(twice, **placed)  # type: ignore[type-var]
@@ -148,18 +160,27 @@ def _leaped(start: P, once: P, twice: P, units: Mapping[str, Array]) -> P:
 def _coordinates(
     parameters: Any, fields: Sequence[Declared], units: Mapping[str, Array]
 ) -> list[Array]:
-    return [
-        value / units[one.field] if one.scale is ANY else np.log(value)
-        for one in fields
-        for value in [getattr(parameters, one.field)]
-    ]
+    return [_coordinate(one, getattr(parameters, one.field), units) for one in fields]
+
+
+def _coordinate(one: Declared, value: Array, units: Mapping[str, Array]) -> Array:
+    if one.scale is ANY:
+        return value / units[one.field]
+    if one.scale is DEFINITE:
+        return coordinates_of(value)
+    # Fractions may well end at zero, which logarithms never reach.
+    return np.sqrt(value) if one.scale is FRACTION else np.log(value)
 
 
 def _placed(one: Declared, value: Array, units: Mapping[str, Array]) -> Array:
     if one.scale is ANY:
         return value * units[one.field]
+    if one.scale is DEFINITE:
+        return from_coordinates(value)
     if one.scale is SHARE:
         shares = np.exp(value - value.max())
         return normalised(shares / shares.sum())
+    if one.scale is FRACTION:
+        return np.asarray(np.clip(value, 0.0, 1.0) ** 2)
     with np.errstate(over="ignore"):  # a leap may be wild; it is bounded next
         return np.asarray(np.exp(value))

@@ -1,5 +1,6 @@
 """From rows to a fit: look them through, plan, learn, and say how it went."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -14,7 +15,7 @@ from halfseen.method.reckoning import reckoning
 from halfseen.moments.gaps.joint_counts import pair_counts
 from halfseen.moments.gaps.joint_gaps import INDEPENDENT_BELOW, Gaps
 from halfseen.moments.magnitudes import check_magnitudes
-from halfseen.moments.origin_sums import OriginSecond, OriginSums, origin_third
+from halfseen.moments.origin_sums import OriginSecond, OriginSums, check_varies, origin_third
 from halfseen.moments.survey import Survey, survey, survey_of
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.seen_once import RowsSeenOnce
@@ -24,6 +25,7 @@ from halfseen.rows.naming import features, quoted
 from halfseen.rows.possible_values import PossibleValues
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
+from halfseen.tables.coding import Coding
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,8 @@ class Diagnostics:
         another, which is named. Their parameters are found by regression and polishing.
     choice : Choice or None
         How ``n_components="auto"`` was decided.
+    covariance_reason : str
+        Why covariances are of that kind, if the fit decided that; empty otherwise.
     """
 
     spectrum: Array
@@ -87,6 +91,7 @@ class Diagnostics:
     n_agreeing: int = 1
     never_together: dict[str, str] = field(default_factory=dict)
     choice: Any = None  # a Choice, which knows more than fits do
+    covariance_reason: str = ""
 
     @property
     def gaps_independent(self) -> bool:
@@ -103,20 +108,20 @@ def diagnose(
     never_together: dict[str, str],
 ) -> Diagnostics:
     """Collect what the stages of a fit know; ``gaps`` are those of all features."""
-    evidence = learned.evidence
+    start = learned.start
     return Diagnostics(
-        spectrum=evidence.whitening.spectrum,
-        n_kept_eigenvalues=evidence.whitening.rank,
-        off_diagonal_fraction=learned.decomposition.off_diagonal,
+        spectrum=start.spectrum,
+        n_kept_eigenvalues=start.n_kept,
+        off_diagonal_fraction=start.decomposition.off_diagonal,
         dropped_features=survey.dropped,
         n_empty_rows=survey.sums.n_empty,
         dependence_of_gaps=gaps.dependence_of_features,
-        third_moment=evidence.third.route,
-        third_moment_reason=evidence.third.reason,
-        n_unseen_triples=evidence.third.n_unseen,
+        third_moment=start.route,
+        third_moment_reason=start.reason,
+        n_unseen_triples=start.n_unseen,
         incomplete_features=incomplete_features,
         seconds=dict(stages.seconds),
-        strengths=learned.decomposition.values,
+        strengths=start.decomposition.values,
         never_together=never_together,
         **_of_climb(learned.climb),
     )
@@ -163,6 +168,7 @@ class Fitted(Generic[P]):
     estimator: str  # the class by which users know it
     streamed: bool  # learned from rows that were seen once and are gone
     possible: PossibleValues  # of all features, as the fit saw them
+    coding: Coding | None = None  # how columns of words became numbers, if there may be any
 
     def attributes(self, parameters: P) -> dict[str, Any]:
         """Learned attributes, if these were the parameters of the kept features."""
@@ -171,6 +177,17 @@ class Fitted(Generic[P]):
     def name_of(self, values: Array) -> str | None:
         """The attribute that these of its parameters are public as, if they are one."""
         return name_of(self.parameters, values)
+
+    @property
+    def taken(self) -> Mask:
+        """Which features are not left out whatever they hold, such as identifiers; (d,)."""
+        return np.ones(len(self.names), bool) if self.coding is None else ~self.coding.left_out
+
+    @property
+    def nominal(self) -> Mask:
+        """Which features hold codes in no order, that have no average; (d,)."""
+        kinds = ("",) * len(self.names) if self.coding is None else self.coding.kinds
+        return np.array([kind == "categorical" for kind in kinds], bool)
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -191,15 +208,24 @@ class Fit(Generic[P]):
     diagnostics: Diagnostics
 
 
-def look_through(settings: Settings, model: Model[Any], rows: Rows, stages: Stages) -> Survey:
-    """The features of a table, if it has what the model can learn from."""
+def look_through(
+    settings: Settings,
+    model: Model[Any],
+    rows: Rows,
+    stages: Stages,
+    told: Collection[str] = (),
+) -> Survey:
+    """The features of a table, if it has what the model can learn from.
+
+    Of features that people were ``told`` of already nothing more is said.
+    """
     with stages("features"):
         seen = survey(rows, settings.complete_above)
     check_magnitudes(seen)
     model.check(seen)
     model.caution(seen)
     _check_survey(settings, seen)
-    _warn_of_dropped(seen)
+    _warn_of_dropped(seen, told)
     return seen
 
 
@@ -216,7 +242,9 @@ def fit_rows(
     if model.starts or not plan.polish:
         few = at_hand(part, plan.kept)
         if few is not part:
-            sums = replace(few.accumulate(FeatureSums.of), n_empty=plan.kept.sums.n_empty)
+            seen_of = plan.kept.sums  # in which rows of nothing but other features count
+            sums = few.accumulate(FeatureSums.of)
+            sums = replace(sums, n_rows=seen_of.n_rows, n_empty=seen_of.n_empty)
             part, plan = few, replace(plan, kept=replace(plan.kept, sums=sums), calm=sums)
     with reckoning(seen):
         with stages("outliers"):
@@ -243,6 +271,7 @@ def fit_stream(
     recovery = "none" if plan.recovery == "none" else "divide"
     plan, sums = replace(plan, recovery=recovery, polish=False), sums.select(seen.kept)
     rows = RowsSeenOnce(names).select(seen.kept)
+    check_varies(sums, rows.names)
     moments = Routes(OriginSecond(sums), origin_third(sums))
     with reckoning(seen):
         return _fit(rows, rows, model, plan, moments, Stages())
@@ -254,11 +283,11 @@ def _fit(
     learned = learn(rows, calm, model, plan, routes, stages)
     check_finite(learned.parameters)
     feature_weights = np.zeros(len(plan.seen.names))
-    feature_weights[np.flatnonzero(plan.seen.kept)[learned.used]] = learned.evidence.weights
-    gaps = learned.evidence.moments.gaps
-    if not learned.used.all():
+    used, gaps = learned.start.used, learned.start.gaps
+    feature_weights[np.flatnonzero(plan.seen.kept)[used]] = learned.start.weights
+    if not used.all():
         gaps = routes.second.gaps(rows, plan.kept.sums)
-    apart = _never_together(calm, plan.used & ~learned.used)
+    apart = _never_together(calm, plan.used & ~used)
     diagnostics = diagnose(plan.seen, learned, plan.recovery, stages, gaps, apart)
     return Fit(
         len(model.shares(learned.parameters)),
@@ -301,8 +330,8 @@ def _check_survey(settings: Settings, seen: Survey) -> None:
         )
 
 
-def _warn_of_dropped(seen: Survey) -> None:
-    dropped = seen.dropped
+def _warn_of_dropped(seen: Survey, told: Collection[str] = ()) -> None:
+    dropped = {name: why for name, why in seen.dropped.items() if name not in told}
     for reason in dict.fromkeys(dropped.values()):
         alike = [i for i, name in enumerate(seen.names) if dropped.get(name) == reason]
         verb = "is" if len(alike) == 1 else "are"

@@ -1,151 +1,34 @@
-"""The method, one line a stage: from rows with gaps to the parameters of a model.
+"""The method: where components are by the moments, and the likelihood from there."""
 
-References
-----------
-O. Gottesman, W. Pan, F. Doshi-Velez (2018), Weighted tensor decomposition for learning latent
-variables with partial data. A. Anandkumar, R. Ge, D. Hsu, S. Kakade, M. Telgarsky (2014), Tensor
-decompositions for learning latent variable models.
-"""
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
-
-import numpy as np
-
-from halfseen.method.decomposers.decomposition import Decomposition
-from halfseen.method.model import Climb, Evidence, Model
+from halfseen.method.model import Climb, Model, Start
 from halfseen.method.plan import Plan, Routes
-from halfseen.moments.few_rows import FEW_ROWS
-from halfseen.moments.magnitudes import check_not_lost
-from halfseen.moments.moments import Moments, Signal
-from halfseen.moments.regression import recovered
-from halfseen.moments.thirds.third import Probe
-from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.errors import UnreckonableError, WeakMomentsWarning, warn
-from halfseen.rows.naming import features, quoted
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
-
-
-def warn_of_weak_moments(evidence: Evidence, names: Sequence[str]) -> None:
-    """Say what in the moments is too uncertain to trust; at most one warning."""
-    concerns = [*_unsupported(evidence), *_rarely_together(evidence.moments, names)]
-    if concerns:
-        warn(" ".join(concerns), WeakMomentsWarning)
-
-
-def _unsupported(evidence: Evidence) -> list[str]:
-    whitening = evidence.whitening
-    missing = whitening.rank - whitening.n_supported
-    if not missing:
-        return []
-    k = evidence.n_components
-    worst = whitening.spectrum[whitening.rank - 1]
-    return [
-        f"n_components={k} is more than the second moments support: {missing} of the "
-        f"{whitening.rank} eigenvalues kept are not positive (the last is {worst:.3g}, the first "
-        f"{whitening.spectrum[0]:.3g}). Use at most {max(k - missing, 1)} components, or add rows."
-    ]
-
-
-def _rarely_together(moments: Moments, names: Sequence[str]) -> list[str]:
-    i, j, together = moments.gaps.rarest()
-    if together >= FEW_ROWS:
-        return []
-    who = (
-        f"{features(names, [i])} is observed in only {together:g} rows"
-        if i == j
-        else f"{features(names, [i, j])} are observed together in only {together:g} rows"
-    )
-    return [f"{who}: moments from so few are mostly noise. Drop a feature, or add rows."]
-
-
-def check_reckoned(names: Sequence[str], signal: Signal, weights: Array) -> None:
-    """Moments and weights are numbers, for every feature."""
-    variance = np.asarray(signal.variance)
-    lost = np.flatnonzero(~(np.isfinite(variance + signal.noise) & np.isfinite(weights)))
-    if len(lost):
-        raise UnreckonableError(
-            f"How {quoted(names, lost)} vary cannot be reckoned: a variance is zero, or too large "
-            "or too small for a float. Leave them out, or write them in a unit in which their "
-            "values are neither huge nor tiny.",
-            [names[int(i)] for i in lost],
-        )
-
 
 P = TypeVar("P")
 
 
 @dataclass(frozen=True, eq=False)
 class Learned(Generic[P]):
-    """What the method learned, and the evidence for it."""
+    """What the method learned, and from where."""
 
     parameters: P
-    found: Any  # as read off the moments, with incomplete features
-    evidence: Evidence
-    decomposition: Decomposition
-    used: Mask  # (kept,)  features that the moments were taken of
+    start: Start
     climb: Climb | None
 
 
 def learn(
     rows: Rows, calm: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
 ) -> Learned[P]:
-    """Learn ``model`` from the moments of ``calm`` rows, recover other features, polish."""
-    cumulants = model.cumulants
-    with stages("pairs of features"):
-        used = plan.used.copy()
-        used[used] = routes.second.meeting(calm.select(used), plan.calm.select(used))
-        part = calm.select(used)
-        moments = routes.second.moments(part, plan.calm.select(used), cumulants.centred)
-        check_not_lost(part.names, moments)
-        k = _told_apart(model, plan, routes, moments)
-        rank = cumulants.rank(k)
-        routes.second.check(moments, part, rank, k)
-        with _told(not (plan.polish and model.starts)):
-            signal = cumulants.signal(moments, plan.kept.complete[used], k)
-        weights = plan.weights(moments.observed_fraction, signal, used)
-        check_reckoned(part.names, signal, weights)
-        whitening = routes.second.whiten(signal, weights / signal.unit, rank)
-    with stages("triples of features"):
-        third = routes.third(part, moments, Probe(whitening, cumulants.beyond(signal)))
-    evidence = Evidence(k, moments, signal, weights, whitening, third)
-    if not (plan.polish and model.starts):
-        warn_of_weak_moments(evidence, part.names)
-    with stages("decomposition"):
-        found, decomposition = cumulants.read(evidence, plan.decompose)
-    with stages("incomplete features"):
-        known = used & plan.kept.complete if plan.recovery == "regress" else used
-        if not known.all() and plan.recovery != "later":
-            regression = model.regression(replace(plan.kept, sums=plan.calm))
-            reference = regression.reference(found, known[used])
-            found = recovered(calm, regression, reference, known)
-    parameters, climb = model.finished(found), None
+    """Learn ``model`` from the moments of ``calm`` rows, and polish it by all ``rows``."""
+    start = model.start(calm, plan, routes, stages)
+    parameters, climb = model.finished(start.found), None
     if plan.polish:
         with stages("polishing"):
             wanted, settings = plan.n_components, plan.settings
             seed = settings.steady_seed if model.starts else settings.seed
             parameters, climb = model.polish(rows, parameters, wanted, plan.kept, seed)
-    return Learned(parameters, found, evidence, decomposition, used, climb)
-
-
-@contextmanager
-def _told(told: bool) -> Iterator[None]:
-    """What is weak in moments is told where they are the result, and not but one of many starts."""
-    with warnings.catch_warnings():
-        if not told:
-            warnings.simplefilter("ignore", WeakMomentsWarning)
-        yield
-
-
-def _told_apart(model: Model[Any], plan: Plan, routes: Routes, moments: Moments) -> int:
-    """How many components the moments are asked for: fewer, if polishing can find the others."""
-    cumulants, most = model.cumulants, plan.n_components
-    if not (plan.polish and model.starts):
-        return most
-    available = routes.second.rank(moments)
-    possible = min(most, cumulants.most_components(len(moments.mean)))
-    return max((k for k in range(1, possible + 1) if cumulants.rank(k) <= available), default=1)
+    return Learned(parameters, start, climb)

@@ -4,7 +4,7 @@ From the declarations follow the learned attributes of an estimator, their forms
 their intervals, and the same model with fewer features or with its components in another order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -44,10 +44,12 @@ class Declared(NamedTuple):
 
     field: str
     name: str  # of the public attribute
-    axes: tuple[str, ...]  # k for components, d for features
+    axes: tuple[str, ...]  # k for components, d for features, l for values that a feature has,
+    # e for features once more, q for factors
     scale: Scale
     otherwise: float | None  # what is said of features that were left out
     role: Role
+    beside: str | None  # another field: features of which that is NaN have none of this
 
 
 def learned(
@@ -56,21 +58,26 @@ def learned(
     scale: Scale,
     otherwise: float | None = CONSTANT,
     role: Role = LEARNED,
+    beside: str | None = None,
     **default: Any,
 ) -> Any:
     """A field of a data class that holds learned numbers under a public name."""
     every = (axes,) if isinstance(axes, str) else axes
-    return field(metadata={"learned": (name, every, scale, otherwise, role)}, **default)
+    return field(metadata={"learned": (name, every, scale, otherwise, role, beside)}, **default)
 
 
 def declared(parameters: Any) -> tuple[Declared, ...]:
-    """What a class of parameters, or one of them, declares."""
-    return tuple(Declared(one.name, *one.metadata["learned"]) for one in fields(parameters))
+    """What a class of parameters, or one of them, declares; other fields are for polishing only."""
+    return tuple(
+        Declared(one.name, *one.metadata["learned"])
+        for one in fields(parameters)
+        if "learned" in one.metadata
+    )
 
 
 def select(parameters: P, features: Mask) -> P:
     """The same model seen through only some of the features."""
-    return _along(parameters, "d", features)
+    return _along(_along(parameters, "d", features), "e", features)
 
 
 def reordered(parameters: P, order: Any) -> P:
@@ -101,8 +108,11 @@ def attributes(
     for one in declared(parameters):
         value, public = getattr(parameters, one.field), axes.get(one.field, one.axes[-1])
         value = _shared(value, one.axes[-1], public)
-        if "d" in public:
-            value = whole(value, kept, constants if one.otherwise is CONSTANT else one.otherwise)
+        rest = constants if one.otherwise is CONSTANT else one.otherwise
+        if public.endswith("d"):
+            value = whole(value, kept, rest)
+        elif "d" in public:
+            value = _whole_along(value, public, kept, rest)
         found[one.name] = value if public else float(value)
     return found
 
@@ -115,6 +125,24 @@ def whole(values: Array, kept: Mask, rest: Array | float) -> Array:
     return every
 
 
+def _whole_along(values: Array, axes: str, kept: Mask, rest: Any) -> Array:
+    """The same of arrays in which features are not, or not only, the last side."""
+    sides = [len(kept) if axis in "de" else n for axis, n in zip(axes, values.shape, strict=True)]
+    every = np.full(sides, rest, dtype=float)
+    every[_of_kept(axes, sides, kept)] = values
+    return every
+
+
+def _of_kept(axes: str, sides: Sequence[int], kept: Mask) -> Any:
+    chosen = zip(axes, sides, strict=True)
+    return np.ix_(*(np.flatnonzero(kept) if a in "de" else np.arange(n) for a, n in chosen))
+
+
+def of_kept(values: Array, axes: str, kept: Mask) -> Array:
+    """What is said of the kept features only, from an array with these axes."""
+    return values[_of_kept(axes, values.shape, kept)] if "d" in axes else values
+
+
 def _shared(value: Any, axes: str, public: str) -> Any:
     """What all components or features have alike, once."""
     return value[tuple(slice(None) if axis in public else 0 for axis in axes)] if axes else value
@@ -125,11 +153,13 @@ def parameters_of(
 ) -> P:
     """The parameters of the kept features, from learned attributes; the reverse of those."""
     found = {}
-    sides = {"k": k, "d": int(np.count_nonzero(kept))}
+    sides = {"k": k, **dict.fromkeys("de", int(np.count_nonzero(kept)))}
     for one in declared(kind):
         value, public = np.asarray(values[one.name]), axes.get(one.field, one.axes[-1])
-        value = value[..., kept] if "d" in public else value
+        value = of_kept(value, public, kept)
         apart = tuple(slice(None) if axis in public else None for axis in one.axes[-1])
+        sides["l"] = len(value) if public.startswith("l") else 0
+        sides["q"] = value.shape[-1] if public.endswith("q") else 0
         whole = np.broadcast_to(value[apart], [sides[axis] for axis in one.axes[-1]])
         found[one.field] = whole if one.axes[-1] else float(value)
     return kind(**found)
@@ -138,7 +168,9 @@ def parameters_of(
 def forms(kind: Any) -> dict[str, tuple[str, ...]]:
     """How the learned attributes are stored: what may be shared has several forms."""
     return {
-        one.name: tuple(f"float64[{','.join(axes)}]" if axes else "float" for axes in one.axes)
+        one.name: tuple(
+            f"float64[{','.join(axes.replace('e', 'd'))}]" if axes else "float" for axes in one.axes
+        )
         for one in declared(kind)
     }
 
@@ -171,10 +203,20 @@ def n_free(parameters: Any, axes: Mapping[str, str]) -> int:
 
     What some features do not have is NaN there, and does not count.
     """
-    return sum(
-        int(np.isfinite(_shared(value, one.axes[-1], axes.get(one.field, one.axes[-1]))).sum())
-        - (one.scale is SHARE)
-        for one in declared(parameters)
-        if one.role.counts
-        for value in [getattr(parameters, one.field)]
-    )
+    total = 0
+    for one in declared(parameters):
+        if one.role.counts:
+            public = axes.get(one.field, one.axes[-1])
+            there = np.isfinite(_shared(getattr(parameters, one.field), one.axes[-1], public))
+            # Shares of components sum to one, and so do those of each feature's values.
+            tied = there.any(axis=0).sum() if public.startswith("l") else one.scale is SHARE
+            total += int(there.sum()) - int(tied) - _said_twice(public, there.shape)
+    return total
+
+
+def _said_twice(axes: str, sides: Sequence[int]) -> int:
+    """Entries below the diagonals of covariances, and what factors have for being turned freely."""
+    if axes.endswith("de"):
+        n, d = int(np.prod(sides[:-2])), sides[-1]
+        return n * d * (d - 1) // 2
+    return sides[-1] * (sides[-1] - 1) // 2 if axes == "dq" else 0

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from halfseen.method.decomposers.decomposition import Decomposition
+from halfseen.moments.gaps.joint_gaps import Gaps
 from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.regression import Regression
 from halfseen.moments.survey import Survey
@@ -20,6 +21,7 @@ from halfseen.moments.weights import Whitening
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Block, Rows
+from halfseen.rows.stages import Stages
 
 P = TypeVar("P")
 Q_co = TypeVar("Q_co", covariant=True)
@@ -64,6 +66,22 @@ class Evidence:
     weights: Array  # (d,)  of the features
     whitening: Whitening
     third: ProjectedThird
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where components are by the moments, and what those were like."""
+
+    found: Any  # as read off the moments, with incomplete features
+    used: Mask  # (kept,)  features that the moments were taken of
+    weights: Array  # (used,)
+    gaps: Gaps  # of the same
+    spectrum: Array  # eigenvalues of the weighted signal, largest first
+    n_kept: int  # of them
+    decomposition: Decomposition
+    route: str  # by which the third moment was had
+    reason: str
+    n_unseen: int  # triples that no row holds together
 
 
 Decompose = Callable[[Array], Decomposition]
@@ -166,6 +184,9 @@ class Model(Protocol[P]):
     def caution(self, seen: Survey) -> None:
         """Warn of a table that it does not suit."""
 
+    def start(self, calm: Rows, plan: Any, routes: Any, stages: Stages) -> Start:
+        """Where components are by the moments of ``calm`` rows, for a plan and its routes."""
+
     def regression(self, kept: Survey) -> Regression[Any]:
         """How incomplete features are found from complete ones, in what moments are read as."""
 
@@ -194,6 +215,9 @@ class Model(Protocol[P]):
 
     def cells(self, block: Block, parameters: P) -> Cells:
         """What is expected in every cell."""
+
+    def fills(self, block: Block, parameters: P) -> Cells:
+        """What a gap would be filled with in every cell, and how uncertain that is."""
 
     def unusual(self, block: Block, parameters: P) -> Array:
         """How unlike all that was learned each row is, from 0 to 1; (n,)."""

@@ -166,6 +166,16 @@ class Plan:
         weights = self.weighting(fraction, signal)
         return weights[used] if len(weights) > len(fraction) else weights  # those of all are given
 
+    def known(self, used: Mask) -> Mask:
+        """Those of the ``used`` features (kept,) that all others are found from.
+
+        By regression the complete ones, unless so many were left out that they cannot tell the
+        components apart.
+        """
+        complete = used & self.kept.complete
+        enough = np.count_nonzero(complete) >= self.n_components
+        return complete if self.recovery == "regress" and enough else used
+
     def decompose(self, tensor: Array) -> Decomposition:
         """Decompose a tensor (k, k, k) in the way that was asked for."""
         return DECOMPOSERS[self.settings.decomposer](tensor, self.settings.generator())

@@ -34,3 +34,4 @@ ANY = Scale(_same, _same)
 POSITIVE = Scale(_log, np.exp)
 SHARE = Scale(_logit, expit)
 FRACTION = Scale(_same, lambda values: np.clip(values, 0.0, 1.0))  # may well be zero
+DEFINITE = Scale(_same, _same)  # symmetric matrices that stay positive definite

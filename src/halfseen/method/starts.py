@@ -20,6 +20,7 @@ class Plan(NamedTuple):
     """How many starts there are, and how far they go before the worse of them are given up."""
 
     n_seeds: int  # of each kind
+    n_further: int  # and more of them, if the first do not lead to one place
     thorough: bool  # whether rows are joined to groups in every way
     most_rows: int  # that starts are tried on
     rounds: Rounds  # on those
@@ -31,16 +32,20 @@ EVERY = 1000
 MANY_ROWS = 5000
 USUAL = Plan(
     n_seeds=7,
+    n_further=0,
     thorough=True,
     most_rows=1000,
     rounds=((EVERY, 4), (12, 6), (6, 8)),
     agreeing=EVERY,
     last=((8, 12), (4, 20)),  # what is highest on some of the rows need not be so on all of them
 )
-FEW_ROWS = USUAL._replace(n_seeds=4, rounds=((EVERY, 4), (8, 6), (4, 8)), last=((2, 15),))
+FEW_ROWS = USUAL._replace(
+    n_seeds=4, n_further=8, rounds=((EVERY, 4), (8, 6), (4, 8)), last=((4, 15), (2, 25))
+)
 """Starts are tried on all of the rows, where every pass counts."""
 LARGE = Plan(
     n_seeds=3,
+    n_further=0,
     thorough=False,
     most_rows=1000,
     rounds=((EVERY, 6), (3, 12)),
@@ -54,6 +59,8 @@ SAME = 1.0
 """Nats that two climbs to one maximum may end apart, if neither is done."""
 ONE = 0.01
 """Nats between climbs that are as good as one."""
+FEW_PLACES = 4
+"""Starts that lead to one place, and none elsewhere: more would do the same."""
 
 
 class Tried(NamedTuple, Generic[P]):
@@ -90,7 +97,7 @@ def tried(
         on, behind = _parted(found, n_on)
         went = [gone(one, climb, most, n_rows) for one in on]
         found = sorted([*went, *behind], key=lambda one: -one.height)
-        if len(agreed(found)) >= agreeing:
+        if len(agreed(found)) >= agreeing or sure(found):
             break
     return found
 
@@ -105,6 +112,13 @@ def gone(one: Tried[P], climb: ClimbFrom[P], most: int, n_rows: float) -> Tried[
 def agreed(found: list[Tried[P]]) -> list[Tried[P]]:
     """Those that led to the highest place."""
     return [one for one in found if one.height > found[0].height - SAME]
+
+
+def sure(found: list[Tried[P]]) -> bool:
+    """Whether all starts that went on after the first round led to one place, and are several."""
+    longest = max(one.passes for one in found)
+    on = [one for one in found if one.passes > longest / 2]
+    return FEW_PLACES <= len(on) < len(found) and len(agreed(on)) == len(on)
 
 
 def _parted(found: list[Tried[P]], n_on: int) -> tuple[list[Tried[P]], list[Tried[P]]]:
@@ -128,7 +142,7 @@ def finalists(found: list[Tried[P]], n_rows: float, plan: Plan) -> list[Tried[P]
     that agree one does.
     """
     same = agreed(found)
-    if len(same) >= plan.agreeing:
+    if len(same) >= plan.agreeing or sure(found):
         return [*(one for one in same if one.name in FIRST), *same][:1]
     if n_rows <= MANY_ROWS:
         return found

@@ -10,6 +10,7 @@ from typing import Any
 HOMES = {
     "gaussian": "gaussian_mixture.estimator:GaussianMixture",
     "gamma-poisson": "gamma_poisson.estimator:GammaPoisson",
+    "classes": "latent_class.estimator:LatentClass",
 }
 """Where each estimator is, by the name under which it is asked for."""
 

@@ -7,12 +7,22 @@ from sklearn.utils.metaestimators import available_if
 
 from halfseen.estimators.partial_fits import streams
 from halfseen.moments.survey import Survey
+from halfseen.rows.arrays import Array
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import features, quoted
 from halfseen.tables.observed_blocks import ObservedBlocks
 
 MOST_COUNTED = 2.0**50
 """Of larger ones sums and halves are no whole numbers any more."""
+
+
+def poisson(random: Any, rates: Array) -> Array:
+    """Counts of these rates; beyond what can be counted, the rates themselves.
+
+    These vary by less than a millionth of a percent, and generators refuse them.
+    """
+    counts: Array = random.poisson(np.minimum(rates, MOST_COUNTED)).astype(float)
+    return np.where(rates > MOST_COUNTED, np.floor(rates), counts)
 
 
 def check_counts(seen: Survey) -> None:

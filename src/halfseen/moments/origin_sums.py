@@ -5,13 +5,14 @@ mean, which the mean of the first batch is, that costs next to nothing; far from
 moments are poor.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
 from halfseen.moments.gaps.joint_gaps import Gaps, JointGaps
+from halfseen.moments.magnitudes import LOST
 from halfseen.moments.moments import Moments
 from halfseen.moments.pairs import AllPairs, PairSums, check_pairs
 from halfseen.moments.tensors import matrix_and_vector
@@ -25,7 +26,9 @@ from halfseen.moments.thirds.third import (
     project_estimates,
 )
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.errors import UnreckonableError
 from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Block, Rows
 
 
@@ -81,6 +84,15 @@ class OriginSums:
         return JointGaps(self.pairs.count, self.features.n_rows)
 
     @property
+    def varies(self) -> Mask:
+        """Whether rounding leaves anything of each feature's variance; (d,)."""
+        with np.errstate(divide="ignore", invalid="ignore"):  # of what is never observed: nothing
+            squares = np.diagonal(self.pairs.total) / np.diagonal(self.pairs.count)
+            variance = squares - (self.features.mean - self.origin) ** 2
+        varies: Mask = variance > LOST * squares
+        return varies
+
+    @property
     def about_origin(self) -> Moments:
         """Moments about the origin of the stream."""
         second = self.pairs.total / self.pairs.count
@@ -114,6 +126,19 @@ class OriginSecond(AllPairs):
         """Moments about the means, or about zero."""
         check_pairs(self.sums.pairs.count, rows.names)
         return self.sums.moments(centred)
+
+
+def check_varies(sums: OriginSums, names: Sequence[str]) -> None:
+    """Refuse sums about an origin so far from the mean that rounding hides how features vary."""
+    lost = np.flatnonzero(~sums.varies)
+    if len(lost):
+        raise UnreckonableError(
+            f"Rounding hides how {quoted(names, lost)} {'vary' if len(lost) > 1 else 'varies'}: "
+            "moments are taken about the means of the first batch, and all values are alike beside "
+            "how far they are from those. Begin with a batch that is typical, subtract what the "
+            "values have in common, or leave such columns out.",
+            [names[int(i)] for i in lost],
+        )
 
 
 def origin_third(sums: OriginSums) -> ThirdMoment:

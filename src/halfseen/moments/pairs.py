@@ -46,9 +46,10 @@ def met(count: Array) -> Mask:
 
 
 def spanned(moments: Moments) -> int:
-    """The dimensions that features span, up to rounding."""
-    scale = np.sqrt(np.diag(moments.covariance).clip(min=np.finfo(float).tiny))
-    values = np.linalg.eigvalsh(moments.covariance / np.outer(scale, scale))
+    """The dimensions that features span, up to rounding; those that do not vary span none."""
+    variance = np.diag(moments.covariance)
+    scale = np.sqrt(np.where(variance > 0, variance, np.inf))
+    values = np.linalg.eigvalsh(moments.covariance / scale / scale[:, None])
     return int(np.count_nonzero(np.abs(values) > 1e-10 * np.abs(values).max(initial=0.0)))
 
 

@@ -90,7 +90,7 @@ def recorded(rows: Rows, sums: FeatureSums) -> Recorded:
     samples = column_samples(rows, sums.count, most).sorted(d)
     ranges = zip(sums.minimum, sums.maximum, strict=True)
     found = [habits(*sample, *range_) for sample, range_ in zip(samples, ranges, strict=True)]
-    return Recorded(*(np.array(column, dtype=float) for column in zip(*found, strict=True)))
+    return Recorded(*np.array(found, dtype=float).reshape(d, len(Habits._fields)).T)
 
 
 def habits(values: Array, weights: Array, lowest: float, highest: float) -> Habits:

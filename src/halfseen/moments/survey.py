@@ -1,6 +1,7 @@
 """What a table holds, before any model: which features vary, and how complete they are."""
 
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
@@ -29,7 +30,8 @@ class Survey:
         """Why each unusable feature is left out."""
         reasons = np.where(self.sums.count < 2, RARE, CONSTANT)
         reasons = np.where(self.sums.count == 0, NEVER_OBSERVED, reasons)
-        return {self.names[i]: str(reasons[i]) for i in np.flatnonzero(~self.kept)}
+        names = compress(self.names, ~self.kept)
+        return dict(zip(names, reasons[~self.kept].tolist(), strict=True))
 
     def of_kept(self) -> "Survey":
         """The survey of the features that are kept."""

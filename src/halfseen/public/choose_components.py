@@ -10,6 +10,7 @@ from halfseen.doubt.number_of_components import MOST_COMPONENTS, choose
 from halfseen.estimators.checks import check_count
 from halfseen.method.fit import look_through
 from halfseen.models import MODELS, USUAL_MODEL
+from halfseen.tables.coding import unused_names
 from halfseen.tables.door import open_rows
 from halfseen.tables.observed_blocks import ObservedBlocks
 
@@ -74,10 +75,11 @@ def choose_components(
     """
     check_count("max_components", max_components, 1)
     estimator = unfitted(model).set_params(n_components="auto")
-    settings, kind = estimator.checked()
+    settings, _ = estimator.checked()
     rows, stages = open_rows(estimator, X, None, observed)
-    seen = look_through(settings, kind, rows, stages)
-    bins = bins_for(groups, rows)
+    kind = estimator._model()  # which may rest on what the columns are
+    seen = look_through(settings, kind, rows, stages, unused_names(estimator))
+    bins = None if groups is None else bins_for(groups, rows)
     with stages("number of components"):
         return choose(
             settings,

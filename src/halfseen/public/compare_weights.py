@@ -17,6 +17,7 @@ from halfseen.public.choose_components import unfitted
 from halfseen.rows.errors import DataError
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
+from halfseen.tables.coding import unused_names
 from halfseen.tables.door import open_rows
 from halfseen.tables.observed_blocks import ObservedBlocks
 
@@ -111,10 +112,11 @@ def compare_weights(
         )
     settings, kind = estimator.set_params(refine=None, n_components=n_components).checked()
     rows, stages = open_rows(estimator, X, None, observed)
-    seen = look_through(settings, kind, rows, stages)
+    seen = look_through(settings, kind, rows, stages, unused_names(estimator))
     bins = bins_for(groups, rows)
+    apart = None if groups is None else bins
     k = (
-        choose(settings, kind, rows, seen, bins=bins, candidate=estimator.candidate()).n_components
+        choose(settings, kind, rows, seen, bins=apart, candidate=estimator.candidate()).n_components
         if n_components == "auto"
         else int(n_components)
     )

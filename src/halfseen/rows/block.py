@@ -234,6 +234,17 @@ class Block:
         values = np.clip(self.values, low, high) * self.observed
         return Block(values, self.observed, self.weights, self.start)
 
+    def kept_for(self, key: object, make: Callable[["Block"], T]) -> T:
+        """What is made of the rows for ``key``: once, if the block itself is kept for many passes.
+
+        One thread works on a block at a time.
+        """
+        kept = vars(self).setdefault("kept", {})
+        if id(key) not in kept:
+            kept[id(key)] = key, make(self)  # with the key, so that its number stays its own
+        made: T = kept[id(key)][1]
+        return made
+
     def weighed(self, per_row: Array) -> Array:
         """What holds a number or a vector a row, times the rows' weights."""
         if self.weights is None:

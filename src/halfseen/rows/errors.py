@@ -42,6 +42,10 @@ class IdentifierWarning(UserWarning):
     """A feature looks like what tells rows apart, and was used as a measurement."""
 
 
+class UnseenCategoryWarning(UserWarning):
+    """New rows hold categories that the fit did not see, which count as gaps."""
+
+
 class LikelihoodWarning(UserWarning):
     """Likelihoods were estimated with too large an error to compare models by."""
 

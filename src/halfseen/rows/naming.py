@@ -27,3 +27,12 @@ def features(names: Sequence[str], indices: Iterable[int]) -> str:
     """
     indices = list(indices)
     return f"Feature{'s' if len(indices) > 1 else ''} {quoted(names, indices)}"
+
+
+def plural(noun: str) -> str:
+    """Several of them.
+
+    >>> plural("group"), plural("class")
+    ('groups', 'classes')
+    """
+    return f"{noun}{'es' if noun.endswith('s') else 's'}"

@@ -39,3 +39,19 @@ def sampled(rows: Rows, most: int) -> Sample:
         return with_gaps(block.rows(numbers[first:last] - block.start))
 
     return Sample(numbers, MemoryRows(gathered(rows, drawn), rows.names))
+
+
+def fewer_rows(rows: Rows, most: int) -> Rows:
+    """The rows themselves or, of more than ``most``, so many of them; they count as before."""
+    n_rows = rows.accumulate(len)
+    if n_rows <= most:
+        return rows
+    numbers = np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False))
+
+    def drawn(block: Block) -> Array:
+        first, last = np.searchsorted(numbers, [block.start, block.start + len(block)])
+        part = block.rows(numbers[first:last] - block.start)
+        return np.column_stack([with_gaps(part), part.weighed(np.ones(len(part)))])
+
+    table = gathered(rows, drawn)
+    return MemoryRows(np.ascontiguousarray(table[:, :-1]), rows.names, table[:, -1].copy())

@@ -54,7 +54,7 @@ def dumps(estimator: Any, kind: Kind) -> bytes:
     """The contents of the file of a fitted estimator."""
     check_is_fitted(estimator)
     store = Store(kind.records)
-    learned = {name: getattr(estimator, name) for name in kind.forms}
+    learned = {name: getattr(estimator, name) for name in kind.forms(estimator, vars(estimator))}
     names = getattr(estimator, "feature_names_in_", None)
     sections = {
         "parameters": _encoded(kind.name, estimator.get_params(deep=False), "parameters", store),
@@ -112,7 +112,7 @@ def _assembled(kind: Kind, metadata: dict[str, str], arrays: dict[str, Values]) 
     n_features = estimator.n_features_in_ = _count(features["count"])
     if features["names"] is not None:
         estimator.feature_names_in_ = _names(features["names"], n_features)
-    for name, value in kind.complete(section("learned"), n_features).items():
+    for name, value in kind.complete(estimator, section("learned"), n_features).items():
         setattr(estimator, name, value)
     kind.check(estimator)
     return estimator

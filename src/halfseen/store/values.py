@@ -97,6 +97,8 @@ def _(value: tuple, name: str, store: Store) -> Any:  # type: ignore[type-arg]
 
 @encode.register
 def _(value: dict, name: str, store: Store) -> Any:  # type: ignore[type-arg]
+    if value and all(isinstance(key, int) and not isinstance(key, bool) for key in value):
+        return {"numbered": _named({str(key): one for key, one in value.items()}, name, store)}
     return {"dict": _named(value, name, store)}
 
 
@@ -137,6 +139,12 @@ def _decode_all(
     named: dict[str, Any], arrays: Mapping[str, Values], records: Records
 ) -> dict[str, Any]:
     return {key: decode(value, arrays, records) for key, value in named.items()}
+
+
+def _decode_numbered(
+    named: dict[str, Any], arrays: Mapping[str, Values], records: Records
+) -> dict[int, Any]:
+    return {int(key): value for key, value in _decode_all(named, arrays, records).items()}
 
 
 def _decode_float(text: Any, arrays: Mapping[str, Values], records: Records) -> float:
@@ -195,6 +203,7 @@ _DECODE: dict[str, Callable[[Any, Mapping[str, Values], Records], Any]] = {
     "array": _decode_array,
     "dict": _decode_all,
     "float": _decode_float,
+    "numbered": _decode_numbered,
     "random_state": _decode_random_state,
     "record": _decode_record,
     "tuple": _decode_tuple,

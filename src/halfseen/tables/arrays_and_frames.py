@@ -41,13 +41,16 @@ class AnyColumns(BaseEstimator):
 
 def read_batch(X: Any) -> Batch:
     """Some rows of a table, of an array, a data frame or an Arrow batch; there may be none."""
-    arrow = sys.modules.get("pyarrow")
-    if arrow and isinstance(X, arrow.RecordBatch):
-        X = arrow.Table.from_batches([X])  # which scikit-learn knows to have names
     columns = AnyColumns()
-    table = _floats(columns, X, reset=True, fewest_rows=0)
+    table = _floats(columns, as_table(X), reset=True, fewest_rows=0)
     names = getattr(columns, "feature_names_in_", None)
     return Batch(table, None if names is None else tuple(names))
+
+
+def as_table(X: Any) -> Any:
+    """One of Arrow's batches as a table, which scikit-learn knows to have names."""
+    arrow = sys.modules.get("pyarrow")
+    return arrow.Table.from_batches([X]) if arrow and isinstance(X, arrow.RecordBatch) else X
 
 
 def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.ndarray[Any, Any]:

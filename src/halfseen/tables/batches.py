@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ class Batch(NamedTuple):
     names: tuple[str, ...] | None
 
 
+R = TypeVar("R")
 Read = Callable[[Any], Batch]
 """Makes a batch of what the user's object gives."""
 
@@ -69,19 +70,8 @@ class BatchSource:
         self._check_rows(total)
 
     def _check_columns(self, batch: Batch, number: int) -> None:
-        n_columns = batch.values.shape[1]
-        if n_columns != len(self.names):
-            raise DataError(
-                f"Batch {number} has {n_columns} columns, but batch 0 has {len(self.names)}. "
-                "Batches of one table need the same columns."
-            )
-        ours, theirs = self.names if self.named else None, batch.names
-        if ours != theirs:
-            raise DataError(
-                f"Batch {number} has {_first_difference(theirs, ours)}, but batch 0 has "
-                f"{_first_difference(ours, theirs)}. Batches of one table need the same columns in "
-                "the same order."
-            )
+        ours = self.names if self.named else None
+        _check_same(number, batch.values.shape[1], batch.names, len(self.names), ours)
 
     def _check_rows(self, total: int) -> None:
         if self.first_pass.n_rows is None:
@@ -93,19 +83,75 @@ class BatchSource:
             )
 
 
-def open_batches(batches: Iterable[Any], read: Read) -> BatchSource:
-    """The rows of a list of batches, or of anything else that gives the same ones each time."""
+def _check_same(
+    number: int, n: int, names: tuple[str, ...] | None, first_n: int, first: tuple[str, ...] | None
+) -> None:
+    """Refuse a batch whose columns are not those of the first one."""
+    if n != first_n:
+        raise DataError(
+            f"Batch {number} has {n} columns, but batch 0 has {first_n}. Batches of one table need "
+            "the same columns."
+        )
+    if names != first:
+        raise DataError(
+            f"Batch {number} has {_first_difference(names, first)}, but batch 0 has "
+            f"{_first_difference(first, names)}. Batches of one table need the same columns in "
+            "the same order."
+        )
+
+
+class Columns(Protocol):
+    """Something that was seen of the columns of a batch, which adds."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names, or their numbers where they have none."""
+
+    @property
+    def named(self) -> bool:
+        """Whether the columns have names."""
+
+    def __add__(self, other: Any) -> Any: ...
+
+
+C = TypeVar("C", bound=Columns)
+
+
+def looked_through(batches: Iterable[Any], look: Callable[[Any], C]) -> C:
+    """The sum of what a look at each batch shows, in their order."""
+    total: C | None = None
+    for number, given in enumerate(_anew(batches)):
+        seen = _read(look, given, number)
+        if total is not None:
+            names = [s.names if s.named else None for s in (seen, total)]
+            _check_same(number, len(seen.names), names[0], len(total.names), names[1])
+        total = seen if total is None else total + seen
+    if total is None:
+        raise _nothing(batches)
+    return total
+
+
+def _anew(batches: Iterable[Any]) -> Iterator[Any]:
     iterator = iter(batches)
     if iterator is batches:
         raise DataError(f"A {type(batches).__name__} gives its batches only once. {ANEW}")
-    for given in iterator:
+    return iterator
+
+
+def _nothing(batches: Iterable[Any]) -> DataError:
+    return DataError(f"The {type(batches).__name__} holds no batches. Give at least one.")
+
+
+def open_batches(batches: Iterable[Any], read: Read) -> BatchSource:
+    """The rows of a list of batches, or of anything else that gives the same ones each time."""
+    for given in _anew(batches):
         first = _read(read, given, 0)
         numbers = tuple(map(str, range(first.values.shape[1])))
         return BatchSource(batches, read, first.names or numbers, first.names is not None)
-    raise DataError(f"The {type(batches).__name__} holds no batches. Give at least one.")
+    raise _nothing(batches)
 
 
-def _read(read: Read, given: Any, number: int) -> Batch:
+def _read(read: Callable[[Any], R], given: Any, number: int) -> R:
     if len(getattr(given, "shape", ())) != 2:
         raise DataError(
             f"Batch {number} is a {type(given).__name__}, not some rows of a table. Give arrays "

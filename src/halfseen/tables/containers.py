@@ -1,7 +1,7 @@
 """Tables handed back in the container they came in, whichever library of data frames that is."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -10,6 +10,9 @@ from narwhals.exceptions import DuplicateError
 
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.errors import DataError
+from halfseen.tables.as_given import as_given
+from halfseen.tables.coding import Coding, words_of_codes
+from halfseen.tables.filled_words import filled_cells, filled_words
 
 
 def as_frame(X: Any) -> "nw.DataFrame[Any] | None":
@@ -23,21 +26,65 @@ def as_frame(X: Any) -> "nw.DataFrame[Any] | None":
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def filled_like(X: Any, table: np.ndarray[Any, Any], values: Array) -> Any:
+def filled_like(
+    X: Any,
+    table: np.ndarray[Any, Any],
+    values: Array,
+    coding: Coding | None = None,
+    unseen: Mask | None = None,
+) -> Any:
     """``X`` with its gaps filled from ``values`` (n, d); ``table`` is X as an array.
 
-    What was observed is not touched. Columns and arrays of floats keep their type; columns of
-    integers become floats where a gap was filled with something that is not a whole number.
+    What was observed is not touched, nor what is ``unseen`` (n, d) or in columns that the
+    ``coding`` leaves out. Columns and arrays of floats keep their type; columns of integers become
+    floats where a gap was filled with something that is not a whole number; those of words get
+    words.
     """
-    gaps = np.isnan(table)
+    gaps = gaps_of(table, coding, unseen)
     if not gaps.any():
         return copy.deepcopy(X)
     frame = as_frame(X)
     if frame is None:
-        return np.where(gaps, values.astype(table.dtype), table)
-    columns = zip(frame.iter_columns(), gaps.T, values.T, strict=True)
-    filled = [_filled(column, gap, new) for column, gap, new in columns if gap.any()]
+        if coding is None:
+            return np.where(gaps, values.astype(table.dtype), table)
+        return _filled_array(X, table, gaps, values, coding)
+    places = [(place, c) for place, c in enumerate(frame.iter_columns()) if gaps[:, place].any()]
+    filled = []
+    for place, column in places:
+        gap, new, labels = gaps[:, place], values[:, place], coding and coding.labels[place]
+        if labels:
+            filled.append(filled_words(column, gap, words_of_codes(labels, new).tolist()))
+        elif coding is not None and not column.dtype.is_numeric():
+            filled.append(_series(column, np.where(gap, new, table[:, place])))
+        else:
+            filled.append(_filled(column, gap, new))
     return frame.with_columns(*filled).to_native()
+
+
+def gaps_of(table: np.ndarray[Any, Any], coding: Coding | None, unseen: Mask | None) -> Mask:
+    """Which cells (n, d) are gaps that a model may fill."""
+    gaps: Mask = np.isnan(table)
+    if coding is not None:
+        gaps = gaps & ~coding.left_out
+    return gaps if unseen is None else gaps & ~unseen
+
+
+def _filled_array(
+    X: Any, table: np.ndarray[Any, Any], gaps: Mask, values: Array, coding: Coding
+) -> np.ndarray[Any, Any]:
+    """An array, or a list of rows, with its gaps filled; one of objects stays one."""
+    given = np.asarray(as_given(X))
+    if given.dtype.kind in "biuf":
+        return np.where(gaps, values, given).astype(table.dtype)
+    filled = np.array(as_given(X), dtype=object)
+    for place, labels in enumerate(coding.labels):
+        gap, new = gaps[:, place], values[:, place]
+        if labels:
+            words = words_of_codes(labels, new).tolist()
+            filled[:, place] = filled_cells(filled[:, place].tolist(), gap, words)
+        else:
+            filled[gap, place] = new[gap]
+    return filled
 
 
 def table_like(X: Any, values: Array) -> Any:
@@ -62,13 +109,18 @@ def rows_of(X: Any, chosen: np.ndarray[Any, Any]) -> Any:
     return X[chosen] if frame is None else frame[chosen].to_native()
 
 
-def with_fractions(frame: Any) -> Any:
+def with_fractions(frame: Any, words: Collection[Any] = ()) -> Any:
     """A pandas frame whose columns may all hold fractions, if they can have gaps at all.
+
+    Columns of ``words`` stay as they are.
 
     Whether a column of integers keeps its type when its gaps are filled is known only afterwards,
     and parts of one frame need the same types.
     """
-    whole = [n for n, t in frame.dtypes.items() if not isinstance(t, np.dtype) and t.kind != "f"]
+    kinds = {name: kind for name, kind in frame.dtypes.items() if name not in words}
+    whole = [n for n, t in kinds.items() if not isinstance(t, np.dtype) and t.kind != "f"]
+    if not whole:
+        return frame
     return nw.from_native(frame).with_columns(nw.col(*whole).cast(nw.Float64)).to_native()
 
 

@@ -1,7 +1,9 @@
 """Dask's arrays and data frames, as partitions of which each is a table."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -11,9 +13,13 @@ from halfseen.rows.engines.batched import BatchedRows, all_columns
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.engines.workers.cluster import ClusterRows
+from halfseen.rows.engines.workers.computing import computed, naming
 from halfseen.rows.engines.workers.partitions import View, partitioned
+from halfseen.rows.engines.workers.tree import tree
 from halfseen.rows.errors import DataError
+from halfseen.rows.rows import S
 from halfseen.tables.arrays_and_frames import AnyColumns, read_batch
+from halfseen.tables.batches import Read
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.sparse_matrix import read_sparse
 
@@ -66,7 +72,28 @@ def _parts_of_array(X: Any) -> Parts:
     return Parts(example, X.to_delayed().ravel().tolist(), lengths)
 
 
-def rows_of_collection(parts: Parts, names: tuple[str, ...], weights: Array | None) -> ClusterRows:
+def summed_over(parts: Parts, look: Callable[[Any], S]) -> S:
+    """The sum of what a look at each partition shows, in their order."""
+    from dask import delayed
+
+    call, token = delayed(_looked, traverse=False), uuid4().hex
+    once = delayed(look, name=f"halfseen-look-{token}", traverse=False)
+    seen = [
+        call(once, label, part, dask_key_name=f"halfseen-{token}-{number}")
+        for number, (label, part) in enumerate(parts.labelled)
+    ]
+    total: S = computed(tree(seen, token), parts.labelled)
+    return total
+
+
+def _looked(look: Callable[[Any], S], label: str, part: Any) -> S:
+    with naming(label):
+        return look(part)
+
+
+def rows_of_collection(
+    parts: Parts, names: tuple[str, ...], weights: Array | None, read: Read = read_batch
+) -> ClusterRows:
     """The rows of a collection with columns of these names; ``weights`` (n,)."""
     sparse = bool(issparse(parts.example))
     partitions = partitioned(parts.labelled, parts.lengths, _n_rows)
@@ -74,7 +101,7 @@ def rows_of_collection(parts: Parts, names: tuple[str, ...], weights: Array | No
         p._replace(content=(p.content, None if weights is None else weights[p.rows]))
         for p in partitions
     )
-    view = View(partial(_read_sparse if sparse else _read, names))
+    view = View(partial(_read_sparse, names) if sparse else partial(_read, read, names))
     return ClusterRows(weighed, view, names, sparse)
 
 
@@ -99,9 +126,9 @@ def _n_rows_of_file(source: FileSource) -> int:
     return sum(piece.n_rows for piece in source.pieces((0,), 1 << 20))
 
 
-def _read(names: tuple[str, ...], content: Any, first: int) -> MemoryRows:
+def _read(read: Read, names: tuple[str, ...], content: Any, first: int) -> MemoryRows:
     table, weights = content
-    batch = read_batch(table)
+    batch = read(table)
     if batch.values.shape[1] != len(names):
         raise DataError(f"It has {batch.values.shape[1]} columns, but the table has {len(names)}.")
     return MemoryRows(batch.values, names, weights, first=first)

@@ -1,6 +1,7 @@
 """The door: where the rows to learn from are, in memory, in files, in batches, or on a cluster."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,61 +15,92 @@ from halfseen.rows.engines.batched import Source, all_columns
 from halfseen.rows.engines.memory import MemoryRows, Told
 from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.engines.workers.cluster import ClusterRows
-from halfseen.rows.errors import DroppedFeatureWarning, IdentifierWarning, warn
+from halfseen.rows.errors import IdentifierWarning, warn
 from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
 from halfseen.tables.arrays_and_frames import feature_names, read_batch, read_table
-from halfseen.tables.batches import is_batches, open_batches
+from halfseen.tables.batches import (
+    BatchSource,
+    Read,
+    is_batches,
+    looked_through,
+    open_batches,
+)
 from halfseen.tables.cells.sums import CellSums
-from halfseen.tables.dask_collections import is_dask, parts_of, rows_of_collection, rows_of_files
+from halfseen.tables.coded_batches import look, read_coded_batch, unseen_in
+from halfseen.tables.coded_tables import found_coding, learn_names, read_and_code
+from halfseen.tables.coding import Coding, of_numbers
+from halfseen.tables.columns_in_memory import in_columns
+from halfseen.tables.dask_collections import (
+    Parts,
+    is_dask,
+    parts_of,
+    rows_of_collection,
+    rows_of_files,
+    summed_over,
+)
+from halfseen.tables.declared_kinds import declared_kinds, takes_kinds
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
+from halfseen.tables.found_coding import warn_of_left_aside
 from halfseen.tables.identifiers import identifies, named_as_identifier
 from halfseen.tables.observed_blocks import (
     ObservedBlocks,
     check_no_blocks,
     check_no_blocks_on_dask,
 )
-from halfseen.tables.opened_files import left_aside, open_files
+from halfseen.tables.opened_files import Kinds, open_files
 from halfseen.tables.preprocessing import Preprocessing
 from halfseen.tables.row_weights import read_row_weights
 from halfseen.tables.sparse_file import SparseSource, is_sparse_file, open_sparse_file
 from halfseen.tables.sparse_matrix import read_sparse
+from halfseen.tables.unseen import warn_of_unseen
 
 
 def open_rows(
-    estimator: Any, X: Any, sample_weight: Any, observed: ObservedBlocks | None = None
+    estimator: Any,
+    X: Any,
+    sample_weight: Any,
+    observed: ObservedBlocks | None = None,
+    coding: Coding | None = None,
 ) -> tuple[Rows, Stages]:
     """The rows of an array, a frame, a sparse matrix, files or batches, and their clock.
 
-    Arrays and frames of Dask are summed by Dask, and so are files if they say so.
+    Arrays and frames of Dask are summed by Dask, and so are files if they say so. An estimator that
+    takes columns of words keeps how they became numbers: by the ``coding`` of an earlier fit, or as
+    it is found in all rows.
     """
     if isinstance(X, np.ndarray) and observed is None:
-        return _in_memory(estimator, X, sample_weight)
+        return _in_memory(estimator, X, sample_weight, coding)
     X = Files(X) if isinstance(X, str | Path) else X
     if isinstance(X, Files):
         if not is_sparse_file(Path(X.path)):
             check_no_blocks(observed)
-        X, source = _opened(estimator, X)
+        X, source = _opened(estimator, X, coding)
     if get_tags(estimator).input_tags.sparse and issparse(X):
         return _sparse(estimator, X, sample_weight, observed)
     if is_dask(X):
         check_no_blocks_on_dask(observed)
-        return _collection(estimator, X, sample_weight)
+        return _collection(estimator, X, sample_weight, coding)
     check_no_blocks(observed)
     if isinstance(X, Files):
         return _files(estimator, X, source, sample_weight)
     if is_batches(X):
-        return _streamed(estimator, open_batches(X, read_batch), sample_weight)
-    return _in_memory(estimator, X, sample_weight)
+        return _streamed(estimator, _batches(estimator, X, coding), sample_weight)
+    return _in_memory(estimator, X, sample_weight, coding)
 
 
-def open_source(files: Files) -> FileSource | SparseSource:
-    """What there is in files: columns, what became of them, and their rows as floats."""
+def open_source(
+    files: Files, kinds: Kinds | None = None, coding: Coding | None = None
+) -> FileSource | SparseSource:
+    """What there is in files: columns, what became of them, and their rows as floats.
+
+    With ``kinds``, or a ``coding``, words are read as codes.
+    """
     if is_sparse_file(Path(files.path)):
         return open_sparse_file(files)
-    return open_files(files)
+    return open_files(files, kinds, coding)
 
 
 def rows_of(files: Files, source: Source, n_threads: int = 1, advance: Told = None) -> Rows:
@@ -81,14 +113,18 @@ def rows_of(files: Files, source: Source, n_threads: int = 1, advance: Told = No
     return rows if files.preprocessing is None else files.preprocessing.rows(rows)
 
 
-def _opened(estimator: Any, files: Files) -> tuple[Any, FileSource | SparseSource]:
+def _opened(
+    estimator: Any, files: Files, coding: Coding | None
+) -> tuple[Any, FileSource | SparseSource]:
     """A sparse matrix, for those who take one, or the files; and what there is in them."""
-    source = open_source(files)
+    kinds = partial(declared_kinds, estimator) if takes_kinds(estimator) else None
+    source = open_source(files, kinds, coding)
     for sentence in source.notes:
         warn(sentence, UnicodeWarning)
-    aside = left_aside(source.columns)
-    if aside:
-        warn(" ".join(aside), DroppedFeatureWarning)
+    if coding is None:
+        warn_of_left_aside(source.columns)
+    elif isinstance(source, FileSource):
+        warn_of_unseen(coding, source.n_unseen())
     takes_sparse = get_tags(estimator).input_tags.sparse and not _changes(files.preprocessing)
     whole = isinstance(source, SparseSource) and takes_sparse
     return (source.matrix if isinstance(source, SparseSource) and whole else files), source
@@ -98,9 +134,14 @@ def _changes(preprocessing: Preprocessing | None) -> bool:
     return preprocessing is not None and preprocessing.changes
 
 
-def _in_memory(estimator: Any, X: Any, sample_weight: Any) -> tuple[MemoryRows, Stages]:
-    table = read_table(estimator, X)
-    _warn_of_identifiers(estimator, table)
+def _in_memory(
+    estimator: Any, X: Any, sample_weight: Any, coding: Coding | None
+) -> tuple[MemoryRows, Stages]:
+    if takes_kinds(estimator):
+        table = read_and_code(estimator, X, coding)
+    else:
+        table = read_table(estimator, X)
+        _warn_of_identifiers(estimator, table)
     weights = None
     if sample_weight is not None:
         weights = read_row_weights(estimator, sample_weight, len(table))
@@ -153,6 +194,22 @@ def _sparse(
     return rows, stages
 
 
+def _batches(estimator: Any, X: Any, coding: Coding | None) -> BatchSource:
+    """The rows of batches; words are coded by what a pass over all of them finds."""
+    if not takes_kinds(estimator):
+        return open_batches(X, read_batch)
+    if coding is not None:
+        source = open_batches(X, partial(read_coded_batch, coding, None))
+        warn_of_unseen(coding, looked_through(X, partial(unseen_in, coding)).counts)
+        estimator.coding_ = coding
+        return source
+    seen = looked_through(X, look)
+    _keep_names(estimator, seen.names, seen.named)
+    found = found_coding(estimator, seen)
+    estimator.coding_ = found.coding
+    return open_batches(X, partial(read_coded_batch, *found))
+
+
 def _streamed(estimator: Any, source: Source, sample_weight: Any) -> tuple[Rows, Stages]:
     stages = Stages(0, estimator.verbose)
     _check_unweighted(sample_weight)
@@ -169,21 +226,44 @@ def _files(
     threads = effective_n_jobs(estimator.n_jobs)
     rows = rows_of(files, source, threads, stages.told)
     _keep_names(estimator, rows.names, source.named or _changes(files.preprocessing))
+    if takes_kinds(estimator):
+        found = source.coding if isinstance(source, FileSource) else None
+        kinds = declared_kinds(estimator, rows.names) if found is None else {}
+        estimator.coding_ = replace(found or of_numbers(rows.names, kinds), names=rows.names)
     return rows, stages
 
 
-def _collection(estimator: Any, X: Any, sample_weight: Any) -> tuple[ClusterRows, Stages]:
+def _collection(
+    estimator: Any, X: Any, sample_weight: Any, coding: Coding | None
+) -> tuple[ClusterRows, Stages]:
     parts = parts_of(X)
+    read: Read = read_batch
     # For the names, and to refuse what is refused in memory.
-    if get_tags(estimator).input_tags.sparse and issparse(parts.example):
+    if takes_kinds(estimator):
+        read = _coded_on_workers(estimator, parts, coding)
+    elif get_tags(estimator).input_tags.sparse and issparse(parts.example):
         read_sparse(estimator, parts.example, reset=True)
     else:
         read_table(estimator, parts.example)
     weights = sample_weight if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    rows = rows_of_collection(parts, feature_names(estimator), weights)
+    rows = rows_of_collection(parts, feature_names(estimator), weights, read)
     read_row_weights(estimator, weights, rows.n_rows)
     stages = Stages(rows.n_rows, estimator.verbose)
     return replace(rows, advance=stages.told), stages
+
+
+def _coded_on_workers(estimator: Any, parts: Parts, coding: Coding | None) -> Read:
+    """How workers read partitions, by what a pass over all of them finds."""
+    if in_columns(parts.example) is None:
+        read_table(estimator, parts.example)  # which refuses it
+    learn_names(estimator, parts.example)
+    if coding is not None:
+        estimator.coding_ = coding
+        warn_of_unseen(coding, summed_over(parts, partial(unseen_in, coding)).counts)
+        return partial(read_coded_batch, coding, None)
+    found = found_coding(estimator, summed_over(parts, look))
+    estimator.coding_ = found.coding
+    return partial(read_coded_batch, *found)
 
 
 def _on_workers(files: Files, source: FileSource) -> ClusterRows:

@@ -5,12 +5,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from halfseen.rows.arrays import Array
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
 from halfseen.tables.cells.gap_words import Gaps
+from halfseen.tables.cells.words import UNSEEN
+from halfseen.tables.coding import Coding
+from halfseen.tables.formats.arrow_columns import codes_of
 from halfseen.tables.formats.encoding import told
 from halfseen.tables.formats.format import Format, Header, Reading, Written
 from halfseen.tables.kinds import Column
+
+ROWS_A_BATCH = 1 << 14
 
 Stamp = tuple[int, int]
 """Size and time of change of a file: another one means another content."""
@@ -36,6 +44,8 @@ class FileSource:
     written: tuple[Written, ...]  # how each column is written; its place is looked up in each file
     gaps: Gaps
     columns: tuple[Column, ...] = ()  # what became of all that were looked at
+    coding: Coding | None = None  # how columns become numbers, if they may be of words
+    maybe_new: tuple[str, ...] = ()  # columns in which there may be words that are no labels
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -72,6 +82,19 @@ class FileSource:
             places = tuple(stored[name] for name in names)
             for batch in _unchanged(file, self.format.batches(file.path, places, n_rows)):
                 yield batch.select(list(places)).rename_columns(list(names))
+
+    def n_unseen(self) -> Array:
+        """How many cells of each column hold words that are none of its labels; (d,)."""
+        counts = np.zeros(len(self.names))
+        places = {name: self.names.index(name) for name in self.maybe_new}
+        if not places:
+            return counts
+        for batch in self.batches(self.maybe_new, ROWS_A_BATCH):
+            for name, place in places.items():
+                labels = self.written[place].labels or ()
+                codes = codes_of(batch.column(name), labels, self.gaps)
+                counts[place] += np.sum(codes == UNSEEN)
+        return counts
 
     def parts(self) -> "list[FilePart]":
         """Row groups of Parquet files; other files as they are."""

@@ -14,7 +14,8 @@ class Files:
     """A table in files, for ``fit``, where a path alone does not say enough.
 
     Columns that hold no numbers, and such as number the rows, are left aside with a warning that
-    names them, unless ``columns`` are chosen.
+    names them, unless ``columns`` are chosen. Models of mixed kinds of columns take words too, up
+    to a hundred different ones a column.
 
     Parameters
     ----------

@@ -1,17 +1,22 @@
 """What became of each column of a table, and why: nothing is left out in silence."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
-from halfseen.tables.cells.sums import MOSTLY, CellSums
+from halfseen.tables.cells.sums import MOST_CATEGORIES, MOSTLY, CellSums
 
 COMMON = 10
 """Rows that hold a word, from which on it is taken to be a code and not somebody's name."""
 
-Kind = Literal["continuous", "count", "categorical", "identifier", "ignored"]
+MOST_NAMED = 12
+"""Columns of one reason in a warning."""
+
+Kind = Literal[
+    "number", "continuous", "count", "categorical", "ordinal", "binary", "identifier", "ignored"
+]
 
 
 class Column(NamedTuple):
@@ -29,6 +34,15 @@ class Reason(NamedTuple):
 
     alone: str
     alike: str
+
+
+def holding(what: str) -> Reason:
+    """Why a column is not used that holds something else."""
+    return Reason(f"it holds {what}", f"they hold {what}")
+
+
+HOLDS_DATES = holding("dates or times")
+SEVERAL_WRITINGS = holding("numbers in several writings")
 
 
 class Fate(NamedTuple):
@@ -59,29 +73,27 @@ def fate_of(cells: CellSums, identifies: Reason | None, show_text: bool = False)
         reason = None if note is None else Reason(f"commas in it {note}", f"commas in them {note}")
         return Fate("categorical" if cells.truth_words else "continuous", True, reason)
     if cells.dates == cells.known:
-        return Fate("ignored", False, Reason("it holds dates or times", "they hold dates or times"))
-    return Fate(
-        "ignored" if cells.categories is None else "categorical", False, _text(cells, show_text)
-    )
+        return Fate("ignored", False, HOLDS_DATES)
+    few = cells.categories is not None and len(cells.categories) <= MOST_CATEGORIES
+    return Fate("categorical" if few else "ignored", False, _text(cells, show_text))
 
 
 def _text(cells: CellSums, show_text: bool) -> Reason:
     if cells.odd and cells.thousands > MOSTLY * cells.known:
-        return _not_quite_numbers(cells, show_text)
+        return not_quite_numbers(cells, show_text)
     if not cells.odd:
-        several = "numbers in several writings"
-        return Reason(f"it holds {several}", f"they hold {several}")
+        return SEVERAL_WRITINGS
     shown = f", such as {_quoted(cells.odd)}" if show_text else ""
     return Reason(f"it holds text{shown}", "they hold text")
 
 
-def _not_quite_numbers(cells: CellSums, show_text: bool) -> Reason:
+def not_quite_numbers(cells: CellSums, show_text: bool, more: str = "") -> Reason:
     """Why a column of numbers is none: words in it that many rows share stand for no one."""
     words = [word for word, often in cells.odd.items() if show_text or often >= COMMON]
     what, use = "other cells", "name it in missing_values (show_text=True shows it)"
     if len(words) == len(cells.odd):
         what, use = _quoted(words), f"use missing_values={words}"
-    remedy = f"if that stands for a gap, {use}"
+    remedy = f"if that stands for a gap, {use}{more}"
     return Reason(
         f"{cells.thousands:,} of its {cells.known:,} values are numbers, but it holds {what} too, "
         f"first in row {(cells.first_odd or 0) + 1:,}; {remedy}",
@@ -90,10 +102,11 @@ def _not_quite_numbers(cells: CellSums, show_text: bool) -> Reason:
 
 
 def _quoted(words: Iterable[str]) -> str:
-    return ", ".join(repr(_short(word)) for word in words)
+    return ", ".join(repr(short(word)) for word in words)
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """Text that is not too long to be quoted."""
     return text if len(text) <= 24 else f"{text[:23]}…"
 
 
@@ -102,25 +115,31 @@ def _ignored(name: str, reason: str) -> str:
 
 
 def varying(
-    columns: Iterable[Column], names: tuple[str, ...], sums: FeatureSums
+    columns: Iterable[Column],
+    names: tuple[str, ...],
+    sums: FeatureSums,
+    worded: Collection[str] = (),
 ) -> tuple[Column, ...]:
     """The columns once their values are known: those that say nothing are not used.
 
-    ``sums`` are those of the used columns, which have these ``names``.
+    ``sums`` are those of the used columns, which have these ``names``; of the ``worded`` ones they
+    are of codes.
     """
     seen: Mapping[str, int] = {name: place for place, name in enumerate(names)}
     return tuple(
-        _varying(column, seen[column.name], sums) if column.name in seen else column
+        _varying(column, seen[column.name], sums, column.name in worded)
+        if column.name in seen
+        else column
         for column in columns
     )
 
 
-def _varying(column: Column, place: int, sums: FeatureSums) -> Column:
+def _varying(column: Column, place: int, sums: FeatureSums, worded: bool) -> Column:
     low, high = float(sums.minimum[place]), float(sums.maximum[place])
     if not sums.count[place]:
         return _constant(column, "it has no values", "they have no values")
     if low == high:
-        said = f"it is {low:g} wherever it is known"
+        said = f"it is {'the same' if worded else f'{low:g}'} wherever it is known"
         return _constant(column, said, "each has only one value")
     if column.kind == "continuous" and sums.whole[place] and low >= 0:
         return column._replace(kind="count")
@@ -155,3 +174,8 @@ def _together(alike: str, members: list[Column], most: int) -> str:
         return str(members[0].sentence)
     names = quoted([column.name for column in members], range(len(members)), most)
     return f"{names}: {alike}." if members[0].used else f"Columns {names} were ignored: {alike}."
+
+
+def left_aside(columns: Iterable[Column]) -> list[str]:
+    """What became of the columns that are not used, one sentence a reason."""
+    return told((column for column in columns if not column.used), most=MOST_NAMED)

@@ -1,35 +1,46 @@
 """Opening files: which they are, which columns they have, and how each is written."""
 
 from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
 from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.sums import CellSums
+from halfseen.tables.cells.writing import Writing
+from halfseen.tables.coding import LEFT_OUT, Coding
 from halfseen.tables.file_source import FileSource, OneFile, Stamp, stamp_of
 from halfseen.tables.files import Files
 from halfseen.tables.formats import FORMATS
-from halfseen.tables.formats.format import Format, Look, Written
+from halfseen.tables.formats.format import Format, Header, Look, Written
+from halfseen.tables.found_coding import Coded, Seen, coded, coding_of
 from halfseen.tables.identifiers import NUMBERS_ROWS, identifies
-from halfseen.tables.kinds import Column, Fate, Reason, fate_of, told
+from halfseen.tables.kinds import Fate, Kind, fate_of, holding
 from halfseen.tables.sparse_file import MARKETS
 
-MOST_NAMED = 12
-"""Columns of one reason in a warning."""
+Kinds = Callable[[Sequence[str]], dict[str, str]]
+"""The kinds that columns are declared to be, of those that the files have."""
+
 MOST_LOOKS = 64
 _LOOKS: OrderedDict[tuple[Format, Path, Stamp, Gaps], Look] = OrderedDict()
 """What was seen in the files that were opened last: commands open the same one several times."""
 
 
-def open_files(given: Files) -> FileSource:
-    """The rows of a file, or of all files of one kind in a folder."""
+def open_files(
+    given: Files, kinds: Kinds | None = None, coding: Coding | None = None
+) -> FileSource:
+    """The rows of a file, or of all files of one kind in a folder.
+
+    With ``kinds``, which says what columns are declared to be, words become codes; with a
+    ``coding`` that is known already they become its codes.
+    """
     _check(given)
     paths, format = _files_of(Path(given.path))
     try:
         files = tuple(OneFile(path, stamp_of(path), format.header(path)) for path in paths)
-        return _opened(given, files, format)
+        return _opened(given, files, format, kinds, coding)
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError(
             "Reading files needs pyarrow. Install it with: pip install 'halfseen[io]'"
@@ -42,13 +53,21 @@ def names_in(path: Path) -> tuple[str, ...]:
     return format.header(paths[0]).names
 
 
-def _opened(given: Files, files: tuple[OneFile, ...], format: Format) -> FileSource:
+def _opened(
+    given: Files,
+    files: tuple[OneFile, ...],
+    format: Format,
+    kinds: Kinds | None,
+    coding: Coding | None,
+) -> FileSource:
     first = files[0]
     asked = _asked(given, first)
     for file in files:
         _check_columns(file, asked)
         if given.columns is None:
             _check_same(file, first, (*asked, *map(str, given.drop)))
+    if coding is not None:
+        asked = _fitted(given, files, asked, coding)
     gaps = Gaps(tuple(given.missing_values))
     looks = [_look(format, file, asked, gaps) for file in files]
     stored = [{field.name: field.stored for field in file.header.fields} for file in files]
@@ -57,27 +76,101 @@ def _opened(given: Files, files: tuple[OneFile, ...], format: Format) -> FileSou
         for name in asked
     }
     others = _others(files)
-    fates = {
-        name: _fate(others.get(name), name, seen[name], given, first.header.named) for name in asked
+    what = {
+        name: Seen(_total(cells), others.get(name), _number_rows(cells))
+        for name, cells in seen.items()
     }
-    if _chosen(given):
-        _check_numbers(first.path, fates)
-    used = tuple(name for name, fate in fates.items() if fate.used)
+    columns = _columns(what, given, first.header, kinds, coding)
+    if _chosen(given) or coding is not None:
+        _check_usable(first.path, columns, words=kinds is not None or coding is not None)
+    used = tuple(name for name, one in columns.items() if one.fate.used or coding is not None)
     if not used:
+        held = "numbers" if kinds is None else "numbers or categories"
         raise DataError(
-            f"No column of numbers is left in {Path(given.path).name}. Give a table that holds "
-            "some."
+            f"No column of {held} is left in {Path(given.path).name}. Give a table that holds some."
         )
+    found = coding_of(used, columns) if coding is None and kinds is not None else coding
     return FileSource(
         files=tuple(f._replace(n_rows=k.n_rows) for f, k in zip(files, looks, strict=True)),
         format=format,
         names=used,
         # Some of many columns without names are known by their numbers.
         named=first.header.named or used != first.header.names,
-        written=tuple(_written(_total(seen[name])) for name in used),
+        written=tuple(_written(columns[name], what[name].cells) for name in used),
         gaps=gaps,
-        columns=tuple(fate.column(name) for name, fate in fates.items()),
+        columns=tuple(one.fate.column(name) for name, one in columns.items()),
+        coding=found,
+        maybe_new=() if coding is None else _maybe_new(columns, what),
     )
+
+
+def _columns(
+    seen: dict[str, Seen],
+    given: Files,
+    header: Header,
+    kinds: Kinds | None,
+    coding: Coding | None,
+) -> dict[str, Coded]:
+    """What becomes of each column."""
+    if coding is not None:
+        return _by(coding, seen)
+    named = header.named and not _chosen(given)
+    if kinds is None:
+        return {name: _plain(name, one, given, named) for name, one in seen.items()}
+    declared = kinds(header.names)
+    return {
+        name: coded(name, one, declared.get(name), named=named, quoting=given.show_text)
+        for name, one in seen.items()
+    }
+
+
+def _plain(name: str, seen: Seen, given: Files, named: bool) -> Coded:
+    """What becomes of a column for models that take numbers only."""
+    if seen.other:
+        return Coded(Fate("ignored", False, holding(seen.other)))
+    numbers = None
+    if named:
+        numbers = NUMBERS_ROWS if seen.numbers_rows else identifies(name, seen.cells)
+    fate = fate_of(seen.cells, numbers, given.show_text)
+    return Coded(fate, writing=seen.cells.writing or Writing.PLAIN)
+
+
+def _by(coding: Coding, seen: dict[str, Seen]) -> dict[str, Coded]:
+    """The columns by what they were in a fit; numbers must be numbers still."""
+    found = {}
+    for name, kind, labels in zip(seen, coding.kinds, coding.labels, strict=True):
+        one = seen[name]
+        fate = Fate(cast("Kind", kind), kind not in LEFT_OUT)
+        if fate.used and not labels and one.other:
+            fate = Fate("ignored", False, holding(one.other))
+        elif fate.used and not labels and one.cells.writing is None:
+            fate = fate_of(one.cells, None)
+        found[name] = Coded(fate, labels, one.cells.writing or Writing.PLAIN)
+    return found
+
+
+def _maybe_new(columns: dict[str, Coded], seen: dict[str, Seen]) -> tuple[str, ...]:
+    """Columns whose cells the look did not show to be labels, one and all."""
+    words = {name: seen[name].cells.categories for name, one in columns.items() if one.labels}
+    return tuple(
+        name for name, some in words.items() if some is None or not some <= {*columns[name].labels}
+    )
+
+
+def _fitted(
+    given: Files, files: tuple[OneFile, ...], asked: tuple[str, ...], coding: Coding
+) -> tuple[str, ...]:
+    """The columns that a model was fitted to; those that were asked for must be them."""
+    if given.columns is None and given.preprocessing is None:
+        for file in files:
+            _check_columns(file, coding.names)
+        return coding.names
+    if len(asked) != len(coding.names) or (given.preprocessing is None and asked != coding.names):
+        raise ValueError(
+            f"X has other columns than the model was learned from ({len(asked)}, not "
+            f"{len(coding.names)}, or other names). Give the same X."
+        )
+    return asked
 
 
 def _chosen(given: Files) -> bool:
@@ -226,15 +319,6 @@ def _total(cells: list[CellSums]) -> CellSums:
     return sum(cells[1:], start=cells[0])
 
 
-def _fate(other: str | None, name: str, cells: list[CellSums], given: Files, named: bool) -> Fate:
-    if other:
-        return Fate("ignored", False, Reason(f"it holds {other}", f"they hold {other}"))
-    if _chosen(given) or not named:
-        return fate_of(_total(cells), None, given.show_text)
-    numbers = NUMBERS_ROWS if _number_rows(cells) else identifies(name, _total(cells))
-    return fate_of(_total(cells), numbers, given.show_text)
-
-
 def _number_rows(cells: list[CellSums]) -> bool:
     """Whether a column numbers the rows: of each file, or of all as one."""
     with_rows = [sums.run for sums in cells if sums.n_rows]
@@ -243,26 +327,26 @@ def _number_rows(cells: list[CellSums]) -> bool:
     )
 
 
-def _check_numbers(path: Path, fates: dict[str, Fate]) -> None:
-    """Refuse columns that were asked for and hold no numbers."""
-    wrong = [name for name, fate in fates.items() if not fate.used]
+def _check_usable(path: Path, columns: dict[str, Coded], *, words: bool) -> None:
+    """Refuse columns that were asked for and hold nothing that can be used."""
+    wrong = [name for name, one in columns.items() if not one.fate.used and one.fate.reason]
     if not wrong:
         return
-    why = fates[wrong[0]].reason
+    why = columns[wrong[0]].fate.reason
     reason = "" if why is None else why.alone
     if len(wrong) > 1:
         reason = f"of '{wrong[0]}', {reason}"
     raise DataError(
         f"Column{'s' * (len(wrong) > 1)} {_listed(wrong)} of {path.name} cannot be read as "
-        f"numbers: {reason}. Leave out columns of text and dates with Files(path, columns=...), or "
-        "code them as numbers."
+        f"numbers{' or categories' * words}: {reason}. Leave out columns of text and dates with "
+        "Files(path, columns=...), or code them as numbers."
     )
 
 
-def _written(cells: CellSums) -> Written:
-    if cells.writing is None:
-        raise AssertionError("a column that is used is written in one way")
-    return Written("", cells.writing, cells.as_they_stand)
+def _written(one: Coded, cells: CellSums) -> Written:
+    if one.labels or not one.fate.used:
+        return Written("", as_they_stand=False, labels=one.labels)
+    return Written("", one.writing, cells.as_they_stand)
 
 
 def _repeated(names: Sequence[str]) -> list[str]:
@@ -271,8 +355,3 @@ def _repeated(names: Sequence[str]) -> list[str]:
 
 def _listed(names: Sequence[str]) -> str:
     return quoted(names, range(len(names)))
-
-
-def left_aside(columns: Sequence[Column]) -> list[str]:
-    """What became of the columns that are not used, one sentence a reason."""
-    return told((column for column in columns if not column.used), most=MOST_NAMED)

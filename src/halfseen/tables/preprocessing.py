@@ -98,8 +98,12 @@ class Preprocessing:
         standardise: bool = False,
         missing_values: Sequence[str] = (),
         whole: Mask | None = None,
+        measured: Mask | None = None,
     ) -> Self:
-        """The preprocessing of rows whose features all vary, wherever they are, in one pass."""
+        """The preprocessing of rows whose features all vary, wherever they are, in one pass.
+
+        Only features that are ``measured`` (d,) are standardised: codes stay codes.
+        """
         names, d = rows.names, len(rows.names)
         logged = np.isin(list(names), list(log))
         centre, scale = np.zeros(d), np.ones(d)
@@ -107,7 +111,8 @@ class Preprocessing:
             sums = rows.accumulate(ValueSums.logging(logged))
             if sums.n_without.any():
                 raise no_logarithms(names, sums.n_without, sums.smallest)
-            centre, scale = (sums.mean, sums.spread) if standardise else (centre, scale)
+            moved = np.full(d, standardise) if measured is None else measured & standardise
+            centre, scale = np.where(moved, sums.mean, 0.0), np.where(moved, sums.spread, 1.0)
             _check_scale(names, scale)
         return cls(names, logged, centre, scale, tuple(missing_values), whole)
 

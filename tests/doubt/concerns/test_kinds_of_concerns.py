@@ -10,6 +10,8 @@ from sklearn.base import clone
 from benchmarks import alarms
 from halfseen import GaussianMixture, choose_components
 from halfseen.doubt.concerns import concerns_of
+from halfseen.doubt.concerns.spectrum import N_REPLICATES
+from halfseen.doubt.rank_test import rank_test
 from halfseen.moments.influence import Influence
 from halfseen.structures.one_class.overlap import OVERLAP
 
@@ -135,10 +137,17 @@ def test_several_unrelated_features_are_told_together():
     assert found.endswith("and add only noise. Leave out ['6', '8'].")
 
 
+def of_rank(model, X, number):
+    """The rank test of so many components, on the bins that concerns are judged by."""
+    case = model.case(X)
+    multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, case.bins.n))
+    complete = case.seen.complete[case.features]
+    return rank_test(case.pairs, case.fitted.model.cumulants, complete, number, multipliers)
+
+
 def test_too_many_components_are_told_with_the_test_of_one_fewer():
-    X, _, _ = told(alarms.one_too_many)
-    test = choose_components(X).tests[2]
-    assert test.n_components == 3
+    X, model, _ = told(alarms.one_too_many)
+    test = of_rank(model, X, 3)
     assert sentence(alarms.one_too_many, "too_many_components") == (
         "4 components are more than the second moments support: with 3 the largest eigenvalue "
         f"left, {test.eigenvalue:.3g}, is already within the noise, {test.noise:.3g}. Use fewer, "
@@ -157,9 +166,8 @@ def test_a_number_that_was_chosen_is_not_called_wrong(world):
 
 
 def test_too_few_components_are_told_with_their_own_test():
-    X, _, _ = told(alarms.one_too_few)
-    test = choose_components(X).tests[1]
-    assert test.n_components == 2
+    X, model, _ = told(alarms.one_too_few)
+    test = of_rank(model, X, 2)
     assert sentence(alarms.one_too_few, "too_few_components") == (
         f"2 components leave an eigenvalue of {test.eigenvalue:.3g} in the second moments, above "
         f"the noise, {test.noise:.3g}. There may be more of them, or columns go along with each "
@@ -219,7 +227,7 @@ def test_noise_that_goes_along_is_told_with_its_covariance():
     assert sentence(alarms.shared_noise, "dependent_within") == (
         "'0' and '1' go along with each other within components (covariance "
         f"{residuals(X, model, 0, 1):.2g} times the noise), which the model does not allow for. "
-        "Some components may stand for that. Leave one of them out, or combine them."
+        "Some components may stand for that. Let them: covariance_type='auto'."
     )
 
 

@@ -64,3 +64,14 @@ def test_too_few_features_tell_nothing():
 @pytest.mark.parametrize("seed", range(6))
 def test_a_topic_too_few_is_not_taken_for_bursts(seed):
     assert not found_in(table(seed, np.zeros(D)), K - 1).clear.any()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_where_variances_are_but_rounding_nothing_is_told_and_nothing_fails(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(3.0, (15, 6)).astype(float)
+    X[:, 4] = 1.0
+    X[rng.random(X.shape) < 0.2] = np.nan
+    rows, origin = MemoryRows(X, tuple("abcdef")), np.array([3.0, 3, 3, 3, 76923077.9, 3])
+    found = bursts(rows.accumulate(BinSums.pairs(origin, Bins.of_rows(15))), 1)
+    assert not found.clear[4]

@@ -4,6 +4,8 @@ Probabilities come from the generating function ``Π_k (1 + (1/b) Σ_d a_kd (1 -
 the roots of unity, by a Fourier transform; probabilities beyond the grid fold back into it.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.signal import convolve
@@ -101,3 +103,18 @@ def test_exact_probabilities_give_the_exact_model(exact, solve, assert_topics, w
     assert found.rate == pytest.approx(RATE, rel=1e-9)
     values = np.sort(solution.decomposition.values)
     np.testing.assert_allclose(values, np.sort(2 / np.sqrt(SHAPES)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("rounding", [0.0, 1e-20, -1e-20])
+def test_what_rounding_leaves_of_a_share_is_none_and_made_even(rounding):
+    """Of a feature that is counted, though it has no share in the second moments."""
+    mean = np.array([2.0, 1.0, 1.0])
+    back = np.array([[1.0, 0.5], [0.5, 1.0], [rounding, rounding]])
+    evidence = SimpleNamespace(
+        whitening=SimpleNamespace(back=back),
+        moments=SimpleNamespace(mean=mean, gaps=SimpleNamespace(own=np.full(3, 50.0))),
+        n_components=2,
+    )
+    decomposition = SimpleNamespace(vectors=np.eye(2))
+    read = GammaPoissonCumulants().parameters(evidence, decomposition)
+    np.testing.assert_allclose(read.topics[:, 2], 0.2)

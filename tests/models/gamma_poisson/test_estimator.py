@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from halfseen import GammaPoisson, recovery, simulate
 from halfseen.rows.errors import WeakMomentsWarning
@@ -182,3 +183,26 @@ def test_totals_that_vary_like_poisson_ones_give_finite_shapes(X, refine):
     assert model.shapes_.max() <= 1e8
     assert np.isfinite(model.score_samples(X)).all()
     assert model.shapes_.sum() / model.rate_ == pytest.approx(np.sum(X) / len(X), rel=0.1)
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_a_small_sparse_table_is_learned_as_if_it_were_filled_in_whatever_order_it_has(number):
+    X = table(60, [1.0] * 8, seed=number)
+    models = [
+        GammaPoisson(number, decomposer="power", random_state=0).fit(one)
+        for one in (X, X[::-1], csr_array(X), csr_array(X[::-1]))
+    ]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.components_, models[0].components_)
+        np.testing.assert_array_equal(model.shapes_, models[0].shapes_)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_topic_of_more_than_can_be_counted_is_drawn_from_and_kept(tmp_path):
+    """Few rows, which hold much: what regression makes of them is far beyond."""
+    X = np.array([[0.0, 1.08e14], [0, 1.01e14], [0, np.nan], [4e12, np.nan], [9e12, np.nan]])
+    model = GammaPoisson(method="partial", outliers=None, random_state=0).fit(X)
+    assert model.shapes_.sum() / model.rate_ > 1e20
+    assert np.isfinite(model.sample(50)[0]).all()
+    assert np.isfinite(model.impute(X, draws=2)).all()
+    model.save(tmp_path / "it.halfseen")

@@ -1,5 +1,7 @@
 """Likelihoods of counts against exact ones: closed forms and the generating function."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import gammaln
@@ -149,6 +151,7 @@ def test_topics_that_share_nothing_have_negative_binomial_likelihoods(k, shape):
     rng = np.random.default_rng(0)
     rate = k * shape / 100
     X = rng.poisson(rng.gamma(shape, 1 / rate, (200, k))).astype(float)
+    X = np.unique(X, axis=0)  # rows that are alike share their draws
     exact = nbinom.logpmf(X, shape, rate / (1 + rate)).sum(axis=1)
     model = GammaPoissonParameters(np.eye(k), np.full(k, shape), rate)
     found = importance_sample(Block.from_table(X), model, 0)
@@ -199,3 +202,14 @@ def test_rough_likelihoods_are_warned_of(monkeypatch):
     X, _ = simulate.gamma_poisson(200, TOPICS, MODEL.shapes, 0.05, rng)
     with pytest.warns(LikelihoodWarning, match="The likelihoods of 200 of 200 rows rest on fewer"):
         GammaPoisson(2).fit(X).score(X)
+
+
+@pytest.mark.parametrize("rate", [1.0, 3.0, 15.0, 0.5, 0.0078125, 1e-3, 999.0, 1e3, 1e6, 7e12])
+def test_rounding_of_the_parameters_changes_likelihoods_by_rounding_only(rate):
+    block = Block.from_table(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, np.nan], [4.0, 2.0, 9.0]]))
+    ours, *others = (
+        importance_sample(block, replace(MODEL, rate=rate * (1 + by)), 0).log_likelihood
+        for by in (0.0, 1e-14, -1e-14)
+    )
+    for other in others:
+        np.testing.assert_allclose(other, ours, rtol=1e-9)

@@ -61,3 +61,24 @@ def test_a_row_that_counts_twice_is_there_twice_to_the_last_bit(kind, outliers):
     theirs = learned(np.repeat(X, times, axis=0), kind, outliers)
     np.testing.assert_array_equal(ours.means_, theirs.means_)
     np.testing.assert_array_equal(ours.weights_, theirs.weights_)
+
+
+@pytest.mark.filterwarnings("ignore:Feature '4' is constant", "ignore:Only 0 features")
+@pytest.mark.parametrize("refine", ["em", None])
+def test_nor_where_rows_have_nothing_but_columns_that_are_left_out(refine):
+    X = table(3)
+    X = np.column_stack([X, np.ones(80)])
+    X[::5, :4] = np.nan
+    ours, theirs = (
+        GaussianMixture(3, refine=refine, random_state=0).fit(one) for one in (X, X[::-1])
+    )
+    np.testing.assert_array_equal(ours.means_, theirs.means_)
+    np.testing.assert_array_equal(ours.observed_fraction_, theirs.observed_fraction_)
+
+
+def test_nor_where_rows_come_again_with_other_weights():
+    X, rng = np.repeat(table(2)[:20], 4, axis=0), np.random.default_rng(0)
+    weights, order = rng.random(80), rng.permutation(80)
+    ours = learned(X, "diag", None, sample_weight=weights)
+    theirs = learned(X[order], "diag", None, sample_weight=weights[order])
+    np.testing.assert_array_equal(ours.means_, theirs.means_)

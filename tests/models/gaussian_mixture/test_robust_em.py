@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from halfseen import GaussianMixture
-from halfseen.models.gaussian_mixture.cells import LEAST_OUTLIERS, MOST_OUTLIERS, cells_of
-from halfseen.models.gaussian_mixture.covariance import SHAPES
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.survey import survey
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.structures.one_class.e_step import ClassSteps, posterior
+from halfseen.structures.one_class.normal.cells import LEAST_OUTLIERS, MOST_OUTLIERS, cells_of
+from halfseen.structures.one_class.normal.covariance import SHAPES
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 from halfseen.structures.one_class.robust_cells import background, wild
 
 K, D = 2, 5

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen import simulate
-from halfseen.models.gaussian_mixture.covariance import SHAPES
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.rows.rows import Block
 from halfseen.structures.one_class.e_step import ClassSums, posterior
+from halfseen.structures.one_class.normal.covariance import SHAPES
+from halfseen.structures.one_class.normal.emission import Normal
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 MEANS = np.array([[0.0, 0.0, 5.0, 1.0], [3.0, 1.0, -5.0, 2.0], [-2.0, 4.0, 0.0, 9.0]])
 PARAMETERS = MixtureParameters(np.array([0.5, 0.3, 0.2]), MEANS, np.ones((3, 4)))

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from halfseen import GaussianMixture
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.survey import survey
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.structures.one_class.moves import moves
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 
 @pytest.mark.parametrize("k", [2, 3, 6])

@@ -4,13 +4,13 @@ import numpy as np
 
 from halfseen import simulate
 from halfseen.method.learned import select
-from halfseen.models.gaussian_mixture.covariance import SHAPES
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.regression import recovered
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
 from halfseen.structures.one_class.e_step import ClassRegression, posterior
+from halfseen.structures.one_class.normal.covariance import SHAPES
+from halfseen.structures.one_class.normal.emission import Normal
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 MEANS = np.array([[0.0, 0.0, 5.0, 1.0], [3.0, 1.0, -5.0, 2.0], [-2.0, 4.0, 0.0, 9.0]])
 TIED, DIAGONAL = Normal(SHAPES["tied_spherical"]), Normal(SHAPES["diag"])

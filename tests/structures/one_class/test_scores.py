@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from halfseen import GaussianMixture, simulate
-from halfseen.models.gaussian_mixture.covariance import SHAPES
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.survey import survey
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines import memory
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
 from halfseen.structures.one_class.e_step import posterior
+from halfseen.structures.one_class.normal.covariance import SHAPES
+from halfseen.structures.one_class.normal.emission import Normal
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 from halfseen.structures.one_class.scores import ScoreSums, replicated
 
 K, D, N = 3, 4, 60

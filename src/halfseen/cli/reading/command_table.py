@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -15,12 +16,14 @@ from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Rows
 from halfseen.rows.together import together
+from halfseen.tables.coding import Coding
 from halfseen.tables.door import open_source, rows_of
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
 from halfseen.tables.kinds import Column, told, varying
-from halfseen.tables.opened_files import names_in
+from halfseen.tables.opened_files import Kinds, names_in
 from halfseen.tables.sparse_file import SparseSource, is_sparse_file
+from halfseen.tables.words_of_files import names_of_words
 
 MOST_NAMED = 5
 """Columns of one reason in what a fit says."""
@@ -33,6 +36,7 @@ class Opened:
     files: Files  # with the columns that can be used
     source: FileSource | SparseSource
     columns: tuple[Column, ...]
+    kinds: Kinds | None = None  # that columns are declared to be, if words are read as codes
 
     @property
     def file(self) -> str:
@@ -57,9 +61,24 @@ class Opened:
         where = f"'halfseen describe {quote(str(self.files.path))}' names all of them."
         return notes if notes == self.notes else [*notes, where]
 
+    @property
+    def coding(self) -> Coding | None:
+        """How words become numbers, if they do."""
+        return None if isinstance(self.source, SparseSource) else self.source.coding
+
+    @property
+    def worded(self) -> list[str]:
+        """The columns that hold words."""
+        return [] if self.coding is None else names_of_words(self.coding)
+
     def rows(self) -> Rows:
         """The rows, with the columns that can be used."""
         return rows_of(self.files, self.source)
+
+    @cached_property
+    def seen(self) -> "Surveyed":
+        """The same without columns that are constant or empty, and what was summed on the way."""
+        return surveyed(self)
 
 
 def open_table(
@@ -70,8 +89,12 @@ def open_table(
     *,
     workers: bool = False,
     show_text: bool = False,
+    kinds: Kinds | None = None,
 ) -> Opened:
-    """The table in a file or a folder; columns that are asked for must hold numbers."""
+    """The table in a file or a folder; columns that are asked for must hold numbers.
+
+    With ``kinds``, which says what columns are declared to be, they may hold words too.
+    """
     files = Files(data, dask=workers, missing_values=tuple(missing), show_text=show_text)
     if workers and is_sparse_file(data):
         raise DataError(
@@ -82,10 +105,10 @@ def open_table(
         known = all_names(data)
         for option, names in (("--columns", columns), ("--drop", drop)):
             check_known(names, known, data.name, option)
-        _check_left([name for name in columns or known if name not in drop], data)
+        _check_left([name for name in columns or known if name not in drop], data, kinds)
     files = replace(files, columns=list(columns) or None, drop=tuple(drop))
-    source = open_source(files)
-    return Opened(files, source, source.columns)
+    source = open_source(files, kinds)
+    return Opened(files, source, source.columns, kinds)
 
 
 def all_names(data: Path) -> tuple[str, ...]:
@@ -95,10 +118,11 @@ def all_names(data: Path) -> tuple[str, ...]:
     return names_in(data)
 
 
-def _check_left(names: list[str], data: Path) -> None:
+def _check_left(names: list[str], data: Path, kinds: Kinds | None) -> None:
     if not names:
+        what = "numbers" if kinds is None else "numbers or categories"
         raise DataError(
-            f"No column of numbers is left in {data.name}. Give a table that holds some."
+            f"No column of {what} is left in {data.name}. Give a table that holds some."
         )
 
 
@@ -124,7 +148,7 @@ def surveyed(table: Opened, *summaries: Any) -> Surveyed:
     rows = table.rows()
     features, *others = rows.accumulate(together(FeatureSums.of, *summaries)).each
     _check_finite(rows.names, features)
-    fates = varying(table.columns, rows.names, features)
+    fates = varying(table.columns, rows.names, features, table.worded)
     used = {column.name for column in fates if column.used}
     kept = np.array([name in used for name in rows.names])
     if not kept.any():
@@ -134,7 +158,7 @@ def surveyed(table: Opened, *summaries: Any) -> Surveyed:
         )
     names = [name for name in rows.names if name in used]
     files = replace(table.files, columns=names, drop=())
-    narrow = Opened(files, open_source(files), fates)
+    narrow = Opened(files, open_source(files, table.kinds), fates, table.kinds)
     return Surveyed(narrow, features.select(kept), tuple(sums.select(kept) for sums in others))
 
 

@@ -1,7 +1,8 @@
 """Tables as a fitted model takes them, some rows at a time."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,21 +10,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import get_tags
 
+from halfseen.cli.reading.beside import CHUNK, Beside
 from halfseen.cli.reading.command_table import all_names
 from halfseen.cli.reading.given import SMALL, in_memory, with_names
 from halfseen.cli.reading.numerical import Ends, reckoning
 from halfseen.rows.arrays import Array
-from halfseen.rows.errors import DataError
+from halfseen.rows.errors import DataError, UnseenCategoryWarning
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
+from halfseen.tables.coding import Coding
 from halfseen.tables.door import open_source, rows_of
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
 from halfseen.tables.preprocessing import Preprocessing
 from halfseen.tables.sparse_file import SparseSource
+from halfseen.tables.unseen import warn_of_unseen
+from halfseen.tables.words_of_files import names_of_words, numbers_and_words
 
-CHUNK = 20_000
-"""Rows that a model is given at a time, and between two steps of a progress bar."""
 MOST_CELLS = 1 << 23
 
 
@@ -33,6 +36,7 @@ class Chunk(NamedTuple):
     values: Any  # in their own units, NaN in the gaps; dense or sparse
     given: Any  # for the model's methods
     n_rows: int
+    words: Mapping[str, Any] = {}  # columns that hold no numbers, as they are in the file
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,7 @@ class Fitting:
     model: Any
     files: Files
     source: FileSource | SparseSource
+    coding: Coding | None = None  # in the file's own names, if it has columns of words
 
     @property
     def file(self) -> str:
@@ -58,7 +63,12 @@ class Fitting:
     def table(self) -> Any:
         """All of it, as the model's verbs take it: in memory if that is small."""
         files = replace(self.files, preprocessing=self.preprocessing)
-        return in_memory(files) if self._small else files
+        return in_memory(files) if self._small and self.coding is None else files
+
+    @property
+    def worded(self) -> list[str]:
+        """The columns that are written as words, or whatever they hold, and not as numbers."""
+        return [] if self.coding is None else names_of_words(self.coding)
 
     @property
     def _small(self) -> bool:
@@ -74,8 +84,19 @@ class Fitting:
                 part = matrix[start : start + CHUNK]
                 yield Chunk(part, self._named(part), part.shape[0])
             return
+        beside = Beside(self.source, self.worded)
         for values in self._tables():
-            yield Chunk(values, self._as_taken(values), len(values))
+            words = beside.take(len(values))
+            yield Chunk(values, self._as_taken(values, words), len(values), words)
+
+    @contextmanager
+    def unseen_told(self) -> Iterator[None]:
+        """Categories that the fit did not see are told of once, and not with every chunk."""
+        if self.coding is not None and isinstance(self.source, FileSource):
+            warn_of_unseen(self.coding, self.source.n_unseen())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenCategoryWarning)
+            yield
 
     def reckoning(self) -> AbstractContextManager[None]:
         """For what is reckoned with the table: failures name a column of it."""
@@ -95,9 +116,13 @@ class Fitting:
         done = self.preprocessing
         return spread if done is None else done.undo_spread(values, spread)
 
-    def _as_taken(self, values: Array) -> Any:
+    def _as_taken(self, values: Array, words: Mapping[str, Any]) -> Any:
         done = self.preprocessing
-        return self._named(values if done is None else done.apply(values))
+        table = values if done is None else done.apply(values)
+        if not words or not isinstance(self.source, FileSource):
+            return self._named(table)
+        own = numbers_and_words(self.source.names, table, words, self.source.gaps)
+        return own.rename_columns([str(name) for name in self.model.feature_names_in_])
 
     def _named(self, values: Any) -> Any:
         names = getattr(self.model, "feature_names_in_", None)
@@ -128,10 +153,19 @@ def fitting(model: Any, path: Path, missing: Sequence[str]) -> Fitting:
     if names is not None:
         _check_names(names, path)
     files = Files(path, columns=names, missing_values=(*kept, *missing))
-    source = open_source(files)
+    coding = _coding_of_words(model, names)
+    source = open_source(files, coding=coding)
     if names is None:
         _check_number(model, source, path)
-    return Fitting(model, files, source)
+    return Fitting(model, files, source, coding)
+
+
+def _coding_of_words(model: Any, names: list[str] | None) -> Coding | None:
+    """How the words of a file become numbers, in its own names; None if there are none."""
+    coding: Coding | None = getattr(model, "coding_", None)
+    if coding is None or not names_of_words(coding):
+        return None
+    return coding if names is None else replace(coding, names=tuple(names))
 
 
 def own_names(model: Any) -> list[str] | None:

@@ -4,16 +4,22 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
-from halfseen.cli.reading.command_table import Opened, Surveyed, surveyed
+import numpy as np
+
+from halfseen.cli.reading.column_kinds import MEASURED, column_kinds
+from halfseen.cli.reading.command_table import Opened, Surveyed
 from halfseen.cli.reading.given import given
 from halfseen.cli.reading.known_names import check_known
 from halfseen.cli.reading.numerical import Ends, reckoning
 from halfseen.cli.voice import Voice
+from halfseen.rows.arrays import Mask
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.tables.door import open_source, rows_of
 from halfseen.tables.files import Files
+from halfseen.tables.opened_files import Kinds
 from halfseen.tables.preprocessing import Preprocessing
 from halfseen.tables.sparse_file import SparseSource
 
@@ -27,11 +33,12 @@ class Prepared:
     n_columns: int
     preprocessing: Preprocessing | None
     features: FeatureSums | None = None  # of the columns in their own units, if they were seen
+    kinds: Kinds | None = None  # that columns are declared to be, if words are read as codes
 
     @property
     def given(self) -> Any:
-        """The table in memory if it is small, or the files."""
-        return given(self.files, self.n_rows, self.n_columns)
+        """The table in memory if it is small, or the files, which alone tell words from codes."""
+        return self.files if self.kinds else given(self.files, self.n_rows, self.n_columns)
 
     def reckoning(self) -> AbstractContextManager[None]:
         """For what is reckoned with the table: failures name a column of it."""
@@ -39,7 +46,7 @@ class Prepared:
 
     def _ends(self) -> Ends:
         files = replace(self.files, preprocessing=None)
-        source, sums = open_source(files), self.features
+        source, sums = open_source(files, self.kinds), self.features
         if sums is None:
             sums = rows_of(files, source).accumulate(FeatureSums.of)
         return Ends(source.names, sums.minimum, sums.maximum)
@@ -59,26 +66,53 @@ def prepared(voice: Voice, table: Opened, log: Sequence[str], standardise: bool)
         counts = f"{n_rows:,} rows and {n_columns:,} columns, {source.matrix.nnz:,} counts."
         voice.note(f"{table.file}: {counts}")
         return Prepared(table.files, n_rows, n_columns, None)
-    seen = surveyed(table)
+    seen = table.seen
     names = seen.table.source.names
     voice.note(_about(seen), *seen.table.short_notes)
-    logged = list(names) if list(log) == ["*"] else log
+    scaled = bool(log) or standardise
+    measured = _measured(seen) if scaled and table.kinds is not None else np.ones(len(names), bool)
+    logged = list(log)
+    if logged == ["*"]:
+        logged = [name for name, one in zip(names, measured, strict=True) if one]
     check_known(logged, names, table.file, "--log")
+    _check_measured(logged, names, measured, seen)
     done = Preprocessing.learn_from(
         seen.table.rows(),
         log=logged,
         standardise=standardise,
         missing_values=table.files.missing_values,
         whole=seen.features.whole,
+        measured=measured,
     )
     files = replace(seen.table.files, preprocessing=done if done.changes else None)
-    return Prepared(files, seen.n_rows, len(names), done, seen.features)
+    return Prepared(files, seen.n_rows, len(names), done, seen.features, table.kinds)
+
+
+def _measured(seen: Surveyed) -> Mask:
+    """Columns of numbers that are neither codes nor counts; (d,)."""
+    kinds = column_kinds(seen)
+    return np.array([kinds[name].kind == MEASURED for name in seen.table.source.names])
+
+
+def _check_measured(
+    logged: Sequence[str], names: Sequence[str], measured: Mask, seen: Surveyed
+) -> None:
+    """Refuse logarithms of what has none that would mean anything."""
+    others = {name for name, one in zip(names, measured, strict=True) if not one}
+    wrong = [name for name in logged if name in others]
+    if wrong:
+        kind, words = column_kinds(seen)[wrong[0]].kind, wrong[0] in seen.table.worded
+        remedy = "" if words else f", or say that it is: --kind {quote(f'{wrong[0]}={MEASURED}')}"
+        raise ValueError(
+            f"--log names '{wrong[0]}', which is {kind}, and logarithms are for columns that are "
+            f"{MEASURED}. Leave it out of --log{remedy}."
+        )
 
 
 def _about(seen: Surveyed) -> str:
-    n_columns = len(seen.table.source.names)
+    n_columns, of = len(seen.table.source.names), "" if seen.table.worded else " of numbers"
     known = float(seen.features.count.sum()) / max(seen.n_rows * n_columns, 1)
     return (
-        f"{seen.table.file}: {seen.n_rows:,} rows, and {n_columns} columns of numbers in which "
+        f"{seen.table.file}: {seen.n_rows:,} rows, and {n_columns} columns{of} in which "
         f"{1 - known:.0%} of the cells are empty."
     )

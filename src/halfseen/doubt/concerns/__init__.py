@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from halfseen.doubt.concerns import fit, gaps, spectrum
+from halfseen.doubt.concerns import fit, gaps, information, spectrum
 from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
 from halfseen.doubt.concerns.facts import facts_of
@@ -14,6 +14,7 @@ SHARED: tuple[Check, ...] = (
     gaps.few_together,
     spectrum.unrelated_features,
     spectrum.number_of_components,
+    information.one_too_many,
     fit.not_told_apart,
     fit.not_converged,
     fit.small_components,

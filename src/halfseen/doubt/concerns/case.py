@@ -14,9 +14,10 @@ from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.gaps.joint_counts import pair_counts
 from halfseen.moments.gaps.joint_gaps import JointGaps
 from halfseen.moments.survey import Survey
-from halfseen.rows.arrays import Mask
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.errors import DataError
+from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Rows
 from halfseen.rows.sampled import Sample, sampled
 
@@ -47,11 +48,14 @@ class Case:
         return telling_features(self.rows, self.seen, kept, MOST_FEATURES)
 
     @cached_property
+    def _kept(self) -> Rows:
+        return self.rows.select(self.seen.kept & self.fitted.kept)
+
+    @cached_property
     def calm(self) -> Rows:
         """The rows with the kept features, as the moments of the model should see them."""
-        kept = replace(self.seen, kept=self.seen.kept & self.fitted.kept)
-        rows, model = self.rows.select(kept.kept), self.fitted.model
-        return model.suited(rows, kept.of_kept()).calmed(rows, kept.of_kept())
+        kept = replace(self.seen, kept=self.seen.kept & self.fitted.kept).of_kept()
+        return self.fitted.model.suited(self._kept, kept).calmed(self._kept, kept)
 
     @cached_property
     def part(self) -> Rows:
@@ -66,7 +70,14 @@ class Case:
     @cached_property
     def pairs(self) -> BinSums:
         """Sums of pairs of those features, bin by bin."""
-        return self.part.accumulate(BinSums.pairs(self.seen.sums.mean[self.features], self.bins))
+        return self.part.accumulate(BinSums.pairs(self._origin, self.bins))
+
+    @property
+    def _origin(self) -> Array:
+        """The means of those features, as the moments see them: far ones cost digits; (d,)."""
+        if self.calm is self._kept:
+            return self.seen.sums.mean[self.features]
+        return np.nan_to_num(self.part.accumulate(FeatureSums.of).mean)
 
     @cached_property
     def gaps(self) -> JointGaps:
@@ -100,4 +111,4 @@ class Case:
     @property
     def unseen_pairs(self) -> bool:
         """Whether some pair of features is in no row, so that moments cannot be had."""
-        return bool(np.any(self.gaps.count == 0))
+        return bool(np.any(self.gaps.count == 0)) or bool(np.any(self.pairs.whole.pairs.count == 0))

@@ -22,7 +22,9 @@ TOGETHER = 0.8
 def depend_on_values(case: Case) -> Iterator[Concern]:
     """Values of one feature differ where another is missing."""
     mean = case.seen.sums.mean[case.features]
-    shift = case.part.accumulate(GapValueSums.about(mean)).clearest_shift()
+    coding = case.fitted.coding
+    ordered = None if coding is None else ~coding.worded[case.features]
+    shift = case.part.accumulate(GapValueSums.about(mean)).clearest_shift(ordered)
     if shift is None:
         return
     more = "higher" if shift.difference > 0 else "lower"

@@ -65,6 +65,12 @@ def line(x1: float, y1: float, x2: float, y2: float, stroke: str = GREY) -> Mark
     ).format(x1, y1, x2, y2, stroke)
 
 
+def area(points: Iterable[tuple[float, float]], fill: str) -> Markup:
+    """What corners enclose."""
+    corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return Markup('<polygon points="{}" fill="{}"/>').format(corners, fill)
+
+
 def text(
     x: float, y: float, words: str, anchor: str = "start", fill: str = DARK, size: float = 11
 ) -> Markup:
@@ -82,11 +88,16 @@ def shortened(name: str, room: float = LABELS - 8) -> str:
     """
     longest = len(name)
     short = name
-    while sum(map(_width, short)) > room:
+    while length(short) > room:
         longest -= 1
         tail = (longest - 1) // 2
         short = f"{name[: longest - 1 - tail]}…{name[-tail:]}"
     return short
+
+
+def length(words: str, size: float = 11) -> float:
+    """About how wide words are."""
+    return sum(map(_width, words)) * size / 11
 
 
 def _width(letter: str) -> float:

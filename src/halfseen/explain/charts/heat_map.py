@@ -19,7 +19,7 @@ from halfseen.explain.charts.drawing import (
 from halfseen.explain.portrait import Grid, Portrait
 from halfseen.explain.words import percent
 
-CELL_HEIGHT = 22.0
+CELL_HEIGHT, HEAD_HEIGHT, GAP = 22.0, 20.0, 5.0
 NARROWEST = 46.0
 BLUE, RED = (33, 102, 172), (178, 24, 43)
 Colour = tuple[float, float, float]
@@ -37,19 +37,25 @@ def heat_map_chart(portrait: Portrait, grid: Grid) -> Figure:
         parts.append(text(LABELS + (k + 0.5) * cell, 25, percent(portrait.shares[k]), "middle"))
     parts.append(text(LABELS - 6, 12, portrait.noun, "end"))
     parts.append(text(LABELS - 6, 25, "share", "end"))
-    for row, d in enumerate(grid.features):
-        y = 32 + row * CELL_HEIGHT
-        parts.append(label(y + CELL_HEIGHT / 2, portrait.names[d]))
+    y = 32.0
+    heads = grid.heads or ("",) * len(grid.lines)
+    labels = grid.labels or grid.lines
+    for row, name in enumerate(labels):
+        if heads[row]:
+            parts.append(text(0, y + HEAD_HEIGHT - 5, heads[row]))
+            y += HEAD_HEIGHT
+        elif row and grid.heads and labels[row - 1] != grid.lines[row - 1]:  # below a head
+            y += GAP * (name == grid.lines[row])
+        parts.append(label(y + CELL_HEIGHT / 2, name))
         for k in range(portrait.k):
             place = LABELS + k * cell, y, cell
             parts.append(_cell(place, colours[row][k], grid.texts[row][k], grid.tips[row][k]))
+        y += CELL_HEIGHT
     caption = grid.caption
-    if len(grid.features) < len(portrait.names):
-        caption += (
-            f" The {len(grid.features)} most telling of {len(portrait.names)} columns are drawn."
-        )
-    drawing = picture(grid.title, 34 + len(grid.features) * CELL_HEIGHT, parts, width)
-    rows = tuple((portrait.names[d], *grid.texts[row]) for row, d in enumerate(grid.features))
+    if len(grid.lines) < grid.n_lines:
+        caption += f" The {len(grid.lines)} most telling of {grid.n_lines} {grid.what} are drawn."
+    drawing = picture(grid.title, y + 2, parts, width)
+    rows = tuple((name, *texts) for name, texts in zip(grid.lines, grid.texts, strict=True))
     return Figure(grid.title, caption, drawing, ("column", *nouns), rows, width)
 
 

@@ -64,6 +64,8 @@ def bursts(sums: BinSums, n_topics: int) -> Bursts | None:
 def _with_errors(sums: BinSums, rank: int) -> Bursts:
     part = np.arange(sums.n_bins) % N_PARTS
     found, start = _dispersions(sums.reweighted(np.ones(sums.n_bins)), rank, None)
+    if np.isnan(start).any():  # a part may leave variances where the whole has none
+        return Bursts(found, np.full(len(found), np.inf))
     with np.errstate(divide="ignore", invalid="ignore"):  # two features may then never meet
         others = [
             _dispersions(sums.reweighted((part != one).astype(float)), rank, start)[0]

@@ -9,6 +9,9 @@ from halfseen.models.gamma_poisson.loading_moments import TopicParameters, some_
 from halfseen.moments.moments import Moments, Signal
 from halfseen.rows.arrays import Array, Mask
 
+NONE = 1e-9
+"""Of the share that a feature has in all counts: as good as no share in a topic."""
+
 
 class GammaPoissonCumulants:
     """``x_d ~ Poisson(Σ_k a_dk α_k)``, ``α_k ~ Gamma(shape c_k, rate b)`` (discrete ICA).
@@ -72,9 +75,10 @@ class GammaPoissonCumulants:
         lengths = scaled.sum(axis=0)
         mean = evidence.moments.mean
         # Noise can leave a feature with no share in any topic, though it is counted: give it an
-        # even one, or its counts would be impossible.
-        lost = (scaled == 0).all(axis=1)
-        scaled[lost] = np.outer(mean[lost] / mean.sum(), lengths)
+        # even one, or its counts would be impossible. What rounding leaves of none is none.
+        even = np.outer(mean / mean.sum(), lengths)
+        lost = (scaled <= NONE * even).all(axis=1)
+        scaled[lost] = even[lost]
         lengths = scaled.sum(axis=0)
         topics = scaled / lengths
         root_count = np.sqrt(evidence.moments.gaps.own)

@@ -30,6 +30,8 @@ MOST_DRAWS = 4096  # while they are worth fewer than ENOUGH independent ones
 ENOUGH = 100.0
 MOST_CLIMBED = 500  # steps to the mode
 HIDDEN = 1e-12  # of the largest precision: what rounding hides
+LARGE = 1618.0339887498949  # rates of which more than millionths is rounding; no round one
+SHIFT = 6.180339887498949e-4  # of a millionth: less than what is round, and more than rounding
 
 
 class ImportanceSample(NamedTuple):
@@ -138,7 +140,11 @@ def _mode(
 def _seed(
     features: Indices, counts: Array, rates: Array, seed: np.uint64
 ) -> row_random.State:  # pragma: no cover - compiled
-    """A stream that depends on nothing but the row (Fowler, Noll and Vo's hash)."""
+    """A stream that depends on nothing but the row (Fowler, Noll and Vo's hash).
+
+    Rates tell where its gaps are. They are known to rounding only, so their millionths are not cut
+    where round numbers are, nor where they have none.
+    """
     state = np.empty(1, dtype=np.uint64)
     mixed = np.uint64(14695981039346656037) ^ seed
     prime = np.uint64(1099511628211)
@@ -146,7 +152,8 @@ def _seed(
         mixed = (mixed ^ np.uint64(features[entry] + 1)) * prime
         mixed = (mixed ^ np.uint64(counts[entry])) * prime
     for c in range(len(rates)):
-        mixed = (mixed ^ np.uint64(rates[c] * 1e6)) * prime
+        size = rates[c] if rates[c] < LARGE else 1e3 * math.log(rates[c])
+        mixed = (mixed ^ np.uint64(1e6 * size + SHIFT)) * prime
     state[0] = mixed
     return state
 

@@ -9,8 +9,10 @@ import numpy as np
 from halfseen.explain.portrait import Portrait
 from halfseen.explain.topics import Topics
 from halfseen.method.fit import Fitted
-from halfseen.method.model import Abilities, About, Cells, Each, Polished
-from halfseen.models.counts import check_counts
+from halfseen.method.model import Abilities, About, Cells, Each, Polished, Start
+from halfseen.method.moment_start import by_cumulants
+from halfseen.method.plan import Plan, Routes
+from halfseen.models.counts import check_counts, poisson
 from halfseen.models.gamma_poisson.concerns import alike, bursty, dispersion, odd_counts, routes
 from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
 from halfseen.models.gamma_poisson.importance import importance_sample
@@ -25,6 +27,7 @@ from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array
 from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Block, Rows
+from halfseen.rows.stages import Stages
 
 RARE_ROW = 1e-4
 """A row that one of so many of the model is as far out as is as likely unlike all of them."""
@@ -91,6 +94,10 @@ class GammaPoissonModel:
     def caution(self, seen: Survey) -> None:
         """Whether totals vary enough is a concern, not seen beforehand."""
 
+    def start(self, calm: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
+        """By the cumulants of the counts."""
+        return by_cumulants(self, calm, plan, routes, stages)
+
     def regression(self, kept: Survey) -> TopicRegression:
         """Incomplete features are found by regression on predicted loadings."""
         return TopicRegression(np.zeros(len(kept.names)))
@@ -98,6 +105,10 @@ class GammaPoissonModel:
     def finished(self, read: TopicParameters) -> GammaPoissonParameters:
         """With gamma loadings of the means and variances that were read."""
         return GammaPoissonParameters.matching(read)
+
+    def fills(self, block: Block, parameters: GammaPoissonParameters) -> Cells:
+        """With expectations."""
+        return self.cells(block, parameters)
 
     def unusual(self, block: Block, parameters: GammaPoissonParameters) -> Array:
         """By the count that the others of its row say least of, or by the row's total; (n,)."""
@@ -165,7 +176,7 @@ class GammaPoissonModel:
 
         loadings = each(drawn)
         rates = np.einsum("nmk,kd->mnd", loadings, parameters.topics)
-        return [random.poisson(rate).astype(float) for rate in rates]
+        return [poisson(random, rate) for rate in rates]
 
     def draw(
         self, parameters: GammaPoissonParameters, n_rows: int, random: Any
@@ -173,7 +184,7 @@ class GammaPoissonModel:
         """Rows of counts without gaps, and the loadings they come from."""
         size = (n_rows, len(parameters.shapes))
         loadings = random.gamma(parameters.shapes, 1 / parameters.rate, size=size)
-        return random.poisson(loadings @ parameters.topics).astype(float), loadings
+        return poisson(random, loadings @ parameters.topics), loadings
 
     def shares(self, parameters: GammaPoissonParameters) -> Array:
         """Of all that is counted; (k,)."""

@@ -10,13 +10,13 @@ from scipy.optimize import nnls
 
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.method.model import Decompose, Evidence
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.eigen import leading_eigenpairs
 from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.outer import Outer
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.errors import DataError, WeakMomentsWarning, warn
 from halfseen.structures.one_class.form import Form, Located
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 MOST_NULL = 32
 """Null directions that are averaged over: the cost grows with their cube, the gain levels off."""

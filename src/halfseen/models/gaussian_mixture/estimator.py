@@ -1,6 +1,9 @@
 """Gaussian mixtures from tables with gaps."""
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -10,20 +13,29 @@ from halfseen.estimators.checks import (
     check_positive_integer,
 )
 from halfseen.estimators.estimator import Estimator
-from halfseen.method.model import Abilities, About
-from halfseen.models.gaussian_mixture.covariance import SHAPES, InUnits
+from halfseen.method.fit import Fit, fit_rows
+from halfseen.method.model import Abilities, About, Model
+from halfseen.method.plan import Settings
+from halfseen.models.gaussian_mixture.covariance_types import CORRELATED
 from halfseen.models.gaussian_mixture.cumulants import (
     NOISE_EIGENVALUES,
     NOISES,
     GaussianCumulants,
 )
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.models.gaussian_mixture.scales import warn_of_ranges
-from halfseen.models.gaussian_mixture.to_sklearn import as_sklearn
+from halfseen.models.gaussian_mixture.decided import decide
+from halfseen.models.gaussian_mixture.to_sklearn import as_correlated_sklearn, as_sklearn
 from halfseen.models.gaussian_mixture.uneven_noise import going_along, uneven_noise
+from halfseen.moments.survey import Survey
+from halfseen.rows.rows import Rows
+from halfseen.rows.stages import Stages
 from halfseen.structures.one_class import OneClass, anything
+from halfseen.structures.one_class.correlated import Correlated
 from halfseen.structures.one_class.form import FORMS
+from halfseen.structures.one_class.normal.covariance import SHAPES, InUnits
+from halfseen.structures.one_class.normal.emission import Normal
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
+from halfseen.structures.one_class.normal.scales import warn_of_ranges
+from halfseen.tables.observed_blocks import ObservedBlocks
 
 ABOUT = About(
     name="gaussian",
@@ -34,6 +46,10 @@ ABOUT = About(
     labels=True,
     counts=False,
 )
+FIRST = "tied_diag"
+"""The kind of covariance that a fit begins with if it chooses."""
+MOST_FACTORS = 4
+"""How many factors there are before a fit chose."""
 
 
 class GaussianMixture(Estimator):
@@ -49,9 +65,20 @@ class GaussianMixture(Estimator):
     feature_weights : {"auto", "observed", "sqrt", "none", "signal"} or array, default="auto"
         The weights of ``method="weighted"``. ``"auto"`` is ``"observed"``: the fraction of rows
         in which a feature is observed.
-    covariance_type : {"tied_spherical", "spherical", "tied_diag", "diag"}
-        One variance for all components (the default), one for each, one for each feature that all
-        components share, or one for each feature of each (the last two need ``refine="em"``).
+    covariance_type : str, default="tied_spherical"
+        One variance for all components (``"tied_spherical"``), one for each (``"spherical"``), one
+        for each feature that all components share (``"tied_diag"``), or one for each feature of
+        each (``"diag"``); or features that go along with each other, with one covariance that all
+        components share (``"tied"``), one for each (``"full"``), or by a few factors that all share
+        (``"factor"``), for tables of many features. All but the first two need ``refine="em"``.
+        With the last three gaps are filled from the other cells of the row too, cells beyond fences
+        are gaps for everything but their own likelihood (``outliers="auto"``), and spikes are not
+        allowed for. ``"auto"`` compares all but the first two by how likely held-out rows are,
+        takes a richer one only if that is clear, and says why in
+        ``diagnostics_.covariance_reason``.
+    n_factors : int or "auto", default="auto"
+        How many factors columns share with ``covariance_type="factor"``; ``"auto"`` chooses a few
+        by how likely held-out rows are.
     scale : {None, "robust"}, default=None
         Variances that features share are in the units of the table, or in units of each feature's
         robust spread, as features in different units need (with ``refine="em"``).
@@ -70,9 +97,21 @@ class GaussianMixture(Estimator):
         How common each component is.
     means_ : ndarray of shape (k, d)
         Means of the components. NaN for features that were never observed.
-    covariances_ : float or ndarray of shape (k,), (d,) or (k, d)
-        The variance, each component's, each feature's, or each feature's in each component, as
-        ``covariance_type`` says.
+    covariances_ : float or ndarray of shape (k,), (d,), (k, d), (d, d) or (k, d, d)
+        The variance, each component's, each feature's, each feature's in each component, or
+        covariances for all components or of each, as ``covariance_type`` says.
+    covariance_type_ : str
+        The kind of covariance, as asked for or chosen.
+    n_factors_ : int or None
+        How many factors there are; None if ``covariance_type_`` has none.
+    standard_deviations_ : ndarray of shape (k, d)
+        Of each feature in each component, with ``covariance_type="factor"``, as are the following.
+    shared_loadings_ : ndarray of shape (d, q)
+        How each feature, in standard deviations, goes along with each of the factors.
+    loadings_ : ndarray of shape (k, d, q)
+        The same in the units of the table.
+    noise_variances_ : ndarray of shape (k, d)
+        What of each feature's variance no factor explains.
     outlier_share_ : float
         How many of the observed cells are outliers: of no component. 0 if none are allowed for.
     centres_ : ndarray of shape (k, d)
@@ -88,6 +127,8 @@ class GaussianMixture(Estimator):
         for.
     typical_spreads_ : ndarray of shape (d,)
         How far the bulk of each feature's values is from there; NaN likewise.
+    lowest_usual_, highest_usual_ : ndarray of shape (d,)
+        The fences, beyond which cells are outliers, of features that go along with each other.
 
     References
     ----------
@@ -112,7 +153,13 @@ class GaussianMixture(Estimator):
 
     about = ABOUT
     Parameters = MixtureParameters
+    decided: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "covariance_type_": ("str",),
+        "n_factors_": ("int", "NoneType"),
+    }
     later: ClassVar[dict[str, Any]] = {
+        "covariance_type_": lambda was: was["covariance_type"],
+        "n_factors_": lambda was: None,
         # A constant feature has its constant as every component's mean.
         "constants_": lambda was: np.where(was["kept_features_"], np.nan, was["means_"][0]),
         "centres_": lambda was: was["means_"],
@@ -132,6 +179,7 @@ class GaussianMixture(Estimator):
         feature_weights: Any = "auto",
         complete_above: float = 0.95,
         covariance_type: str = "tied_spherical",
+        n_factors: int | str = "auto",
         scale: str | None = None,
         form: str = "centred",
         noise_eigenvalues: str = "D-K+1",
@@ -165,17 +213,25 @@ class GaussianMixture(Estimator):
             verbose=verbose,
         )
         self.covariance_type = covariance_type
+        self.n_factors = n_factors
         self.scale = scale
         self.form = form
         self.noise_eigenvalues = noise_eigenvalues
 
     def _check(self) -> None:
-        check_choice(self, "covariance_type", NOISES)
+        check_choice(self, "covariance_type", (*NOISES, *CORRELATED, "auto"))
+        if self.covariance_type in (*CORRELATED, "auto") and self.scale is not None:
+            raise ValueError(
+                f"covariance_type={self.covariance_type!r} has variances for each feature, and so "
+                f"no use for scale={self.scale!r}. Leave scale=None."
+            )
         check_choice(self, "scale", ("robust", None))
         check_choice(self, "form", FORMS)
         check_choice(self, "noise_eigenvalues", NOISE_EIGENVALUES)
         check_non_negative(self, "tol")
         check_positive_integer(self, "max_iter")
+        if self.n_factors != "auto":
+            check_positive_integer(self, "n_factors")
         if self._by_likelihood and self.refine is None:
             raise ValueError(
                 f"{self._by_likelihood} is learned by likelihood. Use refine='em', or "
@@ -185,13 +241,71 @@ class GaussianMixture(Estimator):
     @property
     def _by_likelihood(self) -> str:
         """The parameter, if any, for which the moments are but a start."""
-        if self.covariance_type in ("diag", "tied_diag"):
+        if self.covariance_type in ("diag", "tied_diag", *CORRELATED, "auto"):
             return f"covariance_type={self.covariance_type!r}"
         return "" if self.scale is None else f"scale={self.scale!r}"
 
-    def _model(self) -> OneClass[MixtureParameters]:
+    def learns(self, decided: Mapping[str, Any]) -> type[Any]:
+        """Covariances of columns that go along with each other are another kind of parameters."""
+        kind = decided.get("covariance_type_", self.covariance_type)
+        if not (isinstance(kind, str) and (kind in NOISES or kind in (*CORRELATED, "auto"))):
+            raise ValueError(f"its covariance_type_ is {kind!r}")
+        return CORRELATED[kind].parameters if kind in CORRELATED else MixtureParameters
+
+    def _learn(self, X: Any, sample_weight: Any, observed: ObservedBlocks | None) -> Self:
+        self._decide(self.covariance_type, self.n_factors)
+        return super()._learn(X, sample_weight, observed)
+
+    def _learn_more(self, X: Any, sample_weight: Any, refit: bool) -> Self:
+        self._decide(self.covariance_type, self.n_factors)
+        return super()._learn_more(X, sample_weight, refit)
+
+    def _decide(self, kind: str, n_factors: Any) -> None:
+        """Keep what is decided of the covariances; what is not yet, is as they begin."""
+        self.covariance_type_ = FIRST if kind == "auto" else kind
+        number = int(n_factors) if isinstance(n_factors, Integral) else MOST_FACTORS
+        self.n_factors_ = number if kind == "factor" else None
+
+    def _fit(
+        self, settings: Settings, model: Model[Any], rows: Rows, seen: Survey, stages: Stages
+    ) -> Fit[Any]:
+        by_factors = self.covariance_type == "factor" and self.n_factors == "auto"
+        if not (self.covariance_type == "auto" or by_factors):
+            fit = super()._fit(settings, model, rows, seen, stages)
+        else:
+            with stages("kind of covariance"):
+                (kind, n_factors), k, choice, reason = decide(self, settings, rows, seen)
+            self._decide(kind, n_factors)
+            fit = fit_rows(settings, self._model(), rows, seen, k, stages)
+            said = replace(fit.diagnostics, choice=choice, covariance_reason=reason)
+            fit = replace(fit, diagnostics=said)
+        if self.n_factors_ is not None:  # of fewer columns there are fewer
+            self.n_factors_ = int(fit.parameters.pattern.shape[1])
+        return fit
+
+    def _model(self) -> OneClass[Any]:
+        kind = getattr(self, "covariance_type_", self.covariance_type)
+        if kind not in CORRELATED:
+            return self._independent(FIRST if kind == "auto" else kind)
+        first = self._independent(CORRELATED[kind].first)
+        n_factors = getattr(self, "n_factors_", self.n_factors)
+        number = n_factors if isinstance(n_factors, int) else MOST_FACTORS
+        emission = CORRELATED[kind].emission(number, self.outliers is not None)
+        return Correlated(
+            about=replace(ABOUT, assumes=ASSUMES_NORMAL),
+            abilities=replace(first.abilities, no_intervals=NO_INTERVALS.format(kind)),
+            emission=emission,
+            cumulants=first.cumulants,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            axes=emission.axes,
+            check=anything,
+            first=first,
+        )
+
+    def _independent(self, kind: str) -> OneClass[MixtureParameters]:
         by_likelihood = self._by_likelihood
-        noise, shape = NOISES[self.covariance_type], SHAPES[self.covariance_type]
+        noise, shape = NOISES[kind], SHAPES[kind]
         if self.scale is not None and "d" not in shape.axes:
             noise, shape = NOISES["tied_diag"], InUnits(shape)
         return OneClass(
@@ -224,9 +338,20 @@ class GaussianMixture(Estimator):
         them off as ``means_init``, ``weights_init`` and ``precisions_init`` for other mixtures.
         """
         fitted = self.fitted
+        if self.covariance_type_ in CORRELATED:
+            emission: Any = self._model().emission
+            return as_correlated_sklearn(self, emission.covariances(fitted.parameters))
         return as_sklearn(self, self._model().emission.variances(fitted.parameters))
 
 
+ASSUMES_NORMAL = (
+    "Within a group columns vary evenly to both sides, and go along with each other in straight "
+    "lines."
+)
+NO_INTERVALS = (
+    "There are no confidence intervals for covariance_type='{}' yet. Use covariance_type='diag', "
+    "or fit to resampled rows."
+)
 NO_WEIGHTS = (
     "{} is learned by likelihood, in which weights play no part. Use "
     "covariance_type='spherical' as it is to compare them."

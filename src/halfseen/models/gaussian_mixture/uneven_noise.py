@@ -11,12 +11,12 @@ from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import select
-from halfseen.models.gaussian_mixture.cells import beside_spikes, cells_of, doubting
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Block
+from halfseen.structures.one_class.normal.cells import beside_spikes, cells_of, doubting
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 from halfseen.structures.one_class.robust_cells import wild
 
 UNEVEN = 0.2
@@ -110,5 +110,5 @@ def going_along(case: Case) -> Iterator[Concern]:
             "dependent_within",
             f"{quoted(case.names, [int(i), int(j)])} go along with each other within components "
             f"(covariance {excess[i, j]:.2g} times the noise), which the model does not allow for. "
-            "Some components may stand for that. Leave one of them out, or combine them.",
+            "Some components may stand for that. Let them: covariance_type='auto'.",
         )

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from halfseen.moments.few_rows import FEW_ROWS
-from halfseen.rows.arrays import Array
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.rows import Block
 
 CLEAR = 5.0
@@ -50,10 +50,11 @@ class GapValueSums:
             self.count + other.count, self.total + other.total, self.square + other.square
         )
 
-    def clearest_shift(self) -> Shift | None:
+    def clearest_shift(self, ordered: Mask | None = None) -> Shift | None:
         """The shift that is least likely to be chance, if any is both clear and large.
 
-        Welch's statistic for the mean of feature i in rows with and without feature j.
+        Welch's statistic for the mean of feature i in rows with and without feature j; only of
+        features whose values are ``ordered`` (d,), as codes of words are not.
         """
         own = self.count.diagonal()[:, None]
         few = (self.count < FEW_ROWS) | (own - self.count < FEW_ROWS)
@@ -69,6 +70,8 @@ class GapValueSums:
             np.sqrt(with_it.variance / with_it.n_rows + without.variance / without.n_rows), spread
         )
         usable = ~few & (error > 0)
+        if ordered is not None:
+            usable &= ordered[:, None]
         deviation = np.where(usable, _ratio(difference, error), 0.0)
         clear = (np.abs(deviation) >= CLEAR) & (np.abs(difference) >= TELLING)
         if not clear.any():

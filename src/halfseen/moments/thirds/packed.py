@@ -52,7 +52,7 @@ def third_products(deviations: Array, weights: Array | None = None, broad: int =
     columns = np.ascontiguousarray(deviations.T)
     right = columns if weights is None else columns * weights
     d, n = columns.shape
-    totals, places = np.empty(size(d)), dict(slabs(d))
+    totals, place_of = np.empty(size(d)), dict(slabs(d))
     pairs = np.empty((broad + d, n))
     for first, last in _groups(d, broad):
         tops = np.cumsum([0, *range(first + 1, last + 1)])
@@ -60,7 +60,7 @@ def third_products(deviations: Array, weights: Array | None = None, broad: int =
             np.multiply(columns[: j + 1], columns[j], out=pairs[top : top + j + 1])
         products = pairs[: tops[-1]] @ right[first:].T
         for j, top in zip(range(first, last), tops, strict=False):
-            totals[places[j]] = products[top : top + j + 1, j - first :].ravel()
+            totals[place_of[j]] = products[top : top + j + 1, j - first :].ravel()
     return totals
 
 
@@ -84,18 +84,20 @@ def triples(d: int) -> tuple[Indices, Indices, Indices]:
 
 
 @lru_cache(maxsize=4)
-def _places(d: int) -> Indices:
+def places(d: int) -> Indices:
     """Where each entry of a whole array is in the packed one; (d, d, d)."""
+    found = np.empty((d, d, d), dtype=np.intp)
+    if d == 0:
+        return found
     i, j, k = triples(d)
-    places = np.empty((d, d, d), dtype=np.intp)
     for order in permutations((i, j, k)):
-        places[order] = np.arange(len(i))
-    return places
+        found[order] = np.arange(len(i))
+    return found
 
 
 def project_whole(entries: Array, basis: Array) -> Array:
     """:func:`project` of packed ``entries`` by way of the whole array: faster for few features."""
-    whole = entries[_places(len(basis))]
+    whole = entries[places(len(basis))]
     for _ in range(3):
         whole = np.tensordot(whole, basis, axes=(0, 0))
     return whole

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen.method.model import Cells
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels, Mask
 from halfseen.rows.rows import Block, Rows
@@ -38,6 +39,11 @@ class Free(Protocol[P_co]):
 
 Step = Callable[[Block, Array], tuple[float, Array, tuple[Array, ...]]]
 """From a block and logarithms of shares (k,): likelihood, shares and statistics by component."""
+StepBeside = Callable[[Block, Array], tuple[float, Array, tuple[Array, ...]]]
+"""The same beside other columns: from what those and the shares say of each row (k, n).
+
+Shares are those of each row, times its weight; (k, n).
+"""
 
 
 class Emission(Protocol[P]):
@@ -78,7 +84,16 @@ class Emission(Protocol[P]):
         """Where polishing begins, from what the moments say."""
 
     def about(self, places: Array, like: P) -> P:
-        """Components about ``places`` (k, d), otherwise alike and as wide as the table."""
+        """Components about ``places`` (k, d'), otherwise alike and as wide as the table."""
+
+    def as_numbers(self, table: Array) -> tuple[Array, NDArray[np.intp]]:
+        """Rows (n, d') on scales on which they can be compared, and the column each is of; (d',).
+
+        From a table (n, d) with NaN in the gaps.
+        """
+
+    def centres_as_numbers(self, parameters: P) -> Array:
+        """Where components are on the same scales; (k, d')."""
 
     def simpler(self, parameters: P, kept: Survey) -> P | None:
         """The same with less allowed for, if the table might do without; None if there is none."""
@@ -100,6 +115,15 @@ class Emission(Protocol[P]):
 
     def variances(self, parameters: P) -> Array:
         """Of the columns in each component; (k, d)."""
+
+    def places(self, parameters: P, home: P) -> Array:
+        """Where components are, in units of ``home``, to tell which is which; (k, m)."""
+
+    def fills(self, shares: Array, parameters: P, cells: Cells) -> Cells:
+        """What gaps are filled with, and variances, if rows have ``shares`` (n, k).
+
+        ``cells`` are what is expected.
+        """
 
     def limits(self, kept: Survey) -> Array:
         """The lowest and the highest value of each column that is no outlier; (2, d)."""

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from halfseen.method.model import Cells
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array
 from halfseen.rows.rows import Block, Rows
-from halfseen.structures.one_class.emission import Step
+from halfseen.structures.one_class.emission import Step, StepBeside
 
 
 class Exponential:
@@ -50,17 +52,26 @@ class Exponential:
 
     def expect(self, parameters: Any) -> Step:
         """The E-step on a block."""
-        natural = self.natural(parameters)
+        beside = self.expect_beside(parameters)
 
         def step(block: Block, log_weights: Array) -> tuple[float, Array, tuple[Array, ...]]:
+            likelihood, shares, sums = beside(block, log_weights[:, None])
+            return likelihood, shares.sum(axis=1), sums
+
+        return step
+
+    def expect_beside(self, parameters: Any) -> StepBeside:
+        """The E-step on a block of which other columns say something too."""
+        natural = self.natural(parameters)
+
+        def step(block: Block, known: Array) -> tuple[float, Array, tuple[Array, ...]]:
             statistics = self.statistics(block.values, block.observed.astype(float))
-            likelihood, shares = _shares(statistics, natural, log_weights[:, None])
+            likelihood, shares = _shares(statistics, natural, known)
             if self.constant is not None:
                 likelihood += self.constant(block)
             if block.weights is not None:
                 likelihood, shares = likelihood * block.weights, shares * block.weights
-            sums = tuple(shares @ each for each in statistics)
-            return float(likelihood.sum()), shares.sum(axis=1), sums
+            return float(likelihood.sum()), shares, tuple(shares @ each for each in statistics)
 
         return step
 
@@ -104,6 +115,32 @@ class Exponential:
         """The likeliest parameters."""
         raise NotImplementedError
 
+    def as_numbers(self, table: Array) -> tuple[Array, NDArray[np.intp]]:
+        """As they are."""
+        return table, np.arange(table.shape[1])
+
+    def centres_as_numbers(self, parameters: Any) -> Array:
+        """Their means."""
+        return self.means(parameters)
+
+    def means(self, parameters: Any) -> Array:
+        """Of the columns in each component; (k, d)."""
+        raise NotImplementedError
+
+    def variances(self, parameters: Any) -> Array:
+        """Of the columns in each component; (k, d)."""
+        raise NotImplementedError
+
+    def places(self, parameters: Any, home: Any) -> Array:
+        """Means, in the spread of each feature within components; (k, d)."""
+        spread = np.sqrt(self.variances(home).mean(axis=0))
+        places: Array = self.means(parameters) / spread
+        return places
+
+    def fills(self, shares: Array, parameters: Any, cells: Cells) -> Cells:
+        """With expectations."""
+        return cells
+
     def simpler(self, parameters: Any, kept: Survey) -> Any:
         """There is nothing simpler."""
         return None
@@ -118,7 +155,7 @@ class Exponential:
 
 
 def _shares(
-    statistics: tuple[Array, ...], natural: tuple[Array, ...], log_weights: Array
+    statistics: tuple[Array, ...], natural: tuple[Array, ...], known: Array
 ) -> tuple[Array, Array]:
     """Log-likelihoods (n,) and the components' shares, components in rows; (k, n).
 
@@ -127,7 +164,7 @@ def _shares(
     joint = natural[0] @ statistics[0].T
     for factor, each in zip(natural[1:], statistics[1:], strict=True):
         joint += factor @ each.T
-    joint += log_weights
+    joint += known
     highest = joint.max(axis=0)
     joint -= highest
     shares = np.exp(joint, out=joint)

@@ -14,7 +14,19 @@ from halfseen.explain.portrait import Portrait
 from halfseen.method.em import climb
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import reordered
-from halfseen.method.model import Abilities, About, Cells, Climb, Cumulants, Each, Polished
+from halfseen.method.model import (
+    Abilities,
+    About,
+    Cells,
+    Climb,
+    Cumulants,
+    Each,
+    Polished,
+    Start,
+)
+from halfseen.method.moment_start import by_cumulants
+from halfseen.method.plan import Plan as FitPlan
+from halfseen.method.plan import Routes
 from halfseen.method.starts import (
     MANY_ROWS,
     MOVES,
@@ -25,6 +37,7 @@ from halfseen.method.starts import (
     finalists,
     gone,
     plan_for,
+    sure,
     tried,
 )
 from halfseen.moments.survey import Survey
@@ -34,6 +47,7 @@ from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.gathered import gathered
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.some_rows import some_rows
+from halfseen.rows.stages import Stages
 from halfseen.structures.one_class.e_step import ClassRegression, ClassSteps, posterior
 from halfseen.structures.one_class.emission import Emission
 from halfseen.structures.one_class.moves import moves
@@ -47,6 +61,8 @@ FEW_COMPONENTS = 3
 """So few are found by joining rows in a few ways."""
 EQUAL = 0.01
 """Nats that are no reason to prefer another start to what the moments say."""
+UNDECIDED = 5.0
+"""Nats between two climbs after which it is not yet told which of them ends higher."""
 RARE_ROW = 1e-4
 """A row that one of so many of its component is as far out as is as likely unlike all of them."""
 SETTLING, MOST_SETTLING = 150_000, 200
@@ -65,6 +81,12 @@ def anything(seen: Survey) -> None:
     """Any numbers will do."""
 
 
+def as_groups(fitted: Fitted[Any]) -> Portrait:
+    """Groups of rows with the means of their columns."""
+    emission, parameters = fitted.model.emission, fitted.parameters  # type: ignore[attr-defined]
+    return Groups.of(fitted, emission.means(parameters), emission.variances(parameters))
+
+
 @dataclass(frozen=True, eq=False)
 class OneClass(Generic[P]):
     """A mixture, from how its columns arise and how that shows in moments."""
@@ -80,6 +102,8 @@ class OneClass(Generic[P]):
     check: Callable[[Survey], None]
     caution: Callable[[Survey], None] = anything
     own_checks: tuple[Callable[[Any], Iterator[Any]], ...] = ()
+    by_moments: Callable[..., Start] = by_cumulants
+    pictured: Callable[[Fitted[P]], Portrait] = as_groups
 
     @property
     def checks(self) -> tuple[Callable[[Any], Iterator[Any]], ...]:
@@ -87,9 +111,12 @@ class OneClass(Generic[P]):
         return (outlying, overlap, *self.own_checks)
 
     def portrait(self, fitted: Fitted[P]) -> Portrait:
-        """As groups of rows."""
-        means, variances = self.emission.means, self.emission.variances
-        return Groups.of(fitted, means(fitted.parameters), variances(fitted.parameters))
+        """As groups of rows, or in the way that the mixture has of its own."""
+        return self.pictured(fitted)
+
+    def start(self, calm: Rows, plan: FitPlan, routes: Routes, stages: Stages) -> Start:
+        """By the moments of the columns, or in the way that the mixture has of its own."""
+        return self.by_moments(self, calm, plan, routes, stages)
 
     def regression(self, kept: Survey) -> ClassRegression[P]:
         """Incomplete features are found by regression on the components' shares."""
@@ -114,9 +141,12 @@ class OneClass(Generic[P]):
         n_rows, plan = kept.sums.n_rows, plan_for(kept.sums.n_rows)
         some = some_rows(rows, plan.most_rows)
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
-        starts = self._starts(some, start, n_components, plan, seed)
+        starts, further = self._starts(some, start, n_components, plan, seed)
         climb_some, climb_all = partial(self.climbed, some), partial(self.climbed, rows)
         found = tried(starts, climb_some, n_some, plan.rounds, plan.agreeing)
+        if len(agreed(found)) < plan.agreeing and not sure(found):  # a table with many maxima
+            more = tried(further, climb_some, n_some, plan.rounds)
+            found = sorted([*found, *more], key=lambda one: -one.height)
         simpler = self._simpler(some, found[0].parameters, n_some, kept)
         last = [Tried(one.name, simpler(one.parameters)) for one in finalists(found, n_rows, plan)]
         last = tried(last, climb_all, n_rows, plan.last)
@@ -125,9 +155,17 @@ class OneClass(Generic[P]):
         best = next(one for one in last if one.height >= last[0].height - EQUAL)
         reached, moving = self.climbed(rows, best.parameters, self.max_iter), 0.0
         n_passes = reached.climb.n_iterations
+        for other in self._as_good(last, best) if n_rows <= MANY_ROWS else []:
+            there = self.climbed(rows, other.parameters, self.max_iter)
+            moving += there.climb.n_iterations
+            if (there.climb.log_likelihood or 0.0) * n_rows > (
+                (reached.climb.log_likelihood or 0.0) * n_rows + EQUAL
+            ):
+                best, reached = other, there
         if reached.climb.converged:
-            if n_components > 1 and len(agreed(found)) < plan.agreeing:
-                reached, moving = self._moved(rows, some, reached, n_rows, n_some)
+            if n_components > 1 and len(agreed(found)) < plan.agreeing and not sure(found):
+                reached, moved = self._moved(rows, some, reached, n_rows, n_some)
+                moving += moved
             if n_rows <= MANY_ROWS:
                 settling = min(int(SETTLING / n_rows), MOST_SETTLING)
                 reached = self.climbed(rows, reached.parameters, self.max_iter, settling)
@@ -149,6 +187,12 @@ class OneClass(Generic[P]):
         ordered = self._in_order(emission.settled(rows, parameters), start)
         return Polished(self._filled(ordered, n_rows), climb)
 
+    @staticmethod
+    def _as_good(last: list[Tried[P]], best: Tried[P]) -> list[Tried[P]]:
+        """Another start that went as far and may yet end higher than the ``best`` so far."""
+        others = [one for one in last if one is not best and one.passes >= best.passes / 2]
+        return [one for one in others if EQUAL < best.height - one.height < UNDECIDED][:1]
+
     def _moved(
         self, rows: Rows, some: MemoryRows, reached: Polished, n_rows: float, n_some: float
     ) -> tuple[Polished, float]:
@@ -156,7 +200,8 @@ class OneClass(Generic[P]):
 
         Moves are compared on some of the rows, from where the climb of all rows ended.
         """
-        steps, values = ClassSteps(self.emission), Seeding.of(some.table).values
+        steps = ClassSteps(self.emission)
+        values = Seeding.of(*self.emission.as_numbers(some.table)).values
         climb_some, climb_all = partial(self.climbed, some), partial(self.climbed, rows)
         work = 0.0
         for _ in range(MOST_MOVES):
@@ -210,29 +255,39 @@ class OneClass(Generic[P]):
 
     def _starts(
         self, some: MemoryRows, start: P, k: int, plan: Plan, seed: Callable[[], int]
-    ) -> list[Tried[P]]:
-        """What the moments say, rows joined to groups, and rows about others that are drawn."""
+    ) -> tuple[list[Tried[P]], Iterator[Tried[P]]]:
+        """What the moments say, rows joined to groups, and rows about others that are drawn.
+
+        And further ones of the last two kinds.
+        """
         n_known, begun = len(self.shares(start)), self.emission.begun(start)
         if k == 1:
-            return [Tried("moments", begun)]
-        steps, seeding = ClassSteps(self.emission), Seeding.of(some.table)
+            return [Tried("moments", begun)], iter(())
+        steps = ClassSteps(self.emission)
+        seeding = Seeding.of(*self.emission.as_numbers(some.table))
         random = np.random.default_rng(seed())
         like = self.emission.begun(reordered(start, np.arange(k) % n_known))
         if n_known < k:
-            known = seeding.nearest(k, random, self.emission.means(start))
+            known = seeding.nearest(k, random, self.emission.centres_as_numbers(start))
             begun = steps.begun(some, known, like)
         joined = enumerate(
             seeding.joined(k, EVERY_WAY if plan.thorough and k > FEW_COMPONENTS else FEW_WAYS),
             start=1,
         )
-        about = ((i, seeding.nearest(k, random)) for i in range(1, plan.n_seeds + 1))
-        places = ((i, seeding.any_rows(k, random)) for i in range(1, plan.n_seeds + 1))
+
+        def drawn(numbers: range) -> Iterator[Tried[P]]:
+            for i in numbers:
+                near = seeding.nearest(k, random)
+                yield Tried(f"seeds {i}", steps.begun(some, near, like))
+            for i in numbers:
+                yield Tried(f"any rows {i}", self.emission.about(seeding.any_rows(k, random), like))
+
+        first, last = plan.n_seeds + 1, plan.n_seeds + plan.n_further + 1
         return [
             Tried("moments", begun),
             *(Tried(f"joined rows {i}", steps.begun(some, one, like)) for i, one in joined),
-            *(Tried(f"seeds {i}", steps.begun(some, one, like)) for i, one in about),
-            *(Tried(f"any rows {i}", self.emission.about(one, like)) for i, one in places),
-        ]
+            *drawn(range(1, first)),
+        ], drawn(range(first, last))
 
     def _simpler(self, some: MemoryRows, best: P, n_some: float, kept: Survey) -> Callable[[P], P]:
         """What makes parameters no more than the table asks for."""
@@ -257,12 +312,19 @@ class OneClass(Generic[P]):
 
     def cells(self, block: Block, parameters: P) -> Cells:
         """Expectations over components."""
-        shares = self.hidden(block, parameters)
+        return self._cells(self.hidden(block, parameters), parameters)
+
+    def _cells(self, shares: Array, parameters: P) -> Cells:
         means, variances = self.emission.means(parameters), self.emission.variances(parameters)
         middle = means.mean(axis=0)
         centre = shares @ (means - middle)
         spread = shares @ (variances + (means - middle) ** 2) - centre**2
         return Cells(middle + centre, np.maximum(spread, 0.0))  # rounding can put it below
+
+    def fills(self, block: Block, parameters: P) -> Cells:
+        """Expectations, or what the emission has instead."""
+        shares = self.hidden(block, parameters)
+        return self.emission.fills(shares, parameters, self._cells(shares, parameters))
 
     def unusual(self, block: Block, parameters: P) -> Array:
         """By the cell that is least of any component, or by all of them; (n,)."""
@@ -305,10 +367,8 @@ class OneClass(Generic[P]):
         return weights
 
     def places(self, parameters: P, home: P) -> Array:
-        """Means, in the spread of each feature within components; (k, d)."""
-        spread = np.sqrt(self.emission.variances(home).mean(axis=0))
-        places: Array = self.emission.means(parameters) / spread
-        return places
+        """As the emission has it; (k, m)."""
+        return self.emission.places(parameters, home)
 
     def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
         """By the score bootstrap, in one pass."""

@@ -77,8 +77,14 @@ class Expectation(NamedTuple):
     spike: Array  # (k, d)    Σ r of cells that hold the spike
 
 
-def expectation(block: Block, cells: Cells) -> Expectation:
-    """The E-step on a block of rows."""
+def expectation(
+    block: Block, cells: Cells, known: Array | None = None, shares: Array | None = None
+) -> Expectation:
+    """The E-step on a block of rows.
+
+    Instead of the components' shares, what they and other columns say of each row may be ``known``
+    (k, n); ``shares`` (k, n) are then where each row's own are put, times its weight.
+    """
     values, observed = _by_feature(block, cells)
     weights = np.ones(len(block)) if block.weights is None else block.weights
     k, d = cells.centres.shape
@@ -89,12 +95,13 @@ def expectation(block: Block, cells: Cells) -> Expectation:
         values,
         observed,
         weights,
-        cells.log_weights,
+        cells.log_weights[:, None] if known is None else known,
         cells.kinds,
         cells.outlier_share,
         *cells.ready,
         share,
         sums,
+        np.empty((k, 0)) if shares is None else shares,
     )
     return Expectation(height, share, *sums)
 
@@ -349,7 +356,7 @@ def _expect(
     x: Array,
     seen: Mask,
     weights: Array,
-    log_weights: Array,
+    known: Array,
     kinds: np.ndarray,
     share: float,
     centres: Array,
@@ -362,8 +369,12 @@ def _expect(
     other: Array,
     total: Array,
     sums: Array,
+    shares: Array,
 ) -> float:  # pragma: no cover - compiled
-    """One E-step: the log-likelihood; sums are added to ``total`` (k,) and ``sums`` (5, k, d)."""
+    """One E-step: the log-likelihood; sums are added to ``total`` (k,) and ``sums`` (5, k, d).
+
+    ``known`` is (k, 1) or (k, n), ``shares`` (k, 0) or (k, n).
+    """
     k, d = centres.shape
     n = x.shape[1]
     size = max(32, min(512, 16384 // (k * d)))
@@ -373,13 +384,14 @@ def _expect(
     product, joint = np.empty(size), np.empty((k, size))
     here = np.zeros((k, d, 5))
     likelihood = 0.0
+    stride, told = (1 if known.shape[1] == n else 0), shares.shape[1] == n
     for start in range(0, n, size):
         stop = min(start + size, n)
         m = stop - start
         for c in range(k):
             for j in range(m):
                 product[j] = 1.0
-                joint[c, j] = log_weights[c]
+                joint[c, j] = known[c, (start + j) * stride]
             for i in range(d):
                 _ratios(
                     kinds[i],
@@ -417,6 +429,8 @@ def _expect(
             likelihood += weights[start + j] * (highest + np.log(whole))
             for c in range(k):
                 joint[c, j] *= weights[start + j] / whole
+                if told:
+                    shares[c, start + j] = joint[c, j]
         for c in range(k):
             for j in range(m):
                 total[c] += joint[c, j]

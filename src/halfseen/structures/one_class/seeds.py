@@ -52,16 +52,21 @@ class Seeding:
     spread: Array  # (d,)
 
     @classmethod
-    def of(cls, table: Array) -> Self:
-        """The rows of a table (n, d) with NaN in the gaps, none without values."""
+    def of(cls, table: Array, item: NDArray[np.intp] | None = None) -> Self:
+        """The rows of a table (n, d) with NaN in the gaps, none without values.
+
+        Columns of one ``item`` (d,) count together as much as one column.
+        """
         order = own_order(table)
         table = table[:, order]
+        item = np.arange(len(order)) if item is None else item[order]
         observed = ~np.isnan(table)
         known = np.where(observed.any(axis=0), table, 0.0)  # of other features nothing matters
         low, middle, high = np.nanquantile(known, [0.1, 0.5, 0.9], axis=0)
         deviation = np.nanstd(known, axis=0)
         spread = np.where(high > low, (high - low) / 2.563, deviation)
         spread = np.where(spread > 0, spread, 1.0)
+        spread = spread * _shared(known / spread, item)
         values = np.clip((table - middle) / spread, -FARTHEST, FARTHEST)
         filled = np.where(observed, values, 0.0)
         return cls(order, filled, observed.astype(float), middle, spread)
@@ -132,3 +137,10 @@ class Seeding:
         mean = np.divide(square, shared, out=np.full_like(square, 2.0), where=shared > 0)
         distance: Array = np.maximum(mean, 0.0) * self.values.shape[1]
         return distance
+
+
+def _shared(values: Array, item: NDArray[np.intp]) -> Array:
+    """How much less each column counts than alone; (d,)."""
+    of_item, n_columns = np.unique(item, return_inverse=True, return_counts=True)[1:]
+    total = np.bincount(of_item, np.nanvar(values, axis=0))[of_item]
+    return np.where(n_columns[of_item] > 1, np.sqrt(np.maximum(total, 1e-12)), 1.0)

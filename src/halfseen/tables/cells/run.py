@@ -26,7 +26,7 @@ class Run(NamedTuple):
         """The run of some values in order."""
         if not len(values):
             return cls()
-        unbroken = bool((np.diff(values) == 1).all() and np.isfinite(values).all())
+        unbroken = bool(np.isfinite(values).all() and (np.diff(values) == 1).all())
         return cls(len(values), float(values[0]), float(values[-1]), unbroken)
 
     def then(self, other: Self) -> Self:

@@ -1,7 +1,7 @@
 """What the cells of a column look like, as sums over the rows."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +28,9 @@ from halfseen.tables.cells.writing import (
 MOSTLY = 0.5
 """A column of more numbers than this is one of numbers with something odd in it."""
 MOST_CATEGORIES = 100
+"""Different words of a column, up to which they are taken for categories."""
+MOST_LABELS = 1000
+"""Different words of a column that are kept at all: so many can be declared categories."""
 EXAMPLES = 3
 
 
@@ -55,6 +58,9 @@ class CellSums:
     typed: bool = True  # whether the file itself says that they are all numbers
     distinct: Distinct = Distinct()  # noqa: RUF009 - immutable
     long: int = 0  # that are whole numbers of more digits than floats have
+    category: bool = False  # whether the table itself says that they are categories
+    order: tuple[str, ...] | None = None  # of categories, if the table itself gives them one
+    unworded: int = 0  # that came as numbers, so that no words of them are kept
 
     @classmethod
     def of_numbers(
@@ -75,6 +81,7 @@ class CellSums:
             typed=typed,
             distinct=Distinct.of(np.asarray(values, dtype=float)),
             long=long,
+            unworded=known,
         )
 
     @classmethod
@@ -82,7 +89,10 @@ class CellSums:
         """Sums of an Arrow column of text, null in some of the gaps."""
         values = parsed_as_they_stand(column, gaps)
         if values is not None:
-            return cls.of_numbers(values, typed=False, long=n_long(column, values))
+            sums = cls.of_numbers(values, typed=False, long=n_long(column, values))
+            words = _few_in(column)
+            truths = words is not None and words <= {"0", "1"}
+            return replace(sums, categories=words, truths=sums.known * truths, unworded=0)
         cells = tidy(column, gaps)
         counted = _Counted.of(cells)
         known = len(cells) - cells.null_count
@@ -104,7 +114,7 @@ class CellSums:
             as_they_stand=False,
             odd=odd,
             first_odd=first_odd,
-            categories=_few(counted.cells.to_pylist()),
+            categories=few(counted.cells.to_pylist()),
             run=run,
             typed=False,
             distinct=distinct,
@@ -133,6 +143,9 @@ class CellSums:
             self.typed and other.typed,
             self.distinct + other.distinct,
             self.long + other.long,
+            self.category or other.category,
+            _order(self, other),
+            self.unworded + other.unworded,
         )
 
     @property
@@ -151,6 +164,8 @@ class CellSums:
     @property
     def settled(self) -> bool:
         """Whether no further row can make a difference."""
+        if self.category and self.categories is not None:
+            return False
         if self.writing is not None:
             return self.typed and not self.run.unbroken and self.distinct.settled
         return self.categories is None and self.thousands <= MOSTLY * self.known
@@ -205,14 +220,30 @@ def _odd(cells: Any) -> tuple[int, dict[str, int]]:
     return int(compute.index(fits, False).as_py()), counted
 
 
-def _few(cells: Iterable[str]) -> frozenset[str] | None:
+def few(cells: Iterable[str]) -> frozenset[str] | None:
+    """The different ones of some cells; None if they are too many to be labels."""
     different = frozenset(cells)
-    return different if len(different) <= MOST_CATEGORIES else None
+    return different if len(different) <= MOST_LABELS else None
+
+
+def _few_in(column: Any) -> frozenset[str] | None:
+    from pyarrow import compute
+
+    different = compute.unique(column).drop_null()
+    return few(map(str.strip, different.to_pylist())) if len(different) <= MOST_LABELS else None
 
 
 def _joined(ours: CellSums, theirs: CellSums) -> frozenset[str] | None:
-    """Nobody keeps the different cells where they are numbers, as long as they are."""
+    """Nobody keeps the different cells where a file itself says that they are numbers."""
     known = [sums.categories for sums in (ours, theirs) if sums.known]
     if any(categories is None for categories in known):
         return None
-    return _few(cell for categories in known if categories for cell in categories)
+    return few(cell for categories in known if categories for cell in categories)
+
+
+def _order(ours: CellSums, theirs: CellSums) -> tuple[str, ...] | None:
+    """That of the first rows, then what is new in the others; none if some have none."""
+    orders = [sums.order for sums in (ours, theirs) if sums.known or sums.order is not None]
+    if not orders or any(order is None for order in orders):
+        return None
+    return tuple(dict.fromkeys(word for order in orders if order for word in order))

@@ -1,15 +1,18 @@
 """Columns as Arrow holds them: what they are, how they look, and as floats."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from halfseen.rows.arrays import Array
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
 from halfseen.tables.cells.gap_words import Gaps
-from halfseen.tables.cells.sums import CellSums, n_long
+from halfseen.tables.cells.sums import CellSums, few, n_long
+from halfseen.tables.cells.words import UNSEEN, Words, coder, word_of
 from halfseen.tables.cells.writing import Writing, floats_of, is_text
 from halfseen.tables.formats.format import Field, Header, Look, Reading, Written
 
@@ -87,12 +90,25 @@ def _cells(column: Any, gaps: Gaps) -> CellSums:
     from pyarrow import types
 
     if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        sums = _cells(column.cast(column.type.value_type), gaps)
+        return replace(sums, category=True, **_categories(column, gaps))
     if is_text(column.type):
         return CellSums.of_text(column, gaps)
     values = floats_of(column, Writing.PLAIN, gaps)
     truths, long = types.is_boolean(column.type), n_long(column, values)
     return CellSums.of_numbers(values, truths=truths, long=long)
+
+
+def _categories(column: Any, gaps: Gaps) -> dict[str, Any]:
+    """The categories that cells of a dictionary have, and their order, if they have one."""
+    gap_words = frozenset(gaps.words)
+    words = [word_of(value, gap_words) for value in column.dictionary.to_pylist()]
+    used = {words[place] for place in column.indices.unique().drop_null().to_pylist()}
+    order = tuple(dict.fromkeys(word for word in words if word is not None))
+    return {
+        "categories": few(word for word in used if word is not None),
+        "order": order if column.type.ordered else None,
+    }
 
 
 def _other(kind: Any) -> str | None:
@@ -119,4 +135,20 @@ def _floats(batch: Any, reading: Reading) -> np.ndarray[Any, Any]:
 
 
 def _as_floats(batch: Any, column: Written, gaps: Gaps) -> np.ndarray[Any, Any]:
-    return floats_of(batch.column(column.stored), column.writing, gaps)
+    if column.labels is None:
+        return floats_of(batch.column(column.stored), column.writing, gaps)
+    if not column.labels:
+        return np.full(batch.num_rows, np.nan)
+    codes = codes_of(batch.column(column.stored), column.labels, gaps)
+    return np.where(codes == UNSEEN, np.nan, codes)
+
+
+def codes_of(column: Any, labels: tuple[str, ...], gaps: Gaps) -> Array:
+    """The codes of an Arrow column of words, NaN in the gaps, -1 for what is no label."""
+    from pyarrow import types
+
+    encoded = column if types.is_dictionary(column.type) else column.dictionary_encode()
+    codes = Words.of(encoded.dictionary.to_pylist(), gaps).mapped(coder(labels))
+    places = encoded.indices.cast("int64").fill_null(len(codes))
+    found: Array = np.append(codes, np.nan)[places.to_numpy(zero_copy_only=False)]
+    return found

@@ -23,6 +23,7 @@ BYTES_AN_ENTRY = 2
 """Of text at the least: a digit and a delimiter."""
 
 DELIMITERS = ",;\t|"
+PADDED = r"^[+-]?0\d"
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class Delimited:
     def batches(self, file: Path, stored: tuple[str, ...], n_rows: int) -> Iterator[Any]:
         """The rows of a file in order, columns as they are, in Arrow's record batches."""
         kinds = self._kinds(file, stored)
-        yield from self._batches(file, kinds | self._long(file, kinds), n_rows, Gaps())
+        as_text = self._long(file, kinds) | self._padded(file, kinds)
+        yield from self._batches(file, kinds | as_text, n_rows, Gaps())
 
     def parts(self, file: Path) -> list[Part]:
         """All of it: rows are found only by reading."""
@@ -117,6 +119,19 @@ class Delimited:
             return {}
         cells = self.look(file, self.header(file), floats, Gaps()).cells
         return {name: string() for name, sums in cells.items() if sums.long}
+
+    def _padded(self, file: Path, kinds: dict[str, Any]) -> dict[str, Any]:
+        """Columns of whole numbers some of which begin with zeros, as only codes do."""
+        from pyarrow import compute, string, types
+
+        whole = {name: string() for name, kind in kinds.items() if types.is_integer(kind)}
+        padded: dict[str, Any] = {}
+        if whole:
+            for batch in self._batches(file, whole, 1, Gaps()):
+                for name in whole.keys() - padded.keys():
+                    if compute.any(compute.match_substring_regex(batch[name], PADDED)).as_py():
+                        padded[name] = string()
+        return padded
 
     def _hold(self, file: Path, kinds: dict[str, Any]) -> bool:
         """Whether columns of these types hold all cells."""

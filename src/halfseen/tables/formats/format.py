@@ -42,6 +42,7 @@ class Written(NamedTuple):
     stored: str
     writing: Writing = Writing.PLAIN
     as_they_stand: bool = True  # whether a reader of plain numbers and gaps reads all cells
+    labels: tuple[str, ...] | None = None  # of words: numbers are their codes; none: all are gaps
 
 
 class Reading(NamedTuple):

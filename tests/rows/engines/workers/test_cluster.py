@@ -10,9 +10,6 @@ from dask import delayed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen.models.gaussian_mixture.covariance import SHAPES
-from halfseen.models.gaussian_mixture.emission import Normal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.pairs import PairSums
 from halfseen.moments.regression import RegressionSums
 from halfseen.moments.thirds.third import ThirdSums
@@ -25,6 +22,9 @@ from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block
 from halfseen.structures.one_class.e_step import posterior
+from halfseen.structures.one_class.normal.covariance import SHAPES
+from halfseen.structures.one_class.normal.emission import Normal
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 NAMES = ("age", "pulse", "lactate", "ph")
 RNG = np.random.default_rng(0)

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 
 from halfseen.method.learned import reordered
-from halfseen.models.gaussian_mixture.cells import beside_spikes, cells_of
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.rows.arrays import Array
 from halfseen.rows.rows import Block
 from halfseen.structures.one_class.emission import Pull
+from halfseen.structures.one_class.normal.cells import beside_spikes, cells_of
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 from halfseen.structures.one_class.robust_cells import wild
 
 FAR = 50.0

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
 from halfseen.moments.recorded import Recorded
 from halfseen.rows.arrays import Array
 from halfseen.rows.rows import Block, Rows
-from halfseen.structures.one_class.emission import Step
+from halfseen.structures.one_class.emission import Step, StepBeside
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
 from halfseen.structures.one_class.robust_cells import Cells, expectation, log_densities
 
 Shares = Callable[[Block], Array]
@@ -48,6 +48,18 @@ def expect(parameters: MixtureParameters) -> Step:
     def step(block: Block, log_weights: Array) -> tuple[float, Array, tuple[Array, ...]]:
         likelihood, share, *sums = expectation(block, cells)
         return likelihood, share, tuple(sums)
+
+    return step
+
+
+def expect_beside(parameters: MixtureParameters) -> StepBeside:
+    """The E-step on a block of which other columns say something too."""
+    cells = cells_of(parameters)
+
+    def step(block: Block, known: Array) -> tuple[float, Array, tuple[Array, ...]]:
+        shares = np.empty(known.shape)
+        likelihood, _, *sums = expectation(block, cells, known, shares)
+        return likelihood, shares, tuple(sums)
 
     return step
 

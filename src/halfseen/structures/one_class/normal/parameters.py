@@ -26,13 +26,15 @@ class MixtureParameters:
     variances: Array = learned("covariances_", ("", "k", "d", "kd"), POSITIVE, 0.0)  # σ², (k, d)
     centres: Array = learned("centres_", "kd", ANY, role=BEHIND, default=NOT_GIVEN)
     spike_shares: Array = learned(
-        "spike_shares_", "kd", FRACTION, np.nan, role=BESIDE, default=NOT_GIVEN
+        "spike_shares_", "kd", FRACTION, np.nan, BESIDE, "spike", default=NOT_GIVEN
     )
     outlier_share: float = learned("outlier_share_", "", FRACTION, role=GIVEN, default=0.0)
-    middle: Array = learned("typical_values_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)
-    spread: Array = learned("typical_spreads_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)
+    middle: Array = learned("typical_values_", "d", ANY, np.nan, GIVEN, "spread", default=NOT_GIVEN)
+    spread: Array = learned(
+        "typical_spreads_", "d", ANY, np.nan, GIVEN, "middle", default=NOT_GIVEN
+    )
     spike: Array = learned("spike_values_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)
-    other: Array = learned("second_values_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)
+    other: Array = learned("second_values_", "d", ANY, np.nan, GIVEN, "spike", default=NOT_GIVEN)
 
     def __post_init__(self) -> None:
         if self.other is not NOT_GIVEN:  # all are

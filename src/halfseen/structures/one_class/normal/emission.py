@@ -7,19 +7,19 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import gammaincc
 
-from halfseen.models.gaussian_mixture import cells
-from halfseen.models.gaussian_mixture.covariance import CovarianceShape
-from halfseen.models.gaussian_mixture.free import FreeNormal
-from halfseen.models.gaussian_mixture.parameters import MixtureParameters
-from halfseen.models.gaussian_mixture.scales import warn_of_scales
 from halfseen.moments.recorded import Recorded, recorded
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels, Mask
 from halfseen.rows.engines.changed import ChangedRows
 from halfseen.rows.rows import Block, Rows
 from halfseen.structures.one_class.e_step import posterior
-from halfseen.structures.one_class.emission import Step
+from halfseen.structures.one_class.emission import Step, StepBeside
 from halfseen.structures.one_class.exponential import Exponential
+from halfseen.structures.one_class.normal import cells
+from halfseen.structures.one_class.normal.covariance import CovarianceShape
+from halfseen.structures.one_class.normal.free import FreeNormal
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
+from halfseen.structures.one_class.normal.scales import warn_of_scales
 from halfseen.structures.one_class.robust_cells import background, wild
 
 SMALLEST_SPREAD = 1e-6
@@ -86,10 +86,14 @@ class Normal(Exponential):
 
     def calmed(self, rows: Rows, kept: Survey) -> Rows:
         """Rows without values beyond the fences, if any are far beyond them."""
-        if self.seen is None or not self.seen.beyond(kept.sums, FAR).any():
+        if self.seen is None or self.calm(kept):
             return rows
         low, high = self.seen.low, self.seen.high
         return ChangedRows.of(rows, lambda block: block.clipped(low, high))
+
+    def calm(self, kept: Survey) -> bool:
+        """Whether no values are far beyond the fences."""
+        return self.seen is None or not self.seen.beyond(kept.sums, FAR).any()
 
     def origin(self, parameters: MixtureParameters) -> Array:
         """The mean of the mixture, so that squares expand without losing digits."""
@@ -144,6 +148,11 @@ class Normal(Exponential):
     def expect(self, parameters: MixtureParameters) -> Step:
         """The E-step on a block."""
         return super().expect(parameters) if parameters.plain else cells.expect(parameters)
+
+    def expect_beside(self, parameters: MixtureParameters) -> StepBeside:
+        """The E-step on a block of which other columns say something too."""
+        plain = super().expect_beside
+        return plain(parameters) if parameters.plain else cells.expect_beside(parameters)
 
     def given(
         self, block: Block, shares: Array, parameters: MixtureParameters

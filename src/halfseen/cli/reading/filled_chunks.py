@@ -1,0 +1,111 @@
+"""Some rows of a table at a time with their gaps filled, as columns to write."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfseen.cli.reading.fitting import Chunk, Fitting
+from halfseen.rows.arrays import Array, Mask
+from halfseen.tables.cells.writing import is_text
+
+Columns = dict[str, Any]
+"""Columns by name: numbers (n,), or Arrow's where they hold words."""
+
+
+@dataclass
+class Filled:
+    """Fills gaps, and counts them."""
+
+    model: Any
+    given: Fitting
+    draws: int | None = None
+    std: bool = False
+    possible: bool = True
+    seed: Any = 0
+    n_chunks: int = 0
+    n_rows: int = 0
+    n_gaps: int = 0
+    n_left: int = 0
+
+    def of(self, chunk: Chunk) -> list[Columns]:
+        """Some rows without gaps, in their own units, for each table that is written."""
+        tables = list(self._tables(chunk))
+        self.n_chunks += 1
+        self.n_rows += chunk.n_rows
+        self.n_gaps += int(self._gaps(chunk).sum())
+        self.n_left += sum(_n_missing(column) for column in tables[0].values())
+        return tables
+
+    def _gaps(self, chunk: Chunk) -> Mask:
+        """Cells that hold nothing, rather than a word that the model does not know; (n, d)."""
+        gaps: Mask = np.isnan(chunk.values)
+        for place, name in enumerate(self.given.source.names):
+            if name in chunk.words:
+                gaps[:, place] = np.asarray(chunk.given.column(place).is_null())
+        return gaps
+
+    def _tables(self, chunk: Chunk) -> Iterator[Columns]:
+        if self.draws is not None:
+            # A generator of its own for each chunk, or all chunks would have the same draws.
+            random = np.random.default_rng([self.seed, self.n_chunks])
+            self.model.random_state = int(random.integers(2**31))
+            drawn = self.model.impute(chunk.given, draws=self.draws, possible=self.possible)
+            for table in drawn:
+                yield self._written(chunk, table)
+            return
+        if not self.std:
+            yield self._written(chunk, self.model.impute(chunk.given, possible=self.possible))
+            return
+        filled, spread = self.model.impute(chunk.given, return_std=True, possible=self.possible)
+        yield self._written(chunk, filled)
+        # Values of a range vary no more than by half of it, however long a logarithm's tail is.
+        low, high = self.given.in_units(self.model.value_ranges_, possible=False)
+        numbers, spread = self._numbers(chunk, filled), np.asarray(spread)
+        own = np.minimum(self.given.spread_in_units(numbers, spread), (high - low) / 2)
+        known = np.where(np.isnan(chunk.values), own, 0.0)
+        names = self.given.source.names
+        yield {
+            name: _none(chunk) if name in chunk.words else column
+            for name, column in zip(names, known.T, strict=True)
+        }
+
+    def _written(self, chunk: Chunk, filled: Any) -> Columns:
+        """What was known as it is in the file, and what was filled in its own units."""
+        own = self.given.in_units(self._numbers(chunk, filled), possible=self.possible)
+        numbers = np.where(np.isnan(chunk.values), own, chunk.values)
+        return {
+            name: self._words(chunk, filled, place) if name in chunk.words else numbers[:, place]
+            for place, name in enumerate(self.given.source.names)
+        }
+
+    def _words(self, chunk: Chunk, filled: Any, place: int) -> Any:
+        from pyarrow import compute
+
+        known = chunk.words[self.given.source.names[place]]
+        new, gaps = filled.column(place), chunk.given.column(place).is_null()
+        # Cells of text were trimmed on their way to the model.
+        return compute.if_else(gaps, new, known.cast(new.type)) if is_text(known.type) else new
+
+    def _numbers(self, chunk: Chunk, filled: Any) -> Array:
+        """What was filled as floats (n, d), NaN in columns of words."""
+        if not chunk.words:
+            return np.asarray(filled)
+        table = np.full(chunk.values.shape, np.nan)
+        for place, name in enumerate(self.given.source.names):
+            if name not in chunk.words:
+                table[:, place] = filled.column(place)
+        return table
+
+
+def _none(chunk: Chunk) -> Any:
+    import pyarrow as pa
+
+    return pa.nulls(chunk.n_rows, pa.float64())
+
+
+def _n_missing(column: Any) -> int:
+    if isinstance(column, np.ndarray):
+        return int(np.isnan(column).sum())
+    return int(column.null_count)

@@ -1,0 +1,152 @@
+"""What is learned from a table to fill gaps of others like it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+
+from halfseen.imputer import mixtures, normals, regressions, softmax
+from halfseen.imputer.clock import Clock
+from halfseen.imputer.designs import Layout
+from halfseen.imputer.mixtures import BEFORE, Ensemble
+from halfseen.imputer.normals import Experts
+from halfseen.imputer.regressions import Regression
+from halfseen.imputer.views import View
+from halfseen.models.latent_class.estimator import LatentClass
+from halfseen.moments.survey import Survey
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.gathered import gathered, with_gaps
+from halfseen.rows.rows import Block
+from halfseen.structures.one_class.mixed.emission import Mixed
+from halfseen.structures.one_class.mixed.kinds import of_numbers
+
+BEYOND = 1.0
+"""Times as wide as what is between the fences, on each side of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Filler:
+    """Classes, and regressions of each column on the others beside them."""
+
+    ensemble: Ensemble
+    experts: Experts
+    layout: Layout
+    regressions: tuple[Regression, ...]
+    narrower: Array  # (d,)  what regressions err, in squares, by what the classes expect to
+    spiked: Mask  # (d,)     numbers that many cells hold exactly
+
+    @property
+    def view(self) -> View:
+        """How columns are seen."""
+        return self.layout.view
+
+    def targets(self, block: Block) -> Array:
+        """Of the gaps of a block: deviations of numbers, probabilities of levels; (n, q)."""
+        table = with_gaps(block)
+        known, before = self.view.known(table), self.ensemble.features(block)
+        others = heard(self.view, self.experts, table)
+        features = self.layout(table, known)
+        return said(self.view, self.regressions, features, known, before, others)
+
+    def fills(self, block: Block) -> tuple[Array, Array]:
+        """What cells are filled with, and how far off that is likely to be; (n, d) each.
+
+        Of a number the spread is that of the classes, as much narrower as regressions err less; of
+        a level it is the probability of all others.
+        """
+        view, found = self.view, self.targets(block)
+        spread = np.sqrt(self.ensemble.variances(block) * self.narrower)
+        mean = np.empty(spread.shape)
+        for j in range(len(view.numbers)):
+            own = found[:, view.targets(j)]
+            if view.numbers[j]:
+                mean[:, j] = view.value(j, own[:, 0])
+                spread[:, j] *= view.spread[j]
+            else:
+                mean[:, j] = view.levels[j][own.argmax(axis=1)]
+                spread[:, j] = 1 - np.minimum(own.max(axis=1), 1.0)
+        return mean, spread
+
+
+def heard(view: View, experts: Experts, table: Array) -> Array:
+    """What experts say of each number given the others of its row; (e, n, d)."""
+    found = np.zeros((len(experts.experts), *table.shape))
+    found[:, :, view.numbers] = experts.without_each(view.deviations(table))
+    return found
+
+
+def said(
+    view: View,
+    regressions: Sequence[Regression],
+    features: Array,
+    known: Mask,
+    before: Array,
+    experts: Array,
+) -> Array:
+    """What regressions make of gaps, of which classes say ``before`` (n, q); (n, q).
+
+    And ``experts`` (e, n, d), of numbers.
+    """
+    found = before.copy()
+    for one in regressions:
+        own, gaps = view.targets(one.column), ~known[:, one.column]
+        more = 0.0 if one.weights is None else features[gaps] @ one.weights
+        if one.more is not None:
+            sources = np.column_stack([before[gaps, own], *experts[:, gaps, one.column]])
+            found[gaps, own] = before[gaps, own] + more + (sources @ one.more)[:, None]
+        else:
+            found[gaps, own] = softmax.chances(softmax.begun(before[gaps, own]) + more)
+    return found
+
+
+def view_of(rows: MemoryRows, kept: Survey, emission: Mixed) -> View:
+    """How regressions see the columns of a table that was looked through."""
+    facts = emission.looked_through
+    n_levels = np.isfinite(facts.level_values).sum(axis=0)
+    levels = tuple(facts.level_values[:n, j] for j, n in enumerate(n_levels))
+    return View.of(rows.table, levels, *_limits(kept, emission))
+
+
+def _limits(kept: Survey, emission: Mixed) -> Array:
+    """What numbers are taken at their word: those beyond fences are, but not far beyond."""
+    low, high = emission.limits(kept)
+    room = BEYOND * (high - low)
+    return np.array(
+        [np.maximum(kept.sums.minimum, low - room), np.minimum(kept.sums.maximum, high + room)]
+    )
+
+
+def learned(
+    rows: MemoryRows, kept: Survey, classes: LatentClass, seed: int, clock: Clock
+) -> Filler:
+    """Learn from the ``rows`` of columns that vary: classes, then regressions."""
+    plain = cast("Mixed", classes._model().emission)
+    emission = replace(plain, before=BEFORE).for_table(rows, kept)
+    emission = replace(emission, normal=replace(emission.normal, strength=BEFORE))
+    view = view_of(rows, kept, emission)
+    ensemble = mixtures.learned(rows, kept, emission, view, seed, clock)
+    known = view.known(rows.table)
+    layout = Layout.of(view, rows.table, np.flatnonzero(~known.all(axis=0)))
+    before = gathered(rows, ensemble.without_each)
+    folds = regressions.folds_of(len(rows.table), seed)
+    experts = normals.learned(view.deviations(rows.table), folds, seed, clock)
+    others = np.zeros((len(experts.experts), *rows.table.shape))
+    others[:, :, view.numbers] = experts.held_out
+    features = layout(rows.table, known)
+    found = regressions.learned(layout, features, before, others, known, folds, clock)
+    variance = np.where(known, gathered(rows, ensemble.variances), np.nan)
+    narrower = np.ones(len(view.numbers))
+    for one in found:
+        if view.numbers[one.column]:
+            narrower[one.column] = one.error / np.nanmean(variance[:, one.column])
+    return Filler(ensemble, experts, layout, tuple(found), narrower, _spiked(emission))
+
+
+def _spiked(emission: Mixed) -> Mask:
+    """Columns of numbers, one of which many cells hold."""
+    found = of_numbers(emission.looked_through.kinds)
+    if emission.normal.seen is not None and found.any():
+        found[found] = ~np.isnan(emission.normal.seen.spike)
+    return found

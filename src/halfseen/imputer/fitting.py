@@ -1,0 +1,139 @@
+"""From the rows of a table to what fills others, whatever columns hold."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from halfseen.imputer.chains import SWEEPS, Chain, chains_for
+from halfseen.imputer.clock import Clock
+from halfseen.imputer.filler import Filler, learned
+from halfseen.method.reckoning import reckoning
+from halfseen.models.latent_class.estimator import LatentClass
+from halfseen.moments.magnitudes import check_magnitudes
+from halfseen.moments.survey import survey
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.errors import DroppedFeatureWarning, warn
+from halfseen.rows.gathered import gathered, with_gaps
+from halfseen.rows.naming import features
+from halfseen.rows.possible_values import PossibleValues
+from halfseen.rows.rows import Block, Rows
+from halfseen.rows.some_rows import some_rows
+from halfseen.tables.coding import Coding
+
+MOST_CELLS = 2_500_000
+FEWEST_MOST, MOST_ROWS = 5_000, 100_000
+"""Rows that are learned from: as many as the features of all of them have room for in memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What fills gaps, for all columns of a table."""
+
+    filler: Filler | None  # of columns that vary; None if none does
+    kept: Mask  # (d,)       which those are
+    constants: Array  # (d,) of the others; NaN if they were never observed
+    possible: PossibleValues
+    gappy: Mask  # (d,)      columns that had gaps
+    chains: tuple[Chain, ...] = ()  # for draws
+
+    def filled(self, rows: Rows, possible: bool) -> tuple[Array, Array]:
+        """What cells are filled with, and how far off that is likely to be; (n, d) each."""
+        n = rows.accumulate(len)
+        mean = np.tile(self.constants, (n, 1))
+        spread = np.where(np.isnan(mean), np.nan, 0.0)
+        if self.filler is not None:
+            fill = self.filler.fills
+            both = gathered(rows.select(self.kept), lambda block: np.hstack(fill(block)))
+            mean[:, self.kept], spread[:, self.kept] = np.hsplit(both, 2)
+        limited = self.possible.nearest if possible else self.possible.within
+        return limited(mean), spread
+
+    def drawn(self, rows: MemoryRows, number: int, random: Any) -> list[Array]:
+        """Tables (n, d) whose gaps are drawn, by a chain each."""
+        mean, _ = self.filled(rows, possible=False)
+        tables = []
+        for chain in self.chains[:number]:
+            own = np.random.default_rng(random.randint(2**31))
+            table = np.where(np.isnan(rows.table), mean, rows.table)
+            known = ~np.isnan(rows.table[:, self.kept])
+            table[:, self.kept] = chain.drawn(table[:, self.kept], known, SWEEPS, own)
+            tables.append(table)
+        return tables
+
+    def probabilities(self, rows: Rows) -> dict[str, Array]:
+        """Of the categories of columns of few values, by name; (n, l) each."""
+        if self.filler is None:
+            return {}
+        filler, part = self.filler, rows.select(self.kept)
+
+        def chances(block: Block) -> Array:
+            table = with_gaps(block)
+            known, own = filler.view.known(table), filler.view
+            return np.where(known[:, own.owner], own(table), filler.targets(block))
+
+        every = gathered(part, chances)
+        return {part.names[j]: every[:, filler.view.features(j)] for j in filler.view.of_levels}
+
+    def categories(self, coding: Coding) -> dict[str, list[Any]]:
+        """Of columns of few values, by name: words, or numbers."""
+        if self.filler is None:
+            return {}
+        places = np.flatnonzero(self.kept)[self.filler.view.of_levels]
+        pairs = zip(places, self.filler.view.of_levels, strict=True)
+        return {
+            coding.names[place]: [
+                _shown(value, coding.labels[place]) for value in self.filler.view.levels[j]
+            ]
+            for place, j in pairs
+        }
+
+
+def _shown(value: float, labels: tuple[str, ...]) -> Any:
+    if labels:
+        return labels[int(value)]
+    return int(value) if value == int(value) else float(value)
+
+
+def learned_from(rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock) -> Learned:
+    """Look all rows through, and learn from as many as there is room for."""
+    seen = survey(rows, 1.0)
+    check_magnitudes(seen)
+    n_features = len(seen.names)
+    most = int(np.clip(MOST_CELLS // max(n_features, 1), FEWEST_MOST, MOST_ROWS))
+    some = some_rows(rows, most)
+    own = survey(some, 1.0)
+    _warn_of_never_observed(own.sums.count == 0, coding)
+    constants = np.where(own.kept, np.nan, np.where(own.sums.count > 0, own.sums.mean, np.nan))
+    filler = None
+    if own.kept.any():
+        part = MemoryRows(
+            np.ascontiguousarray(some.table[:, own.kept]), own.of_kept().names, some.weights
+        )
+        classes = LatentClass()
+        classes.coding_ = coding
+        with reckoning(own):
+            filler = learned(part, own.of_kept(), classes, seed, clock)
+    gappy = (seen.sums.observed_fraction < 1) & ~coding.left_out
+    possible = PossibleValues.of(seen.sums)
+    found = Learned(filler, own.kept, constants, possible, gappy)
+    if not draws or filler is None:
+        return found
+    table, kept = some.table[:, own.kept], own.kept
+    known = filler.view.known(table)
+    filled = np.where(known, table, found.filled(some, possible=False)[0][:, kept])
+    whole = (possible.step > 0)[kept] | filler.spiked
+    chains = chains_for(filler.view, filled, known, whole, draws, seed)
+    return replace(found, chains=chains)
+
+
+def _warn_of_never_observed(never: Mask, coding: Coding) -> None:
+    empty = np.flatnonzero(never & ~coding.left_out)
+    if len(empty):
+        one = len(empty) == 1
+        warn(
+            f"{features(coding.names, empty)} {'is' if one else 'are'} never observed, so that "
+            f"gaps there stay. Remove {'it' if one else 'them'} from the table.",
+            DroppedFeatureWarning,
+        )

@@ -1,0 +1,172 @@
+"""Mixtures of several sizes, averaged: what each column is like given the others, by classes."""
+
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from halfseen.imputer.clock import Clock
+from halfseen.imputer.views import View
+from halfseen.method.learned import reordered
+from halfseen.models.latent_class.estimator import LatentClass
+from halfseen.moments.recorded import recorded
+from halfseen.moments.survey import Survey
+from halfseen.rows.arrays import Array
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.gathered import with_gaps
+from halfseen.rows.rows import Block
+from halfseen.rows.some_rows import some_rows
+from halfseen.structures.one_class.e_step import ClassSteps, posterior
+from halfseen.structures.one_class.mixed.each_cell import cell_log_densities
+from halfseen.structures.one_class.mixed.emission import Mixed
+from halfseen.structures.one_class.mixed.kinds import of_numbers
+from halfseen.structures.one_class.mixed.parameters import MixedParameters
+from halfseen.structures.one_class.mixed.start import Statistics, read
+from halfseen.structures.one_class.seeds import FEW_WAYS, Seeding
+
+SIZES = (2, 3, 4, 6, 8, 12, 16, 24)
+ROWS_A_CLASS = 40
+BEFORE = 1.0
+"""Rows like the table at large that every class is taken to have seen before."""
+MOST_TRIED = 1000
+"""Rows that starts are tried on."""
+N_SEEDS, FIRST_PASSES, LAST_PASSES, TOLERANCE = 2, 6, 30, 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Classes, and what features are in each of them."""
+
+    emission: Mixed
+    parameters: MixedParameters
+    expected: Array  # (k, q)
+    squares: Array  # (k, d)   of deviations of numbers
+
+    def shares(self, block: Block) -> Array:
+        """The classes' shares in each row; (n, k)."""
+        return posterior(block, self.emission, self.parameters).responsibilities
+
+    def shares_without_each(self, block: Block) -> Array:
+        """The same as if each column in turn were not observed; (k, n, d).
+
+        ``p(k | x_-d) ∝ π_k p_k(x) / p_k(x_d)``: a column's own density is taken away.
+        """
+        joint = np.log(self.parameters.weights) + self.emission.log_densities(
+            block, self.parameters
+        )
+        others = joint.T[:, :, None] - cell_log_densities(block, self.parameters)
+        others -= others.max(axis=0)
+        shares: Array = np.exp(others, out=others)
+        shares /= shares.sum(axis=0)
+        return shares
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Mixtures of several sizes that count alike."""
+
+    mixtures: tuple[Mixture, ...]
+    view: View
+
+    def features(self, block: Block) -> Array:
+        """Features that are expected given all that is observed in a row; (n, q)."""
+        total = sum(one.shares(block) @ one.expected for one in self.mixtures)
+        mean: Array = np.asarray(total) / len(self.mixtures)
+        return mean
+
+    def variances(self, block: Block) -> Array:
+        """Of deviations of numbers, given all that is observed in a row; (n, d)."""
+        first = self.view.starts[:-1]
+        mean, square = np.zeros((2, len(block), len(first)))
+        for one in self.mixtures:
+            shares = one.shares(block) / len(self.mixtures)
+            mean += shares @ one.expected[:, first]
+            square += shares @ one.squares
+        return np.asarray(np.maximum(square - mean**2, 1e-6))
+
+    def without_each(self, block: Block) -> Array:
+        """Targets of each column as they are expected without it; (n, q), zero for others."""
+        view, found = self.view, np.zeros((len(block), self.view.size))
+        for one in self.mixtures:
+            shares = one.shares_without_each(block)
+            for j in range(len(view.numbers)):
+                own = view.targets(j)
+                found[:, own] += shares[:, :, j].T @ one.expected[:, own]
+        return found / len(self.mixtures)
+
+
+def learned(
+    rows: MemoryRows, kept: Survey, emission: Mixed, view: View, seed: int, clock: Clock
+) -> Ensemble:
+    """Mixtures of the ``rows`` of kept columns, short climbs from a few starts each."""
+    alone = one_class(rows, kept, emission)
+    model = replace(LatentClass()._model(), emission=emission, tol=TOLERANCE, max_iter=LAST_PASSES)
+    some = some_rows(rows, MOST_TRIED)
+    seeding = Seeding.of(*emission.as_numbers(some.table)) if len(some.table) else None
+    random, steps = np.random.default_rng(seed), ClassSteps(emission)
+    found = [_with_features(emission, alone, rows, view)]
+    for k in sizes(len(some.table) if len(rows.table) <= MOST_TRIED else len(rows.table)):
+        if seeding is None or clock.gone(0.4):
+            break
+        like = reordered(alone, np.zeros(k, dtype=int))
+        shares = [next(iter(seeding.joined(k, FEW_WAYS[:1])))]
+        shares += [seeding.nearest(k, random) for _ in range(N_SEEDS)]
+        tried = [model.climbed(some, steps.begun(some, one, like), FIRST_PASSES) for one in shares]
+        best = max(tried, key=lambda one: _height(one.climb.log_likelihood))
+        reached = model.climbed(rows, best.parameters, LAST_PASSES)
+        found.append(_with_features(emission, reached.parameters, rows, view))
+    return Ensemble(tuple(found[1:] or found), view)
+
+
+def sizes(n_rows: int) -> list[int]:
+    """How many classes mixtures of so many rows have."""
+    return [k for k in SIZES if k <= n_rows / ROWS_A_CLASS]
+
+
+def _height(log_likelihood: float | None) -> float:
+    return -np.inf if log_likelihood is None or np.isnan(log_likelihood) else log_likelihood
+
+
+def one_class(rows: MemoryRows, kept: Survey, emission: Mixed) -> MixedParameters:
+    """All rows as one class."""
+    facts = emission.looked_through
+    numbers = of_numbers(facts.kinds)
+    seen = emission.normal.seen
+    if seen is None or not numbers.any():
+        seen = recorded(rows.select(numbers), kept.sums.select(numbers))
+    statistics = Statistics.of(facts, seen)
+    total = rows.accumulate(lambda block: block.weighed(statistics(block)).sum(axis=0))
+    mean = total / kept.sums.count[statistics.owner]
+    found: Any = SimpleNamespace(weights=np.ones(1), statistics=mean[None])
+    return emission.begun(read(found, statistics, informative=False))
+
+
+def _with_features(
+    emission: Mixed, parameters: MixedParameters, rows: MemoryRows, view: View
+) -> Mixture:
+    """What features are in each class, one row like the table at large being added."""
+    first = view.starts[:-1]
+
+    def summarise(block: Block) -> Array:
+        table = with_gaps(block)
+        shares = block.weighed(posterior(block, emission, parameters).responsibilities)
+        features, known = view(table), view.known(table)
+        sums: Array = shares.T @ np.hstack([features, features[:, first] ** 2, known])
+        return sums
+
+    sums = rows.accumulate(summarise)
+    total, squares, count = np.split(sums, [view.size, view.size + len(first)], axis=1)
+    return Mixture(
+        emission,
+        parameters,
+        _with_table(total, count[:, view.owner]),
+        _with_table(squares, count),
+    )
+
+
+def _with_table(total: Array, count: Array) -> Array:
+    """Means by class from sums (k, m), one row like the table at large being added."""
+    pooled = total.sum(axis=0) / np.maximum(count.sum(axis=0), 1e-300)
+    mean: Array = (total + BEFORE * pooled) / (count + BEFORE)
+    return mean

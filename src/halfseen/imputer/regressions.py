@@ -1,0 +1,158 @@
+"""What the other columns say of each column beyond what classes do."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.imputer import softmax
+from halfseen.imputer.clock import Clock
+from halfseen.imputer.designs import Layout
+from halfseen.imputer.grams import Grams
+from halfseen.imputer.ridge import PENALTIES, USUAL, Sums, held_out_error, searched, solved
+from halfseen.rows.arrays import Array, Mask
+
+N_FOLDS = 3
+OFFSET = 1.0
+"""The penalty of not taking classes and experts at their word, beside that of other features."""
+FEWEST = 10
+"""Rows in which a column is known, from which on it is regressed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """Coefficients of one column on the features of the others."""
+
+    column: int
+    weights: Array | None  # (p, t)   zero for its own features; None if it is not regressed
+    more: Array | None  # (1 + e,)    of a number: how much more of what classes and others say
+    penalty: float
+    error: float  # mean squared error, or log-loss, of held-out rows
+    error_before: float  # the same of what classes say alone
+
+
+def folds_of(n_rows: int, seed: int) -> NDArray[np.intp]:
+    """In which fold each row is held out."""
+    found = np.arange(n_rows) % N_FOLDS
+    np.random.default_rng(seed).shuffle(found)
+    return found.astype(np.intp)
+
+
+class Task(NamedTuple):
+    """What columns are regressed on, beside features."""
+
+    grams: Grams
+    known: Mask  # (n, d)
+    before: Array  # (n, q)      what classes say of targets
+    experts: Array  # (e, n, d)  what others say of numbers
+
+    def heard(self, j: int, target: int) -> Array:
+        """What is said of a number: by classes, then by others; (n, 1 + e)."""
+        return np.column_stack([self.before[:, target], *self.experts[:, :, j]])
+
+
+def learned(
+    layout: Layout,
+    features: Array,
+    before: Array,
+    experts: Array,
+    known: Mask,
+    folds: NDArray[np.intp],
+    clock: Clock,
+) -> list[Regression]:
+    """Regressions of all columns; ``before`` (n, q) is what classes say of their targets.
+
+    Of numbers ``experts`` (e, n, d) say something too.
+    """
+    task = Task(Grams.of(features, folds, N_FOLDS), known, before, experts)
+    found, begin = [], {True: USUAL, False: USUAL}
+    for j, number in enumerate(layout.view.numbers.tolist()):
+        if known[:, j].sum() < FEWEST or clock.gone(0.9):
+            continue
+        others = np.flatnonzero(layout.owner != j)
+        own = task.grams.over(known[:, j])[:, others[:, None], others]
+        regress = _number if number else _levels
+        one, begin[number] = regress(layout, task, own, j, others, begin[number])
+        found.append(one)
+    return found
+
+
+def _number(
+    layout: Layout, task: Task, own: Array, j: int, others: NDArray[np.intp], begin: int
+) -> tuple[Regression, int]:
+    grams, rows = task.grams, task.known[:, j]
+    start, n = layout.view.targets(j).start, int(rows.sum())
+    heard = np.where(rows[:, None], task.heard(j, start), 0.0)
+    truth = np.where(rows, grams.features[:, start], 0.0)
+    blend = _blended(heard, truth)
+    left = truth - heard @ blend
+    each = [np.flatnonzero((grams.folds == f) & rows) for f in range(grams.n_folds)]
+    both = np.column_stack([heard, left])
+    with_features = np.array([(grams.features[one].T @ both[one])[others] for one in each])
+    with_each_other = np.array([both[one].T @ both[one] for one in each])
+    sums = Sums(
+        _bordered(own, with_features[:, :, :-1], with_each_other[:, :-1, :-1]),
+        np.hstack([with_features[:, :, -1], with_each_other[:, :-1, -1]]),
+        with_each_other[:, -1, -1],
+    )
+    without = float(sums.squares.sum())
+    scale = np.r_[layout.penalties[others], np.full(heard.shape[1], OFFSET)]
+    chosen = searched(lambda place: held_out_error(sums, PENALTIES[place] * scale), without, begin)
+    before = float(((truth - heard[:, 0]) ** 2).sum()) / n
+    blend[0] -= 1
+    if chosen.place is None:
+        return Regression(j, None, blend, np.inf, without / n, before), begin
+    penalty = float(PENALTIES[chosen.place])
+    solution = solved(sums.grams.sum(axis=0), sums.products.sum(axis=0), penalty * scale)
+    weights = np.zeros((len(layout.owner), 1))
+    weights[others, 0] = solution[: len(others)]
+    more, error = blend + solution[len(others) :], chosen.error / n
+    return Regression(j, weights, more, penalty, error, before), chosen.place
+
+
+def _blended(heard: Array, truth: Array) -> Array:
+    """Which of those that say something (n, s), or mean of two or of all, is nearest; (s,)."""
+    s = heard.shape[1]
+    alone = np.eye(s)
+    pairs = [(alone[a] + alone[b]) / 2 for a in range(s) for b in range(a)]
+    every = np.array([*alone, *pairs, np.full(s, 1 / s)])
+    errors = ((truth[:, None] - heard @ every.T) ** 2).sum(axis=0)
+    found: Array = every[errors.argmin()].copy()
+    return found
+
+
+def _bordered(grams: Array, beside: Array, corners: Array) -> Array:
+    """Gram matrices (f, p, p) with some features more, after the others."""
+    return np.block([[grams, beside], [beside.transpose(0, 2, 1), corners]])
+
+
+def _levels(
+    layout: Layout, task: Task, own: Array, j: int, others: NDArray[np.intp], begin: int
+) -> tuple[Regression, int]:
+    grams, rows = task.grams, task.known[:, j]
+    n, folds, place_of = int(rows.sum()), grams.folds[rows], layout.view.targets(j)
+    part = softmax.Part(
+        grams.features[np.ix_(rows, others)],
+        softmax.begun(task.before[rows, place_of]),
+        grams.features[rows, place_of],
+    )
+    total, scale = own.sum(axis=0), layout.penalties[others]
+
+    def error(place: int) -> float:
+        loss = 0.0
+        for f in range(grams.n_folds):
+            rest = softmax.Part(*(one[folds != f] for one in part[:3]))
+            w = softmax.climbed(rest, total - own[f], PENALTIES[place] * scale)
+            here = folds == f
+            loss += softmax.log_loss(part.begin[here] + part.features[here] @ w, part.truth[here])
+        return loss
+
+    without = softmax.log_loss(part.begin, part.truth)
+    chosen = searched(error, without, begin)
+    if chosen.place is None:
+        return Regression(j, None, None, np.inf, without / n, without / n), begin
+    penalty = float(PENALTIES[chosen.place])
+    weights = np.zeros((len(layout.owner), part.truth.shape[1]))
+    weights[others] = softmax.climbed(part, total, penalty * scale)
+    return Regression(j, weights, None, penalty, chosen.error / n, without / n), chosen.place

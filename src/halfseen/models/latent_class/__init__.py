@@ -1,0 +1,1 @@
+"""Latent classes of mixed columns."""

@@ -1,0 +1,172 @@
+"""Classes of a table with columns of any kind, from its moments: where a likelihood is begun."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from halfseen.moments.items.completion import Completion, complete, known_pairs, most_rank
+from halfseen.moments.items.constant_coordinate import bordered, located
+from halfseen.moments.items.features import Encoding, Ints, Item, ItemSums
+from halfseen.moments.items.reading import inner_products, read_statistics
+from halfseen.moments.items.sums import MeetingSums, Statistics
+from halfseen.moments.items.third import CubeSums, fit_tensor, joint_triples
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.rows import Rows
+
+MOST_COMPONENTS = 8
+MOST_ITEMS = 120
+"""Items whose triples are counted; of more, those that tell most of the classes."""
+
+Weighting = Callable[[Array], Array]
+"""From the share of rows that hold each item to its weight; (j,) both."""
+
+
+class Decomposed(Protocol):
+    """A small symmetric tensor as a sum of cubes of vectors."""
+
+    @property
+    def vectors(self) -> Array:
+        """Unit vectors in columns; (k, k)."""
+
+
+Decompose = Callable[[Array], Decomposed]
+"""From a symmetric tensor (k, k, k) to its decomposition."""
+
+
+@dataclass(frozen=True, eq=False)
+class ItemStart:
+    """Classes as the moments tell them apart, perhaps fewer than were asked for."""
+
+    weights: Array  # (k,)       π
+    statistics: Array  # (k, s)  what each statistic is expected to be in each class
+    places: Array  # (k, k - 1)  ζ
+    item_weights: Array  # (j,)  w
+    spectrum: Array  # (q,)      eigenvalues of the weighted second moment, largest first
+    n_supported: int  # how many of the k - 1 leading ones are positive
+    decomposition: Decomposed
+    n_rows: float  # rows that hold something, by weight
+    counts: Array  # (j, j)      those that hold both items
+    n_unseen: int  # triples of distinct items that no row holds, of those that are fitted
+
+
+@dataclass(frozen=True, eq=False)
+class _Second:
+    """Encoded items and their pairs."""
+
+    encoding: Encoding
+    sums: MeetingSums
+    owner: Ints  # (s,)
+    n_rows: float
+    weights: Array  # (j,)   w
+    emphasis: Array  # (j,)  ω = w²/p, with which N_ij ω_i ω_j is w_i² w_j² for independent gaps
+
+
+@dataclass(frozen=True, eq=False)
+class _Third:
+    """The third moment between classes."""
+
+    tensor: Array  # (r, r, r)
+    n_unseen: int
+
+
+def item_start(
+    rows: Rows,
+    items: Sequence[Item],
+    statistics: Statistics,
+    owner: Ints,
+    n_components: int,
+    weighting: Weighting,
+    decompose: Decompose,
+) -> ItemStart:
+    """Classes of ``rows`` whose columns are ``items``, independent of each other given the class.
+
+    ``statistics`` are those that classes are to be described by, ``owner`` (s,) the column that
+    each is of. There are fewer classes than asked for if the moments tell fewer apart.
+    """
+    second = _second(rows, items, statistics, owner, weighting)
+    for rank in range(_most_rank(second, n_components), -1, -1):
+        completion = _supported(second, rank)
+        third = _third(rows, second, completion)
+        start = _read(second, completion, third, decompose)
+        if _finite(start):
+            break
+    return start
+
+
+def _second(
+    rows: Rows, items: Sequence[Item], statistics: Statistics, owner: Ints, weighting: Weighting
+) -> _Second:
+    cells = rows.accumulate(ItemSums.of(items))
+    encoding = Encoding.of(items, cells)
+    sums = rows.accumulate(MeetingSums.of(encoding, statistics))
+    fraction = cells.observed_fraction
+    weights = np.asarray(weighting(fraction), dtype=float)
+    emphasis = np.divide(weights**2, fraction, out=np.zeros_like(weights), where=fraction > 0)
+    return _Second(encoding, sums, np.asarray(owner), cells.n_rows, weights, emphasis)
+
+
+def _most_rank(second: _Second, n_components: int) -> int:
+    """Ranks that pairs and triples of items can tell."""
+    item = second.encoding.item
+    known = known_pairs(second.sums.count, item)
+    return most_rank(known, item, min(n_components, MOST_COMPONENTS) - 1)
+
+
+def _supported(second: _Second, rank: int) -> Completion:
+    """The completion of the largest rank up to ``rank`` that has positive eigenvalues only."""
+    completion = complete(second.sums, second.encoding.item, second.weights, rank)
+    if completion.n_supported < rank:
+        return _supported(second, completion.n_supported)
+    return completion
+
+
+def _third(rows: Rows, second: _Second, completion: Completion) -> _Third:
+    """The third moment, over the items that tell most of the classes."""
+    if completion.rank == 0:
+        return _Third(np.zeros((0, 0, 0)), 0)
+    item, emphasis = second.encoding.item, second.emphasis
+    inner = inner_products(completion.back, item, emphasis)
+    chosen = _telling(np.einsum("jaa,j->j", inner, second.sums.count.diagonal()))
+    count = second.sums.count
+    gappy = chosen & (count.diagonal() < second.n_rows * (1 - 1e-12))
+    basis = (emphasis * chosen)[item][:, None] * completion.back
+    sums = rows.accumulate(CubeSums.along(second.encoding, basis, gappy))
+    triples = joint_triples(sums, count[np.ix_(chosen, chosen)], gappy[chosen])
+    n = len(triples)
+    n_unseen = (n * (n - 1) * (n - 2) - int(np.count_nonzero(triples))) // 6
+    return _Third(fit_tensor(sums.cube, triples, inner[chosen]), n_unseen)
+
+
+def _telling(told: Array) -> Mask:
+    """Items that tell something, given how much each does, and not more than can be counted."""
+    chosen = np.zeros(len(told), dtype=bool)
+    chosen[np.argsort(-told, kind="stable")[:MOST_ITEMS]] = True
+    return chosen & (told > 0)
+
+
+def _read(
+    second: _Second, completion: Completion, third: _Third, decompose: Decompose
+) -> ItemStart:
+    decomposition = decompose(bordered(third.tensor))
+    classes = located(decomposition.vectors, second.n_rows)
+    item, emphasis = second.encoding.item, second.emphasis
+    reading = read_statistics(second.sums, second.owner, completion.back, item, emphasis)
+    return ItemStart(
+        weights=classes.weights,
+        statistics=reading.at(classes.places),
+        places=classes.places,
+        item_weights=second.weights,
+        spectrum=completion.spectrum,
+        n_supported=completion.n_supported,
+        decomposition=decomposition,
+        n_rows=second.n_rows,
+        counts=second.sums.count,
+        n_unseen=third.n_unseen,
+    )
+
+
+def _finite(start: ItemStart) -> bool:
+    found = (start.weights, start.places, start.statistics)
+    return all(bool(np.isfinite(one).all()) for one in found)

@@ -1,0 +1,195 @@
+"""Mixtures whose columns go along with each other within a component.
+
+They are found from mixtures of independent columns, which have the moments, and for which many
+starts are cheap.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+
+from halfseen.method.model import Cells, Each, Polished
+from halfseen.method.starts import MANY_ROWS, Plan, Tried, tried
+from halfseen.moments.survey import Survey
+from halfseen.rows.arrays import Array, Labels
+from halfseen.rows.engines.changed import ChangedRows
+from halfseen.rows.engines.memory import MemoryRows, PreparedRows
+from halfseen.rows.rows import Block, Rows
+from halfseen.rows.some_rows import some_rows
+from halfseen.structures.one_class.e_step import ClassRegression, ClassSteps
+from halfseen.structures.one_class.emission import Emission
+from halfseen.structures.one_class.fences import Fences, inside, share_beyond
+from halfseen.structures.one_class.model import OneClass
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
+
+P = TypeVar("P")
+FEW_PASSES = 25
+"""In which a single component is known well enough to begin with."""
+MOST_TURNED = 4
+"""Mixtures of independent columns that go on: the best of them need not lead to the best."""
+MOST_OF_MANY = 2
+"""The same where there are more rows than starts are tried on."""
+MOST_CELLS = 20_000_000
+"""Of tables that are held in memory with their rows sorted by gaps."""
+LARGE_BLOCKS = 16_384
+"""Rows of blocks that are kept sorted by gaps: small ones would have each pattern many times."""
+
+
+class CorrelatedEmission(Emission[P], Protocol[P]):
+    """Columns given the component and given each other."""
+
+    @property
+    def axes(self) -> Mapping[str, str]:
+        """Of fields that may be shared: the axes that they have."""
+
+    @property
+    def fences(self) -> Fences | None:
+        """What is usual in the columns of a table."""
+
+    @property
+    def by_gaps(self) -> bool:
+        """Whether rows are best sorted by their gaps."""
+
+    def plain(self, parameters: P) -> tuple[Array, Array, Array]:
+        """Weights, means and variances of the features by themselves."""
+
+    def independent(self, weights: Array, means: Array, variances: Array) -> P:
+        """Components of which columns do not go along with each other."""
+
+    def single(self, some: MemoryRows, mean: Array, variance: Array) -> P:
+        """One component of that mean and variance (d,), to begin with."""
+
+    def apart(self, alone: P, weights: Array, means: Array) -> P:
+        """Components at ``means`` (k, d), from the single one that all rows have ``alone``."""
+
+    def expected(self, block: Block, shares: Array, parameters: P) -> Cells:
+        """Cells given the others of their row, over components that it has ``shares`` (n, k) of."""
+
+    def draw_given(self, block: Block, labels: Labels, parameters: P, random: Any) -> Array:
+        """Rows of the given components, drawn given the cells that are there; (n, d)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Correlated(OneClass[P]):
+    """A mixture of correlated columns, begun as one of independent ones."""
+
+    emission: CorrelatedEmission[P]
+    first: OneClass[MixtureParameters] = field(kw_only=True)  # the same with independent columns
+
+    def suited(self, rows: Rows, kept: Survey) -> Self:
+        """With limits that suit a table."""
+        emission: Any = self.emission.for_table(rows, kept)
+        return replace(self, emission=emission, first=self.first.suited(rows, kept))
+
+    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+        """As independent columns have them."""
+        return self.first.calmed(rows, kept)
+
+    def regression(self, kept: Survey) -> ClassRegression[Any]:
+        """As independent columns have it."""
+        return self.first.regression(kept)
+
+    def finished(self, read: Any) -> P:
+        """What moments are read as has independent columns."""
+        return self.emission.independent(read.weights, read.means, read.variances)
+
+    def polish(
+        self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
+    ) -> Polished:
+        """By expectation-maximisation on what is within the fences."""
+        fences = self.emission.fences
+        begun: Any = self.emission.begun(start)
+        wild = fences is not None and not fences.quiet(kept)
+        share = share_beyond(rows, begun) if wild else 0.0
+        usual = ChangedRows.of(rows, lambda block: inside(block, begun)[0]) if wild else rows
+        ready = sorted_by_gaps(usual, kept) if self.emission.by_gaps else usual
+        found, climb = super().polish(ready, start, n_components, kept, seed)
+        # Where a component has no cells of a column its mean may leave what is usual there.
+        within: Any = self.emission.within(found)
+        usual_found = replace(within, outlier_share=share)
+        if wild or (self.emission.means(usual_found) != self.emission.means(found)).any():
+            height = rows.accumulate(
+                lambda block: block.weighed(self.log_likelihood(block, usual_found)).sum()
+            )
+            climb = climb._replace(log_likelihood=float(height / kept.sums.n_rows))
+        return Polished(usual_found, climb)
+
+    def _starts(
+        self, some: MemoryRows, start: P, k: int, plan: Plan, seed: Callable[[], int]
+    ) -> tuple[list[Tried[P]], Iterator[Tried[P]]]:
+        """The best mixtures of independent columns, with what these leave of the covariance."""
+        emission, steps = self.emission, ClassSteps(self.emission)
+        weights, means, variances = emission.plain(start)
+        middle = weights @ means
+        spread = weights @ (variances + (means - middle) ** 2)
+        single = emission.single(some, middle, spread)
+        if k == 1:
+            return [Tried("moments", single)], iter(())
+        alone = self.climbed(some, single, FEW_PASSES).parameters
+        n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
+        starts, _ = self.first._starts(
+            some, MixtureParameters(*emission.plain(start)), k, plan, seed
+        )
+        found = tried(starts, partial(self.first.climbed, some), n_some, plan.rounds)
+        turned = []
+        for one in found[: MOST_TURNED if n_some < plan.most_rows else MOST_OF_MANY]:
+            here = emission.apart(alone, one.parameters.weights, one.parameters.centres)
+            shares = np.vstack(
+                [self.first.hidden(block, one.parameters) for block in some.blocks()]
+            )
+            turned.append(Tried(one.name, here))
+            turned.append(Tried(one.name, steps.begun(some, shares, here)))
+        return turned, iter(())
+
+    def _moved(
+        self, rows: Rows, some: MemoryRows, reached: Polished, n_rows: float, n_some: float
+    ) -> tuple[Polished, float]:
+        """Where moves of components lead, if that is cheap to see: few rows have many maxima."""
+        if n_rows > MANY_ROWS:
+            return reached, 0.0
+        return super()._moved(rows, some, reached, n_rows, n_some)
+
+    def cells(self, block: Block, parameters: P) -> Cells:
+        """Expectations over components, given the other cells of the row."""
+        return self.emission.expected(block, self.hidden(block, parameters), parameters)
+
+    def fills(self, block: Block, parameters: P) -> Cells:
+        """With expectations."""
+        return self.cells(block, parameters)
+
+    def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
+        """Draw the component of each row, and then its cells given those that are there."""
+        fresh = random.randint(2**31)
+
+        def drawn(block: Block) -> Array:
+            own = np.random.default_rng([fresh, block.start])
+            shares = self.hidden(block, parameters)
+            below, total = np.cumsum(shares, axis=1), shares.sum(axis=1, keepdims=True)
+
+            def draw() -> Array:
+                labels = (below < own.random((len(shares), 1)) * total).sum(axis=1)
+                return self.emission.draw_given(block, labels, parameters, own)
+
+            return np.stack([draw() for _ in range(number)], axis=1)
+
+        tables = each(drawn)
+        return [tables[:, i] for i in range(number)]
+
+
+def sorted_by_gaps(rows: Rows, kept: Survey) -> Rows:
+    """The rows in memory in large blocks, those with the same gaps together, if they fit."""
+    n_rows = kept.sums.n_rows
+    if n_rows * len(kept.names) > MOST_CELLS or rows.sparse:
+        return rows
+    every = some_rows(rows, int(MOST_CELLS))
+    order = np.lexsort(np.packbits(np.isnan(every.table), axis=1).T)
+    table = every.table[order]
+    weights = None if every.weights is None else every.weights[order]
+    whole = MemoryRows(table, rows.names, weights)
+    parts = [slice(i, i + LARGE_BLOCKS) for i in range(0, max(len(table), 1), LARGE_BLOCKS)]
+    blocks = map(whole._block, parts)
+    threads, told = getattr(rows, "n_threads", 1), getattr(rows, "advance", None)
+    return PreparedRows(tuple(blocks), rows.names, threads, told)

@@ -1,0 +1,129 @@
+"""Cells beyond fences, of mixtures whose columns go along with each other: no component's.
+
+Where one cell says what others should be, a mistyped one speaks for all of its row. It is taken as
+a gap there, and its own density is that of a wide background, the same for all components.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfseen.method.learned import GIVEN, learned
+from halfseen.method.scale import ANY, FRACTION
+from halfseen.moments.recorded import recorded
+from halfseen.moments.survey import Survey
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.rows import Block, Rows
+from halfseen.structures.one_class.normal.cells import (
+    BEFORE,
+    CELLS_BEFORE,
+    LEAST_OUTLIERS,
+    MOST_OUTLIERS,
+)
+from halfseen.structures.one_class.robust_cells import WIDTH
+
+NOT_GIVEN: Any = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fenced:
+    """What parameters say of cells that are of no component; NaN where nothing is."""
+
+    outlier_share: float = learned("outlier_share_", "", FRACTION, role=GIVEN, default=0.0)
+    middle: Array = learned("typical_values_", "d", ANY, np.nan, GIVEN, "spread", default=NOT_GIVEN)
+    spread: Array = learned(
+        "typical_spreads_", "d", ANY, np.nan, GIVEN, "middle", default=NOT_GIVEN
+    )
+    low: Array = learned("lowest_usual_", "d", ANY, np.nan, GIVEN, "spread", default=NOT_GIVEN)
+    high: Array = learned("highest_usual_", "d", ANY, np.nan, GIVEN, "spread", default=NOT_GIVEN)
+
+    def __post_init__(self) -> None:
+        nothing = np.full(self.means.shape[1], np.nan)  # type: ignore[attr-defined]
+        for name in ("middle", "spread", "low", "high"):
+            if getattr(self, name) is NOT_GIVEN:
+                object.__setattr__(self, name, nothing)
+
+
+class Fences(NamedTuple):
+    """What is usual in the columns of a table; (d,) each."""
+
+    low: Array  # the range, or what of it is within the fences
+    high: Array
+    mean: Array  # of cells that are usual
+    variance: Array
+    shown: dict[str, Any]  # what parameters say of it
+
+    @classmethod
+    def of(cls, rows: Rows, kept: Survey, outliers: bool) -> "Fences":
+        """From rows of features that vary, by a pass or two."""
+        low, high, shown = kept.sums.minimum, kept.sums.maximum, {}
+        if outliers:
+            seen = recorded(rows, kept.sums)
+            shown = {
+                "middle": seen.middle,
+                "spread": seen.spread,
+                "low": seen.low,
+                "high": seen.high,
+            }
+            low, high = np.maximum(low, seen.low), np.minimum(high, seen.high)
+        about = np.clip(kept.sums.mean, low, high)
+
+        def summarise(block: Block) -> Array:
+            usual = block.observed & (block.values >= low) & (block.values <= high)
+            away, there = np.where(usual, block.values - about, 0.0), usual.astype(float)
+            sums: Array = np.stack([block.weighed(x).sum(axis=0) for x in (there, away, away**2)])
+            return sums
+
+        count, first, second = rows.accumulate(summarise)
+        mean = first / np.maximum(count, 1e-300)
+        variance = second / np.maximum(count, 1e-300) - mean**2
+        return cls(low, high, about + mean, np.maximum(variance, 1e-12 * (high - low) ** 2), shown)
+
+    def quiet(self, kept: Survey) -> bool:
+        """Whether no cell is beyond them."""
+        low, high = kept.sums.minimum, kept.sums.maximum
+        return bool((low >= self.low).all() and (high <= self.high).all())
+
+
+def limits(fences: Fences | None) -> tuple[Any, Any]:
+    """Between which means are."""
+    return (-np.inf, np.inf) if fences is None else (fences.low, fences.high)
+
+
+def beyond(block: Block, parameters: Fenced) -> Mask:
+    """Which cells are; (n, d)."""
+    with np.errstate(invalid="ignore"):
+        wild = (block.values < parameters.low) | (block.values > parameters.high)
+    found: Mask = wild & block.observed
+    return found
+
+
+def inside(block: Block, parameters: Fenced) -> tuple[Block, Array | None]:
+    """The rows with cells beyond the fences as gaps, and the log-density of those; (n,) or None."""
+    wild = beyond(block, parameters)
+    usual = math.log1p(-parameters.outlier_share) * block.observed.sum(axis=1)
+    if not wild.any():
+        return block, usual if parameters.outlier_share > 0 else None
+    share = max(parameters.outlier_share, LEAST_OUTLIERS)
+    row, column = np.nonzero(wild)
+    half = 1 / (WIDTH * parameters.spread[column])
+    away = np.minimum(np.abs((block.values[row, column] - parameters.middle[column]) * half), 1e150)
+    density = np.log(half / np.pi) - np.log1p(away**2) + math.log(share)
+    density -= math.log1p(-parameters.outlier_share)
+    alone: Array = usual + np.bincount(row, density, minlength=len(block))
+    return block.without(row, column), alone
+
+
+def share_beyond(rows: Rows, parameters: Fenced) -> float:
+    """How many cells are beyond the fences, by one pass; 0 if none is."""
+
+    def summarise(block: Block) -> Array:
+        both = np.stack([beyond(block, parameters), block.observed]).sum(axis=2)
+        sums: Array = block.weighed(both.T.astype(float)).sum(axis=0)
+        return sums
+
+    wild, cells = rows.accumulate(summarise)
+    share = (wild + BEFORE) / (cells + CELLS_BEFORE)
+    return float(np.clip(share, LEAST_OUTLIERS, MOST_OUTLIERS)) if wild else 0.0

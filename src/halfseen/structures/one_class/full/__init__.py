@@ -1,0 +1,1 @@
+"""Normal columns that go along with each other within a component."""

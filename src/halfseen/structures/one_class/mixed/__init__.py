@@ -1,0 +1,1 @@
+"""Columns of several kinds, independent of each other given the component."""

@@ -1,0 +1,99 @@
+"""Parameters of mixtures of mixed columns."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from halfseen.method.learned import BEHIND, BESIDE, GIVEN, SHOWN, learned
+from halfseen.method.scale import ANY, FRACTION, POSITIVE, SHARE
+from halfseen.rows.arrays import Array, Mask
+from halfseen.structures.one_class.mixed.kinds import of_counts, of_levels, of_numbers
+from halfseen.structures.one_class.normal.parameters import MixtureParameters
+
+NOT_GIVEN: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class MixedParameters(MixtureParameters):
+    """``x_d | component k`` by the kind of column d, independently of the other columns.
+
+    Continuous columns are normal, as in :class:`MixtureParameters`; counts are negative binomial
+    with rate μ_kd and shape r_kd, variance ``μ + μ²/r``; in other columns value l has probability
+    θ_lkd. What a column's kind has no use for is NaN.
+    """
+
+    weights: Array = learned("weights_", "k", SHARE)  # π
+    means: Array = learned("means_", "kd", ANY, np.nan, SHOWN)
+    variances: Array = learned("covariances_", "kd", POSITIVE, np.nan)  # σ²
+    centres: Array = learned("centres_", "kd", ANY, np.nan, BEHIND, default=NOT_GIVEN)
+    rates: Array = learned("rates_", "kd", POSITIVE, np.nan, default=NOT_GIVEN)  # μ
+    count_shapes: Array = learned("count_shapes_", "kd", POSITIVE, np.nan, BESIDE, default=None)
+    most_counts: Array = learned("most_counts_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)
+    level_shares: Array = learned("level_shares_", "lkd", FRACTION, np.nan, default=None)  # θ
+    level_values: Array = learned("level_values_", "ld", ANY, np.nan, GIVEN, default=NOT_GIVEN)
+    presence: Array = learned("presence_", "kd", FRACTION, np.nan, default=NOT_GIVEN)
+    kinds: Array = learned("kind_codes_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kinds is not NOT_GIVEN:
+            return
+        nothing: Any = np.full(self.means.shape, np.nan)
+        usual = dict.fromkeys(("rates", "count_shapes", "presence"), nothing)
+        usual |= {"most_counts": nothing[0], "kinds": np.zeros(nothing.shape[1])}
+        usual |= {"level_shares": nothing[None][:0], "level_values": nothing[:0]}
+        for name, value in usual.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def numbers(self) -> Mask:
+        """Columns that are normal within a component; (d,)."""
+        return of_numbers(self.kinds)
+
+    @property
+    def counts(self) -> Mask:
+        """Columns that count; (d,)."""
+        return of_counts(self.kinds)
+
+    @property
+    def of_levels(self) -> Mask:
+        """Columns of which each value has a probability; (d,)."""
+        return of_levels(self.kinds)
+
+    @cached_property
+    def all_numbers(self) -> bool:
+        """Whether there are no other columns, and gaps tell nothing."""
+        return bool(self.numbers.all()) and not self.informative
+
+    @cached_property
+    def informative(self) -> bool:
+        """Whether gaps tell of the component."""
+        return bool(np.isfinite(self.presence).any())
+
+    @cached_property
+    def of_numbers(self) -> MixtureParameters:
+        """The same mixture, seen through its continuous columns."""
+        own = self.numbers
+        return MixtureParameters(
+            self.weights,
+            self.means[:, own],
+            self.variances[:, own],
+            self.centres[:, own],
+            self.spike_shares[:, own],
+            self.outlier_share,
+            self.middle[own],
+            self.spread[own],
+            self.spike[own],
+            self.other[own],
+        )
+
+    def with_numbers(self, part: MixtureParameters) -> "MixedParameters":
+        """The same with its continuous columns as ``part`` has them."""
+        changed = {}
+        for name in ("means", "centres", "variances", "spike_shares"):
+            every = getattr(self, name).copy()
+            every[:, self.numbers] = getattr(part, name)
+            changed[name] = every
+        return replace(self, outlier_share=part.outlier_share, **changed)

@@ -1,0 +1,147 @@
+"""How a mixture of mixed columns is shown to people: as classes of rows."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, ndtr
+
+from halfseen.explain.apart import Apart, Density
+from halfseen.explain.categories import Categories
+from halfseen.explain.classes import Classes
+from halfseen.explain.groups import Groups
+from halfseen.explain.words import number
+from halfseen.method.fit import Fitted
+from halfseen.method.learned import reordered, whole
+from halfseen.rows.arrays import Array
+from halfseen.structures.one_class.mixed.information import class_entropy, of_class
+from halfseen.structures.one_class.mixed.kinds import Kind
+from halfseen.structures.one_class.mixed.parameters import MixedParameters
+
+FEW_LEVELS = 4
+"""So few values are told one by one, though they have an average."""
+BULK = 2.6
+"""Spreads about the centre of a component that are drawn."""
+
+
+def as_classes(fitted: Fitted[MixedParameters]) -> Classes:
+    """Classes of rows, in the words of the table."""
+    emission: Any = fitted.model.emission  # type: ignore[attr-defined]
+    parameters, kept = fitted.parameters, fitted.kept
+    groups = Groups.of(fitted, emission.means(parameters), emission.variances(parameters))
+    shares = fitted.name_of(parameters.weights)
+    groups = replace(groups, learned_as=(fitted.name_of(parameters.means), shares))
+    columns = np.flatnonzero(kept)  # of the table, for those of the parameters
+    here = reordered(parameters, groups.order)
+    kinds = here.kinds
+    nominal = np.zeros(len(kept), bool)
+    few = np.isfinite(here.level_values).sum(axis=0) <= FEW_LEVELS
+    nominal[columns] = (kinds == Kind.CATEGORICAL) | (here.of_levels & few)
+    made = _Shown(fitted, here, columns)
+    two = ~np.isnan(here.other)
+    levels = [made.levels(i) for i in np.flatnonzero(here.of_levels)]
+    pairs = [made.two_values(i) for i in np.flatnonzero(two)]
+    gaps = [made.gaps(i) for i in np.flatnonzero(np.isfinite(here.presence).all(axis=0))]
+    densities = [
+        *(made.counts(i) for i in np.flatnonzero(here.counts)),
+        *(made.numbers(i) for i in np.flatnonzero(here.numbers & ~two)),
+    ]
+
+    def told(other: MixedParameters) -> Array:
+        return whole(of_class(other, parameters), kept, np.nan)
+
+    return Classes.made(
+        groups,
+        nominal,
+        (*levels, *pairs, *gaps),
+        tuple(densities),
+        Apart(told(parameters), class_entropy(parameters.weights), told),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """What people see of the columns of a mixture whose components are in the order shown."""
+
+    fitted: Fitted[MixedParameters]
+    parameters: MixedParameters
+    columns: NDArray[np.intp]  # of the table, for each of the parameters
+
+    def _name(self, i: np.intp) -> str:
+        return str(self.fitted.own_names[self.columns[i]])
+
+    def _own(self, i: np.intp, value: float) -> float:
+        """A value in its own units."""
+        done, d = self.fitted.preprocessing, self.columns[i]
+        row = np.zeros((1, len(self.fitted.kept)))
+        row[0, d] = value
+        return value if done is None else float(done.undo(row)[0, d])
+
+    def _called(self, i: np.intp, values: Array) -> tuple[str, ...]:
+        """What values are called: words, or numbers."""
+        coding, d = self.fitted.coding, self.columns[i]
+        if coding is not None and coding.labels[d]:
+            return tuple(coding.labels[d][int(value)] for value in values)
+        own = (self._own(i, float(value)) for value in values)
+        return tuple(f"{value:.0f}" if value == int(value) else number(value) for value in own)
+
+    def levels(self, i: np.intp) -> Categories:
+        """A column of few values."""
+        values = self.parameters.level_values[:, i]
+        values = values[np.isfinite(values)]
+        shares = self.parameters.level_shares[: len(values), :, i]
+        ordered = self.parameters.kinds[i] == Kind.ORDINAL
+        return replace(self._categories(i, values, shares), ordered=bool(ordered))
+
+    def two_values(self, i: np.intp) -> Categories:
+        """A continuous column that has no more than two."""
+        p = self.parameters
+        values, share = np.array([p.spike[i], p.other[i]]), p.spike_shares[:, i]
+        return self._categories(i, values, np.array([share, 1 - share]))
+
+    def _categories(self, i: np.intp, values: Array, shares: Array) -> Categories:
+        column, weights = int(self.columns[i]), self.parameters.weights
+        called = self._called(i, values)
+        return Categories.of(column, self._name(i), called, values, shares, weights)
+
+    def gaps(self, i: np.intp) -> Categories:
+        """Whether a column is observed."""
+        chance, weights = self.parameters.presence[:, i], self.parameters.weights
+        return Categories.missing(int(self.columns[i]), self._name(i), chance, weights)
+
+    def counts(self, i: np.intp) -> Density:
+        """A column that counts."""
+        rate, shape = self.parameters.rates[:, i], self.parameters.count_shapes[:, i]
+
+        def below(x: Array) -> Array:
+            most = np.floor(x)[:, None]
+            found = betainc(shape, np.maximum(most, 0.0) + 1, shape / (shape + rate))
+            return np.where(most < 0, 0.0, found)
+
+        high = np.ceil(rate + BULK * np.sqrt(rate + rate**2 / shape))
+        return self._density(i, np.zeros(len(rate)), high, below, counts=True)
+
+    def numbers(self, i: np.intp) -> Density:
+        """A column that measures."""
+        p = self.parameters
+        centre, spread = p.centres[:, i], np.sqrt(p.variances[:, i])
+        low, high = centre - BULK * spread, centre + BULK * spread
+        if np.isnan(p.spike[i]):
+            return self._density(i, low, high, lambda x: ndtr((x[:, None] - centre) / spread))
+        share = p.spike_shares[:, i]
+
+        def beside(x: Array) -> Array:
+            return (1 - share) * ndtr((x[:, None] - centre) / spread)
+
+        density = self._density(i, low, high, beside)
+        return density._replace(spike=float(p.spike[i]), at_spike=share)
+
+    def _density(
+        self, i: np.intp, low: Array, high: Array, below: Any, counts: bool = False
+    ) -> Density:
+        column = int(self.columns[i])
+        floor = 0.0 if self.fitted.possible.low[column] >= 0 else -np.inf
+        own = partial(self._own, i)
+        return Density(column, low, high, below, own, counts, floor=floor)

@@ -1,0 +1,60 @@
+"""Gaps that tell: whether a column is observed is itself a column of two values.
+
+    p(m_d | k) = q_kd if column d is observed, and 1 - q_kd if it is not
+
+Gaps are then not at random, but at random given the component.
+
+References
+----------
+A. Sportisse, M. Marbac, F. Laporte, G. Celeux, C. Boyer, J. Josse, C. Biernacki (2024),
+Model-based clustering with missing not at random data.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from halfseen.rows.arrays import Array
+from halfseen.rows.rows import Block
+from halfseen.structures.one_class.mixed.facts import Facts
+from halfseen.structures.one_class.mixed.parameters import MixedParameters
+
+BEFORE = 0.001
+"""Rows like the table at large that every component is taken to have seen before."""
+LEAST = 1e-12
+
+
+def log_densities(block: Block, parameters: MixedParameters) -> Array:
+    """Of which columns are observed in each row, under each component; (n, k)."""
+    chance = parameters.presence
+    odds = np.nan_to_num(np.log(chance) - np.log1p(-chance))
+    none = np.nansum(np.log1p(-chance), axis=1)
+    found: Array = block.presence().onto(odds.T) + none
+    return found
+
+
+def sums(block: Block, shares: Array) -> tuple[Array, Array]:
+    """How often columns are observed in each component (k, d), and of how many rows; (k, 1).
+
+    ``shares`` (k, n) are times the weights of the rows.
+    """
+    return block.presence().back(shares.T).T, shares.sum(axis=1, keepdims=True)
+
+
+def maximised(
+    before: MixedParameters, present: Array, share: Array, facts: Facts
+) -> MixedParameters:
+    """The likeliest chances."""
+    chance = (present + BEFORE * facts.observed) / (share + BEFORE)
+    return within(replace(before, presence=np.where(np.isnan(before.presence), np.nan, chance)))
+
+
+def within(parameters: MixedParameters) -> MixedParameters:
+    """Chances that are neither nought nor one."""
+    return replace(parameters, presence=np.clip(parameters.presence, LEAST, 1 - LEAST))
+
+
+def prior(parameters: MixedParameters, facts: Facts) -> float:
+    """As a log-likelihood of what was taken to have been seen before."""
+    seen, chance = facts.observed, parameters.presence
+    return BEFORE * float(np.nansum(seen * np.log(chance) + (1 - seen) * np.log1p(-chance)))

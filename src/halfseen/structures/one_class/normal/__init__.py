@@ -1,0 +1,1 @@
+"""Independent normal columns given the component, with outliers and spikes allowed for."""

@@ -1,0 +1,206 @@
+"""Cells of a table in memory as words, whichever objects they are, and the codes of words."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, time, timedelta
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+
+from halfseen.rows.arrays import Array
+from halfseen.tables.cells.distinct import LARGEST, Distinct
+from halfseen.tables.cells.gap_words import Gaps
+from halfseen.tables.cells.run import Run
+from halfseen.tables.cells.sums import EXAMPLES, CellSums, few
+from halfseen.tables.cells.writing import (
+    DATES,
+    PLAIN,
+    TRUTH_WORDS,
+    TRUTHS,
+    WITH_DECIMAL_COMMAS,
+    WITH_THOUSANDS,
+    Writing,
+)
+
+UNSEEN = -1.0
+"""The code of a word that is none of the labels."""
+FALSE_AND_TRUE = ("False", "True")
+_TRUTH_OF = {word: word.lower().capitalize() for word in ("true", "TRUE", "false", "FALSE")}
+_TRUTH_OF |= {"0": "False", "1": "True"}
+_NO_VALUES = ("NAType", "NaTType")  # of pandas, which is not loaded to find out
+_BEGINNINGS = frozenset("+-.,0123456789iItTfF")
+"""With which a word begins that can be a number, a truth or a date."""
+
+
+def word_of(cell: Any, gap_words: frozenset[str]) -> str | None:
+    """A cell as the word that a file would have for it; None if it is a gap.
+
+    >>> [word_of(cell, frozenset({"NA"})) for cell in (" red", True, 2.0, 0.5, "NA", None)]
+    ['red', 'True', '2', '0.5', None, None]
+    """
+    if isinstance(cell, str):
+        word = cell.strip()
+        return None if word in gap_words else word
+    if is_gap(cell):
+        return None
+    if isinstance(cell, bool | np.bool_):
+        return str(bool(cell))
+    if isinstance(cell, Integral):
+        return str(int(cell))
+    if isinstance(cell, Real | Decimal):
+        number = float(cell)
+        whole = abs(number) < LARGEST and number == int(number)
+        return str(int(number)) if whole else repr(number)
+    return str(cell)
+
+
+def is_gap(cell: Any) -> bool:
+    """Whether a cell says itself that it holds nothing."""
+    if cell is None or type(cell).__name__ in _NO_VALUES:
+        return True
+    return isinstance(cell, float | np.floating) and bool(cell != cell)
+
+
+def _other(kind: type) -> str | None:
+    """What a cell of a type is, if it is neither text nor a number nor a truth."""
+    if issubclass(kind, str | bool | np.bool_ | Real | Decimal | type(None)):
+        return None
+    if kind.__name__ in _NO_VALUES:
+        return None
+    if issubclass(kind, date | time | timedelta | np.datetime64 | np.timedelta64):
+        return "dates or times"
+    return f"values of type {kind.__name__}"
+
+
+class _Places(dict[Any, int]):
+    """Which of the different words a cell holds; new ones are taken up when they are first met."""
+
+    def __init__(self, gaps: Gaps):
+        self.words: dict[str, int] = {}
+        self.gap_words = frozenset(gaps.words)
+
+    def __missing__(self, cell: Any) -> int:
+        word = word_of(cell, self.gap_words)
+        if word is None:  # and no key: every NaN would be a new one
+            return -1
+        place = self[cell] = self.words.setdefault(word, len(self.words))
+        return place
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The different words of a column, in the order in which they come, and where each is."""
+
+    words: tuple[str, ...]
+    places: np.ndarray[Any, Any]  # (n,)  number of a cell's word, -1 in the gaps
+    other: str | None = None  # what some cells are, if neither text nor numbers nor truths
+    long: int = 0  # cells that are whole numbers of more digits than floats have
+
+    @classmethod
+    def of(cls, cells: Sequence[Any], gaps: Gaps) -> Self:
+        """The words of cells."""
+        kinds, known = set(map(type, cells)), _Places(gaps)
+        others = sorted(found for kind in kinds if (found := _other(kind)) is not None)
+        long = _n_long(cells) if int in kinds else 0
+        if others or bool in kinds or np.bool_ in kinds:
+            # Truths equal 0 and 1, and are other words; of others nobody knows what they equal.
+            cells = [word_of(cell, known.gap_words) for cell in cells]
+        places = np.fromiter((known[cell] for cell in cells), np.int64, len(cells))
+        return cls(tuple(known.words), places, others[0] if others else None, long)
+
+    @property
+    def counts(self) -> np.ndarray[Any, Any]:
+        """How often each word is there."""
+        return np.bincount(self.places[self.places >= 0], minlength=len(self.words))
+
+    def mapped(self, value: Callable[[str], float]) -> Array:
+        """A number for each cell by its word, NaN in the gaps."""
+        values: Array = np.array([*map(value, self.words), np.nan])[self.places]
+        return values
+
+    def floats(self, writing: Writing) -> Array:
+        """The numbers that the words are written for."""
+        mark = "." if writing is Writing.DECIMAL_COMMAS else ""
+        if writing is Writing.TRUTHS:
+            return self.mapped(lambda word: float(_TRUTH_OF.get(word, word) == "True"))
+        return self.mapped(lambda word: float(word.replace(",", mark)))
+
+    @property
+    def sums(self) -> CellSums:
+        """How the cells look."""
+        counts, known = self.counts, int((self.places >= 0).sum())
+        candidates = [i for i, word in enumerate(self.words) if word[:1] in _BEGINNINGS]
+
+        def fitting(pattern: str) -> int:
+            fits = re.compile(pattern, re.ASCII).match
+            return int(sum(counts[i] for i in candidates if fits(self.words[i])))
+
+        thousands = fitting(WITH_THOUSANDS)
+        sums = CellSums(
+            n_rows=len(self.places),
+            known=known,
+            plain=fitting(PLAIN),
+            thousands=thousands,
+            decimal_commas=fitting(WITH_DECIMAL_COMMAS),
+            truths=fitting(TRUTHS),
+            truth_words=fitting(TRUTH_WORDS),
+            dates=fitting(DATES),
+            as_they_stand=False,
+            categories=few(self.words),
+            run=Run(len(self.places), unbroken=False),
+            typed=False,
+            distinct=Distinct(whole=False),
+            long=self.long,
+        )
+        return self._of_numbers(sums) if thousands == known else self._odd(sums)
+
+    def _of_numbers(self, sums: CellSums) -> CellSums:
+        values = self.floats(Writing.THOUSANDS)
+        return replace(sums, run=Run.of(values), distinct=Distinct.of(values))
+
+    def _odd(self, sums: CellSums) -> CellSums:
+        """With the first few words that are no numbers."""
+        fits, counts = re.compile(WITH_THOUSANDS, re.ASCII).match, self.counts
+        odd = [i for i, word in enumerate(self.words) if not fits(word)]
+        first = int(np.argmax(np.isin(self.places, odd))) if odd else None
+        named = {self.words[i]: int(counts[i]) for i in odd[:EXAMPLES]}
+        return replace(sums, odd=named, first_odd=first)
+
+
+def _n_long(cells: Sequence[Any]) -> int:
+    return sum(isinstance(cell, int) and abs(cell) >= LARGEST for cell in cells)
+
+
+def coder(labels: tuple[str, ...]) -> Callable[[str], float]:
+    """What gives the code of a word: the place of its label, or that of what is unseen.
+
+    >>> code = coder(("False", "True"))
+    >>> code("TRUE"), code("0"), code("maybe")
+    (1.0, 0.0, -1.0)
+    """
+    codes = {label: float(code) for code, label in enumerate(labels)}
+    if labels == FALSE_AND_TRUE:
+        codes |= {word: codes[truth] for word, truth in _TRUTH_OF.items()}
+    return lambda word: codes.get(word, UNSEEN)
+
+
+def in_order(words: frozenset[str]) -> tuple[str, ...]:
+    """Words as people sort them: by the number that they begin with, then the others by letter.
+
+    >>> in_order(frozenset({"10 Most", "2 Quite well", "1 Not at all"}))
+    ('1 Not at all', '2 Quite well', '10 Most')
+    >>> in_order(frozenset({"b", "C", "a"}))
+    ('C', 'a', 'b')
+    """
+    return tuple(sorted(words, key=_rank))
+
+
+_LEADING = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+
+
+def _rank(word: str) -> tuple[bool, float, str]:
+    begins = _LEADING.match(word)
+    return begins is None, float(begins.group()) if begins else 0.0, word

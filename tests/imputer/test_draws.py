@@ -1,0 +1,76 @@
+"""Draws for multiple imputation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from halfseen import Imputer, pool
+
+
+@pytest.fixture(scope="module")
+def imputer(gappy):
+    return Imputer(draws=4, random_state=0).fit(gappy)
+
+
+def test_draws_differ_in_gaps_and_nowhere_else(imputer, gappy):
+    tables = imputer.draw(gappy)
+    assert len(tables) == 4
+    known = gappy.notna()
+    for table in tables:
+        assert not table.isna().any().any()
+        assert table.where(known).equals(gappy.where(known))
+    gaps = gappy["heat"].isna()
+    assert not np.allclose(tables[0]["heat"][gaps], tables[1]["heat"][gaps])
+
+
+def test_draws_are_values_that_columns_have(imputer, gappy):
+    for table in imputer.draw(gappy):
+        assert set(table["visits"]) <= set(gappy["visits"].dropna())
+        assert set(table["pulse"]) <= set(gappy["pulse"].dropna())
+        assert table["heat"].between(gappy["heat"].min(), gappy["heat"].max()).all()
+        assert set(table["colour"]) == {"red", "pale", "rosy"}
+
+
+def test_the_same_seed_gives_the_same_draws(imputer, gappy):
+    for one, other in zip(imputer.draw(gappy), imputer.draw(gappy), strict=True):
+        pd.testing.assert_frame_equal(one, other)
+
+
+def test_fewer_draws_than_were_learned_for_can_be_had(imputer, gappy):
+    assert len(imputer.draw(gappy, 2)) == 2
+
+
+def test_more_draws_than_were_learned_for_are_refused(imputer, gappy):
+    with pytest.raises(ValueError, match=r"fitted for draws=4, so that there may be 1 to 4. Got 5"):
+        imputer.draw(gappy, 5)
+    with pytest.raises(ValueError, match=r"Use Imputer\(draws=20\).fit\(X\)"):
+        Imputer().fit(gappy).draw(gappy)
+
+
+def test_gaps_of_a_row_are_drawn_together():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=1500)
+    X = np.column_stack([z + 0.3 * rng.normal(size=1500) for _ in range(3)])
+    gaps = rng.random(1500) < 0.3
+    holes = X.copy()
+    holes[gaps, :2] = np.nan
+    for table in Imputer(draws=2, random_state=0).fit(holes).draw(holes):
+        left = np.corrcoef(table[gaps, 0] - table[gaps, 2], table[gaps, 1] - table[gaps, 2])[0, 1]
+        assert left == pytest.approx(0.5, abs=0.1)  # as both lack what the third has
+
+
+def test_a_mean_with_gaps_at_random_is_covered_and_the_known_cells_alone_are_wrong():
+    hits, known_alone = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=300)
+        X = np.column_stack([x, x + rng.normal(size=300)])
+        X[rng.random(300) < 1 / (1 + np.exp(-2 * x)), 1] = np.nan
+        tables = Imputer(draws=5, random_state=0).fit(X).draw(X)
+        means = [one[:, 1].mean() for one in tables]
+        spreads = [one[:, 1].var(ddof=1) / 300 for one in tables]
+        found = pool(means, spreads, df=299)
+        hits.append(found.low[0] < 0 < found.high[0])
+        known_alone.append(np.nanmean(X[:, 1]))
+    assert sum(hits) >= 9
+    assert np.mean(known_alone) < -0.3
