@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from halfseen import DroppedFeatureWarning, Imputer, UnseenCategoryWarning
+from halfseen import DataError, DroppedFeatureWarning, Imputer, UnseenCategoryWarning
 from tests.imputer.conftest import complete, with_gaps
 
 
@@ -206,3 +206,14 @@ def test_a_fit_with_little_time_fills_still():
 def test_parameters_that_cannot_be_right_are_refused(gappy, parameters, text):
     with pytest.raises(ValueError, match=text):
         Imputer(**parameters).fit(gappy)
+
+
+def test_rows_without_gaps_come_back_with_columns_that_are_not_used():
+    X = [[4.0, 7.0, 1.0], [1.0, 8.0, 0.0], [3.0, 9.0, 1.0]]
+    filled = Imputer(kinds={1: "identifier"}).fit(X).transform(X)
+    np.testing.assert_array_equal(filled, X)
+
+
+def test_a_table_without_columns_is_refused():
+    with pytest.raises(DataError, match="The table has no columns, so there is nothing to fill"):
+        Imputer().fit([np.empty((2, 0)), np.empty((3, 0))])

@@ -89,11 +89,37 @@ def test_truths_are_filled_with_truths(column):
     assert str(getattr(done, "dtype", None)) == str(getattr(column, "dtype", None))
 
 
-@pytest.mark.parametrize("words", [["TRUE", None, "FALSE"], ["true", None, "false"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["TRUE", None, "FALSE"],
+        ["true", None, "false"],
+        ["1", None, "false"],
+        [1, None, 0],
+        [1.0, None, False],
+    ],
+)
 def test_truths_are_filled_as_the_column_writes_them(words):
     coding = Coding(("w",), ("binary",), (("False", "True"),), ("",))
-    done = filled(pd.DataFrame({"w": words}), coding, np.ones((3, 1)))
-    assert list(done["w"]) == [words[0], words[0], words[2]]
+    for X in (pd.DataFrame({"w": words}, dtype=object), np.array([words], dtype=object).T):
+        done = np.asarray(filled(X, coding, np.ones((3, 1))))
+        assert done[:, 0].tolist() == [words[0], words[0], words[2]]
+        assert list(map(type, done[:, 0])) == [type(words[0]), type(words[0]), type(words[2])]
+
+
+def test_words_are_filled_beside_numbers_that_the_fit_did_not_see():
+    coding = Coding(("w",), ("binary",), (("no", "yes"),), ("",))
+    done = filled(np.array([[5.0], [None]], dtype=object), coding, np.ones((2, 1)))
+    assert done.tolist() == [[5.0], ["yes"]]
+    truths = Coding(("w",), ("binary",), (("False", "True"),), ("",))
+    done = filled(np.array([[5.0], [None]], dtype=object), truths, np.ones((2, 1)))
+    assert done.tolist() == [[5.0], ["True"]]
+
+
+def test_other_words_find_no_room_among_truths():
+    coding = Coding(("w",), ("binary",), (("no", "yes"),), ("",))
+    for X in (pl.DataFrame({"w": [True, None]}), pa.table({"w": [True, None]})):
+        assert cells(filled(X, coding, np.ones((2, 1)))["w"]) == [True, None]
 
 
 def test_categories_that_are_numbers_stay_numbers():

@@ -20,11 +20,16 @@ from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.gathered import whole_table
 from halfseen.tables.arrays_and_frames import as_table, feature_names
-from halfseen.tables.as_given import as_given
 from halfseen.tables.batches import is_batches
 from halfseen.tables.coded_tables import CodedTable, read_new_coded
 from halfseen.tables.coding import Coding
-from halfseen.tables.containers import arrow_table, as_frame, filled_like, table_like
+from halfseen.tables.containers import (
+    arrow_table,
+    as_array,
+    as_frame,
+    filled_like,
+    table_like,
+)
 from halfseen.tables.door import open_rows
 from halfseen.tables.files import Files
 from halfseen.tables.unseen import warn_of_unseen
@@ -154,7 +159,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The table to fill, of the columns that were learned.
         return_std : bool, default=False
             Return also how far off each fill is likely to be: a standard deviation, zero where
-            the cell was observed; of a category, the probability that it is another.
+            the cell was observed and NaN in columns that are not used; of a category, the
+            probability that it is another.
         """
         check_is_fitted(self)
         if isinstance(X, str | Path | Files):
@@ -223,8 +229,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _given(self, X: Any, table: Array, values: Array, unseen: Mask) -> Any:
         """A filled table in the container that ``X`` has."""
         done = filled_like(X, table, values, self.coding_, unseen)
-        if as_frame(done) is None and not isinstance(done, np.ndarray):
-            done = np.array(as_given(X), dtype=object) if self.coding_.worded.any() else table
+        if as_frame(done) is None and not isinstance(done, np.ndarray):  # rows without gaps
+            done = as_array(X, table.dtype)
         if not self.add_indicator:
             return done
         return with_indicators(done, np.isnan(table), self._indicated())

@@ -14,7 +14,7 @@ from halfseen.moments.magnitudes import check_magnitudes
 from halfseen.moments.survey import survey
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.errors import DroppedFeatureWarning, warn
+from halfseen.rows.errors import DataError, DroppedFeatureWarning, warn
 from halfseen.rows.gathered import gathered, with_gaps
 from halfseen.rows.naming import features
 from halfseen.rows.possible_values import PossibleValues
@@ -99,9 +99,10 @@ def _shown(value: float, labels: tuple[str, ...]) -> Any:
 def learned_from(rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock) -> Learned:
     """Look all rows through, and learn from as many as there is room for."""
     seen = survey(rows, 1.0)
+    if not seen.names:
+        raise DataError("The table has no columns, so there is nothing to fill. Give at least one.")
     check_magnitudes(seen)
-    n_features = len(seen.names)
-    most = int(np.clip(MOST_CELLS // max(n_features, 1), FEWEST_MOST, MOST_ROWS))
+    most = int(np.clip(MOST_CELLS // len(seen.names), FEWEST_MOST, MOST_ROWS))
     some = some_rows(rows, most)
     own = survey(some, 1.0)
     _warn_of_never_observed(own.sums.count == 0, coding)

@@ -11,6 +11,7 @@ from narwhals.exceptions import DuplicateError
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.errors import DataError
 from halfseen.tables.as_given import as_given
+from halfseen.tables.cells.words import FALSE_AND_TRUE
 from halfseen.tables.coding import Coding, words_of_codes
 from halfseen.tables.filled_words import filled_cells, filled_words
 
@@ -53,7 +54,8 @@ def filled_like(
     for place, column in places:
         gap, new, labels = gaps[:, place], values[:, place], coding and coding.labels[place]
         if labels:
-            filled.append(filled_words(column, gap, words_of_codes(labels, new).tolist()))
+            words = words_of_codes(labels, new).tolist()
+            filled.append(filled_words(column, gap, words, labels == FALSE_AND_TRUE))
         elif coding is not None and not column.dtype.is_numeric():
             filled.append(_series(column, np.where(gap, new, table[:, place])))
         else:
@@ -73,18 +75,27 @@ def _filled_array(
     X: Any, table: np.ndarray[Any, Any], gaps: Mask, values: Array, coding: Coding
 ) -> np.ndarray[Any, Any]:
     """An array, or a list of rows, with its gaps filled; one of objects stays one."""
-    given = np.asarray(as_given(X))
-    if given.dtype.kind in "biuf":
-        return np.where(gaps, values, given).astype(table.dtype)
-    filled = np.array(as_given(X), dtype=object)
+    filled = as_array(X, table.dtype)
+    if filled.dtype != object:
+        return np.where(gaps, values, filled).astype(table.dtype)
     for place, labels in enumerate(coding.labels):
         gap, new = gaps[:, place], values[:, place]
         if labels:
             words = words_of_codes(labels, new).tolist()
-            filled[:, place] = filled_cells(filled[:, place].tolist(), gap, words)
+            filled[:, place] = filled_cells(
+                filled[:, place].tolist(), gap, words, labels == FALSE_AND_TRUE
+            )
         else:
             filled[gap, place] = new[gap]
     return filled
+
+
+def as_array(X: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    """An array, or a list of rows, as an array of numbers of a type, or of objects as they are."""
+    given = np.asarray(as_given(X))
+    return (
+        given.astype(dtype) if given.dtype.kind in "biuf" else np.array(as_given(X), dtype=object)
+    )
 
 
 def table_like(X: Any, values: Array) -> Any:

@@ -8,28 +8,36 @@ import narwhals as nw
 import numpy as np
 
 from halfseen.rows.arrays import Mask
-from halfseen.tables.cells.words import FALSE_AND_TRUE, is_gap, word_of
+from halfseen.tables.cells.words import FALSE_AND_TRUE, is_gap, truth_of, word_of
 
 
 def filled_words(
-    column: "nw.Series[Any]", gaps: Mask, words: Sequence[str | None]
+    column: "nw.Series[Any]", gaps: Mask, words: Sequence[str | None], truths: bool
 ) -> "nw.Series[Any]":
-    """A column with its gaps filled by words (n,), where there are any; the rest is not touched."""
+    """A column with its gaps filled by words (n,), where there are any; the rest is not touched.
+
+    ``truths`` says that the words are those for false and true, which the column may write in
+    another way.
+    """
     filled = np.flatnonzero(gaps & np.array([word is not None for word in words], dtype=bool))
-    if not len(filled):
-        return column
+    if not len(filled) or (column.dtype == nw.Boolean and not truths):
+        return column  # there is no room for other words among truths
     if column.implementation.is_pyarrow():
         fill = _arrow
     else:
         fill = _polars if column.implementation.is_polars() else _pandas
-    own = _own_cells(_known(column), [words[place] for place in filled.tolist()], _truths(column))
+    own = _own_cells(_known(column), [words[place] for place in filled.tolist()], truths)
+    if column.dtype == nw.Boolean:
+        own = [cell in ("True", True) for cell in own]
     made: nw.Series[Any] = nw.from_native(fill(column, filled, own), series_only=True)
     return made.alias(column.name)
 
 
-def filled_cells(cells: Sequence[Any], gaps: Mask, words: Sequence[str | None]) -> list[Any]:
+def filled_cells(
+    cells: Sequence[Any], gaps: Mask, words: Sequence[str | None], truths: bool
+) -> list[Any]:
     """The same of cells that may be any objects."""
-    own = _own_cells(cells, words, truths=False)
+    own = _own_cells(cells, words, truths)
     return [
         new if gap and new is not None else cell
         for cell, gap, new in zip(cells, gaps, own, strict=True)
@@ -38,17 +46,23 @@ def filled_cells(cells: Sequence[Any], gaps: Mask, words: Sequence[str | None]) 
 
 def _own_cells(known: Iterable[Any], words: Iterable[str | None], truths: bool) -> list[Any]:
     """Words as the cells that a column has for them: truths, numbers, or words written its way."""
-    seen = {word_of(cell, frozenset()): cell for cell in known if not is_gap(cell)}
+    seen = {str(word_of(cell, frozenset())): cell for cell in known if not is_gap(cell)}
     cells = list(seen.values())
-    if truths or (cells and all(isinstance(cell, bool | np.bool_) for cell in cells)):
-        seen |= {word: word == "True" for word in FALSE_AND_TRUE}
-    elif cells and all(isinstance(cell, Real) for cell in cells):
-        return [None if word is None else seen.get(word, float(word)) for word in words]
-    elif not cells or not any(isinstance(cell, str) for cell in cells):
-        return [seen.get(word, word) for word in words]
-    spelled = {str(word).lower(): cell for word, cell in seen.items()}
-    as_written = {word: spelled.get(word.lower(), word) for word in FALSE_AND_TRUE}
-    return [None if word is None else seen.get(word, as_written.get(word, word)) for word in words]
+    if truths:
+        seen = {truth_of(word): cell for word, cell in seen.items()} | seen
+        if cells and all(isinstance(cell, bool | np.bool_) for cell in cells):
+            seen |= {word: word == "True" for word in FALSE_AND_TRUE}
+    if cells and not truths and all(isinstance(cell, Real) for cell in cells):
+        return [None if word is None else seen.get(word, _as_number(word)) for word in words]
+    return [None if word is None else seen.get(word, word) for word in words]
+
+
+def _as_number(word: str) -> Any:
+    """A word beside cells that are numbers: the number that it is written for, if there is one."""
+    try:
+        return float(word)
+    except ValueError:
+        return word
 
 
 def _known(column: "nw.Series[Any]") -> list[Any]:
@@ -57,10 +71,6 @@ def _known(column: "nw.Series[Any]") -> list[Any]:
     if column.implementation.is_pandas_like() and column.dtype in (nw.Categorical, nw.Enum):
         found += list(column.to_native().dtype.categories)
     return found
-
-
-def _truths(column: "nw.Series[Any]") -> bool:
-    return column.dtype == nw.Boolean
 
 
 def _pandas(column: "nw.Series[Any]", places: Any, cells: list[Any]) -> Any:

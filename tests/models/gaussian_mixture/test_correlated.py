@@ -488,3 +488,16 @@ def test_means_of_many_components_stay_within_the_ranges_of_their_columns():
         low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
         assert ((model.means_ >= low) & (model.means_ <= high)).all()
         assert model.lower_bound_ == pytest.approx(model.score(X), rel=1e-9)
+
+
+@every_type
+@pytest.mark.parametrize("outliers", ["auto", None])
+def test_rows_out_of_all_reach_are_answered_with_numbers(kind, outliers):
+    model = taught(kind, two_groups(n=200)[1], outliers=outliers, random_state=0)
+    far = np.full((4, 5), np.nan)
+    far[0, 0], far[1], far[2, :2], far[3, 4] = 1e300, -1e300, (1e15, -1e200), 1.7e308
+    shares = model.predict_proba(far)
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-9)
+    assert np.isfinite(model.score_samples(far)).all()
+    assert np.isfinite(model.impute(far)).all()
+    assert model.unusual(far).min() > 0.5

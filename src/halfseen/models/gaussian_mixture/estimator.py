@@ -127,8 +127,11 @@ class GaussianMixture(Estimator):
         for.
     typical_spreads_ : ndarray of shape (d,)
         How far the bulk of each feature's values is from there; NaN likewise.
-    lowest_usual_, highest_usual_ : ndarray of shape (d,)
-        The fences, beyond which cells are outliers, of features that go along with each other.
+    lowest_usual_ : ndarray of shape (d,)
+        The lower fence, beyond which cells are outliers, of features that go along with each other;
+        NaN if none are allowed for.
+    highest_usual_ : ndarray of shape (d,)
+        The upper fence; NaN likewise.
 
     References
     ----------

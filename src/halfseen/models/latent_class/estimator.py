@@ -350,8 +350,8 @@ class LatentClass(Estimator):
         X : array or data frame of shape (n, d), path or list of batches
             The table to fill.
         return_std : bool, default=False
-            Return also each cell's predictive standard deviation, zero where it was observed; of a
-            category, the probability that it is another.
+            Return also each cell's predictive standard deviation, zero where it was observed and
+            NaN in columns that are not used; of a category, the probability that it is another.
         draws : int or None, default=None
             Return this many tables with gaps filled by random draws from their distribution given
             what is observed, for multiple imputation.

@@ -25,6 +25,8 @@ from halfseen.structures.one_class.normal.cells import (
 from halfseen.structures.one_class.robust_cells import WIDTH
 
 NOT_GIVEN: Any = None
+REACH = 1e100
+"""Standard deviations, beyond which a cell is as unlikely as it is there."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -101,11 +103,14 @@ def beyond(block: Block, parameters: Fenced) -> Mask:
 
 
 def inside(block: Block, parameters: Fenced) -> tuple[Block, Array | None]:
-    """The rows with cells beyond the fences as gaps, and the log-density of those; (n,) or None."""
+    """The rows with cells beyond the fences as gaps, and the log-density of those; (n,) or None.
+
+    Cells so far out that squares would not be numbers are moved nearer.
+    """
     wild = beyond(block, parameters)
     usual = math.log1p(-parameters.outlier_share) * block.observed.sum(axis=1)
     if not wild.any():
-        return block, usual if parameters.outlier_share > 0 else None
+        return _in_reach(block, parameters), usual if parameters.outlier_share > 0 else None
     share = max(parameters.outlier_share, LEAST_OUTLIERS)
     row, column = np.nonzero(wild)
     half = 1 / (WIDTH * parameters.spread[column])
@@ -113,7 +118,14 @@ def inside(block: Block, parameters: Fenced) -> tuple[Block, Array | None]:
     density = np.log(half / np.pi) - np.log1p(away**2) + math.log(share)
     density -= math.log1p(-parameters.outlier_share)
     alone: Array = usual + np.bincount(row, density, minlength=len(block))
-    return block.without(row, column), alone
+    return _in_reach(block.without(row, column), parameters), alone
+
+
+def _in_reach(block: Block, parameters: Any) -> Block:
+    reach = REACH * np.sqrt(parameters.variances).max(axis=0)
+    low, high = parameters.means.min(axis=0) - reach, parameters.means.max(axis=0) + reach
+    far = ((block.values < low) | (block.values > high)) & block.observed
+    return block.clipped(low, high) if far.any() else block
 
 
 def share_beyond(rows: Rows, parameters: Fenced) -> float:

@@ -187,6 +187,15 @@ def coder(labels: tuple[str, ...]) -> Callable[[str], float]:
     return lambda word: codes.get(word, UNSEEN)
 
 
+def truth_of(word: str) -> str:
+    """The word for false or true that a word stands for; itself if it stands for neither.
+
+    >>> truth_of("TRUE"), truth_of("0"), truth_of("maybe")
+    ('True', 'False', 'maybe')
+    """
+    return _TRUTH_OF.get(word, word)
+
+
 def in_order(words: frozenset[str]) -> tuple[str, ...]:
     """Words as people sort them: by the number that they begin with, then the others by letter.
 
