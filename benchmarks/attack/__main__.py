@@ -4,6 +4,7 @@ import argparse
 import math
 import time
 
+from benchmarks.attack.kept import keep
 from benchmarks.attack.kinds import KINDS
 from benchmarks.attack.watch import LIMIT, Tally, attacked
 
@@ -14,7 +15,8 @@ def shown(tally: Tally, seconds: float) -> str:
     slow, seed = tally.slowest
     lines = [
         f"{tally.kind}: {tally.number} attacks in {seconds:.0f} s ({rate:.1f} a second), "
-        f"{len(tally.defects)} defects; the slowest took {slow:.1f} s (seed {seed})"
+        f"{len(tally.defects)} defects; the slowest took {slow:.1f} s (seed {seed}), "
+        f"the most work {tally.most_work:.1f} s"
     ]
     return "\n".join([*lines, *(f"  {n:7d} {word}" for word, n in tally.words.most_common())])
 
@@ -28,6 +30,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the first attack")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds an attack may take")
+    parser.add_argument("--keep", action="store_true", help="add to the counts that are kept")
     options = parser.parse_args(words)
     unknown = sorted(set(options.kinds) - set(KINDS))
     if unknown:
@@ -40,6 +43,8 @@ def main(words: list[str] | None = None) -> int:
         tally = attacked(kind, number, seconds, options.seed, options.jobs, options.limit)
         print(shown(tally, time.monotonic() - start), flush=True)
         n_defects += len(tally.defects)
+        if options.keep:
+            keep(tally, options.seed)
     return min(n_defects, 1)
 
 

@@ -1,7 +1,11 @@
 """Commands run in this process, and what holds of every one, whatever it is given."""
 
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import typer
 from click.exceptions import ClickException, Exit
@@ -10,10 +14,12 @@ from typer.testing import CliRunner
 from benchmarks.attack.defect import Defect, check
 from benchmarks.attack.ours import is_ours, where
 from halfseen.cli.app import app
-from halfseen.models import MODELS
+from halfseen.tables.coding import DECLARED
 
 CODES = (0, 1, 2)
 ESCAPE, BELL, NUL = "\x1b", "\x07", "\x00"
+OFTEN, SELDOM = {"--model": 0.8}, 0.04
+"""How often an option is given."""
 ANSWERED = (Exit, SystemExit, ClickException, typer.Exit)
 """What ends a command after it said why."""
 
@@ -47,11 +53,35 @@ def reason(error: BaseException | None) -> BaseException | None:
     return None if isinstance(error, OSError | MemoryError) else error
 
 
-def fit(rng: Any, data: Path, out: Path) -> Any:
-    """Learn from a file, by any model; there is a model in the end, or a reason."""
-    name = list(MODELS)[rng.integers(len(MODELS))]
+def fit(rng: Any, data: Path, out: Path, names: Sequence[str] = ()) -> Any:
+    """Learn from a file, by any model and options; there is a model in the end, or a reason.
+
+    ``names`` are columns that the file may have.
+    """
     number = ["1", "2", "2", "3"][rng.integers(4)]
     more = ["--json"] if rng.random() < 0.2 else []
-    result = run("fit", data, "--model", name, "-k", number, "--seed", 0, "--out", out, *more)
+    for option, every in choices("fit").items():
+        if rng.random() < OFTEN.get(option, SELDOM):
+            more += [option, every[rng.integers(len(every))]]
+    for name in names:
+        if rng.random() < 0.1:
+            more += ["--kind", f"{name}={rng.choice(DECLARED)}"]
+    result = run("fit", data, "-k", number, "--seed", 0, "--out", out, *more)
     check(out.exists() == (result.exit_code == 0), "fit and its model disagree", result.stderr)
     return result
+
+
+@cache
+def choices(command: str) -> dict[str, tuple[str, ...]]:
+    """Options of a command that are one of several words.
+
+    >>> choices("fit")["--gaps"]
+    ('ignorable', 'informative')
+    """
+    function = getattr(import_module(f"halfseen.cli.{command}"), command)
+    found = {}
+    for name, hint in get_type_hints(function).items():
+        for kind in (hint, *get_args(hint)):
+            if isinstance(kind, type) and issubclass(kind, StrEnum):
+                found[f"--{name}"] = tuple(map(str, kind))
+    return found

@@ -17,8 +17,16 @@ Given = tuple[Any, Array]
 NAMES = ("age", "pulse", "a b", "größe", "x", "y")
 
 
-def _named(X: Array) -> list[str]:
+def named(X: np.ndarray[Any, Any]) -> list[str]:
+    """Names for the columns of a table."""
     return [f"{NAMES[i % len(NAMES)]}{i // len(NAMES) or ''}" for i in range(X.shape[1])]
+
+
+def names_in(given: Any, X: np.ndarray[Any, Any]) -> list[str]:
+    """What the columns of a table are called: by number if they have no names."""
+    part = given[0] if isinstance(given, list) and given else given
+    framed = isinstance(part, pd.DataFrame | pl.DataFrame | pa.Table)
+    return named(X) if framed else list(map(str, range(X.shape[1])))
 
 
 def _as_type(X: Array, dtype: Any) -> Given:
@@ -37,25 +45,25 @@ def _masked(X: Array) -> Given:
 
 
 def _pandas(X: Array) -> Given:
-    return pd.DataFrame(X, columns=_named(X), index=np.arange(len(X))[::-1]), X
+    return pd.DataFrame(X, columns=named(X), index=np.arange(len(X))[::-1]), X
 
 
 def _pandas_nullable(X: Array) -> Given:
     columns = {
         name: pd.array([None if np.isnan(v) else v for v in x], dtype="Float64")
-        for name, x in zip(_named(X), X.T, strict=True)
+        for name, x in zip(named(X), X.T, strict=True)
     }
     return pd.DataFrame(columns, index=range(len(X))), X
 
 
 def _polars(X: Array) -> Given:
-    columns = dict(zip(_named(X), X.T, strict=True))
+    columns = dict(zip(named(X), X.T, strict=True))
     return pl.DataFrame({n: pl.Series(n, x).fill_nan(None) for n, x in columns.items()}), X
 
 
 def _arrow(X: Array) -> Given:
     arrays = [pa.array(np.ascontiguousarray(x), from_pandas=True) for x in X.T]
-    return pa.table(arrays, names=_named(X)), X
+    return pa.table(arrays, names=named(X)), X
 
 
 def _sparse(X: Array, kind: str) -> Given:
@@ -117,4 +125,6 @@ def as_floats(table: Any) -> Array:
         return np.asarray(table.to_numpy(dtype=float, na_value=np.nan))
     if isinstance(table, pl.DataFrame):
         return np.asarray(table.cast(pl.Float64).to_numpy())
+    if isinstance(table, np.ndarray) and table.dtype.kind == "O":
+        table = np.where(pd.isna(table), np.nan, table)
     return np.asarray(table, dtype=float)

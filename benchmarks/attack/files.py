@@ -13,13 +13,13 @@ import pyarrow.parquet
 from scipy import io as scipy_io
 from scipy import sparse
 
-from benchmarks.attack import commands, learning, tables
+from benchmarks.attack import commands, learning, tables, words
 from benchmarks.attack.damage import damaged
 from benchmarks.attack.defect import check
-from benchmarks.attack.odd_text import odd_text
+from benchmarks.attack.odd_text import names_of, odd_text
+from benchmarks.attack.word_containers import arrow_of
 from halfseen import load
 from halfseen.models import MODELS
-from halfseen.rows.arrays import Array
 
 Rng = np.random.Generator
 ready = learning.ready
@@ -28,9 +28,11 @@ MANY_COLUMNS = 10**5
 being told of, which on a busy machine cannot be told from a hang."""
 
 
-def _arrow(X: Array) -> Any:
+def _arrow(rng: Rng, X: Any) -> Any:
+    if X.dtype.kind == "O":
+        return arrow_of(rng, X)[0]
     arrays = [pa.array(np.ascontiguousarray(x), from_pandas=True) for x in X.T]
-    return pa.table(arrays, names=[f"c{i}" for i in range(X.shape[1])])
+    return pa.table(arrays, names=names_of(X))
 
 
 def _into(write: Callable[[io.BytesIO], Any]) -> bytes:
@@ -39,21 +41,21 @@ def _into(write: Callable[[io.BytesIO], Any]) -> bytes:
     return file.getvalue()
 
 
-def _feather(rng: Rng, X: Array) -> bytes:
+def _feather(rng: Rng, X: Any) -> bytes:
     kind = ["uncompressed", "lz4", "zstd"][rng.integers(3)]
-    return _into(lambda f: pa.feather.write_feather(_arrow(X), f, compression=kind))
+    return _into(lambda f: pa.feather.write_feather(_arrow(rng, X), f, compression=kind))
 
 
-def _parquet(rng: Rng, X: Array) -> bytes:
+def _parquet(rng: Rng, X: Any) -> bytes:
     kind = ["none", "snappy", "gzip", "zstd"][rng.integers(4)]
     return _into(
-        lambda f: pa.parquet.write_table(_arrow(X), f, compression=kind, row_group_size=20)
+        lambda f: pa.parquet.write_table(_arrow(rng, X), f, compression=kind, row_group_size=20)
     )
 
 
-def _archive(rng: Rng, X: Array) -> bytes:
+def _archive(rng: Rng, X: Any) -> bytes:
     """Dense, or sparse with a structure that may lie."""
-    if rng.random() < 0.4:
+    if rng.random() < 0.4 or X.dtype.kind == "O":
         return _into(lambda f: np.savez(f, table=X))
     S = sparse.csr_array(np.nan_to_num(X, nan=0.0))
     parts: dict[str, Any] = {
@@ -82,7 +84,7 @@ def _lying(rng: Rng, values: Any) -> Any:
     return values
 
 
-def _matrix_market(rng: Rng, X: Array) -> bytes:
+def _matrix_market(rng: Rng, X: Any) -> bytes:
     S = sparse.coo_array(np.nan_to_num(X, nan=0.0))
     text = _into(lambda f: scipy_io.mmwrite(f, S)).decode()
     if rng.random() < 0.5:
@@ -95,7 +97,7 @@ def _matrix_market(rng: Rng, X: Array) -> bytes:
     return text.encode()
 
 
-WRITERS: dict[str, Callable[[Rng, Array], bytes]] = {
+WRITERS: dict[str, Callable[[Rng, Any], bytes]] = {
     ".csv": lambda rng, X: odd_text(rng, X, ","),
     ".tsv": lambda rng, X: odd_text(rng, X, "\t"),
     ".csv.gz": lambda rng, X: gzip.compress(odd_text(rng, X, ",")),
@@ -108,15 +110,18 @@ WRITERS: dict[str, Callable[[Rng, Array], bytes]] = {
     ".mtx": _matrix_market,
 }
 """How a table is written, by the ending of the file's name."""
+OF_NUMBERS = (".mtx",)
 
 
 def attack(seed: int, folder: Path) -> str:
     """One file, the commands that read one, and what they leave."""
     rng = np.random.default_rng(seed)
     counts = bool(rng.random() < 0.5)
-    X = tables.draw(rng, counts)
-    X = X if X.size else np.ones((3, 2))
+    drawn = tables.draw(rng, counts)
+    X: Any = drawn if drawn.size else np.ones((3, 2))
     ending = list(WRITERS)[rng.integers(len(WRITERS))]
+    if rng.random() < 0.5 and ending not in OF_NUMBERS:
+        X = words.draw(rng, X)
     data = WRITERS[ending](rng, X)
     if rng.random() < 0.7:
         data = damaged(rng, data)
@@ -125,7 +130,7 @@ def attack(seed: int, folder: Path) -> str:
     path.write_bytes(data)
     if rng.random() < 0.5:
         commands.run("describe", path)
-    result = commands.fit(rng, path, model)
+    result = commands.fit(rng, path, model, names_of(X)[:8])
     used(rng, path, model, folder) if model.exists() else in_python(rng, path)
     unknown = {p.name for p in folder.iterdir()} - KNOWN - {path.name}
     check(not unknown, "files are left behind", unknown)

@@ -33,6 +33,7 @@ def loaded(home: str) -> Attack:
 HERE = "benchmarks.attack"
 KINDS = {
     "tables": Kind(f"{HERE}.learning:attack", "odd tables, containers and options", 100_000),
+    "gaps": Kind(f"{HERE}.filling:attack", "odd tables for imputers", 10_000),
     "files": Kind(f"{HERE}.files:attack", "files that are damaged and oddly written", 2_000),
     "models": Kind(f"{HERE}.model_files:attack", "model files that are inconsistent", 5_000),
     "kills": Kind(f"{HERE}.kills:attack", "commands that get a signal while they run", 150),

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.attack.containers import as_floats
 from benchmarks.attack.defect import Defect, check
+from benchmarks.attack.filled import check_chances, check_filled, check_spread, gaps_in
 from benchmarks.attack.ours import is_ours, where
 from halfseen.estimators.documented import entries
 from halfseen.estimators.stored import kind_of
 from halfseen.method.learned import declared
 from halfseen.models import MODELS
-from halfseen.rows.arrays import Array
+from halfseen.rows.arrays import Mask
 from halfseen.store.model_file import dumps, loads
 
 SUMS = 1e-9
@@ -59,7 +59,7 @@ def _may_say_none(docstring: str) -> frozenset[str]:
     return frozenset(name for name, text in said.items() if "NaN" in unused.sub("", text))
 
 
-def hidden_is_a_law(model: Any, X: Array, verb: str = "hidden", may_refuse: bool = False) -> None:
+def hidden_is_a_law(model: Any, X: Any, verb: str = "hidden", may_refuse: bool = False) -> None:
     """Probabilities are between zero and one and sum to one; loadings are not negative."""
     hidden = asked(verb, model.hidden, X, may_refuse=may_refuse)
     if hidden is None:
@@ -73,7 +73,7 @@ def hidden_is_a_law(model: Any, X: Array, verb: str = "hidden", may_refuse: bool
         check((hidden <= 1 + SUMS).all(), f"{verb} above one", hidden.max(initial=0))
 
 
-def scores_are_numbers(model: Any, X: Array, may_refuse: bool = False) -> None:
+def scores_are_numbers(model: Any, X: Any, may_refuse: bool = False) -> None:
     """A likelihood is a number."""
     scores = asked("score_samples", model.score_samples, X[:MOST_SCORED], may_refuse=may_refuse)
     if scores is not None:
@@ -82,54 +82,64 @@ def scores_are_numbers(model: Any, X: Array, may_refuse: bool = False) -> None:
         check(may_refuse or np.isfinite(scores).all(), "score_samples is -inf", scores)
 
 
-def unusual_is_a_share(model: Any, X: Array) -> None:
+def unusual_is_a_share(model: Any, X: Any) -> None:
     """How unusual rows are is between zero and one."""
     found = asked("unusual", model.unusual, X)
     check(((found >= 0) & (found <= 1)).all(), "unusual is not from 0 to 1", found)
 
 
-def gaps_are_filled(model: Any, given: Any, X: Array, **options: Any) -> None:
-    """Observed cells stay, gaps become numbers within what was seen, as far as anything was."""
+def gaps_are_filled(model: Any, given: Any, X: Any, **options: Any) -> None:
+    """Observed cells stay, gaps become values within what was seen, as far as anything was."""
     answer = asked("impute", model.impute, given, **options)
+    if options.get("return_proba"):
+        answer, chances = answer
+        check_chances(chances, len(X))
     if options.get("return_std"):
         answer, spread = answer
-        spread = as_floats(spread)
-        known = ~np.isnan(spread)
-        check((spread[known] >= 0).all(), "impute gives a negative std", spread)
-        check(np.isfinite(spread[known]).all(), "impute gives an infinite std", spread)
-        check((spread[~np.isnan(X)] == 0).all(), "impute gives a std to observed cells", spread)
-    for filled in map(as_floats, answer if "draws" in options else [answer]):
-        check_filled(model, X, filled)
+        check_spread(X, spread, learned_columns(model))
+    for filled in answer if "draws" in options else [answer]:
+        check_filled(X, filled, learned_columns(model), model.value_ranges_)
 
 
-def check_filled(model: Any, X: Array, filled: Array) -> None:
-    """What one filled table must be."""
-    there = ~np.isnan(X)
-    check(filled.shape == X.shape, "impute changes the shape", filled.shape)
-    check(np.array_equal(filled[there], X[there]), "impute touches observed cells")
-    learned = model.kept_features_ | ~np.isnan(model.constants_)
-    gaps = ~there & learned
-    check(np.isfinite(filled[gaps]).all(), "impute leaves gaps, or fills with inf", filled)
-    check(np.isnan(filled[~there & ~learned]).all(), "impute fills what was never seen", filled)
-    low, high = (np.broadcast_to(end, X.shape) for end in model.value_ranges_)
-    inside = (filled[gaps] >= low[gaps]) & (filled[gaps] <= high[gaps])
-    check(inside.all(), "impute fills beyond what was seen", filled)
+def learned_columns(model: Any) -> Mask:
+    """The columns of which anything is known; (d,)."""
+    learned: Mask = model.kept_features_ | ~np.isnan(model.constants_)
+    return learned
 
 
 def draws_are_rows(model: Any) -> None:
     """What is drawn is finite wherever something was learned."""
     rows, _ = asked("sample", model.sample, 3)
-    learned = model.kept_features_ | ~np.isnan(model.constants_)
-    check(np.isfinite(rows[:, learned]).all(), "sample not finite", rows)
+    rows = rows[:, learned_columns(model)]
+    finite = not gaps_in(rows).any() if rows.dtype == object else np.isfinite(rows).all()
+    check(finite, "sample not finite", rows)
 
 
-def file_gives_it_back(model: Any, X: Array) -> None:
+def file_gives_it_back(model: Any, X: Any) -> None:
     """Saved and loaded it says the same, to the last bit."""
     kinds = {kind.name: kind for kind in map(kind_of, MODELS.values())}
     data = asked("save", dumps, model, kinds[type(model).__name__])
     again = asked("load", loads, data, "it", kinds)
     ours, theirs = (asked("hidden", one.hidden, X[:20]) for one in (model, again))
     check(np.array_equal(ours, theirs), "a loaded model differs", np.abs(ours - theirs).max())
+
+
+def cells_are_told_apart(model: Any, X: Any) -> None:
+    """What is said of single cells and of pairs of columns is a number wherever it can be."""
+    if hasattr(model, "surprisal"):
+        found = np.asarray(asked("surprisal", model.surprisal, X), dtype=float)
+        there = ~gaps_in(X) & model.kept_features_
+        check(found.shape == X.shape, "surprisal has another shape", found.shape)
+        check(not np.isinf(found).any(), "surprisal is infinite", found)
+        check(not (np.isnan(found) & there).any(), "surprisal is NaN of an observed cell", found)
+    if hasattr(model, "dependence"):
+        nats = np.asarray(asked("dependence", model.dependence))
+        check(not np.isinf(nats).any(), "dependence is infinite", nats)
+        check((nats[~np.isnan(nats)] > -SUMS).all(), "dependence is negative", nats)
+        check(np.allclose(nats, nats.T, equal_nan=True), "dependence is not mutual", nats)
+    if hasattr(model, "explain"):
+        words = asked("explain", lambda: str(model.explain()))
+        check("nan" not in words.split(), "an explanation says nan", words[-300:])
 
 
 def concerns_are_sentences(model: Any, given: Any) -> None:
@@ -164,7 +174,7 @@ def one_component_is_no_better(model: Any, alone: Any) -> None:
     check(fall < FALL * (1 + abs(alone.lower_bound_)), "one component is more likely", found)
 
 
-def order_is_immaterial(model: Any, other: Any, X: Array) -> None:
+def order_is_immaterial(model: Any, other: Any, X: Any) -> None:
     """Rows in another order give the same likelihoods."""
     ours, theirs = (
         asked("score_samples", one.score_samples, X[:MOST_SCORED]) for one in (model, other)

@@ -1,12 +1,13 @@
 """Learn from an odd table, and hold what was learned to the laws."""
 
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from benchmarks.attack import containers, laws, options, tables
+from benchmarks.attack import containers, laws, options, tables, word_containers, words
 from benchmarks.attack.defect import check
 from benchmarks.attack.ours import is_ours
 from halfseen.models import MODELS
@@ -15,6 +16,8 @@ from halfseen.rows.arrays import Array
 LEARNED, STREAMED = "learned", "learned from a stream"
 LOOSE = 1e-6
 """Whoever stops early may stop elsewhere."""
+DECLARED_SHARE = 0.3
+"""Of tables for models that take kinds of columns, of how many some are declared."""
 FAR = (0.0, 1.0, -1.0, 1e3, 1e15, -1e15, 1e100, 1e200, 1e300, 1e-300, 9.97e36)
 
 
@@ -23,11 +26,13 @@ def attack(seed: int, folder: Path) -> str:
     rng = np.random.default_rng(seed)
     name = list(MODELS)[rng.integers(len(MODELS))]
     X = tables.draw(rng, MODELS[name].about.counts)
-    chosen = options.draw(rng, name, X.shape)
+    chosen = options.draw(rng, MODELS[name], X.shape)
     if rng.random() < 0.03:
         chosen["feature_weights"] = options.feature_weights(rng, X.shape[1])
-    given, X = containers.draw(rng, X)
-    weight = None if _in_batches(given) else options.sample_weight(rng, len(X))
+    given, X = contained(rng, X, MODELS[name].takes_kinds)
+    if MODELS[name].takes_kinds and rng.random() < DECLARED_SHARE:
+        chosen["kinds"] = options.kinds(rng, containers.names_in(given, X))
+    weight = None if in_batches(given) else options.sample_weight(rng, len(X))
     estimator = MODELS[name](**chosen)
     if rng.random() < 0.03 and hasattr(estimator, "partial_fit"):
         return streamed(rng, estimator, X)
@@ -39,26 +44,39 @@ def attack(seed: int, folder: Path) -> str:
     return LEARNED
 
 
+def contained(rng: np.random.Generator, X: Array, takes_words: bool) -> tuple[Any, Any]:
+    """A table in a container, with words in it where they may be, and what is in it.
+
+    That is numbers, NaN in the gaps, or objects, None in the gaps.
+    """
+    if X.size and rng.random() < (0.5 if takes_words else 0.01):
+        return word_containers.draw(rng, words.draw(rng, X))
+    return containers.draw(rng, X)
+
+
 def ready() -> None:
-    """Have everything compiled."""
+    """Have everything compiled that an option may ask for."""
     rng = np.random.default_rng(0)
     X = rng.poisson([[2.0, 9.0, 4.0], [9.0, 2.0, 5.0]] * 20).astype(float)
     X[::7, 0] = np.nan
     for kind in MODELS.values():
-        for refine in (None, *kind.refinements):
-            usual = {"max_iter": 5, "n_sweeps": 2, "refine": refine, "random_state": 0}
-            known = {name: usual[name] for name in usual if name in kind().get_params()}
-            model = kind(2, **known).fit(X)
+        for chosen in options.each_alone(kind):
+            try:
+                model = kind(2, **options.hasty(kind) | chosen).fit(X)
+            except ValueError:
+                continue  # what it needs others for
             for verb in (model.hidden, model.score_samples, model.unusual, model.impute):
                 verb(X)
-            model.concerns(X)
+            if not chosen:
+                model.concerns(X)
 
 
-def _in_batches(given: Any) -> bool:
-    return isinstance(given, list) and bool(given) and isinstance(given[0], np.ndarray)
+def in_batches(given: Any) -> bool:
+    """Whether a table comes in parts."""
+    return isinstance(given, list) and bool(given) and hasattr(given[0], "shape")
 
 
-def streamed(rng: np.random.Generator, estimator: Any, X: Array) -> str:
+def streamed(rng: np.random.Generator, estimator: Any, X: Any) -> str:
     """Batches that come once; the last may be one row."""
     cut = len(X) // 2 if rng.random() < 0.5 else max(len(X) - 1, 0)
     estimator.partial_fit(X[:cut], refit=False).partial_fit(X[cut:])
@@ -69,7 +87,7 @@ def streamed(rng: np.random.Generator, estimator: Any, X: Array) -> str:
 
 
 def hold_to_laws(
-    rng: np.random.Generator, model: Any, given: Any, X: Array, weight: Any, folder: Path
+    rng: np.random.Generator, model: Any, given: Any, X: Any, weight: Any, folder: Path
 ) -> None:
     """All that is cheap always, and each of what is dear now and then."""
     laws.learned_is_finite(model)
@@ -80,11 +98,13 @@ def hold_to_laws(
     far_rows(rng, model, X)
     if rng.random() < 0.3:
         laws.draws_are_rows(model)
+    if rng.random() < 0.1:
+        laws.cells_are_told_apart(model, X)
     if rng.random() < 0.2:
         laws.file_gives_it_back(model, X)
     if rng.random() < 0.03:
         laws.concerns_are_sentences(model, given)
-    if rng.random() < 0.02 and not _in_batches(given):
+    if rng.random() < 0.02 and not in_batches(given):
         laws.intervals_are_numbers(model, given, weight)
     if rng.random() < 0.005:
         page = folder / "page.html"
@@ -96,7 +116,7 @@ def hold_to_laws(
         one_component(model, X, weight)
 
 
-def fills(rng: np.random.Generator, model: Any, given: Any, X: Array) -> None:
+def fills(rng: np.random.Generator, model: Any, given: Any, X: Any) -> None:
     """In the container it came in, or as an array in another way."""
     kind = rng.random()
     if kind < 0.5:
@@ -105,19 +125,40 @@ def fills(rng: np.random.Generator, model: Any, given: Any, X: Array) -> None:
         laws.gaps_are_filled(model, X, X, return_std=True)
     elif kind < 0.8:
         laws.gaps_are_filled(model, X, X, draws=2, possible=bool(rng.random() < 0.5))
+    elif kind < 0.85 and "return_proba" in signature(model.impute).parameters:
+        laws.gaps_are_filled(model, X, X, return_proba=True)
     elif not hasattr(given, "tocsr"):  # zeros of sparse tables are counts, not gaps
         laws.gaps_are_filled(model, given, X)
 
 
-def far_rows(rng: np.random.Generator, model: Any, X: Array) -> None:
+def far_rows(rng: np.random.Generator, model: Any, X: Any) -> None:
     """Rows that no fit saw: refused, or answered with numbers."""
-    far = rng.choice(FAR, size=(3, X.shape[1]))
-    if model.about.counts:
-        far = np.abs(np.floor(far))
-    far[rng.random(far.shape) < 0.3] = np.nan
+    far = drawn_far_rows(rng, X, model.about.counts)
     laws.hidden_is_a_law(model, far, "hidden of far rows", may_refuse=True)
     if model.about.labels:
         laws.scores_are_numbers(model, far, may_refuse=True)
+
+
+def drawn_far_rows(rng: np.random.Generator, X: Any, counts: bool = False) -> Any:
+    """Three rows of numbers, or of cells if the table has such."""
+    far = rng.choice(FAR, size=(3, X.shape[1]))
+    if counts:
+        far = np.abs(np.floor(far))
+    if X.dtype == object:
+        far = far_cells(rng, X, far)
+    far[rng.random(far.shape) < 0.3] = None if X.dtype == object else np.nan
+    return far
+
+
+def far_cells(rng: np.random.Generator, X: Any, far: Array) -> Any:
+    """The same of rows of cells: words that no fit saw beside those that it did."""
+    made = far.astype(object)
+    for place in range(X.shape[1]):
+        known = [cell for cell in X[:, place] if isinstance(cell, str | bool)]
+        if known:
+            every = [*known, *words.LABELS, *map(str, FAR)]
+            made[:, place] = [every[i] for i in rng.integers(len(every), size=len(far))]
+    return made
 
 
 def _climbs_alike(model: Any) -> bool:
@@ -125,7 +166,7 @@ def _climbs_alike(model: Any) -> bool:
     return model.lower_bound_ is not None or model.refine is None
 
 
-def other_order(rng: np.random.Generator, model: Any, X: Array, weight: Any) -> None:
+def other_order(rng: np.random.Generator, model: Any, X: Any, weight: Any) -> None:
     """The same rows, shuffled."""
     order = rng.permutation(len(X))
     if not _climbs_alike(model) or not model.converged_ or getattr(model, "tol", 0.0) > LOOSE:
@@ -134,7 +175,7 @@ def other_order(rng: np.random.Generator, model: Any, X: Array, weight: Any) -> 
     laws.order_is_immaterial(model, shuffled, X)
 
 
-def one_component(model: Any, X: Array, weight: Any) -> None:
+def one_component(model: Any, X: Any, weight: Any) -> None:
     """Where the likelihood alone decides, and nothing was cut short."""
     free = model.lower_bound_ is not None and model.outliers is None and model.converged_
     if not free or model.n_components_ == 1:

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.attack import laws
+from benchmarks.attack import laws, options
 from benchmarks.attack.damage import damaged
 from benchmarks.attack.defect import Defect, check
+from benchmarks.attack.filled import is_gap
 from benchmarks.attack.ours import is_ours, where
 from halfseen import ModelFileError
 from halfseen.estimators.stored import kind_of
@@ -29,29 +30,57 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+N_ROWS = 200
+RICH = 2
+"""Of the tables the first that has everything that tables of numbers have."""
+
+
 class Good(NamedTuple):
     """A model, its file, and a table it knows."""
 
     data: bytes
-    X: Array
+    X: Any
     gives: dict[str, Any]  # what is NaN in its answers, by verb
 
 
 @cache
 def good_models() -> list[Good]:
-    """Two of each in the registry: plain, and with wild cells, spikes, gaps and a constant."""
-    found = []
+    """Of each in the registry one of every form that its options and tables give its file."""
+    found, forms = [], set()
     for name, kind in MODELS.items():
-        rng = np.random.default_rng(1)
-        rates = np.array([[2.0, 9, 4, 12], [10, 3, 9, 2]])[np.arange(300) % 2]
-        X = rng.poisson(rates * rng.gamma(5, 0.2, (300, 1))).astype(float)
-        odd = np.column_stack([X, np.full(300, 3.0), np.full(300, np.nan)])
-        odd[:3, 0], odd[::3, 1], odd[:, 3], odd[5:40, 2] = 900.0, 0.0, np.arange(300) % 2, np.nan
-        for table, k in ((X, 1), (X, 2), (odd, 2)):
-            model = kind(k, random_state=0).fit(table)
-            data = dumps(model, kind_of(kind))
-            found.append(Good(data, table[:6], answers(loads(data, name, kinds()), table[:6])))
+        for chosen in options.each_alone(kind):
+            for table, k in tables_for(kind)[RICH if chosen else 0 :]:
+                try:
+                    model = kind(k, **options.hasty(kind) | chosen).fit(table)
+                except ValueError:
+                    continue  # what it needs others for
+                data = dumps(model, kind_of(kind))
+                form = form_of(name, data)
+                if form not in forms:
+                    forms.add(form)
+                    loaded = loads(data, name, kinds())
+                    found.append(Good(data, table[:6], answers(loaded, table[:6])))
     return found
+
+
+def tables_for(kind: Any) -> list[tuple[Any, int]]:
+    """Tables, and how many components of them: plain, and with all that tables may have."""
+    rng = np.random.default_rng(1)
+    rates = np.array([[2.0, 9, 4, 12], [10, 3, 9, 2]])[np.arange(N_ROWS) % 2]
+    X = rng.poisson(rates * rng.gamma(5, 0.2, (N_ROWS, 1))).astype(float)
+    odd = np.column_stack([X, np.full(N_ROWS, 3.0), np.full(N_ROWS, np.nan)])
+    odd[:3, 0], odd[::3, 1], odd[:, 3], odd[5:40, 2] = 900.0, 0.0, np.arange(N_ROWS) % 2, np.nan
+    cells = np.column_stack([odd, X]).astype(object)
+    cells[:, 3] = np.where(X[:, 3] > 6, "high", "low")
+    cells[:, 7] = np.array(["a", "b", "c", None], dtype=object)[X[:, 1].astype(int) % 4]
+    cells[:, 8] = X[:, 2] + rng.normal(size=N_ROWS)
+    return [(X, 1), (X, 2), (odd, 2), *([(cells, 2)] if kind.takes_kinds else [])]
+
+
+def form_of(name: str, data: bytes) -> Any:
+    """What is in a file: which arrays, their sides, and where they say that there is nothing."""
+    arrays = unpack(data, "it")[1]
+    return name, tuple((n, a.shape, np.isnan(a).tobytes()) for n, a in sorted(arrays.items()))
 
 
 def ready() -> None:
@@ -64,15 +93,28 @@ def kinds() -> dict[str, Any]:
     return {kind.name: kind for kind in map(kind_of, MODELS.values())}
 
 
-def answers(model: Any, X: Array) -> dict[str, Any]:
+def answers(model: Any, X: Any) -> dict[str, Any]:
     """All that is said of a table."""
-    return {
+    said = {
         "hidden": model.hidden(X),
         "score_samples": model.score_samples(X[:2]),
         "unusual": model.unusual(X),
-        "impute": np.asarray(model.impute(X), dtype=float),
-        "sample": np.asarray(model.sample(3)[0], dtype=float),
+        "impute": model.impute(X),
+        "draws": model.impute(X, draws=1)[0],
+        "sample": model.sample(3)[0],
     }
+    if hasattr(model, "surprisal"):
+        said |= {"surprisal": model.surprisal(X), "dependence": model.dependence()}
+        said |= {"explain": [len(str(model.explain()))]}
+    return {verb: _as_numbers(np.asarray(found)) for verb, found in said.items()}
+
+
+def _as_numbers(found: Any) -> Array:
+    """What was said, with zeros for words."""
+    if found.dtype.kind != "O":
+        return np.asarray(found, dtype=float)
+    flat = [0.0 if isinstance(c, str) else np.nan if is_gap(c) else float(c) for c in found.flat]
+    return np.array(flat).reshape(found.shape)
 
 
 def attack(seed: int, folder: Path) -> str:
@@ -145,9 +187,10 @@ def _text(rng: Rng, metadata: dict[str, str], arrays: dict[str, Any]) -> str:
     content = json.loads(metadata[section])
     place, value = content, VALUES[rng.integers(len(VALUES))]
     key = list(place)[rng.integers(len(place))]
-    while isinstance(place[key], dict) and place[key] and rng.random() < 0.8:
+    while isinstance(place[key], dict | list) and place[key] and rng.random() < 0.8:
         place = place[key]
-        key = list(place)[rng.integers(len(place))]
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = keys[rng.integers(len(keys))]
     place[key] = value
     metadata[section] = json.dumps(content)
     return f"{section} {key} = {value!r}"

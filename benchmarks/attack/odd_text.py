@@ -1,8 +1,8 @@
 """Tables of text as people and programs write them."""
 
-import numpy as np
+from typing import Any
 
-from halfseen.rows.arrays import Array
+import numpy as np
 
 Rng = np.random.Generator
 NAMES = (
@@ -21,9 +21,14 @@ CELLS = (
 ENCODINGS = ("utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16", "utf-16-le", "utf-32", "cp437")
 
 
-def odd_text(rng: Rng, X: Array, delimiter: str) -> bytes:
-    """A table as text, right as a whole and odd in some ways."""
-    names = [f"c{i}" for i in range(X.shape[1])]
+def names_of(X: Any) -> list[str]:
+    """What columns are called that have no odd name."""
+    return [f"c{i}" for i in range(X.shape[1])]
+
+
+def odd_text(rng: Rng, X: Any, delimiter: str) -> bytes:
+    """A table of numbers or cells as text, right as a whole and odd in some ways."""
+    names = names_of(X)
     if rng.random() < 0.4:
         names = [NAMES[rng.integers(len(NAMES))] if rng.random() < 0.5 else name for name in names]
     odd = 0.0 if rng.random() < 0.5 else float(rng.choice([0.01, 0.1, 0.6]))
@@ -34,7 +39,7 @@ def odd_text(rng: Rng, X: Array, delimiter: str) -> bytes:
             [
                 CELLS[rng.integers(len(CELLS))]
                 if rng.random() < odd and column in (None, i)
-                else _written(rng, value)
+                else _written(rng, value, delimiter)
                 for i, value in enumerate(row)
             ]
         )
@@ -55,7 +60,9 @@ def _quoted(name: str, delimiter: str) -> str:
     return name
 
 
-def _written(rng: Rng, value: float) -> str:
-    if np.isnan(value):
+def _written(rng: Rng, value: Any, delimiter: str) -> str:
+    if value is None or value != value:
         return ["", "NA", "nan"][rng.integers(3)]
+    if not isinstance(value, float):
+        return _quoted(str(value), delimiter)
     return f"{value:g}" if rng.random() < 0.5 else repr(float(value))

@@ -39,6 +39,7 @@ class Tally:
     words: Counter[str] = field(default_factory=Counter)
     defects: list[Found] = field(default_factory=list)
     slowest: tuple[float, int] = (0.0, 0)  # seconds, seed
+    most_work: float = 0.0  # seconds of processor, which others on the machine do not add to
     lock: Any = field(default_factory=Lock)
 
     def add(self, line: dict[str, Any]) -> None:
@@ -46,6 +47,7 @@ class Tally:
         with self.lock:
             self.words[line["word"]] += 1
             self.slowest = max(self.slowest, (line["took"], line["seed"]))
+            self.most_work = max(self.most_work, line["worked"])
             if line["defect"]:
                 found = Found(line["seed"], line["word"], line["details"])
                 self.defects.append(found)
@@ -100,7 +102,8 @@ def _lane(
             told.seek(0)
             law = _death(process.returncode, told.read(), limit)
         seed = first if begun is None else begun
-        tally.add({"word": law[0], "details": law[1], "defect": True, "took": 0.0, "seed": seed})
+        line = {"word": law[0], "details": law[1], "seed": seed}
+        tally.add(line | {"defect": True, "took": 0.0, "worked": 0.0})
         first = seed + step
 
 

@@ -53,12 +53,12 @@ def main() -> None:
         print(json.dumps({"begins": seed}), file=said, flush=True)
         with tempfile.TemporaryDirectory(prefix="attack-") as folder:
             faulthandler.dump_traceback_later(options.limit, exit=True)
-            start = time.monotonic()
+            start, idle = time.monotonic(), time.process_time()
             word, details, defect = outcome(attack, seed, Path(folder))
             faulthandler.cancel_dump_traceback_later()
-        took = time.monotonic() - start
-        line = {"seed": seed, "word": word, "details": details, "defect": defect, "took": took}
-        print(json.dumps(line), file=said, flush=True)
+        times = {"took": time.monotonic() - start, "worked": time.process_time() - idle}
+        line = {"seed": seed, "word": word, "details": details, "defect": defect}
+        print(json.dumps(line | times), file=said, flush=True)
 
 
 if __name__ == "__main__":

@@ -5,19 +5,34 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import typer
 
-from benchmarks.attack import commands, files, laws, learning, model_files, options, ours, watch
+from benchmarks import results_file
+from benchmarks.attack import (
+    commands,
+    files,
+    filled,
+    filling,
+    laws,
+    learning,
+    model_files,
+    options,
+    ours,
+    watch,
+    words,
+)
 from benchmarks.attack.__main__ import main
 from benchmarks.attack.containers import CONTAINERS, as_floats
 from benchmarks.attack.defect import Defect
 from benchmarks.attack.kinds import KINDS, Kind
+from benchmarks.attack.word_containers import WORD_CONTAINERS, as_cells
 from benchmarks.attack.worker import outcome
-from halfseen import DataError
+from halfseen import DataError, Imputer
 from halfseen.method.learned import declared
 from halfseen.models import MODELS
 from halfseen.tables.formats import FORMATS
@@ -36,7 +51,9 @@ def told(tally):
     return [watch.again(tally.kind, found) for found in tally.defects]
 
 
-@pytest.mark.parametrize(("kind", "number"), [("tables", 200), ("files", 60), ("models", 200)])
+@pytest.mark.parametrize(
+    ("kind", "number"), [("tables", 200), ("gaps", 100), ("files", 60), ("models", 200)]
+)
 def test_a_short_attack_finds_no_defect(kind, number):
     tally = watch.attacked(kind, number, math.inf, 0, jobs=1)
     assert told(tally) == []
@@ -74,14 +91,16 @@ def test_commands_that_break_their_promises_are_noticed():
     assert done.stdout.splitlines() == list(CARELESS)
 
 
-def test_the_program_fails_on_a_defect_and_only_then(monkeypatch, capsys):
+def test_the_program_fails_on_a_defect_and_only_then(monkeypatch, capsys, tmp_path):
     def attacked(kind, number, seconds, seed, jobs, limit):
         tally = watch.Tally(kind)
         for one in range(seed, seed + number):
             defect = kind == "files"
-            tally.add({"word": "it", "details": "", "defect": defect, "took": 0.0, "seed": one})
+            line = {"word": "it", "details": "", "defect": defect, "seed": one}
+            tally.add(line | {"took": 1.0, "worked": 0.25})
         return tally
 
+    monkeypatch.setattr(results_file, "FOLDER", tmp_path)
     monkeypatch.setattr("benchmarks.attack.__main__.attacked", attacked)
     assert main(["tables", "--number", "2"]) == 0
     assert "tables: 2 attacks in" in capsys.readouterr().out
@@ -91,6 +110,18 @@ def test_the_program_fails_on_a_defect_and_only_then(monkeypatch, capsys):
     assert "tables: 100000 attacks in" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["nothing"])
+    assert not list(tmp_path.iterdir())
+    for seed in ("5", "90"):
+        main(["tables", "--number", "3", "--seed", seed, "--keep"])
+    assert results_file.figures("attack") == {
+        "tables": {
+            "attacks": 6,
+            "defects": 0,
+            "slowest": 0.2,
+            "runs": [{"seed": 5, "attacks": 3}, {"seed": 90, "attacks": 3}],
+            "outcomes": {"it": 6},
+        }
+    }
 
 
 def test_what_was_raised_on_purpose_is_told_from_what_was_not():
@@ -113,16 +144,41 @@ def test_what_was_raised_on_purpose_is_told_from_what_was_not():
 
 @every_model
 def test_every_option_that_is_documented_is_drawn(name):
-    known = options.documented(name)
+    known = options.documented(MODELS[name])
     assert set(known) == set(MODELS[name]().get_params())
     assert all(choices for option, choices in known.items()), known
     rng = np.random.default_rng(0)
-    drawn = [options.draw(rng, name, (50, 6)) for _ in range(3000)]
+    drawn = [options.draw(rng, MODELS[name], (50, 6)) for _ in range(3000)]
     for option, choices in known.items():
         usual = {repr(MODELS[name]().get_params()[option])}
         seen = {repr(one[option]) for one in drawn if option in one} | usual
         if isinstance(choices[0], str):
             assert seen >= {repr(choice) for choice in choices}, option
+
+
+def test_every_option_of_imputers_is_drawn():
+    known = options.documented(Imputer)
+    assert set(known) == set(Imputer().get_params())
+    rng = np.random.default_rng(0)
+    drawn = [filling.drawn_options(rng) for _ in range(300)]
+    for option in {*known} - {"kinds", "verbose"}:
+        assert len({repr(one[option]) for one in drawn if option in one}) > 1, option
+
+
+def test_every_choice_of_a_fit_is_drawn_on_the_command_line(monkeypatch, tmp_path):
+    said = []
+    monkeypatch.setattr(
+        commands,
+        "run",
+        lambda *words: said.append(words) or SimpleNamespace(exit_code=1, stderr=""),
+    )
+    rng = np.random.default_rng(0)
+    for _ in range(800):
+        commands.fit(rng, tmp_path / "t.csv", tmp_path / "m", ["c0"])
+    pairs = {pair for words in said for pair in pairwise(words)}
+    assert {option for option, _ in pairs} > {"--model", "--covariance", "--gaps", "--kind"}
+    for option, every in commands.choices("fit").items():
+        assert {(option, one) for one in every} <= pairs
 
 
 def test_files_of_every_format_are_written():
@@ -138,6 +194,25 @@ def test_containers_hold_the_numbers_that_they_are_said_to(container):
     elif container == "masked":
         given = given.filled(np.nan)
     np.testing.assert_array_equal(as_floats(given), numbers)
+
+
+@pytest.mark.parametrize("container", WORD_CONTAINERS)
+def test_containers_of_words_hold_the_cells_that_they_are_said_to(container):
+    X = np.array([["a", 2.0, True], ["b", 4.0, False], ["a", None, None]], dtype=object)
+    given, cells = WORD_CONTAINERS[container](np.random.default_rng(0), X)
+    back = as_cells(given)
+    assert back.shape == cells.shape
+    for now, was in zip(back.flat, cells.flat, strict=True):
+        assert filled.is_gap(now) if was is None else filled.same(was, now)
+
+
+@pytest.mark.parametrize("way", words.WAYS)
+def test_words_are_drawn_for_every_cell_and_gaps_stay(way, monkeypatch):
+    monkeypatch.setattr(words, "WAYS", {way: (1.0, words.WAYS[way][1])})
+    monkeypatch.setattr(words, "WORDED", 1.0)
+    X = np.where(np.arange(40).reshape(20, 2) % 7 == 0, np.nan, np.arange(40.0).reshape(20, 2))
+    cells = words.draw(np.random.default_rng(0), X)
+    np.testing.assert_array_equal(filled.gaps_in(cells), np.isnan(X))
 
 
 def table(about):
@@ -225,22 +300,82 @@ def test_shares_of_the_unusual_that_are_none_are_noticed(value, learned):
 
 def test_tables_that_are_filled_wrongly_are_noticed(learned):
     model, X = learned
-    gaps, filled = np.isnan(X), model.impute(X)
+    gaps, right = np.isnan(X), model.impute(X)
     wrong = {
-        "changes the shape": filled[:-1],
-        "touches observed cells": filled + 1e-9,
+        "changes the shape": right[:-1],
+        "touches observed cells": right + 1e-9,
         "leaves gaps": X,
-        "beyond what was seen": np.where(gaps, 1e6, filled),
+        "beyond what was seen": np.where(gaps, 1e6, right),
     }
     for law, table in wrong.items():
-        assert noticed(law, laws.check_filled, model, X, table)
+        known = laws.learned_columns(model), model.value_ranges_
+        assert noticed(law, filled.check_filled, X, table, *known)
         model.impute = lambda X, table=table, **options: [table]
         assert noticed(law, laws.gaps_are_filled, model, X, X, draws=1)
     for spread in (-1.0, np.inf):
-        model.impute = lambda X, s=spread, **options: (filled, np.where(gaps, s, 0.0))
+        model.impute = lambda X, s=spread, **options: (right, np.where(gaps, s, 0.0))
         assert noticed("std", laws.gaps_are_filled, model, X, X, return_std=True)
-    model.impute = lambda X, **options: (filled, np.ones(X.shape))
+    model.impute = lambda X, **options: (right, np.ones(X.shape))
     assert noticed("std to observed", laws.gaps_are_filled, model, X, X, return_std=True)
+
+
+WORDS = np.array([["a", 1.0, "x"], [None, 3.0, "x"], ["b", None, None]], dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("law", "change"),
+    [
+        ("changes the shape", lambda made: made[:-1]),
+        ("touches observed cells", lambda made: with_object(made, (0, 0), "b")),
+        ("touches observed cells", lambda made: with_object(made, (0, 1), 1.5)),
+        ("leaves gaps", lambda made: with_object(made, (1, 0), "NA")),
+        ("beyond what was seen", lambda made: with_object(made, (1, 0), "c")),
+        ("beyond what was seen", lambda made: with_object(made, (2, 1), 3.5)),
+        ("fills what was never seen", lambda made: with_object(made, (2, 2), "x")),
+    ],
+)
+def test_tables_of_words_that_are_filled_wrongly_are_noticed(law, change):
+    made = np.array([["a", 1.0, "x"], ["b", 3.0, "x"], ["b", 2.0, None]], dtype=object)
+    known = np.array([True, True, False]), np.array([[0.0, 1.0, 0.0], [1.0, 3.0, 0.0]])
+    filled.check_filled(WORDS, made, *known)
+    assert noticed(law, filled.check_filled, WORDS, change(made), *known)
+
+
+def with_object(made, place, cell):
+    made = made.copy()
+    made[place] = cell
+    return made
+
+
+@pytest.mark.parametrize("wrong", [[[0.5, 0.6]], [[np.nan, 1.0]], [[-0.5, 1.5]], [[0.5, 0.5]] * 2])
+def test_chances_that_are_none_are_noticed(wrong):
+    filled.check_chances({"a": np.array([[0.25, 0.75]])}, 1)
+    assert noticed("chances", filled.check_chances, {"a": np.array(wrong)}, 1)
+
+
+def test_imputers_that_fill_wrongly_are_noticed(monkeypatch):
+    X = table(next(iter(MODELS.values())).about)
+    right = Imputer().fit(X)
+    filling.hold_to_laws(np.random.default_rng(0), right, X, X)
+    monkeypatch.setattr(Imputer, "transform", lambda self, X, **options: X)
+    assert noticed("leaves gaps", filling.hold_to_laws, np.random.default_rng(0), right, X, X)
+
+
+def test_other_words_about_cells_that_are_wrong_are_noticed():
+    X = table(next(iter(MODELS.values())).about)
+    right = {"surprisal": lambda X: np.zeros(X.shape), "kept_features_": np.ones(4, bool)}
+    wrong = {
+        "surprisal is NaN": {"surprisal": lambda X: np.full(X.shape, np.nan)},
+        "surprisal is infinite": {"surprisal": lambda X: np.full(X.shape, np.inf)},
+        "surprisal has another": {"surprisal": lambda X: np.zeros(4)},
+        "dependence is negative": {"dependence": lambda: -np.ones((2, 2))},
+        "dependence is infinite": {"dependence": lambda: np.full((2, 2), np.inf)},
+        "dependence is not mutual": {"dependence": lambda: np.array([[0.0, 1.0], [2.0, 0.0]])},
+        "says nan": {"explain": lambda: "about nan of it"},
+    }
+    for law, answers in wrong.items():
+        model = SimpleNamespace(**right | answers)
+        assert noticed(law, laws.cells_are_told_apart, model, X)
 
 
 def test_other_answers_that_are_wrong_are_noticed(learned, monkeypatch):
