@@ -23,6 +23,7 @@ from halfseen.models import MODELS
 
 Rng = np.random.Generator
 ready = learning.ready
+DAMAGED = 0.5
 MANY_COLUMNS = 10**5
 """That a file may say it has. All commands on ten times as many take minutes of work, each column
 being told of, which on a busy machine cannot be told from a hang."""
@@ -123,7 +124,7 @@ def attack(seed: int, folder: Path) -> str:
     if rng.random() < 0.5 and ending not in OF_NUMBERS:
         X = words.draw(rng, X)
     data = WRITERS[ending](rng, X)
-    if rng.random() < 0.7:
+    if rng.random() < DAMAGED:
         data = damaged(rng, data)
     called = ending if rng.random() < 0.95 else list(WRITERS)[rng.integers(len(WRITERS))]
     path, model = folder / f"t{called}", folder / "m.halfseen"

@@ -36,8 +36,9 @@ RICH = 2
 
 
 class Good(NamedTuple):
-    """A model, its file, and a table it knows."""
+    """The name of a model, its file, and a table it knows."""
 
+    model: str
     data: bytes
     X: Any
     gives: dict[str, Any]  # what is NaN in its answers, by verb
@@ -59,7 +60,7 @@ def good_models() -> list[Good]:
                 if form not in forms:
                     forms.add(form)
                     loaded = loads(data, name, kinds())
-                    found.append(Good(data, table[:6], answers(loaded, table[:6])))
+                    found.append(Good(name, data, table[:6], answers(loaded, table[:6])))
     return found
 
 

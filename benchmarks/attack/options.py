@@ -66,7 +66,7 @@ def each_alone(kind: type) -> Iterator[dict[str, Any]]:
     """No option, and every choice in words of every option."""
     yield {}
     for option, choices in documented(kind).items():
-        for choice in choices:
+        for choice in dict.fromkeys(choices):
             if isinstance(choice, str) and choice not in ("auto", DEAR.get(option)):
                 yield {option: choice}
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.attack.model_files import good_models
 from halfseen import GaussianMixture, LatentClass, ModelFileError, load
 from halfseen.estimators.stored import kind_of
 from halfseen.method.learned import declared
@@ -65,6 +66,31 @@ def test_what_is_learned_is_finite_and_on_its_scale_in_every_model(path):
                 values[place] = wrong
 
             assert f"'{one.name}' holds" in _refused(_with_array(data, name, change))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model", MODELS)
+def test_no_form_of_any_model_is_loaded_with_numbers_that_no_fit_gives(model):
+    """Also of covariances between columns, of words, and of gaps that tell."""
+    tried = 0
+    for data in (good.data for good in good_models() if good.model == model):
+        known, estimator = unpack(data, "it")[1], loads(data, "it", KINDS)
+        kept = np.flatnonzero(estimator.kept_features_)[0]
+        axes = estimator._model().axes
+        for one in declared(estimator.learns(vars(estimator))):
+            name, sides = f"learned.{one.name}", axes.get(one.field, one.axes[-1])
+            if name not in known or not known[name].size:
+                continue
+            place = tuple(kept if side in "de" else 0 for side in sides)
+            for wrong in (np.inf, -np.inf, *WRONG.get(one.scale, ())):
+
+                def change(values, wrong=wrong, place=place):
+                    values[place] = wrong
+
+                words = _refused(_with_array(data, name, change))
+                assert f"'{one.name}' holds" in words or "fit together" in words
+                tried += 1
+    assert tried > 20
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
