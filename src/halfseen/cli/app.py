@@ -6,6 +6,7 @@ import sys
 import warnings
 from contextlib import suppress
 from importlib import import_module
+from inspect import cleandoc
 from io import TextIOWrapper
 from typing import Any
 
@@ -84,7 +85,8 @@ class Commands(TyperGroup):
 def _loaded(name: str) -> Any:
     one = typer.Typer(add_completion=False, rich_markup_mode=None)
     function = getattr(import_module(f"halfseen.cli.{name}"), name)
-    one.command(name)(function)
+    # Docstrings are raw, and a line of \\b before what is not to be wrapped is two signs there.
+    one.command(name, help=cleandoc(function.__doc__ or "").replace("\\b\n", "\b\n"))(function)
     return typer.main.get_command(one)
 
 

@@ -9,29 +9,40 @@ import numpy as np
 import typer
 
 from halfseen import load
+from halfseen.cli.gaps_told import Gaps
+from halfseen.cli.kinds import KindOf, said
 from halfseen.cli.options import (
-    Data,
     Force,
     ForSpreadsheets,
     Json,
     Keep,
     MissingValues,
-    ModelFile,
     check_writable,
     listed,
 )
 from halfseen.cli.progress import over_rows
 from halfseen.cli.reading.beside import Beside
 from halfseen.cli.reading.filled_chunks import Filled
+from halfseen.cli.reading.fills import ByImputer, ByModel, Fills
 from halfseen.cli.reading.fitting import fitting
+from halfseen.cli.reading.imputed_table import Asked, learned_from
 from halfseen.cli.reading.kept_columns import kept_names
 from halfseen.cli.results import beside, check_kind, table_file
 from halfseen.cli.voice import Voice
 
 
 def impute(
-    model: ModelFile,
-    data: Data,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[MODEL] DATA",
+            help="A model written by 'halfseen fit', if there is one, and the table: .csv, .tsv "
+            "(.gz too), .parquet, .feather, .arrow, .npy, .npz or .mtx; or a folder of files of "
+            "one kind.",
+            exists=True,
+            readable=True,
+        ),
+    ],
     out: Annotated[
         Path, typer.Option(help="Where to write: .csv, .tsv (.gz), .parquet, .feather.")
     ],
@@ -62,36 +73,67 @@ def impute(
         ),
     ] = False,
     seed: Annotated[int | None, typer.Option(min=0, help="Makes --draws repeatable.")] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Without a model: learn from these columns, and fill them, only: 'age,pulse'.",
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Without a model: neither use nor fill these columns."),
+    ] = None,
+    kind: KindOf = None,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(help="Without a model: learn for no longer than that, nearly."),
+    ] = None,
     missing_values: MissingValues = "",
     for_spreadsheets: ForSpreadsheets = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    r"""Fill the gaps of a table by what the model expects given the rest of the row.
+    r"""Fill the gaps of a table by what is expected given the rest of the row.
+
+    Without a model, how to fill them is learned from the table itself, by mixtures and regressions
+    that are made for that, and all columns are written: those that are not used (--drop, names,
+    dates and the like) as they are. With a model, gaps are filled by what it expects, and its
+    columns are written.
 
     Known values and the order of rows stay as they are. Nothing is filled in beyond the values that
-    a column held when the model was fitted, and columns of whole numbers, or of few values, get
-    such (--expected for averages); columns of words get the likeliest. A column on a log scale is
-    filled with its geometric mean.
+    a column held in the table that was learned from, and columns of whole numbers, or of few
+    values, get such (--expected for averages); columns of words get the likeliest. A column on a
+    log scale is filled with its geometric mean.
 
     \b
     For example:
+      halfseen impute patients.csv --out filled.csv
+      halfseen impute patients.csv --out filled.csv --draws 20 --seed 1
       halfseen impute patients.halfseen patients.csv --out filled.csv --keep id
       halfseen impute patients.halfseen new.parquet --out filled.parquet --keep '*' --std
-      halfseen impute patients.halfseen patients.csv --out filled.csv --draws 20 --seed 1
     """
+    model, data = _model_and_data(paths)
     check_kind(out)
     outs = _outs(out, draws, std)
     for path in outs:
-        check_writable(path, force, model, data)
+        check_writable(path, force, *paths)
     voice = Voice(as_json)
-    learned = load(model)
-    given = fitting(learned, data, listed(missing_values))
+    asked = Asked(listed(columns), listed(drop), said(kind), max_seconds)
+    missing = listed(missing_values)
+    if model is None:
+        settings = {"draws": draws, "random_state": seed, "possible": not expected}
+        fills: Fills = ByImputer(learned_from(voice, data, asked, missing, **settings))
+    else:
+        _check_alone(asked)
+        fills = ByModel(load(model), not expected)
+    given = fitting(fills.estimator, data, missing)
     names = given.source.names
-    kept = kept_names(given, listed(keep), names)
+    everything = ["*"] if model is None and given.source.named else []
+    kept = kept_names(given, listed(keep) or everything, names)
     wanted = {*kept, *names}
     order = [name for name in given.source.all_names if name in wanted]
-    others, filled = Beside(given.source, kept), Filled(learned, given, draws, std, not expected)
+    others, filled = Beside(given.source, kept), Filled(fills, given, draws, std, not expected)
     filled.seed = np.random.SeedSequence(seed).entropy
     with voice.listening(), given.reckoning(), given.unseen_told(), ExitStack() as files:
         writers = [
@@ -101,20 +143,42 @@ def impute(
         for chunk in over_rows(voice, "Filling gaps", given, dense=True):
             taken = others.take(chunk.n_rows)
             for write, own in zip(writers, filled.of(chunk), strict=True):
-                columns = taken | own
-                write({name: columns[name] for name in order})
-    voice.note(f"{filled.n_gaps - filled.n_left:,} gaps in {filled.n_rows:,} rows were filled.")
+                both = taken | own
+                write({name: both[name] for name in order})
+    voice.note(f"{filled.n_filled:,} gaps in {filled.n_rows:,} rows were filled.")
+    gaps = Gaps.of(names, filled, fills.explained)
+    gaps.tell(voice)
     if filled.n_left:
-        voice.note(f"{filled.n_left:,} gaps stay, in columns that the model never saw a value of.")
+        voice.note(f"{filled.n_left:,} gaps stay, in columns of which no value was ever seen.")
     _tell(voice, outs, std)
     voice.finish(
         table=str(outs[0]),
         tables=[str(path) for path in (outs if draws else outs[:1])],
         standard_deviations=str(outs[1]) if std else None,
         n_rows=filled.n_rows,
-        n_filled=filled.n_gaps - filled.n_left,
+        n_filled=filled.n_filled,
         columns=order,
+        gaps=gaps.as_dicts,
     )
+
+
+def _model_and_data(paths: Sequence[Path]) -> tuple[Path | None, Path]:
+    """The model, if there is one, and the table."""
+    if len(paths) > 2:
+        raise ValueError(
+            f"Give a model and a table, or a table alone. Got {len(paths)} paths instead; a folder "
+            "of files of one kind is one table."
+        )
+    return (None, paths[0]) if len(paths) == 1 else (paths[0], paths[1])
+
+
+def _check_alone(asked: Asked) -> None:
+    """Refuse options of learning where a model was learned already."""
+    if asked.options:
+        raise ValueError(
+            f"{asked.options[0]} is for learning from the table itself, and a model is given. "
+            f"Leave out {asked.options[0]}, or the model."
+        )
 
 
 def _outs(out: Path, draws: int | None, std: bool) -> list[Path]:

@@ -15,7 +15,7 @@ OPTIONS = {
     "scale": "--scale",
     "gaps": "--gaps",
 }
-ALONE = {"random_state": "--seed", "moments": "--moments"}
+ALONE = {"random_state": "--seed", "moments": "--moments", "max_seconds": "--max-seconds"}
 """Options of parameters that are named by themselves."""
 PHRASES = {
     "name it in missing_values (show_text=True shows it)": "name it with --missing-values "

@@ -55,8 +55,9 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     add_indicator : bool, default=False
         Add a column for each column with gaps, which says where they were.
     possible : bool, default=True
-        Fill only with values that a column can have: whole numbers where it has no others. If
-        not, numbers are filled with what is expected, which is nearer on average.
+        Fill only with values that a column can have: whole numbers where it has no others, no more
+        decimals than its values have, and the median of ratings. If not, numbers are filled with
+        what is expected, which is nearer on average.
     max_seconds : float or None, default=None
         Fit no longer than that, nearly: fewer mixtures, and columns that are not regressed.
     random_state : int, RandomState or None, default=None
@@ -77,8 +78,10 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Of large tables at most about 100,000 rows are learned from, so that files and batches of any
-    length can be. An imputer has no file of its own yet: keep it with ``pickle`` or ``joblib``.
+    Of large tables at most about 100,000 rows are learned from, so that files, batches and Dask
+    collections of any length can be. Batches and partitions are filled one at a time; a file that
+    does not fit into memory is filled by ``halfseen impute`` on the command line. An imputer has no
+    file of its own yet: keep it with ``pickle`` or ``joblib``.
 
     References
     ----------
@@ -159,7 +162,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The table to fill, of the columns that were learned.
         return_std : bool, default=False
             Return also how far off each fill is likely to be: a standard deviation, zero where
-            the cell was observed and NaN in columns that are not used; of a category, the
+            the cell was observed and NaN in columns that are not used; of words and codes, the
             probability that it is another.
         """
         check_is_fitted(self)

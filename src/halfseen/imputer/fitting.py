@@ -25,6 +25,8 @@ from halfseen.tables.coding import Coding
 MOST_CELLS = 2_500_000
 FEWEST_MOST, MOST_ROWS = 5_000, 100_000
 """Rows that are learned from: as many as the features of all of them have room for in memory."""
+MOST_DECIMALS = 5
+"""Of values that were rounded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,16 @@ class Learned:
     constants: Array  # (d,) of the others; NaN if they were never observed
     possible: PossibleValues
     gappy: Mask  # (d,)      columns that had gaps
+    decimals: Array  # (d,)  that values have at most; infinite if there is no telling
     chains: tuple[Chain, ...] = ()  # for draws
+
+    @property
+    def explained(self) -> Array:
+        """How much the others tell of each column, from 0 to 1; NaN where that is not known."""
+        found = np.full(len(self.kept), np.nan)
+        if self.filler is not None:
+            found[self.kept] = self.filler.explained
+        return found
 
     def filled(self, rows: Rows, possible: bool) -> tuple[Array, Array]:
         """What cells are filled with, and how far off that is likely to be; (n, d) each."""
@@ -45,10 +56,16 @@ class Learned:
         spread = np.where(np.isnan(mean), np.nan, 0.0)
         if self.filler is not None:
             fill = self.filler.fills
-            both = gathered(rows.select(self.kept), lambda block: np.hstack(fill(block)))
+            both = gathered(rows.select(self.kept), lambda block: np.hstack(fill(block, possible)))
             mean[:, self.kept], spread[:, self.kept] = np.hsplit(both, 2)
-        limited = self.possible.nearest if possible else self.possible.within
-        return limited(mean), spread
+        return self._possible(mean) if possible else self.possible.within(mean), spread
+
+    def _possible(self, values: Array) -> Array:
+        """The nearest of the values (n, d) that columns can have."""
+        found = self.possible.nearest(values)
+        for j in np.flatnonzero(np.isfinite(self.decimals)):
+            found[:, j] = np.round(found[:, j], int(self.decimals[j]))
+        return found
 
     def drawn(self, rows: MemoryRows, number: int, random: Any) -> list[Array]:
         """Tables (n, d) whose gaps are drawn, by a chain each."""
@@ -59,7 +76,7 @@ class Learned:
             table = np.where(np.isnan(rows.table), mean, rows.table)
             known = ~np.isnan(rows.table[:, self.kept])
             table[:, self.kept] = chain.drawn(table[:, self.kept], known, SWEEPS, own)
-            tables.append(table)
+            tables.append(self._possible(table))
         return tables
 
     def probabilities(self, rows: Rows) -> dict[str, Array]:
@@ -118,7 +135,7 @@ def learned_from(rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock
             filler = learned(part, own.of_kept(), classes, seed, clock)
     gappy = (seen.sums.observed_fraction < 1) & ~coding.left_out
     possible = PossibleValues.of(seen.sums)
-    found = Learned(filler, own.kept, constants, possible, gappy)
+    found = Learned(filler, own.kept, constants, possible, gappy, _decimals(some.table))
     if not draws or filler is None:
         return found
     table, kept = some.table[:, own.kept], own.kept
@@ -127,6 +144,18 @@ def learned_from(rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock
     whole = (possible.step > 0)[kept] | filler.spiked
     chains = chains_for(filler.view, filled, known, whole, draws, seed)
     return replace(found, chains=chains)
+
+
+def _decimals(table: Array) -> Array:
+    """How many decimals the values of each column have at most; infinite if many, or none."""
+    found = np.full(table.shape[1], np.inf)
+    for j, values in enumerate(table.T):
+        known = values[~np.isnan(values)]
+        for number in range(1, MOST_DECIMALS + 1):
+            if len(known) and (np.round(known, number) == known).all():
+                found[j] = number
+                break
+    return found
 
 
 def _warn_of_never_observed(never: Mask, coding: Coding) -> None:

@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from halfseen.cli.reading.fills import Fills
 from halfseen.cli.reading.fitting import Chunk, Fitting
 from halfseen.rows.arrays import Array, Mask
 from halfseen.tables.cells.writing import is_text
 
 Columns = dict[str, Any]
-"""Columns by name: numbers (n,), or Arrow's where they hold words."""
+"""Columns by name, as Arrow has them."""
 
 
 @dataclass
 class Filled:
     """Fills gaps, and counts them."""
 
-    model: Any
+    fills: Fills
     given: Fitting
     draws: int | None = None
     std: bool = False
@@ -26,7 +27,7 @@ class Filled:
     seed: Any = 0
     n_chunks: int = 0
     n_rows: int = 0
-    n_gaps: int = 0
+    n_gaps: Any = 0  # (d,)  by column
     n_left: int = 0
 
     def of(self, chunk: Chunk) -> list[Columns]:
@@ -34,9 +35,14 @@ class Filled:
         tables = list(self._tables(chunk))
         self.n_chunks += 1
         self.n_rows += chunk.n_rows
-        self.n_gaps += int(self._gaps(chunk).sum())
-        self.n_left += sum(_n_missing(column) for column in tables[0].values())
+        self.n_gaps = self.n_gaps + self._gaps(chunk).sum(axis=0)
+        self.n_left += sum(column.null_count for column in tables[0].values())
         return tables
+
+    @property
+    def n_filled(self) -> int:
+        """How many gaps are none any more."""
+        return int(np.sum(self.n_gaps)) - self.n_left
 
     def _gaps(self, chunk: Chunk) -> Mask:
         """Cells that hold nothing, rather than a word that the model does not know; (n, d)."""
@@ -50,24 +56,23 @@ class Filled:
         if self.draws is not None:
             # A generator of its own for each chunk, or all chunks would have the same draws.
             random = np.random.default_rng([self.seed, self.n_chunks])
-            self.model.random_state = int(random.integers(2**31))
-            drawn = self.model.impute(chunk.given, draws=self.draws, possible=self.possible)
-            for table in drawn:
+            seed = int(random.integers(2**31))
+            for table in self.fills.drawn(chunk.given, self.draws, seed):
                 yield self._written(chunk, table)
             return
         if not self.std:
-            yield self._written(chunk, self.model.impute(chunk.given, possible=self.possible))
+            yield self._written(chunk, self.fills.expected(chunk.given))
             return
-        filled, spread = self.model.impute(chunk.given, return_std=True, possible=self.possible)
+        filled, spread = self.fills.expected_and_spread(chunk.given)
         yield self._written(chunk, filled)
         # Values of a range vary no more than by half of it, however long a logarithm's tail is.
-        low, high = self.given.in_units(self.model.value_ranges_, possible=False)
+        low, high = self.given.in_units(self.fills.ends, possible=False)
         numbers, spread = self._numbers(chunk, filled), np.asarray(spread)
         own = np.minimum(self.given.spread_in_units(numbers, spread), (high - low) / 2)
         known = np.where(np.isnan(chunk.values), own, 0.0)
         names = self.given.source.names
         yield {
-            name: _none(chunk) if name in chunk.words else column
+            name: _none(chunk) if name in chunk.words else _cells(column)
             for name, column in zip(names, known.T, strict=True)
         }
 
@@ -76,7 +81,9 @@ class Filled:
         own = self.given.in_units(self._numbers(chunk, filled), possible=self.possible)
         numbers = np.where(np.isnan(chunk.values), own, chunk.values)
         return {
-            name: self._words(chunk, filled, place) if name in chunk.words else numbers[:, place]
+            name: self._words(chunk, filled, place)
+            if name in chunk.words
+            else _cells(numbers[:, place])
             for place, name in enumerate(self.given.source.names)
         }
 
@@ -99,13 +106,14 @@ class Filled:
         return table
 
 
+def _cells(column: Array) -> Any:
+    """Numbers, and nothing where there is none."""
+    import pyarrow as pa
+
+    return pa.array(column, from_pandas=True)
+
+
 def _none(chunk: Chunk) -> Any:
     import pyarrow as pa
 
     return pa.nulls(chunk.n_rows, pa.float64())
-
-
-def _n_missing(column: Any) -> int:
-    if isinstance(column, np.ndarray):
-        return int(np.isnan(column).sum())
-    return int(column.null_count)

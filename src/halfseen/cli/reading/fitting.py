@@ -56,8 +56,7 @@ class Fitting:
     @property
     def preprocessing(self) -> Preprocessing | None:
         """What the model was fitted to."""
-        done: Preprocessing | None = self.model.preprocessing_
-        return done
+        return preprocessing_of(self.model)
 
     @property
     def table(self) -> Any:
@@ -147,7 +146,7 @@ class Fitting:
 
 def fitting(model: Any, path: Path, missing: Sequence[str]) -> Fitting:
     """The table in a file, with its columns found by name."""
-    done = model.preprocessing_
+    done = preprocessing_of(model)
     kept = () if done is None else done.missing_values
     names = own_names(model)
     if names is not None:
@@ -160,6 +159,12 @@ def fitting(model: Any, path: Path, missing: Sequence[str]) -> Fitting:
     return Fitting(model, files, source, coding)
 
 
+def preprocessing_of(model: Any) -> Preprocessing | None:
+    """What was done to the table before an estimator was fitted; imputers take it as it is."""
+    done: Preprocessing | None = getattr(model, "preprocessing_", None)
+    return done
+
+
 def _coding_of_words(model: Any, names: list[str] | None) -> Coding | None:
     """How the words of a file become numbers, in its own names; None if there are none."""
     coding: Coding | None = getattr(model, "coding_", None)
@@ -170,8 +175,9 @@ def _coding_of_words(model: Any, names: list[str] | None) -> Coding | None:
 
 def own_names(model: Any) -> list[str] | None:
     """The columns that a model wants, as files name them; None if it goes by number."""
-    if model.preprocessing_ is not None:
-        return list(model.preprocessing_.columns)
+    done = preprocessing_of(model)
+    if done is not None:
+        return list(done.columns)
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
 

@@ -1,0 +1,65 @@
+"""Where gaps were filled, how many, and how well that can be done."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from halfseen.cli.reading.filled_chunks import Filled
+from halfseen.cli.voice import Voice
+from halfseen.rows.arrays import Array
+from halfseen.rows.naming import quoted
+
+RARE = 0.2
+"""Share of rows in which a column is known, below which its fills are mostly guesses."""
+MOST_TOLD = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """Columns that had gaps."""
+
+    names: tuple[str, ...]
+    count: Array  # (d,)
+    n_rows: int
+    explained: Array | None  # (d,)  how much the others tell of each, from 0 to 1
+
+    @classmethod
+    def of(cls, names: Sequence[str], filled: Filled, explained: Array | None) -> Self:
+        """Of a table that was filled; those with most gaps first."""
+        count = np.asarray(filled.n_gaps)
+        order = np.argsort(-count, kind="stable")
+        order = order[count[order] > 0]
+        own = None if explained is None else explained[order]
+        return cls(tuple(names[j] for j in order), count[order], filled.n_rows, own)
+
+    @property
+    def as_dicts(self) -> dict[str, dict[str, Any]]:
+        """By name, for machines."""
+        told = np.full(len(self.names), np.nan) if self.explained is None else self.explained
+        pairs = zip(self.names, self.count, told, strict=True)
+        return {name: {"gaps": int(n), "explained": share} for name, n, share in pairs}
+
+    def tell(self, voice: Voice) -> None:
+        """A table, and what to be careful about."""
+        if self.explained is None:
+            return
+        rows = [
+            (name, f"{int(n):,}", "" if np.isnan(share) else f"{share:.0%}")
+            for name, n, share in zip(self.names, self.count, self.explained, strict=True)
+        ]
+        title = (
+            "Columns with gaps, and how much of each the others tell (of variance, or of "
+            "uncertainty, on rows held out):"
+        )
+        voice.table(title, ["column", "gaps", "told"], rows[:MOST_TOLD])
+        if len(rows) > MOST_TOLD:
+            voice.say(f"{len(rows) - MOST_TOLD} more have fewer gaps.")
+        rare = np.flatnonzero(1 - self.count / max(self.n_rows, 1) < RARE)
+        if len(rare):
+            voice.caution(
+                f"{quoted(self.names, rare)} {'is' if len(rare) == 1 else 'are'} known in fewer "
+                f"than {RARE:.0%} of the rows, so that most of what stands there now is guessed. "
+                "If an empty cell means that there is none, write that there instead."
+            )
