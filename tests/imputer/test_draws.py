@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from halfseen import Imputer, pool
+from halfseen.imputer import chains
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +75,12 @@ def test_a_mean_with_gaps_at_random_is_covered_and_the_known_cells_alone_are_wro
         known_alone.append(np.nanmean(X[:, 1]))
     assert sum(hits) >= 9
     assert np.mean(known_alone) < -0.3
+
+
+def test_draws_of_few_rows_at_a_time_have_the_spread_of_all_at_once(imputer, gappy, monkeypatch):
+    at_once = pd.concat(imputer.draw(gappy))["heat"]
+    monkeypatch.setattr(chains, "MOST_ENTRIES", 1000)
+    in_parts = pd.concat(imputer.draw(gappy))["heat"]
+    assert (at_once != in_parts).any()
+    assert in_parts.mean() == pytest.approx(at_once.mean(), abs=0.05)
+    assert in_parts.std() == pytest.approx(at_once.std(), rel=0.05)

@@ -29,6 +29,8 @@ SWEEPS = 10
 WINDOW, NEAREST = 25, 5
 """Known cells on each side whose residuals, or values, a gap may get."""
 MOST_DONORS = 5_000
+MOST_ENTRIES = 1 << 22
+"""Of the features of rows whose gaps are drawn at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,16 @@ class Chain:
     high: Array  # (d,)
 
     def drawn(self, table: Array, known: Mask, sweeps: int, random: np.random.Generator) -> Array:
-        """A table (n, d) without gaps in which all that is not ``known`` is drawn again."""
+        """A table (n, d) without gaps in which all that is not ``known`` is drawn again.
+
+        Some rows at a time, so that their features need little memory.
+        """
+        step = max(MOST_ENTRIES // len(self.layout.owner), 1)
+        pieces = [slice(start, start + step) for start in range(0, len(table), step)]
+        drawn = [self._drawn(table[piece], known[piece], sweeps, random) for piece in pieces]
+        return np.concatenate(drawn) if drawn else table.copy()
+
+    def _drawn(self, table: Array, known: Mask, sweeps: int, random: np.random.Generator) -> Array:
         view, found = self.layout.view, table.copy()
         features = self.layout(found, np.ones_like(known))
         for _ in range(sweeps):
@@ -140,7 +151,7 @@ class Chains:
         coefficients = np.zeros((len(self.layout.owner), own.stop - own.start))
         if not view.numbers[j]:
             begin = np.log(_shares(part[:, own], weight))
-            said = softmax.Part(
+            said = softmax.Part.of(
                 part[:, others], np.tile(begin, (len(part), 1)), part[:, own], weight
             )
             coefficients[others] = softmax.climbed(said, gram, penalty)

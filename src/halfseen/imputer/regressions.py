@@ -132,27 +132,33 @@ def _levels(
 ) -> tuple[Regression, int]:
     grams, rows = task.grams, task.known[:, j]
     n, folds, place_of = int(rows.sum()), grams.folds[rows], layout.view.targets(j)
-    part = softmax.Part(
+    part = softmax.Part.of(
         grams.features[np.ix_(rows, others)],
         softmax.begun(task.before[rows, place_of]),
         grams.features[rows, place_of],
     )
     total, scale = own.sum(axis=0), layout.penalties[others]
+    rests = [part.rows(folds != f) for f in range(grams.n_folds)]
+    heres = [part.rows(folds == f) for f in range(grams.n_folds)]
+    reached: dict[int, list[Array]] = {}
 
     def error(place: int) -> float:
-        loss = 0.0
-        for f in range(grams.n_folds):
-            rest = softmax.Part(*(one[folds != f] for one in part[:3]))
-            w = softmax.climbed(rest, total - own[f], PENALTIES[place] * scale)
-            here = folds == f
-            loss += softmax.log_loss(part.begin[here] + part.features[here] @ w, part.truth[here])
-        return loss
+        near = min(reached, key=lambda one: abs(one - place), default=None)
+        starts = [None] * grams.n_folds if near is None else reached[near]
+        passes = softmax.PASSES if near is None else softmax.AGAIN
+        penalty = PENALTIES[place] * scale
+        reached[place] = [
+            softmax.climbed(rest, total - one, penalty, start, passes)
+            for rest, one, start in zip(rests, own, starts, strict=True)
+        ]
+        return sum(one.log_loss(w) for one, w in zip(heres, reached[place], strict=True))
 
-    without = softmax.log_loss(part.begin, part.truth)
+    without = part.log_loss(np.zeros((len(others), part.truth.shape[1])))
     chosen = searched(error, without, begin)
     if chosen.place is None:
         return Regression(j, None, None, np.inf, without / n, without / n), begin
     penalty = float(PENALTIES[chosen.place])
     weights = np.zeros((len(layout.owner), part.truth.shape[1]))
-    weights[others] = softmax.climbed(part, total, penalty * scale)
+    start = np.mean(reached[chosen.place], axis=0)
+    weights[others] = softmax.climbed(part, total, penalty * scale, start, softmax.AGAIN)
     return Regression(j, weights, None, penalty, chosen.error / n, without / n), chosen.place
