@@ -150,15 +150,14 @@ def _nominal(X: Array, kinds: list[str]) -> Any:
     return np.array([kind == "categorical" for kind in kinds]) & few
 
 
-FITTED: dict[int, Imputer] = {}
-"""The imputer of the table that was filled last, by its number, so that it is not fitted twice."""
+FITTED: list[tuple[Array, Imputer]] = []
+"""The table that was filled last, and its imputer, so that it is not fitted twice."""
 
 
 def _fitted(X: Array, kinds: list[str]) -> Imputer:
-    if id(X) not in FITTED:
-        FITTED.clear()
-        FITTED[id(X)] = Imputer(dict(enumerate(kinds)), possible=False).fit(X)
-    return FITTED[id(X)]
+    if not FITTED or FITTED[0][0] is not X:
+        FITTED[:] = [(X, Imputer(dict(enumerate(kinds)), possible=False).fit(X))]
+    return FITTED[0][1]
 
 
 def ours(X: Array, kinds: list[str]) -> Said:

@@ -252,6 +252,31 @@ def test_options_of_learning_do_not_go_with_a_model(asked, data, tmp_path):
     assert f"Leave out {asked[0]}, or the model." in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a,b\n", "The table has no rows, so there is nothing to learn from. Give some."),
+        ("a,b\n1,2\ninf,3\n2,\n", "mark them as missing with --missing-values inf,-inf"),
+        ("a,b\n1e300,1\n3e300,\n2e300,3\n", "On the command line use --drop a."),
+        ("a,a\n1,2\n3,\n", "Give each its own name."),
+    ],
+)
+def test_a_table_that_cannot_be_filled_is_refused_in_words(text, sentence, tmp_path):
+    (tmp_path / "it.csv").write_text(text)
+    result = run("impute", tmp_path / "it.csv", "--out", tmp_path / "f.csv")
+    assert result.exit_code == 1
+    assert sentence in result.stderr
+    assert not (tmp_path / "f.csv").exists()
+
+
+def test_small_tables_are_told_of_in_the_singular(tmp_path):
+    (tmp_path / "it.csv").write_text("a,b,c\n1,2,\n,4,\n5,6,\n")
+    said = succeed("impute", tmp_path / "it.csv", "--out", tmp_path / "f.csv").output
+    assert "1 gap in 3 rows was filled." in said
+    assert "3 gaps stay, in columns of which no value was ever seen." in said
+    assert "guessed" not in said
+
+
 def test_a_table_without_anything_to_learn_from_is_refused_in_words(tmp_path):
     notes = pd.DataFrame({"note": [f"this is text number {i}" for i in range(1200)]})
     notes.to_csv(tmp_path / "it.csv", index=False)

@@ -16,6 +16,17 @@ RARE = 0.2
 MOST_TOLD = 40
 
 
+def counted(n_gaps: int, n_rows: int) -> str:
+    """How many gaps were filled.
+
+    >>> counted(1, 1_200)
+    '1 gap in 1,200 rows was filled.'
+    """
+    gaps = "1 gap" if n_gaps == 1 else f"{n_gaps:,} gaps"
+    rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
+    return f"{gaps} in {rows} {'was' if n_gaps == 1 else 'were'} filled."
+
+
 @dataclass(frozen=True, eq=False)
 class Gaps:
     """Columns that had gaps."""
@@ -43,7 +54,7 @@ class Gaps:
 
     def tell(self, voice: Voice) -> None:
         """A table, and what to be careful about."""
-        if self.explained is None:
+        if self.explained is None or not np.isfinite(self.explained).any():
             return
         rows = [
             (name, f"{int(n):,}", "" if np.isnan(share) else f"{share:.0%}")
@@ -56,7 +67,8 @@ class Gaps:
         voice.table(title, ["column", "gaps", "told"], rows[:MOST_TOLD])
         if len(rows) > MOST_TOLD:
             voice.say(f"{len(rows) - MOST_TOLD} more have fewer gaps.")
-        rare = np.flatnonzero(1 - self.count / max(self.n_rows, 1) < RARE)
+        known = 1 - self.count / max(self.n_rows, 1)
+        rare = np.flatnonzero((known > 0) & (known < RARE))
         if len(rare):
             voice.caution(
                 f"{quoted(self.names, rare)} {'is' if len(rare) == 1 else 'are'} known in fewer "

@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from halfseen import load
-from halfseen.cli.gaps_told import Gaps
+from halfseen.cli.gaps_told import Gaps, counted
 from halfseen.cli.kinds import KindOf, said
 from halfseen.cli.options import (
     Force,
@@ -145,11 +145,12 @@ def impute(
             for write, own in zip(writers, filled.of(chunk), strict=True):
                 both = taken | own
                 write({name: both[name] for name in order})
-    voice.note(f"{filled.n_filled:,} gaps in {filled.n_rows:,} rows were filled.")
+    voice.note(counted(filled.n_filled, filled.n_rows))
     gaps = Gaps.of(names, filled, fills.explained)
     gaps.tell(voice)
     if filled.n_left:
-        voice.note(f"{filled.n_left:,} gaps stay, in columns of which no value was ever seen.")
+        stay = "1 gap stays" if filled.n_left == 1 else f"{filled.n_left:,} gaps stay"
+        voice.note(f"{stay}, in columns of which no value was ever seen.")
     _tell(voice, outs, std)
     voice.finish(
         table=str(outs[0]),

@@ -20,6 +20,8 @@ ALONE = {"random_state": "--seed", "moments": "--moments", "max_seconds": "--max
 PHRASES = {
     "name it in missing_values (show_text=True shows it)": "name it with --missing-values "
     "('halfseen describe --show-text' shows it)",
+    "or by NaN if they stand for missing values": "or mark them as missing with --missing-values "
+    "inf,-inf",
     "overwrite=True": "--force",
     "refine='em'": "--refine",
     "refine=None": "--no-refine",
@@ -36,7 +38,7 @@ _NAME = re.compile(r"\b(n_components|complete_above|covariance_type)\b")
 _LIST = r"""(\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|, )*\])"""
 _WORDS = re.compile(rf"\bmissing_values={_LIST}")
 _OUT = re.compile(rf"\b([Ll]eave) out {_LIST}")
-_ANY = re.compile(r"[=_\[]|kinds|parameter of")
+_ANY = re.compile(r"[=_\[]|kinds|parameter of|by NaN")
 """What is in every one of these."""
 _USE = {"Leave": "Use", "leave": "use"}
 _PARAMETER = re.compile(r"The '(\w+)' parameter of \w+ must")

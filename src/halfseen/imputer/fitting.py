@@ -118,6 +118,8 @@ def learned_from(rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock
     seen = survey(rows, 1.0)
     if not seen.names:
         raise DataError("The table has no columns, so there is nothing to fill. Give at least one.")
+    if not seen.sums.n_rows + seen.sums.n_empty:
+        raise DataError("The table has no rows, so there is nothing to learn from. Give some.")
     check_magnitudes(seen)
     most = int(np.clip(MOST_CELLS // len(seen.names), FEWEST_MOST, MOST_ROWS))
     some = some_rows(rows, most)
