@@ -15,9 +15,9 @@ Run ``python -m benchmarks.imputing`` with one of these:
 ``files``
     The same on the command line, for files of more and more rows; see ``imputing_files``.
 
-``--keep`` replaces what is kept of the same tables and seeds, so that parts can be measured one
-after another. Set OPENBLAS_NUM_THREADS=1 and OMP_NUM_THREADS=1 to compare seconds. Tables that are
-not at hand are left out.
+``--keep`` adds to what is kept, or replaces what is of the same table, seed and way, so that parts
+can be measured one after another. Set OPENBLAS_NUM_THREADS=1 and OMP_NUM_THREADS=1 to compare
+seconds. Tables that are not at hand are left out.
 """
 
 import argparse
@@ -66,12 +66,16 @@ def large(asked: argparse.Namespace) -> Runs:
 
 
 def with_kept(what: str, runs: Runs) -> Runs:
-    """These, and what is kept of others."""
+    """These, and what is kept of others: ways of one run are put together."""
     if not (results_file.FOLDER / f"imputing_{what}.json").exists():
         return runs
-    mine = {_key(run) for run in runs}
     kept: Runs = results_file.figures(f"imputing_{what}").get("runs", [])
-    return [*(run for run in kept if _key(run) not in mine), *runs]
+    found = {_key(run): run for run in kept}
+    for run in runs:
+        before = found.get(_key(run), {})
+        both = {"ways": before.get("ways", {}) | run["ways"]} if "ways" in run else {}
+        found[_key(run)] = before | run | both
+    return list(found.values())
 
 
 def _key(run: dict[str, Any]) -> tuple[Any, ...]:
