@@ -115,6 +115,19 @@ def draw(rng: np.random.Generator, X: Array) -> Given:
     return CONTAINERS[list(CONTAINERS)[rng.integers(len(CONTAINERS))]](X)
 
 
+def taken(given: Any, order: np.ndarray[Any, Any]) -> Any:
+    """Rows of a table in another order, in the same container; None if it has no way to do so."""
+    if isinstance(given, pd.DataFrame):
+        return given.iloc[order]
+    if isinstance(given, pa.Table):
+        return given.take(order)
+    if isinstance(given, np.ndarray | pl.DataFrame | sparse.csr_array):
+        return given[order]
+    if isinstance(given, list | tuple) and not hasattr(given[0], "shape"):
+        return type(given)(given[place] for place in order)
+    return None
+
+
 def as_floats(table: Any) -> Array:
     """The numbers of a table that came back, whatever it came in."""
     if isinstance(table, list) and table and isinstance(table[0], np.ndarray | pd.DataFrame):

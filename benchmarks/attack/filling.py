@@ -79,7 +79,8 @@ def hold_to_laws(rng: Rng, imputer: Any, given: Any, X: Any) -> None:
     if rng.random() < 0.1:
         again = asked("pickle", lambda: pickle.loads(pickle.dumps(imputer)).transform(X))
         ours = asked("transform", imputer.transform, X)
-        alike = np.array_equal(as_cells(ours).astype(str), as_cells(again).astype(str))
+        pairs = zip(as_cells(ours).flat, as_cells(again).flat, strict=True)
+        alike = all(str(one) == str(other) for one, other in pairs)
         check(alike, "a pickled imputer differs")
 
 

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from benchmarks.attack import containers, laws, options, tables, word_containers, words
 from benchmarks.attack.defect import check
 from benchmarks.attack.ours import is_ours
+from halfseen.method.learned import declared, n_free
 from halfseen.models import MODELS
 from halfseen.rows.arrays import Array
 
@@ -37,6 +38,10 @@ def attack(seed: int, folder: Path) -> str:
     if rng.random() < 0.03 and hasattr(estimator, "partial_fit"):
         return streamed(rng, estimator, X)
     model = estimator.fit(given, sample_weight=weight)
+    if rng.random() < 0.05:
+        other_order(rng, model, given, X, weight)
+    if rng.random() < 0.15:
+        one_component(model, given, len(X), weight)
     if weight is not None and not weight.all():  # rows that do not count may hold anything
         X, weight = X[weight > 0], weight[weight > 0]
         given = X
@@ -94,6 +99,8 @@ def hold_to_laws(
     laws.hidden_is_a_law(model, X)
     laws.scores_are_numbers(model, X)
     laws.unusual_is_a_share(model, X)
+    if rng.random() < 0.3:
+        laws.bound_is_the_mean_score(model, X, weight)
     fills(rng, model, given, X)
     far_rows(rng, model, X)
     if rng.random() < 0.3:
@@ -110,10 +117,6 @@ def hold_to_laws(
         page = folder / "page.html"
         laws.asked("report", model.report, given, page)
         check(page.read_text("utf-8").rstrip().endswith("</html>"), "a page is not whole")
-    if rng.random() < 0.05:
-        other_order(rng, model, X, weight)
-    if rng.random() < 0.15:
-        one_component(model, X, weight)
 
 
 def fills(rng: np.random.Generator, model: Any, given: Any, X: Any) -> None:
@@ -166,24 +169,38 @@ def _climbs_alike(model: Any) -> bool:
     return model.lower_bound_ is not None or model.refine is None
 
 
-def other_order(rng: np.random.Generator, model: Any, X: Any, weight: Any) -> None:
-    """The same rows, shuffled."""
+def other_order(rng: np.random.Generator, model: Any, given: Any, X: Any, weight: Any) -> None:
+    """The same rows in the same container, shuffled."""
     order = rng.permutation(len(X))
+    shuffled = containers.taken(given, order)
     if not _climbs_alike(model) or not model.converged_ or getattr(model, "tol", 0.0) > LOOSE:
         return
-    shuffled = clone(model).fit(X[order], sample_weight=None if weight is None else weight[order])
-    laws.order_is_immaterial(model, shuffled, X)
+    if shuffled is not None:
+        weights = None if weight is None else weight[order]
+        other = clone(model).fit(shuffled, sample_weight=weights)
+        known = np.arange(len(X)) if weight is None else np.flatnonzero(weight)
+        laws.order_is_immaterial(model, other, X[known])
 
 
-def one_component(model: Any, X: Any, weight: Any) -> None:
+def n_learned(model: Any) -> int:
+    """How many numbers a fit learned."""
+    return n_free(model.fitted.parameters, model.fitted.model.axes)
+
+
+def along(model: Any) -> bool:
+    """Whether columns go along with each other, of which few rows say less than what is usual."""
+    return any({*"eq"} & {*one.axes[-1]} for one in declared(model.fitted.parameters))
+
+
+def one_component(model: Any, given: Any, n: int, weight: Any) -> None:
     """Where the likelihood alone decides, and nothing was cut short."""
     free = model.lower_bound_ is not None and model.outliers is None and model.converged_
-    if not free or model.n_components_ == 1:
+    if not free or model.n_components_ == 1 or (n < n_learned(model) and along(model)):
         return
     try:
-        alone = clone(model).set_params(n_components=1).fit(X, sample_weight=weight)
+        alone = clone(model).set_params(n_components=1).fit(given, sample_weight=weight)
     except ValueError as error:
         check(is_ours(error), "one component fails", error)
         return
     if alone.converged_:
-        laws.one_component_is_no_better(model, alone)
+        laws.one_component_is_no_better(model, alone, n if weight is None else weight.sum())

@@ -158,7 +158,7 @@ def mutated(rng: Rng, data: bytes) -> tuple[bytes, str]:
 
 
 def _array(rng: Rng, metadata: dict[str, str], arrays: dict[str, Any]) -> str:
-    name = list(arrays)[rng.integers(len(arrays))]
+    name = sorted(arrays)[rng.integers(len(arrays))]
     values = arrays[name].copy()
     kind = rng.choice(["one", "all", "shuffled", "scaled", "cut", "gone", "turned", "typed"])
     number = NUMBERS[rng.integers(len(NUMBERS))]

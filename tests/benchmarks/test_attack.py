@@ -27,7 +27,7 @@ from benchmarks.attack import (
     words,
 )
 from benchmarks.attack.__main__ import main
-from benchmarks.attack.containers import CONTAINERS, as_floats
+from benchmarks.attack.containers import CONTAINERS, as_floats, taken
 from benchmarks.attack.defect import Defect
 from benchmarks.attack.kinds import KINDS, Kind
 from benchmarks.attack.word_containers import WORD_CONTAINERS, as_cells
@@ -206,6 +206,25 @@ def test_containers_of_words_hold_the_cells_that_they_are_said_to(container):
         assert filled.is_gap(now) if was is None else filled.same(was, now)
 
 
+@pytest.mark.parametrize("container", [*CONTAINERS, *WORD_CONTAINERS])
+def test_rows_are_taken_in_another_order(container):
+    rng, order = np.random.default_rng(0), np.array([2, 0, 1])
+    if container in CONTAINERS:
+        given, cells = CONTAINERS[container](np.array([[1.0, 2.0], [3.0, 4.0], [5.0, np.nan]]))
+    else:
+        given, cells = WORD_CONTAINERS[container](rng, np.array([["a"], ["b"], [None]], object))
+    found = taken(given, order)
+    if found is None:
+        assert container in ("batches", "csc", "coo", "lil", "bsr")
+        return
+    assert type(found) is type(given)
+    if container == "masked":
+        found = found.filled(np.nan)
+    found = as_cells(found.toarray() if hasattr(found, "toarray") else found)
+    for now, was in zip(found.flat, cells[order].flat, strict=True):
+        assert filled.is_gap(now) if filled.is_gap(was) else filled.same(was, now)
+
+
 @pytest.mark.parametrize("way", words.WAYS)
 def test_words_are_drawn_for_every_cell_and_gaps_stay(way, monkeypatch):
     monkeypatch.setattr(words, "WAYS", {way: (1.0, words.WAYS[way][1])})
@@ -289,6 +308,14 @@ def test_scores_that_are_no_numbers_are_noticed(value, learned):
     model, X = learned
     model.score_samples = lambda X: with_cell(np.zeros(len(X)), value)
     assert noticed("score_samples", laws.scores_are_numbers, model, X)
+
+
+def test_bounds_that_are_no_mean_score_are_noticed(learned):
+    model, X = learned
+    laws.bound_is_the_mean_score(model, X, None)
+    if model.lower_bound_ is not None:
+        model.lower_bound_ += 1e-4
+        assert noticed("not the mean score", laws.bound_is_the_mean_score, model, X, None)
 
 
 @pytest.mark.parametrize("value", [np.nan, 1.5, -0.5])
@@ -392,7 +419,7 @@ def test_other_answers_that_are_wrong_are_noticed(learned, monkeypatch):
     other = type(model)(1).fit(X)
     assert noticed("order", laws.order_is_immaterial, model, other, X)
     better = SimpleNamespace(lower_bound_=1.6)
-    assert noticed("one component", laws.one_component_is_no_better, model, better)
+    assert noticed("one component", laws.one_component_is_no_better, model, better, 60)
     monkeypatch.setattr(laws, "loads", lambda *given: type(model)(2).fit(X + 1))
     assert noticed("differs", laws.file_gives_it_back, model, X)
 

@@ -84,3 +84,10 @@ def test_draws_of_few_rows_at_a_time_have_the_spread_of_all_at_once(imputer, gap
     assert (at_once != in_parts).any()
     assert in_parts.mean() == pytest.approx(at_once.mean(), abs=0.05)
     assert in_parts.std() == pytest.approx(at_once.std(), rel=0.05)
+
+
+def test_a_column_of_which_no_known_cell_is_drawn_is_drawn_all_the_same():
+    X = np.column_stack([np.arange(12.0) % 5, np.full(12, np.nan), np.arange(12.0)])
+    X[:2, 1] = 3.25, 7.5
+    tables = Imputer({1: "continuous"}, draws=40, random_state=0).fit(X).draw(X)
+    assert all(np.isfinite(table).all() for table in tables)

@@ -112,7 +112,6 @@ def test_shares_sum_to_one(robust):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("typical_spreads_", 0.0),
         ("typical_spreads_", np.nan),
         ("typical_values_", np.nan),
         ("spike_values_", 2.0),

@@ -148,6 +148,8 @@ class Chains:
         penalty = self.penalties.get(j, float(PENALTIES[-1])) * self.layout.penalties[others]
         own = view.targets(j)
         part, weight = grams.features[rows], weights[rows]
+        if not weight.any():  # the lot fell on none of the rows that hold the column
+            weight = np.ones(len(part))
         coefficients = np.zeros((len(self.layout.owner), own.stop - own.start))
         if not view.numbers[j]:
             begin = np.log(_shares(part[:, own], weight))

@@ -79,10 +79,13 @@ def climb(
     Stops when an EM step gains less than ``tolerance`` a row. Near a maximum that leaves the
     parameters off by its root: they then have ``settling`` more passes, at most, to come to rest.
     """
+    n_rows = 1.0
 
     def step(parameters: P) -> tuple[float, P]:
+        nonlocal n_rows
         sums = rows.accumulate(steps.expect(parameters))
-        height = (sums.log_likelihood + steps.prior(parameters)) / sums.n_rows
+        n_rows = sums.n_rows
+        height = (sums.log_likelihood + steps.prior(parameters)) / n_rows
         return height, steps.maximise(sums, parameters)
 
     here = start
@@ -109,7 +112,7 @@ def climb(
             n_iterations += 1
         else:
             here, height = once, higher
-    return Polished(here, Climb(height, n_iterations, converged))
+    return Polished(here, Climb(height, n_iterations, converged, n_rows=n_rows))
 
 
 def _apart(one: P, other: P, units: Mapping[str, Array]) -> float:

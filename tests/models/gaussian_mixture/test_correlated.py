@@ -501,3 +501,34 @@ def test_rows_out_of_all_reach_are_answered_with_numbers(kind, outliers):
     assert np.isfinite(model.score_samples(far)).all()
     assert np.isfinite(model.impute(far)).all()
     assert model.unusual(far).min() > 0.5
+
+
+@pytest.mark.parametrize("kind", ["auto", "factor"])
+def test_what_is_chosen_does_not_depend_on_the_order_of_rows(kind):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(30, 6)) @ rng.normal(size=(6, 6))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    chosen = set()
+    for seed in range(4):
+        rows = X[np.random.default_rng(seed).permutation(len(X))]
+        model = GaussianMixture(2, covariance_type=kind, random_state=0).fit(rows)
+        chosen.add((model.covariance_type_, model.n_factors_, model.lower_bound_))
+    assert len(chosen) == 1
+
+
+@every_type
+@pytest.mark.filterwarnings("ignore::halfseen.DroppedFeatureWarning")
+def test_the_bound_is_the_mean_score_of_rows_that_hold_anything(kind):
+    X = two_groups(n=60, gaps=0.7)[1]
+    X[:, 4] = 5.0  # which is left out, so that some rows hold nothing
+    model = taught(kind, X, random_state=0)
+    something = ~np.isnan(X[:, :4]).all(axis=1)
+    assert 0 < something.sum() < 60
+    assert model.lower_bound_ == pytest.approx(model.score_samples(X)[something].mean(), abs=1e-9)
+
+
+def test_the_bound_is_that_of_the_components_that_are_left():
+    X = np.random.default_rng(29).normal(size=(10, 4))
+    model = GaussianMixture(4, covariance_type="full", outliers=None, random_state=0).fit(X)
+    assert model.n_components_ < 4
+    assert model.lower_bound_ == pytest.approx(model.score(X), abs=1e-9)

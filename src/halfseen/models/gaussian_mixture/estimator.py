@@ -13,6 +13,7 @@ from halfseen.estimators.checks import (
     check_positive_integer,
 )
 from halfseen.estimators.estimator import Estimator
+from halfseen.method.at_hand import in_own_order
 from halfseen.method.fit import Fit, fit_rows
 from halfseen.method.model import Abilities, About, Model
 from halfseen.method.plan import Settings
@@ -277,7 +278,9 @@ class GaussianMixture(Estimator):
             fit = super()._fit(settings, model, rows, seen, stages)
         else:
             with stages("kind of covariance"):
-                (kind, n_factors), k, choice, reason = decide(self, settings, rows, seen)
+                # Which rows are held out is drawn by lot, and not by how they are sorted.
+                own = in_own_order(rows, seen)
+                (kind, n_factors), k, choice, reason = decide(self, settings, own, seen)
             self._decide(kind, n_factors)
             fit = fit_rows(settings, self._model(), rows, seen, k, stages)
             said = replace(fit.diagnostics, choice=choice, covariance_reason=reason)

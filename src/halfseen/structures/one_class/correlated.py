@@ -111,10 +111,8 @@ class Correlated(OneClass[P]):
         within: Any = self.emission.within(found)
         usual_found = replace(within, outlier_share=share)
         if wild or (self.emission.means(usual_found) != self.emission.means(found)).any():
-            height = rows.accumulate(
-                lambda block: block.weighed(self.log_likelihood(block, usual_found)).sum()
-            )
-            climb = climb._replace(log_likelihood=float(height / kept.sums.n_rows))
+            height = self._mean_score(rows, usual_found, climb.n_rows)
+            climb = climb._replace(log_likelihood=height)
         return Polished(usual_found, climb)
 
     def _starts(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen.method.learned import GIVEN, learned
-from halfseen.method.scale import ANY, FRACTION
+from halfseen.method.scale import ANY, FRACTION, POSITIVE
 from halfseen.moments.recorded import recorded
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Mask
@@ -36,7 +36,7 @@ class Fenced:
     outlier_share: float = learned("outlier_share_", "", FRACTION, role=GIVEN, default=0.0)
     middle: Array = learned("typical_values_", "d", ANY, np.nan, GIVEN, "spread", default=NOT_GIVEN)
     spread: Array = learned(
-        "typical_spreads_", "d", ANY, np.nan, GIVEN, "middle", default=NOT_GIVEN
+        "typical_spreads_", "d", POSITIVE, np.nan, GIVEN, "middle", default=NOT_GIVEN
     )
     low: Array = learned("lowest_usual_", "d", ANY, np.nan, GIVEN, "spread", default=NOT_GIVEN)
     high: Array = learned("highest_usual_", "d", ANY, np.nan, GIVEN, "spread", default=NOT_GIVEN)

@@ -173,7 +173,7 @@ class OneClass(Generic[P]):
         height, emission = climb.log_likelihood or 0.0, self.emission
         beside = emission.left_out(rows, parameters) - emission.prior(parameters)
         climb = Climb(
-            log_likelihood=height + beside / n_rows,
+            log_likelihood=height + beside / climb.n_rows,
             n_iterations=best.passes + n_passes,
             converged=climb.converged,
             start=best.name,
@@ -183,9 +183,20 @@ class OneClass(Generic[P]):
             + sum(one.passes for one in last)
             + n_passes
             + moving,
+            n_rows=climb.n_rows,
         )
         ordered = self._in_order(emission.settled(rows, parameters), start)
-        return Polished(self._filled(ordered, n_rows), climb)
+        filled = self._filled(ordered, n_rows)
+        if filled is not ordered:
+            climb = climb._replace(log_likelihood=self._mean_score(rows, filled, climb.n_rows))
+        return Polished(filled, climb)
+
+    def _mean_score(self, rows: Rows, parameters: P, n_rows: float) -> float:
+        """The mean log-likelihood of so many rows, by one pass."""
+        total = rows.accumulate(
+            lambda block: block.weighed(self.log_likelihood(block, parameters)).sum()
+        )
+        return float(total / n_rows)
 
     @staticmethod
     def _as_good(last: list[Tried[P]], best: Tried[P]) -> list[Tried[P]]:

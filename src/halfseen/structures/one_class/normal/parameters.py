@@ -31,7 +31,7 @@ class MixtureParameters:
     outlier_share: float = learned("outlier_share_", "", FRACTION, role=GIVEN, default=0.0)
     middle: Array = learned("typical_values_", "d", ANY, np.nan, GIVEN, "spread", default=NOT_GIVEN)
     spread: Array = learned(
-        "typical_spreads_", "d", ANY, np.nan, GIVEN, "middle", default=NOT_GIVEN
+        "typical_spreads_", "d", POSITIVE, np.nan, GIVEN, "middle", default=NOT_GIVEN
     )
     spike: Array = learned("spike_values_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)
     other: Array = learned("second_values_", "d", ANY, np.nan, GIVEN, "spike", default=NOT_GIVEN)
