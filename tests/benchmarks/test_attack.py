@@ -314,8 +314,15 @@ def test_bounds_that_are_no_mean_score_are_noticed(learned):
     model, X = learned
     laws.bound_is_the_mean_score(model, X, None)
     if model.lower_bound_ is not None:
-        model.lower_bound_ += 1e-4
+        model.lower_bound_ += 0.01
         assert noticed("not the mean score", laws.bound_is_the_mean_score, model, X, None)
+
+
+def test_columns_that_hardly_vary_are_told_from_others():
+    assert laws.hardly_varies(np.array([[1.0, 5.0], [1.0 + 1e-13, np.nan], [np.nan, 3.0]]))
+    assert not laws.hardly_varies(np.array([[1.0, 5.0], [1.001, np.nan], [np.nan, 5.0]]))
+    assert not laws.hardly_varies(np.array([["a", 1.0], ["b", 2.0]], dtype=object))
+    assert laws.hardly_varies(np.array([["a", 1.0], ["b", 1.0 + 1e-13]], dtype=object))
 
 
 @pytest.mark.parametrize("value", [np.nan, 1.5, -0.5])
