@@ -26,6 +26,7 @@ from halfseen.moments.gaps.informative import GapValueSums
 from halfseen.moments.gaps.mask_rows import MaskRows
 from halfseen.moments.gaps.panels import Panels
 from halfseen.moments.items.features import Encoding, Item, ItemSums
+from halfseen.moments.items.lagged import LaggedSums, WindowSums
 from halfseen.moments.items.sums import MeetingSums
 from halfseen.moments.items.third import CubeSums
 from halfseen.moments.origin_sums import OriginSums
@@ -50,7 +51,11 @@ from halfseen.rows.rows import Block
 from halfseen.rows.some_rows import Lot
 from halfseen.rows.together import Together, together
 from halfseen.rows.value_sums import ValueSums
+from halfseen.structures.chain.law import CHAIN, ChainSums
+from halfseen.structures.chain.parameters import ChainParameters
+from halfseen.structures.chain.scores import ChainSlopes
 from halfseen.structures.one_class.e_step import ClassSums
+from halfseen.structures.one_class.mixed.emission import Mixed
 from halfseen.structures.one_class.normal.covariance import SHAPES
 from halfseen.structures.one_class.normal.emission import Normal
 from halfseen.structures.one_class.normal.parameters import MixtureParameters
@@ -100,6 +105,9 @@ ITEMS = [
     Item("levels", levels=(1.0, 2.0, 3.0, 4.0)),
 ]
 ENCODING = Encoding.of(ITEMS, ItemSums.of(ITEMS)(Block.from_table(table())))
+BACK = RNG.normal(size=(len(ENCODING.item), 2))
+MIXED = Mixed(NORMAL)
+STATES = ChainParameters(MIXTURE.weights, MIXTURE.means, MIXTURE.variances)
 SUMS = {
     FeatureSums: FeatureSums.of,
     PairSums: PairSums.about(ORIGIN),
@@ -135,6 +143,10 @@ SUMS = {
     MeetingSums: MeetingSums.of(ENCODING, lambda block: block.values**2),
     ValueCounts: ValueCounts.of(np.ones(D, bool), padded([np.array([1.0, 3.0])] * D)),
     CubeSums: CubeSums.along(ENCODING, RNG.normal(size=(len(ENCODING.item), 3)), ~COMPLETE),
+    LaggedSums: LaggedSums.of(ENCODING, lambda block: block.values**2),
+    WindowSums: WindowSums.along(ENCODING, np.ones(D), (BACK, BACK, BACK)),
+    ChainSums: ChainSums.under(MIXED, STATES),
+    ChainSlopes: ChainSlopes.at(STATES, MIXED, CHAIN, BINS),
 }
 ELSEWHERE = {
     "CellSums": "tables/test_one_door.py adds cells of columns",
@@ -146,6 +158,8 @@ ELSEWHERE = {
     "HalfScores": "CrossScores and a table that is added as it is",
     "CrossScores": "doubt/test_number_of_components.py adds folds",
     "Stream": "estimators/test_streams.py adds streams",
+    "System": "moments/items/test_lagged.py adds systems of rows and windows",
+    "Equations": "the same of statistics",
 }
 """Sums of sums, which are tested with what makes them."""
 every_sum = pytest.mark.parametrize("kind", SUMS, ids=lambda kind: kind.__name__)
@@ -155,6 +169,8 @@ by_block = {MaskKeys}
 
 def numbers(sums):
     """All numbers of a sum, in one list of arrays; lists of masks in their one order."""
+    if sums is None:
+        return []
     if isinstance(sums, MaskRows):
         sums = sums.merged()
         return [sums.codes, sums.count]

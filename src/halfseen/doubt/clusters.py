@@ -6,6 +6,7 @@ import numpy as np
 
 from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Rows
+from halfseen.rows.sampled import sequence_of
 
 FEWEST_GROUPS = 10
 
@@ -13,10 +14,12 @@ FEWEST_GROUPS = 10
 def bins_for(groups: Any, rows: Rows, sample_weight: Any = None) -> Bins:
     """Bins of the rows, or of whole groups if ``groups`` (n,) has a label for each row.
 
+    Rows that follow each other are in the bins of their sequences.
+
     Rows of no weight are not among ``rows``, but have their labels.
     """
     if groups is None:
-        return Bins.of_rows(rows.accumulate(len))
+        return Bins.of_sequences(sequence_of(rows)) if rows.sequenced else _of_rows(rows)
     labels = np.asarray(groups)
     n_rows = rows.accumulate(len) if sample_weight is None else len(sample_weight)
     if labels.shape != (n_rows,):
@@ -38,6 +41,10 @@ def bins_for(groups: Any, rows: Rows, sample_weight: Any = None) -> Bins:
             f"needs at least {FEWEST_GROUPS}; leave groups out if rows are independent."
         )
     return bins
+
+
+def _of_rows(rows: Rows) -> Bins:
+    return Bins.of_rows(rows.accumulate(len))
 
 
 def _is_missing(label: Any) -> bool:

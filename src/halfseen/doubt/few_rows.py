@@ -9,6 +9,7 @@ from halfseen.rows.bins import Bins
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.gathered import gathered, with_gaps
 from halfseen.rows.rows import Block, Rows
+from halfseen.rows.sampled import Drawn
 
 
 class FewRows(NamedTuple):
@@ -21,22 +22,15 @@ class FewRows(NamedTuple):
 def few_rows(rows: Rows, bins: Bins, most: int) -> FewRows:
     """At most so many rows, drawn by lot and kept in memory, each still in the bin it was in.
 
-    The draw depends on the number of rows only, and nothing on where they are kept. Sparse rows may
+    The draw depends on the rows' numbers only, and nothing on where they are kept. Sparse rows may
     be too wide to be kept filled, and stay where they are, all of them.
     """
     if rows.sparse:
         return FewRows(rows, bins)
-    n_rows = rows.accumulate(len)
-    every = np.arange(n_rows)
-    numbers = (
-        every
-        if n_rows <= most
-        else np.sort(np.random.default_rng(0).choice(every, most, replace=False))
-    )
+    lot = Drawn.of(rows, most)
 
     def drawn(block: Block) -> Array:
-        first, last = np.searchsorted(numbers, [block.start, block.start + len(block)])
-        chosen = numbers[first:last] - block.start
+        chosen = lot.within(block)
         part = block.rows(chosen)
         return np.column_stack(
             [with_gaps(part), part.weighed(np.ones(len(part))), bins.of(block)[chosen]]
@@ -44,5 +38,6 @@ def few_rows(rows: Rows, bins: Bins, most: int) -> FewRows:
 
     table = gathered(rows, drawn)
     weights = None if (table[:, -2] == 1).all() else table[:, -2].copy()
-    kept = MemoryRows(np.ascontiguousarray(table[:, :-2]), rows.names, weights)
+    values = np.ascontiguousarray(table[:, :-2])
+    kept = MemoryRows(values, rows.names, weights, sequences=lot.sequences)
     return FewRows(kept, Bins(bins.n, table[:, -1].astype(np.intp)))

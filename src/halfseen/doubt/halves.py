@@ -185,7 +185,7 @@ def _said(
             total += np.bincount(label[apart], scores, minlength=bins.n)
             if table is not None:
                 table[np.ix_(apart, part.seen.kept)] = _filled(unseen, model, fit)
-        filled = block if table is None else Block.from_table(table, start=block.start)
+        filled = block if table is None else _with(table, block)
         given = [
             np.asarray(model.hidden(filled.select(part.seen.kept), fit))
             for part, fit in zip(parts, fits if labelled else (), strict=labelled)
@@ -205,6 +205,11 @@ def _filled(block: Block, model: Model[P], fit: P) -> Array:
     random = np.random.RandomState(block.start % 2**32)
     (drawn,) = model.fill(lambda of_block: of_block(block), fit, 1, random)
     return np.where(block.observed, block.values, drawn)
+
+
+def _with(table: Array, block: Block) -> Block:
+    """The rows of a block, holding other values."""
+    return Block.from_table(table, start=block.start, sequence=block.sequence)
 
 
 def _crossed(hidden: list[Array], weights: Array) -> Array:

@@ -11,6 +11,7 @@ from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.errors import DataError
+from halfseen.rows.sequences import Sequences
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +38,21 @@ class HiddenValues:
 
 
 def hide_and_fill(
-    fitted: Fitted[Any], table: Array, *, fraction: float, random_state: Any
+    fitted: Fitted[Any],
+    table: Array,
+    *,
+    fraction: float,
+    random_state: Any,
+    sequences: Sequences | None = None,
 ) -> HiddenValues:
-    """Hide a fraction of the known values of a ``table`` (n, d), and fill them in again."""
+    """Hide a fraction of the known values of a ``table`` (n, d), and fill them in again.
+
+    If rows follow each other, ``sequences`` says which.
+    """
     hidden = _hidden(table, fitted.kept, fraction, random_state)
     gappy = np.where(hidden, np.nan, table)
-    guess, spread = _filled(fitted, gappy, hidden[:, fitted.kept])
+    part = MemoryRows(gappy, fitted.names, sequences=sequences).select(fitted.kept)
+    guess, spread = _filled(fitted, part, hidden[:, fitted.kept])
     touched: Mask = np.any(hidden, axis=0)
     middle, scale = np.zeros((2, table.shape[1]))
     middle[touched] = np.nanmean(gappy[:, touched], axis=0)
@@ -53,9 +63,8 @@ def hide_and_fill(
     return HiddenValues(column, true, guess, spread / unit)
 
 
-def _filled(fitted: Fitted[Any], gappy: Array, hidden: Mask) -> tuple[Array, Array]:
+def _filled(fitted: Fitted[Any], rows: MemoryRows, hidden: Mask) -> tuple[Array, Array]:
     """Means and standard deviations of hidden cells, ``hidden`` (n, kept) of the kept features."""
-    rows = MemoryRows(gappy, fitted.names).select(fitted.kept)
     means, spreads = [], []
     for block in rows.blocks():
         expected = fitted.model.cells(block, fitted.parameters)

@@ -81,7 +81,7 @@ def _check_shared(estimator: Any) -> None:
 def _check_declared(estimator: Any, one: Declared, axes: str) -> None:
     """What the model learned, of the features that it uses."""
     kept, values = estimator.kept_features_, np.asarray(getattr(estimator, one.name))
-    sides = {"k": estimator.n_components_, **dict.fromkeys("de", len(kept))}
+    sides = {**dict.fromkeys("kj", estimator.n_components_), **dict.fromkeys("de", len(kept))}
     sides |= {"l": len(values), "q": values.shape[-1]} if values.ndim else {"l": 0, "q": 0}
     shape = tuple(sides[axis] for axis in axes)
     if values.shape != shape:
@@ -97,8 +97,10 @@ def _check_declared(estimator: Any, one: Declared, axes: str) -> None:
         _check(one.name, values, rule)
     if one.scale is DEFINITE:
         _check_definite(one.name, values)
-    if one.scale is SHARE and axes == "k" and abs(values.sum() - 1) > ROUNDING:
-        raise ValueError(f"'{one.name}' sums to {values.sum():g}, and shares sum to 1")
+    if one.scale is SHARE and axes in ("k", "kj"):
+        for total in np.atleast_1d(values.sum(axis=-1)):
+            if abs(total - 1) > ROUNDING:
+                raise ValueError(f"'{one.name}' sums to {total:g}, and shares sum to 1")
 
 
 def _check_beside(estimator: Any, one: Declared, names: Mapping[str, str]) -> None:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -31,7 +30,7 @@ from halfseen.method.plan import Settings
 from halfseen.moments.survey import Survey, survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.errors import WeakMomentsWarning, warn
-from halfseen.rows.gathered import gathered
+from halfseen.rows.gathered import as_given, gathered
 from halfseen.rows.naming import plural
 from halfseen.rows.possible_values import PossibleValues
 from halfseen.rows.rows import Rows
@@ -336,7 +335,8 @@ class Estimator(BaseEstimator):
 
     def _each(self, X: Any, observed: ObservedBlocks | None) -> Callable[..., Array]:
         """What applies a function to all rows of X, of the kept features, a block at a time."""
-        return partial(gathered, new_rows(self, X, observed).select(self.kept_features_))
+        rows = new_rows(self, X, observed).select(self.kept_features_)
+        return lambda function: as_given(rows, gathered(rows, function))
 
     def hidden(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
         """What is expected to be hidden behind each row; (n, k)."""

@@ -14,11 +14,13 @@ from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Rows
 from halfseen.tables.arrays_and_frames import feature_names, read_new_table
 from halfseen.tables.coded_tables import read_new
-from halfseen.tables.column_order import in_fitted_order
+from halfseen.tables.column_order import column_names, in_fitted_order
+from halfseen.tables.containers import as_frame
 from halfseen.tables.declared_kinds import takes_kinds
-from halfseen.tables.door import is_elsewhere, open_rows
+from halfseen.tables.door import in_sequences, is_elsewhere, open_rows
 from halfseen.tables.files import Files
 from halfseen.tables.observed_blocks import ObservedBlocks, check_no_blocks
+from halfseen.tables.sequenced import Sequenced, bare
 from halfseen.tables.sparse_matrix import read_sparse
 
 
@@ -28,7 +30,8 @@ def same_rows(
     """The rows of ``X``, whatever the estimator could be fitted to, with the fitted features."""
     check_is_fitted(estimator)
     reader = clone(estimator)  # reading a table sets names, and the estimator has its own
-    ordered, coding = in_fitted_order(estimator, X), getattr(estimator, "coding_", None)
+    coding = getattr(estimator, "coding_", None)
+    ordered = _in_order(estimator, X)
     rows, _ = open_rows(reader, ordered, sample_weight, observed, coding)
     fitted, given = feature_names(estimator), feature_names(reader)
     unnamed = not hasattr(reader, "feature_names_in_")
@@ -40,9 +43,26 @@ def same_rows(
     return rows
 
 
+def _in_order(estimator: Any, X: Any) -> Any:
+    if not isinstance(X, Sequenced):
+        return in_fitted_order(estimator, X)
+    return replace(X, table=_ordered_beside(estimator, X))
+
+
+def _ordered_beside(estimator: Any, given: Sequenced) -> Any:
+    """A table with its columns in the order of the fit, beside those that say what rows are of."""
+    frame = None if is_elsewhere(given) else as_frame(given.table)
+    if frame is None:
+        return given.table
+    names = column_names(in_fitted_order(estimator, bare(replace(given, single=None))))
+    return frame.select([*names, *given.keys]).to_native()
+
+
 def new_rows(estimator: Any, X: Any, observed: ObservedBlocks | None = None) -> Rows:
     """The rows of ``X`` to say something of, with values that the model can have."""
     check_is_fitted(estimator)
+    if isinstance(X, Sequenced):
+        return in_sequences(new_rows(estimator, bare(X)), X)
     if is_elsewhere(X):
         rows = same_rows(estimator, replace(X, dask=False) if isinstance(X, Files) else X)
     elif issparse(X) and get_tags(estimator).input_tags.sparse:

@@ -1,6 +1,7 @@
 """Filling gaps: expectations, how sure they are, or draws."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from pathlib import Path
@@ -12,16 +13,18 @@ from sklearn.utils import check_random_state
 from halfseen.estimators.fitted_rows import checked_rows, new_rows
 from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.gathered import gathered, whole_table
+from halfseen.rows.gathered import as_given, gathered, whole_table
 from halfseen.rows.rows import Block, Rows
 from halfseen.tables.arrays_and_frames import as_table, read_new_table
 from halfseen.tables.batches import is_batches
 from halfseen.tables.coded_tables import CodedTable, read_new_coded
 from halfseen.tables.coding import Coding
 from halfseen.tables.column_order import in_fitted_order, in_order_of
-from halfseen.tables.containers import arrow_table, filled_like, table_like
+from halfseen.tables.containers import arrow_table, filled_like, table_like, with_filled
 from halfseen.tables.declared_kinds import takes_kinds
+from halfseen.tables.door import in_sequences
 from halfseen.tables.files import Files
+from halfseen.tables.sequenced import Keys, Sequenced, bare, keys_of
 from halfseen.tables.unseen import warn_of_unseen
 from halfseen.tables.words_of_files import with_words
 
@@ -29,6 +32,8 @@ from halfseen.tables.words_of_files import with_words
 def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bool) -> Any:
     """``X`` with its gaps filled, in the container it came in."""
     _check_draws(draws, return_std)
+    if isinstance(X, Sequenced):
+        return _filled_sequences(estimator, X, return_std, draws, possible)
     fill = partial(_fill, estimator, return_std=return_std, draws=draws, possible=possible)
     if isinstance(X, str | Path | Files):
         return fill(_in_memory(estimator, X))[0]  # what is unseen was said when it was read
@@ -42,13 +47,57 @@ def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bo
     return done
 
 
+def _filled_sequences(
+    estimator: Any, given: Sequenced, return_std: bool, draws: Any, possible: bool
+) -> Any:
+    """The same of rows that follow each other; what says so stays beside the filled columns."""
+    if is_batches(given.table):
+        raise ValueError(
+            "Sequences may go on from one batch to the next, so that batches are not filled one by "
+            "one. Join them to one table."
+        )
+    table = bare(given)
+    if isinstance(table, Files):
+        whole = _in_memory(estimator, table)
+        if given.keys:
+            whole = _beside(whole, keys_of(given), given)
+        given = replace(given, table=whole)
+        table = bare(given)
+    done, counts = _fill(
+        estimator, table, return_std=return_std, draws=draws, possible=possible, given=given
+    )
+    warn_of_unseen(estimator.coding_, np.asarray(counts))
+    if draws is not None:
+        return [with_filled(given.table, one) for one in done]
+    if return_std:
+        return tuple(with_filled(given.table, one) for one in done)
+    return with_filled(given.table, done)
+
+
+def _beside(table: Any, keys: Keys, given: Sequenced) -> Any:
+    """An Arrow table with the columns that say what rows are of before the others."""
+    import pyarrow as pa
+
+    named = zip(keys, (given.sequence, given.order), strict=True)
+    first = {name: pa.array(values) for values, name in named if isinstance(name, str)}
+    every = first | {name: table.column(name) for name in table.column_names}
+    return pa.table(every)
+
+
 def _fill(
-    estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bool
+    estimator: Any,
+    X: Any,
+    *,
+    return_std: bool,
+    draws: Any,
+    possible: bool,
+    given: Sequenced | None = None,
 ) -> tuple[Any, Array]:
     """What is filled, and how many cells of each column hold what the fit did not see."""
     X = as_table(X)
     fitted, ordered = estimator.fitted, in_fitted_order(estimator, X)
     rows, (table, unseen) = _read(estimator, X)
+    rows = rows if given is None else in_sequences(rows, given)
     coding, allowed = _coding(estimator), _allowed(fitted, possible)
 
     def give(values: Array) -> Any:
@@ -107,7 +156,8 @@ def _expected(fitted: Fitted[Any], rows: Rows) -> tuple[Array, Array]:
     def both(block: Block) -> Array:
         return np.hstack(fitted.model.fills(block, fitted.parameters))
 
-    mean, variance = np.hsplit(gathered(rows.select(fitted.kept), both), 2)
+    part = rows.select(fitted.kept)
+    mean, variance = np.hsplit(as_given(part, gathered(part, both)), 2)
     no_spread = np.where(np.isnan(fitted.constants), np.nan, 0.0)
     return (
         spread_out(mean, fitted.kept, fitted.constants),
@@ -118,7 +168,8 @@ def _expected(fitted: Fitted[Any], rows: Rows) -> tuple[Array, Array]:
 def _drawn(fitted: Fitted[Any], rows: Rows, number: int, random: Any) -> list[Array]:
     each = partial(gathered, rows.select(fitted.kept))
     tables = fitted.model.fill(each, fitted.parameters, number, random)
-    return [spread_out(table, fitted.kept, fitted.constants) for table in tables]
+    given = (as_given(rows, table) for table in tables)
+    return [spread_out(table, fitted.kept, fitted.constants) for table in given]
 
 
 def spread_out(kept_values: Array, kept: Mask, others: Array) -> Array:

@@ -16,6 +16,8 @@ MOST_CELLS = 5_000_000
 MOST_FILLED = 100_000
 """The same of sparse tables, which are filled in: that costs nothing if they are small."""
 
+MOST_EMPTY = 4
+"""Rows, those that hold nothing among them, beside those that hold something at most."""
 MOST_COLUMNS = 100
 """Of sparse tables that are: wider ones are spared the triples of their columns."""
 
@@ -27,6 +29,8 @@ def at_hand(rows: Rows, kept: Survey) -> Rows:
     rows of a table are sorted, and whether they are weighted or repeated, then changes no bit of
     what is learned; how its columns are sorted changes sums by rounding only, and never the starts.
     """
+    if rows.sequenced:
+        return _sequences_at_hand(rows, kept)
     every = _few(rows, kept)
     if every is None:
         return rows
@@ -41,13 +45,21 @@ def at_hand(rows: Rows, kept: Survey) -> Rows:
 
 def in_own_order(rows: Rows, seen: Survey) -> Rows:
     """The same for rows that are drawn by lot: each is there by itself, as often as it was."""
-    every = _few(rows, seen)
+    every = None if rows.sequenced else _few(rows, seen)
     if every is None:
         return rows
     table, counts, own = every
     ascending = np.lexsort([counts, *table[:, own[::-1]].T])
     order = ascending[_shuffled(len(table))]
     return _in_memory(table[order], counts[order], rows.names)
+
+
+def _sequences_at_hand(rows: Rows, kept: Survey) -> Rows:
+    """The same of rows that follow each other, and stay in their order."""
+    if kept.sums.n_rows > MANY_ROWS or kept.sums.n_rows * len(kept.names) > MOST_CELLS:
+        return rows
+    few = some_rows(rows, MOST_EMPTY * MANY_ROWS)
+    return few if len(few.table) < MOST_EMPTY * MANY_ROWS else rows
 
 
 def _few(rows: Rows, seen: Survey) -> tuple[Array, Array, NDArray[np.intp]] | None:

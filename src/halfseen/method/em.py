@@ -132,9 +132,9 @@ def _apart(one: P, other: P, units: Mapping[str, Array]) -> float:
 
 
 def normalised(weights: Array) -> Array:
-    """Shares that sum to one, none of them gone for good."""
+    """Shares that sum to one along the last side, none of them gone for good."""
     weights = np.maximum(weights, LEAST_SHARE)
-    shares: Array = weights / weights.sum()
+    shares: Array = weights / weights.sum(axis=-1, keepdims=True)
     return shares
 
 
@@ -181,8 +181,8 @@ def _placed(one: Declared, value: Array, units: Mapping[str, Array]) -> Array:
     if one.scale is DEFINITE:
         return from_coordinates(value)
     if one.scale is SHARE:
-        shares = np.exp(value - value.max())
-        return normalised(shares / shares.sum())
+        shares = np.exp(value - value.max(axis=-1, keepdims=True))
+        return normalised(shares / shares.sum(axis=-1, keepdims=True))
     if one.scale is FRACTION:
         return np.asarray(np.clip(value, 0.0, 1.0) ** 2)
     with np.errstate(over="ignore"):  # a leap may be wild; it is bounded next

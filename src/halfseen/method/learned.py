@@ -45,7 +45,7 @@ class Declared(NamedTuple):
     field: str
     name: str  # of the public attribute
     axes: tuple[str, ...]  # k for components, d for features, l for values that a feature has,
-    # e for features once more, q for factors
+    # e for features once more, q for factors, j for components once more
     scale: Scale
     otherwise: float | None  # what is said of features that were left out
     role: Role
@@ -82,7 +82,7 @@ def select(parameters: P, features: Mask) -> P:
 
 def reordered(parameters: P, order: Any) -> P:
     """The same model with its components in another order."""
-    return _along(parameters, "k", order)
+    return _along(_along(parameters, "k", order), "j", order)
 
 
 def _along(parameters: P, axis: str, chosen: Any) -> P:
@@ -153,7 +153,7 @@ def parameters_of(
 ) -> P:
     """The parameters of the kept features, from learned attributes; the reverse of those."""
     found = {}
-    sides = {"k": k, **dict.fromkeys("de", int(np.count_nonzero(kept)))}
+    sides = {"k": k, "j": k, **dict.fromkeys("de", int(np.count_nonzero(kept)))}
     for one in declared(kind):
         value, public = np.asarray(values[one.name]), axes.get(one.field, one.axes[-1])
         value = of_kept(value, public, kept)
@@ -169,7 +169,8 @@ def forms(kind: Any) -> dict[str, tuple[str, ...]]:
     """How the learned attributes are stored: what may be shared has several forms."""
     return {
         one.name: tuple(
-            f"float64[{','.join(axes.replace('e', 'd'))}]" if axes else "float" for axes in one.axes
+            f"float64[{','.join(axes.replace('e', 'd').replace('j', 'k'))}]" if axes else "float"
+            for axes in one.axes
         )
         for one in declared(kind)
     }
@@ -208,10 +209,16 @@ def n_free(parameters: Any, axes: Mapping[str, str]) -> int:
         if one.role.counts:
             public = axes.get(one.field, one.axes[-1])
             there = np.isfinite(_shared(getattr(parameters, one.field), one.axes[-1], public))
-            # Shares of components sum to one, and so do those of each feature's values.
-            tied = there.any(axis=0).sum() if public.startswith("l") else one.scale is SHARE
-            total += int(there.sum()) - int(tied) - _said_twice(public, there.shape)
+            total += int(there.sum()) - _tied(public, there, one.scale)
+            total -= _said_twice(public, there.shape)
     return total
+
+
+def _tied(axes: str, there: Mask, scale: Scale) -> int:
+    """Shares of components sum to one, and so do those of each feature's values."""
+    if axes.startswith("l"):
+        return int(there.any(axis=0).sum())
+    return int(np.prod(there.shape[:-1])) if scale is SHARE else 0
 
 
 def _said_twice(axes: str, sides: Sequence[int]) -> int:

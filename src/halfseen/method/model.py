@@ -38,6 +38,7 @@ class About:
     weighting: str  # what feature_weights="auto" stands for
     labels: bool  # whether what is hidden is one component a row
     counts: bool  # whether columns hold counts, which have no other scale than their own
+    sequences: bool = False  # whether rows follow each other
 
 
 @dataclass(frozen=True)

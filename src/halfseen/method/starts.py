@@ -26,6 +26,7 @@ class Plan(NamedTuple):
     rounds: Rounds  # on those
     agreeing: int  # so many that lead to one place are enough
     last: Rounds  # on all rows, before one goes to the end
+    n_joined: int = 1000  # ways in which rows are joined to groups, at most
 
 
 EVERY = 1000

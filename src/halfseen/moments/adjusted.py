@@ -122,7 +122,8 @@ def _mean(total: Array, count: Array) -> Array:
 
 
 def _with_values(block: Block, values: Array, observed: Mask) -> Block:
-    return Block(np.where(observed, values, 0.0), observed, block.weights, block.start)
+    filled = np.where(observed, values, 0.0)
+    return Block(filled, observed, block.weights, block.start, block.sequence)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,14 @@ from numpy.typing import NDArray
 
 from halfseen.rows.keys import keys_of
 from halfseen.rows.rows import Block
+from halfseen.rows.sequences import lengths_of
 
 MOST_BINS = 200
 """Enough that a standard deviation over bins is known to 5 %."""
+ENOUGH_SEQUENCES = 20
+"""To tell from them alone how far sequences differ."""
+SHORTEST_RUN = 10
+"""Rows of one sequence that are taken together where there are fewer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +42,18 @@ class Bins:
         _, labels = np.unique(np.asarray(groups), return_inverse=True)
         n = min(MOST_BINS, int(labels.max(initial=0)) + 1)
         return cls(n, labels.reshape(-1) % n)
+
+    @classmethod
+    def of_sequences(cls, sequence: NDArray[np.int64]) -> Self:
+        """Bins of whole sequences, from that of each row; few long ones are cut into runs."""
+        lengths = lengths_of(sequence)
+        most = max(-(-len(sequence) // MOST_BINS), SHORTEST_RUN)
+        if len(lengths) >= ENOUGH_SEQUENCES:
+            most = int(lengths.max())
+        begins = np.repeat(np.cumsum(lengths) - lengths, lengths)
+        run = (np.arange(len(sequence)) - begins) // most
+        changes = (np.diff(begins, prepend=-1) != 0) | (np.diff(run, prepend=-1) != 0)
+        return cls.of_groups(np.cumsum(changes))
 
     def of(self, block: Block) -> NDArray[np.intp]:
         """The bins of a block's rows; (n,)."""

@@ -12,6 +12,7 @@ from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.compiled import njit
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.nonzeros import Nonzeros
+from halfseen.rows.sequences import Numbers, part_of
 
 
 class Parts(NamedTuple):
@@ -152,6 +153,7 @@ class Block:
     observed: Mask  # (n, d)
     weights: Array | None = None  # (n,)  how often each row counts, all above zero; None is once
     start: int = 0  # which row of the table is the first: a block's own name
+    sequence: Numbers | None = None  # (n,)  that rows are of; None if they have no neighbours
 
     def __len__(self) -> int:
         return len(self.values)
@@ -167,15 +169,17 @@ class Block:
         weights: Array | None = None,
         start: int = 0,
         columns: Columns | None = None,
+        sequence: Numbers | None = None,
     ) -> "TableBlock":
         """The rows of a table in which NaN marks the gaps; rows of no weight are not there.
 
         Of its ``columns``, given by number, or of all.
         """
         if weights is not None and not (weights > 0).all():
-            table, weights = table[weights > 0], weights[weights > 0]
+            there = np.flatnonzero(weights > 0)
+            table, weights, sequence = table[there], weights[there], part_of(sequence, there)
         every = np.arange(table.shape[1]) if columns is None else columns
-        return TableBlock.of(table, every, weights, start)
+        return TableBlock.of(table, every, weights, start, sequence)
 
     def about(self, origin: Array) -> Array:
         """Deviations from ``origin``, zero in the gaps; (n, d)."""
@@ -208,7 +212,8 @@ class Block:
     def rows(self, chosen: NDArray[np.intp]) -> "Block":
         """Only some of the rows, by their place in the block."""
         weights = None if self.weights is None else self.weights[chosen]
-        return Block(self.values[chosen], self.observed[chosen], weights, self.start)
+        own = part_of(self.sequence, chosen)
+        return Block(self.values[chosen], self.observed[chosen], weights, self.start, own)
 
     def with_weights(self, weights: Array) -> "Block":
         """The same rows, counting ``weights`` (n,) times."""
@@ -216,7 +221,7 @@ class Block:
 
     def recentred(self, origin: Array) -> "Block":
         """The same rows measured from ``origin`` (d,), ready for many passes."""
-        return Block(self.about(origin), self.observed, self.weights, self.start)
+        return Block(self.about(origin), self.observed, self.weights, self.start, self.sequence)
 
     def without(self, row: Columns, feature: Columns) -> "Block":
         """The same rows with some of the entries, given by row and feature (m,), as gaps."""
@@ -232,7 +237,7 @@ class Block:
     def clipped(self, low: Array, high: Array) -> "Block":
         """The same rows, no value being below ``low`` (d,) or above ``high`` (d,)."""
         values = np.clip(self.values, low, high) * self.observed
-        return Block(values, self.observed, self.weights, self.start)
+        return Block(values, self.observed, self.weights, self.start, self.sequence)
 
     def kept_for(self, key: object, make: Callable[["Block"], T]) -> T:
         """What is made of the rows for ``key``: once, if the block itself is kept for many passes.
@@ -275,13 +280,19 @@ class TableBlock(Block):
     """
 
     def __init__(
-        self, table: Array, columns: Columns, weights: Array | None = None, start: int = 0
+        self,
+        table: Array,
+        columns: Columns,
+        weights: Array | None = None,
+        start: int = 0,
+        sequence: Numbers | None = None,
     ):
         parts = {
             "table": table,  # (n, c)      doubles, row by row
             "columns": columns,  # (d,)    those that are the features
             "weights": weights,
             "start": start,
+            "sequence": sequence,
         }
         self.__dict__.update(parts)
 
@@ -290,13 +301,18 @@ class TableBlock(Block):
 
     @classmethod
     def of(
-        cls, table: np.ndarray[Any, Any], columns: Columns, weights: Array | None, start: int
+        cls,
+        table: np.ndarray[Any, Any],
+        columns: Columns,
+        weights: Array | None,
+        start: int,
+        sequence: Numbers | None = None,
     ) -> Self:
         """The rows of any table; what is not already doubles row by row is copied."""
         if table.dtype == np.float64 and table.flags.c_contiguous:
-            return cls(table, columns, weights, start)
+            return cls(table, columns, weights, start, sequence)
         copied = np.ascontiguousarray(table[:, columns], dtype=np.float64)
-        return cls(copied, np.arange(len(columns)), weights, start)
+        return cls(copied, np.arange(len(columns)), weights, start, sequence)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -343,27 +359,31 @@ class TableBlock(Block):
 
     def select(self, features: Mask) -> "TableBlock":
         """The same rows with only some of the features; copies nothing."""
-        return TableBlock(self.table, self.columns[features], self.weights, self.start)
+        return self._with(self.table, self.columns[features], self.weights)
 
     def rows(self, chosen: NDArray[np.intp]) -> "TableBlock":
         """Only some of the rows, by their place in the block."""
         weights = None if self.weights is None else self.weights[chosen]
-        return TableBlock(self.table[chosen], self.columns, weights, self.start)
+        own = part_of(self.sequence, chosen)
+        return TableBlock(self.table[chosen], self.columns, weights, self.start, own)
 
     def without(self, row: Columns, feature: Columns) -> "TableBlock":
         """The same rows with some of the entries, given by row and feature (m,), as gaps."""
         table = self.table.copy()
         table[row, self.columns[feature]] = np.nan
-        return TableBlock(table, self.columns, self.weights, self.start)
+        return self._with(table, self.columns, self.weights)
 
     def emptied(self, chosen: Mask) -> "TableBlock":
         """The same rows, nothing being observed in those that are ``chosen`` (n,)."""
         table = np.where(chosen[:, None], np.nan, self.table)
-        return TableBlock(table, self.columns, self.weights, self.start)
+        return self._with(table, self.columns, self.weights)
 
     def with_weights(self, weights: Array) -> "TableBlock":
         """The same rows, counting ``weights`` (n,) times."""
-        return TableBlock(self.table, self.columns, weights, self.start)
+        return self._with(self.table, self.columns, weights)
+
+    def _with(self, table: Array, columns: Columns, weights: Array | None) -> "TableBlock":
+        return TableBlock(table, columns, weights, self.start, self.sequence)
 
 
 @njit(cache=True, nogil=True)

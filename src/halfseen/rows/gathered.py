@@ -29,6 +29,12 @@ def gathered(rows: Rows, function: Callable[[Block], np.ndarray[Any, Any]]) -> A
     return rows.accumulate(lambda block: Gathered(((block.start, function(block)),))).in_order()
 
 
+def as_given(rows: Rows, values: Array) -> Array:
+    """What is said of each row (n, ...), in the order in which rows were given."""
+    place = getattr(rows, "place", None)
+    return values if place is None else values[place]
+
+
 def with_gaps(block: Block) -> Array:
     """The values of a block, NaN where they are not observed; (n, d)."""
     table: Array = np.where(block.observed, block.values, np.nan)

@@ -40,6 +40,10 @@ class Rows(Protocol):
         """Whether blocks hold only what is not zero."""
 
     @property
+    def sequenced(self) -> bool:
+        """Whether rows follow each other, so that blocks say which sequence each is of."""
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The features' names, in order."""
 

@@ -9,6 +9,7 @@ from halfseen.rows.arrays import Array
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.gathered import gathered, whole_table, with_gaps
 from halfseen.rows.rows import Block, Rows
+from halfseen.rows.sequences import Numbers, Sequences, drawn, lengths_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,34 +25,70 @@ class Sample:
         return self.rows.table
 
 
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Which rows of a table are drawn by lot, at most so many: whole sequences, if there are."""
+
+    n_rows: int
+    numbers: NDArray[np.intp]  # (n,)  ascending
+    sequence: Numbers | None  # (n,)
+
+    @classmethod
+    def of(cls, rows: Rows, most: int) -> "Drawn":
+        """By one pass. The draw depends on the number of rows, or on the sequences, only."""
+        if rows.sequenced:
+            every = sequence_of(rows)
+            numbers = np.arange(len(every)) if len(every) <= most else drawn(every, most)
+            return cls(len(every), numbers, every[numbers])
+        n_rows = rows.accumulate(len)
+        if n_rows <= most:
+            return cls(n_rows, np.arange(n_rows), None)
+        lot = np.random.default_rng(0).choice(n_rows, most, replace=False)
+        return cls(n_rows, np.sort(lot), None)
+
+    @property
+    def all(self) -> bool:
+        """Whether these are all rows."""
+        return len(self.numbers) == self.n_rows
+
+    @property
+    def sequences(self) -> Sequences | None:
+        """Of the rows that are drawn."""
+        own = self.sequence
+        return None if own is None else Sequences.of_lengths(lengths_of(own))
+
+    def within(self, block: Block) -> NDArray[np.intp]:
+        """Which rows of a block are drawn, by their place in it."""
+        first, last = np.searchsorted(self.numbers, [block.start, block.start + len(block)])
+        return np.asarray(self.numbers[first:last] - block.start)
+
+
+def sequence_of(rows: Rows) -> Numbers:
+    """The sequence of each row, of rows that follow each other; (n,)."""
+    every: Numbers = gathered(rows, lambda block: np.asarray(block.sequence))
+    return every
+
+
 def sampled(rows: Rows, most: int) -> Sample:
-    """At most so many rows, by two passes: one counts them, one keeps those that were drawn.
-
-    The draw depends on the number of rows only, so that every engine keeps the same ones.
-    """
-    n_rows = rows.accumulate(len)
-    if n_rows <= most:
-        return Sample(np.arange(n_rows), MemoryRows(whole_table(rows), rows.names))
-    numbers = np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False))
-
-    def drawn(block: Block) -> Array:
-        first, last = np.searchsorted(numbers, [block.start, block.start + len(block)])
-        return with_gaps(block.rows(numbers[first:last] - block.start))
-
-    return Sample(numbers, MemoryRows(gathered(rows, drawn), rows.names))
+    """At most so many rows, by two passes: one counts them, one keeps those that were drawn."""
+    lot = Drawn.of(rows, most)
+    if lot.all:
+        table = whole_table(rows)
+    else:
+        table = gathered(rows, lambda block: with_gaps(block.rows(lot.within(block))))
+    return Sample(lot.numbers, MemoryRows(table, rows.names, sequences=lot.sequences))
 
 
 def fewer_rows(rows: Rows, most: int) -> Rows:
     """The rows themselves or, of more than ``most``, so many of them; they count as before."""
-    n_rows = rows.accumulate(len)
-    if n_rows <= most:
+    lot = Drawn.of(rows, most)
+    if lot.all:
         return rows
-    numbers = np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False))
 
-    def drawn(block: Block) -> Array:
-        first, last = np.searchsorted(numbers, [block.start, block.start + len(block)])
-        part = block.rows(numbers[first:last] - block.start)
+    def kept(block: Block) -> Array:
+        part = block.rows(lot.within(block))
         return np.column_stack([with_gaps(part), part.weighed(np.ones(len(part)))])
 
-    table = gathered(rows, drawn)
-    return MemoryRows(np.ascontiguousarray(table[:, :-1]), rows.names, table[:, -1].copy())
+    table = gathered(rows, kept)
+    values, weights = np.ascontiguousarray(table[:, :-1]), table[:, -1].copy()
+    return MemoryRows(values, rows.names, weights, sequences=lot.sequences)

@@ -12,6 +12,7 @@ from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.gathered import with_gaps
 from halfseen.rows.keys import keys_of
 from halfseen.rows.rows import Block, Rows
+from halfseen.rows.sequences import Numbers, Sequences, drawn, lengths_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,34 +22,56 @@ class Lot:
     most: int
     numbers: NDArray[np.intp]  # (n,)  of the rows, lowest keys first
     table: Array  # (n, d + 1)    NaN marks the gaps; the last column says how often each counts
+    sequence: Numbers | None = None  # (n,)  drawn whole; rows are then in their order
 
     @classmethod
     def of(cls, most: int) -> Callable[[Block], "Lot"]:
-        """The function that draws from a block, of the rows that hold something."""
+        """The function that draws from a block, of the rows that hold something.
+
+        In sequences all do: that there is nothing tells how long it is.
+        """
 
         def draw(block: Block) -> Lot:
             counts = block.weighed(np.ones(len(block)))
-            there = np.flatnonzero((counts > 0) & block.observed.any(axis=1))
-            table = np.column_stack([with_gaps(block.rows(there)), counts[there]])
-            return cls(most, block.start + there, table)._drawn()
+            tells = block.observed.any(axis=1) | (block.sequence is not None)
+            there = np.flatnonzero((counts > 0) & tells)
+            part = block.rows(there)
+            table = np.column_stack([with_gaps(part), counts[there]])
+            return cls(most, block.start + there, table, part.sequence)._drawn()
 
         return draw
 
     def __add__(self, other: Self) -> Self:
-        numbers = np.concatenate([self.numbers, other.numbers])
-        return type(self)(self.most, numbers, np.vstack([self.table, other.table]))._drawn()
+        numbers, table = np.r_[self.numbers, other.numbers], np.vstack([self.table, other.table])
+        if self.sequence is None or other.sequence is None:
+            return type(self)(self.most, numbers, table)._drawn()
+        sequence = np.r_[self.sequence, other.sequence]
+        # Numbers ascend: which of the two comes first, engines do not promise.
+        order = np.argsort(sequence, kind="stable")
+        return type(self)(self.most, numbers[order], table[order], sequence[order])._drawn()
 
     def _drawn(self) -> Self:
         """In order, and no more than there should be."""
-        lowest = np.argsort(keys_of(self.numbers))[: self.most]
-        return type(self)(self.most, self.numbers[lowest], self.table[lowest])
+        if self.sequence is None:
+            lowest = np.argsort(keys_of(self.numbers))[: self.most]
+            return type(self)(self.most, self.numbers[lowest], self.table[lowest])
+        if len(self.sequence) <= self.most:
+            return self
+        kept = drawn(self.sequence, self.most)
+        return type(self)(self.most, self.numbers[kept], self.table[kept], self.sequence[kept])
 
 
 def some_rows(rows: Rows, most: int) -> MemoryRows:
     """At most so many rows that hold something, as if they were shuffled; they count as before.
 
     Which ones, and their order, depends on their numbers only, so that every engine keeps the same.
+    Of rows that follow each other they are whole sequences, one at least.
     """
-    table = rows.accumulate(Lot.of(most)).table
+    lot = rows.accumulate(Lot.of(most))
+    table, sequence = lot.table, lot.sequence
     values, weights = np.ascontiguousarray(table[:, :-1]), table[:, -1]
-    return MemoryRows(values, rows.names, None if (weights == 1).all() else weights)
+    counts = None if (weights == 1).all() else weights
+    if sequence is None:
+        return MemoryRows(values, rows.names, counts)
+    own = Sequences.of_lengths(lengths_of(sequence))
+    return MemoryRows(values, rows.names, counts, sequences=own)

@@ -84,7 +84,8 @@ def columns_of_words(estimator: Any) -> frozenset[str]:
     if coding is None:
         return frozenset()
     own = np.flatnonzero(coding.worded | coding.left_out)
-    return frozenset(coding.names[place] for place in own)
+    keys = {getattr(estimator, key, None) for key in ("sequence_", "order_")} - {None}
+    return frozenset({*(coding.names[place] for place in own), *keys})
 
 
 def _check(name: str, kind: object, labels: object) -> None:

@@ -98,6 +98,14 @@ def as_array(X: Any, dtype: Any) -> np.ndarray[Any, Any]:
     )
 
 
+def with_filled(X: Any, filled: Any) -> Any:
+    """``X`` with those of its columns that are ``filled``; others of a data frame stay."""
+    frame, done = as_frame(X), as_frame(filled)
+    if frame is None or done is None:
+        return filled
+    return frame.with_columns(*done.iter_columns()).to_native()
+
+
 def table_like(X: Any, values: Array) -> Any:
     """``values`` (n, d) with the rows' and columns' names of ``X``, if it has any."""
     frame = as_frame(X)

@@ -15,7 +15,8 @@ from halfseen.rows.engines.batched import Source, all_columns
 from halfseen.rows.engines.memory import MemoryRows, Told
 from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.engines.workers.cluster import ClusterRows
-from halfseen.rows.errors import IdentifierWarning, warn
+from halfseen.rows.errors import DataError, IdentifierWarning, warn
+from halfseen.rows.gathered import whole_table
 from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
@@ -53,6 +54,7 @@ from halfseen.tables.observed_blocks import (
 from halfseen.tables.opened_files import Kinds, open_files
 from halfseen.tables.preprocessing import Preprocessing
 from halfseen.tables.row_weights import read_row_weights
+from halfseen.tables.sequenced import Sequenced, arranged, bare, keys_of
 from halfseen.tables.sparse_file import SparseSource, is_sparse_file, open_sparse_file
 from halfseen.tables.sparse_matrix import read_sparse
 from halfseen.tables.unseen import warn_of_unseen
@@ -71,6 +73,8 @@ def open_rows(
     takes columns of words keeps how they became numbers: by the ``coding`` of an earlier fit, or as
     it is found in all rows.
     """
+    if isinstance(X, Sequenced):
+        return _sequenced(estimator, X, coding)
     if isinstance(X, np.ndarray) and observed is None:
         return _in_memory(estimator, X, sample_weight, coding)
     X = Files(X) if isinstance(X, str | Path) else X
@@ -89,6 +93,44 @@ def open_rows(
     if is_batches(X):
         return _streamed(estimator, _batches(estimator, X, coding), sample_weight)
     return _in_memory(estimator, X, sample_weight, coding)
+
+
+def _sequenced(estimator: Any, given: Sequenced, coding: Coding | None) -> tuple[Rows, Stages]:
+    """Rows that follow each other, in their order wherever they can be put in it."""
+    if given.single is not None and (is_elsewhere(given.table) or is_dask(given.table)):
+        raise ValueError(
+            "X_single goes with arrays and data frames in memory. Among the rows of files, batches "
+            "and Dask, give each row without neighbours a sequence of its own."
+        )
+    rows, stages = open_rows(estimator, bare(given), None, None, coding)
+    return in_sequences(rows, given), stages
+
+
+def in_sequences(rows: Any, given: Sequenced) -> Rows:
+    """Rows that were opened, in the sequences that are said of them."""
+    keys, n_rows = keys_of(given), rows.accumulate(len)
+    n_single = 0 if given.single is None else len(given.single)
+    found = arranged(given, keys, n_rows, n_single)
+    if found.place is None:
+        ordered: Rows = rows.in_sequences(found.sequences)
+        return ordered
+    files = Files(given.table) if isinstance(given.table, str | Path) else given.table
+    memory = files.memory if isinstance(files, Files) else MEMORY
+    if is_dask(given.table) or (isinstance(files, Files) and files.dask):
+        raise DataError(
+            "The rows of a sequence do not lie together and in order, and workers do not sort "
+            "them. Sort the table by sequence and order, or read it into memory."
+        )
+    if is_elsewhere(given.table):
+        if 8e-6 * n_rows * len(rows.names) > memory:
+            raise DataError(
+                "The rows of a sequence do not lie together and in order, and the table is larger "
+                f"than {memory:g} MB. Sort it by sequence and order, or give more memory with "
+                "Files(path, memory=...)."
+            )
+        rows = MemoryRows(whole_table(rows), rows.names)
+    sorted_rows: Rows = replace(rows, table=found.table(rows.table), sequences=found.sequences)
+    return sorted_rows
 
 
 def open_source(
@@ -173,6 +215,8 @@ def _warn_of_identifiers(estimator: Any, table: np.ndarray[Any, Any]) -> None:
 
 def is_elsewhere(X: Any) -> bool:
     """Whether rows are in files or come in batches, rather than lying in memory."""
+    if isinstance(X, Sequenced):
+        return is_elsewhere(X.table)
     return isinstance(X, str | Path | Files) or is_batches(X)
 
 

@@ -8,8 +8,7 @@ from halfseen import GaussianMixture, simulate
 from halfseen.moments.survey import survey
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
-from halfseen.structures.one_class.e_step import ClassSums, posterior
-from halfseen.structures.one_class.model import ClassSteps
+from halfseen.structures.one_class.e_step import ClassSteps, ClassSums, posterior
 from halfseen.structures.one_class.normal.covariance import SHAPES
 from halfseen.structures.one_class.normal.emission import SMALLEST_SPREAD, Normal
 from halfseen.structures.one_class.normal.parameters import MixtureParameters

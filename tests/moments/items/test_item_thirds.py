@@ -5,7 +5,7 @@ import pytest
 
 from halfseen.moments.items.features import Encoding, ItemSums
 from halfseen.moments.items.reading import inner_products
-from halfseen.moments.items.third import CubeSums, fit_tensor, joint_triples
+from halfseen.moments.items.third import CubeSums, fit_tensor, joint_triples, normal_matrix
 from halfseen.rows.block import Block
 from tests.moments.items.mixed import drawn, rows_of
 
@@ -76,7 +76,9 @@ def test_normal_equations_give_the_least_squares_over_all_distinct_triples(weigh
     triples = joint_triples(sums, observed.T.astype(float) @ (observed * w[:, None]), gappy)
     np.testing.assert_allclose(sums.cube, cube, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(triples, counts, atol=1e-10)
-    found = fit_tensor(sums.cube, triples, inner_products(back, encoding.item, emphasis))
+    found = fit_tensor(
+        sums.cube, normal_matrix(triples, inner_products(back, encoding.item, emphasis))
+    )
     np.testing.assert_allclose(found, tensor, rtol=1e-10, atol=1e-10)
 
 
@@ -99,4 +101,6 @@ def test_a_tensor_that_triples_do_not_tell_is_the_smallest_that_fits():
     cube[0, 0, 0] = 64.0
     expected = np.zeros((2, 2, 2))
     expected[0, 0, 0] = 1.0
-    np.testing.assert_allclose(fit_tensor(cube, triples, inner), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        fit_tensor(cube, normal_matrix(triples, inner)), expected, atol=1e-12
+    )

@@ -104,7 +104,13 @@ class Case:
     def hidden_values(self) -> HiddenValues | None:
         """Known values of those rows, hidden from the model; None if there are too few."""
         try:
-            return hide_and_fill(self.fitted, self.sample.table, fraction=HIDE, random_state=0)
+            return hide_and_fill(
+                self.fitted,
+                self.sample.table,
+                fraction=HIDE,
+                random_state=0,
+                sequences=self.sample.rows.sequences,
+            )
         except DataError:
             return None
 

@@ -9,7 +9,6 @@ from halfseen.method.model import Abilities, About
 from halfseen.models.latent_class.chances import chances
 from halfseen.models.latent_class.dependence import Dependence, dependence
 from halfseen.models.latent_class.explanation import Explanation, explained
-from halfseen.models.latent_class.profiles import profiles
 from halfseen.models.latent_class.surprisal import surprisals
 from halfseen.models.latent_class.telling_gaps import telling_gaps
 from halfseen.structures.one_class import Centred, OneClass, anything
@@ -17,6 +16,7 @@ from halfseen.structures.one_class.mixed.emission import Mixed
 from halfseen.structures.one_class.mixed.kinds import WORDS, Kind
 from halfseen.structures.one_class.mixed.parameters import MixedParameters
 from halfseen.structures.one_class.mixed.portrait import as_classes
+from halfseen.structures.one_class.mixed.profiles import profiles
 from halfseen.structures.one_class.mixed.start import by_items
 from halfseen.structures.one_class.normal.covariance import SHAPES
 from halfseen.structures.one_class.normal.emission import Normal

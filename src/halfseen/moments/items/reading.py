@@ -6,7 +6,7 @@ found by least squares over all items j ≠ d with weights ``N_dj ω_j``. Means,
 levels and histograms of counts are all had in this one way.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,16 +36,42 @@ def inner_products(back: Array, item: Ints, emphasis: Array) -> Array:
     return inner * emphasis[:, None, None]
 
 
-def read_statistics(
-    sums: MeetingSums, owner: Ints, back: Array, item: Ints, emphasis: Array
-) -> Reading:
-    """The reading of statistics, one of column ``owner`` (s,) each, given B (q, r) and ω (j,)."""
+class Equations(NamedTuple):
+    """Normal equations of φ for each statistic; those of several neighbours add."""
+
+    left: Array  # (j, r, r)  by the column that a statistic is of
+    right: Array  # (s, r)
+
+    def __add__(self, other: Any) -> "Equations":
+        return Equations(self.left + other.left, self.right + other.right)
+
+    def read(self, mean: Array, owner: Ints) -> Reading:
+        """The reading of statistics with these means, of the columns ``owner`` (s,)."""
+        inverse = np.linalg.pinv(self.left, rcond=SMALLEST, hermitian=True)
+        return Reading(mean, np.einsum("sab,sb->sa", inverse[owner], self.right))
+
+
+def means_of(sums: MeetingSums, owner: Ints) -> Array:
+    """The statistics' means over the rows that hold their columns; (s,)."""
     seen = sums.count.diagonal()[owner]
-    mean = np.divide(sums.total, seen, out=np.zeros_like(sums.total), where=seen > 0)
-    covariance = sums.cross - mean[:, None] * sums.presence[owner]  # (s, q)  times N_dj
+    return np.divide(sums.total, seen, out=np.zeros_like(sums.total), where=seen > 0)
+
+
+def of_other_columns(
+    sums: MeetingSums, owner: Ints, back: Array, item: Ints, emphasis: Array
+) -> Equations:
+    """What the other columns of a row tell, given B (q, r) and ω (j,)."""
+    covariance = sums.cross - means_of(sums, owner)[:, None] * sums.presence[owner]  # times N_dj
     others = np.where(owner[:, None] == item, 0.0, covariance)
     right = others @ (emphasis[item][:, None] * back)  # (s, r)
     count = sums.count * ~np.eye(len(sums.count), dtype=bool)
     left = np.tensordot(count, inner_products(back, item, emphasis), axes=1)  # (j, r, r)
-    inverse = np.linalg.pinv(left, rcond=SMALLEST, hermitian=True)
-    return Reading(mean, np.einsum("sab,sb->sa", inverse[owner], right))
+    return Equations(left, right)
+
+
+def read_statistics(
+    sums: MeetingSums, owner: Ints, back: Array, item: Ints, emphasis: Array
+) -> Reading:
+    """The reading of statistics, one of column ``owner`` (s,) each, given B (q, r) and ω (j,)."""
+    told = of_other_columns(sums, owner, back, item, emphasis)
+    return told.read(means_of(sums, owner), owner)

@@ -9,9 +9,9 @@ import numpy as np
 from halfseen.moments.items.completion import Completion, complete, known_pairs, most_rank
 from halfseen.moments.items.constant_coordinate import bordered, located
 from halfseen.moments.items.features import Encoding, Ints, Item, ItemSums
-from halfseen.moments.items.reading import inner_products, read_statistics
+from halfseen.moments.items.reading import Reading, inner_products, read_statistics
 from halfseen.moments.items.sums import MeetingSums, Statistics
-from halfseen.moments.items.third import CubeSums, fit_tensor, joint_triples
+from halfseen.moments.items.third import CubeSums, fit_tensor, joint_triples, normal_matrix
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.rows import Rows
 
@@ -50,9 +50,15 @@ class ItemStart:
     counts: Array  # (j, j)      those that hold both items
     n_unseen: int  # triples of distinct items that no row holds, of those that are fitted
 
+    @property
+    def finite(self) -> bool:
+        """Whether all of it is numbers."""
+        found = (self.weights, self.places, self.statistics)
+        return all(bool(np.isfinite(one).all()) for one in found)
+
 
 @dataclass(frozen=True, eq=False)
-class _Second:
+class Second:
     """Encoded items and their pairs."""
 
     encoding: Encoding
@@ -64,11 +70,20 @@ class _Second:
 
 
 @dataclass(frozen=True, eq=False)
-class _Third:
-    """The third moment between classes."""
+class System:
+    """The normal equations of the third moment between classes; those of several rules add."""
 
-    tensor: Array  # (r, r, r)
+    cube: Array  # (r, r, r)
+    left: Array  # (r³, r³)
     n_unseen: int
+
+    def __add__(self, other: "System") -> "System":
+        return System(self.cube + other.cube, self.left + other.left, self.n_unseen)
+
+    @property
+    def tensor(self) -> Array:
+        """The tensor G that fits best; (r, r, r)."""
+        return fit_tensor(self.cube, self.left)
 
 
 def item_start(
@@ -85,47 +100,51 @@ def item_start(
     ``statistics`` are those that classes are to be described by, ``owner`` (s,) the column that
     each is of. There are fewer classes than asked for if the moments tell fewer apart.
     """
-    second = _second(rows, items, statistics, owner, weighting)
-    for rank in range(_most_rank(second, n_components), -1, -1):
-        completion = _supported(second, rank)
-        third = _third(rows, second, completion)
-        start = _read(second, completion, third, decompose)
-        if _finite(start):
+    second = second_of(rows, items, statistics, owner, weighting)
+    for rank in range(rank_told(second, n_components), -1, -1):
+        completion = supported(second, rank)
+        third = of_rows(rows, second, completion)
+        reading = read_statistics(
+            second.sums, second.owner, completion.back, second.encoding.item, second.emphasis
+        )
+        start = read_off(second, completion, third, reading, decompose)
+        if start.finite:
             break
     return start
 
 
-def _second(
+def second_of(
     rows: Rows, items: Sequence[Item], statistics: Statistics, owner: Ints, weighting: Weighting
-) -> _Second:
+) -> Second:
+    """Pairs of items, and what is needed of them."""
     cells = rows.accumulate(ItemSums.of(items))
     encoding = Encoding.of(items, cells)
     sums = rows.accumulate(MeetingSums.of(encoding, statistics))
     fraction = cells.observed_fraction
     weights = np.asarray(weighting(fraction), dtype=float)
     emphasis = np.divide(weights**2, fraction, out=np.zeros_like(weights), where=fraction > 0)
-    return _Second(encoding, sums, np.asarray(owner), cells.n_rows, weights, emphasis)
+    return Second(encoding, sums, np.asarray(owner), cells.n_rows, weights, emphasis)
 
 
-def _most_rank(second: _Second, n_components: int) -> int:
+def rank_told(second: Second, n_components: int) -> int:
     """Ranks that pairs and triples of items can tell."""
     item = second.encoding.item
     known = known_pairs(second.sums.count, item)
     return most_rank(known, item, min(n_components, MOST_COMPONENTS) - 1)
 
 
-def _supported(second: _Second, rank: int) -> Completion:
+def supported(second: Second, rank: int) -> Completion:
     """The completion of the largest rank up to ``rank`` that has positive eigenvalues only."""
     completion = complete(second.sums, second.encoding.item, second.weights, rank)
     if completion.n_supported < rank:
-        return _supported(second, completion.n_supported)
+        return supported(second, completion.n_supported)
     return completion
 
 
-def _third(rows: Rows, second: _Second, completion: Completion) -> _Third:
-    """The third moment, over the items that tell most of the classes."""
+def of_rows(rows: Rows, second: Second, completion: Completion) -> System:
+    """Distinct columns of a row meet, of the items that tell most of the classes."""
     if completion.rank == 0:
-        return _Third(np.zeros((0, 0, 0)), 0)
+        return System(np.zeros((0, 0, 0)), np.zeros((0, 0)), 0)
     item, emphasis = second.encoding.item, second.emphasis
     inner = inner_products(completion.back, item, emphasis)
     chosen = _telling(np.einsum("jaa,j->j", inner, second.sums.count.diagonal()))
@@ -136,7 +155,7 @@ def _third(rows: Rows, second: _Second, completion: Completion) -> _Third:
     triples = joint_triples(sums, count[np.ix_(chosen, chosen)], gappy[chosen])
     n = len(triples)
     n_unseen = (n * (n - 1) * (n - 2) - int(np.count_nonzero(triples))) // 6
-    return _Third(fit_tensor(sums.cube, triples, inner[chosen]), n_unseen)
+    return System(sums.cube, normal_matrix(triples, inner[chosen]), n_unseen)
 
 
 def _telling(told: Array) -> Mask:
@@ -146,13 +165,12 @@ def _telling(told: Array) -> Mask:
     return chosen & (told > 0)
 
 
-def _read(
-    second: _Second, completion: Completion, third: _Third, decompose: Decompose
+def read_off(
+    second: Second, completion: Completion, third: System, reading: Reading, decompose: Decompose
 ) -> ItemStart:
+    """Classes from the decomposition of the third moment."""
     decomposition = decompose(bordered(third.tensor))
     classes = located(decomposition.vectors, second.n_rows)
-    item, emphasis = second.encoding.item, second.emphasis
-    reading = read_statistics(second.sums, second.owner, completion.back, item, emphasis)
     return ItemStart(
         weights=classes.weights,
         statistics=reading.at(classes.places),
@@ -165,8 +183,3 @@ def _read(
         counts=second.sums.count,
         n_unseen=third.n_unseen,
     )
-
-
-def _finite(start: ItemStart) -> bool:
-    found = (start.weights, start.places, start.statistics)
-    return all(bool(np.isfinite(one).all()) for one in found)

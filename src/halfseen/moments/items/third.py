@@ -132,16 +132,27 @@ def joint_triples(sums: CubeSums, pairs: Array, gappy: Mask) -> Array:
     return whole
 
 
-def fit_tensor(cube: Array, triples: Array, inner: Array) -> Array:
-    """The symmetric G with ``Σ N_ijl G(M_i, M_j, M_l)`` = cube, for matrices M (j, r, r)."""
-    r = len(cube)
-    if r == 0:
-        return cube
+def normal_matrix(triples: Array, inner: Array) -> Array:
+    """``Σ N_ijl M_i ⊗ M_j ⊗ M_l``, as it acts on tensors, for matrices M (j, r, r); (r³, r³)."""
+    r = inner.shape[1]
     flat = inner.reshape(len(inner), r * r)
     left = triples
     for _ in range(3):
         left = np.tensordot(left, flat, axes=(0, 0))  # at last (r², r², r²)
-    left = left.reshape((r,) * 6).transpose(0, 2, 4, 1, 3, 5).reshape(r**3, r**3)
+    return acting(left.reshape((r,) * 6))
+
+
+def acting(left: Array) -> Array:
+    """From ``Σ M_aa' ⊗ M_bb' ⊗ M_cc'`` (r, r, r, r, r, r) to a matrix (r³, r³) on tensors."""
+    r = len(left)
+    return left.transpose(0, 2, 4, 1, 3, 5).reshape(r**3, r**3)
+
+
+def fit_tensor(cube: Array, left: Array) -> Array:
+    """The symmetric G that ``left`` (r³, r³), of one system or several, takes to the cube."""
+    r = len(cube)
+    if r == 0:
+        return cube
     spread = _symmetric(r)  # (r³, p)
     matrix, right = spread.T @ left @ spread, spread.T @ cube.ravel()
     size = np.sqrt(np.maximum(matrix.diagonal(), 0.0))

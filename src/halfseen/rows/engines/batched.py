@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -10,7 +11,9 @@ from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.carried import CarriedHere
 from halfseen.rows.engines.batch_size import MEMORY, rows_a_batch
 from halfseen.rows.engines.memory import Told, sum_over_runs
+from halfseen.rows.errors import DataError
 from halfseen.rows.rows import Block, S, T
+from halfseen.rows.sequences import Sequences
 
 
 class Piece(NamedTuple):
@@ -47,11 +50,21 @@ class BatchedRows:
     memory: float = MEMORY
     origin: Array | None = None  # (d,)
     first: int = 0  # which row of a larger table is the first
+    sequences: Sequences | None = None  # of all rows of that table
+
+    @property
+    def sequenced(self) -> bool:
+        """Whether rows follow each other."""
+        return self.sequences is not None
 
     @property
     def names(self) -> tuple[str, ...]:
         """The features' names, in order."""
         return tuple(self.source.names[column] for column in self.chosen)
+
+    def in_sequences(self, sequences: Sequences) -> Self:
+        """The same rows, following each other."""
+        return replace(self, sequences=sequences)
 
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features; the others are not read."""
@@ -84,16 +97,63 @@ class BatchedRows:
         """Pieces with the number of their first row; an empty one if there are no rows."""
         start = self.first
         n_rows = rows_a_batch(self.memory, len(self.chosen), self.n_threads)
-        for piece in self.source.pieces(self.chosen, n_rows):
+        pieces = self.source.pieces(self.chosen, n_rows)
+        if self.sequences is not None:
+            self._check_longest(self.sequences)
+            pieces = whole_sequences(pieces, self.sequences, start)
+        for piece in pieces:
             yield start, piece
             start += piece.n_rows
         if start == self.first:
             yield start, Piece(0, lambda: np.empty((0, len(self.chosen))))
 
+    def _check_longest(self, sequences: Sequences) -> None:
+        """Refuse sequences that do not fit into the memory of a batch."""
+        most = rows_a_batch(self.memory, len(self.source.names), self.n_threads)
+        longest = int(sequences.lengths.max(initial=0))
+        if longest > most:
+            raise DataError(
+                f"The longest sequence has {longest:,} rows, and a batch of at most "
+                f"{self.memory:g} MB holds {most:,}: sequences are not cut. Give more memory, as "
+                "by Files(path, memory=...), use fewer columns, or cut long sequences yourself."
+            )
+
     def _block(self, numbered: tuple[int, Piece]) -> Block:
         start, piece = numbered
-        block = Block.from_table(piece.table(), None, start)
+        sequence = None if self.sequences is None else self.sequences.of(start, piece.n_rows)
+        block = Block.from_table(piece.table(), None, start, sequence=sequence)
         return block if self.origin is None else block.recentred(self.origin)
+
+
+def whole_sequences(pieces: Iterator[Piece], sequences: Sequences, start: int) -> Iterator[Piece]:
+    """The same rows in pieces that cut no sequence, from row ``start`` of the table on."""
+    held: list[Piece] = []
+    for piece in pieces:
+        held.append(piece)
+        stop = start + sum(one.n_rows for one in held)
+        last = int(np.searchsorted(sequences.ends, stop, side="right"))
+        end = int(sequences.ends[last - 1]) if last else 0
+        if end <= start:
+            continue
+        left = stop - end
+        whole, rest = [*held[:-1], _part(held[-1], 0, piece.n_rows - left)], []
+        if left:
+            rest = [_part(held[-1], piece.n_rows - left, piece.n_rows)]
+        yield Piece(end - start, partial(_joined, whole))
+        held, start = rest, end
+    if held:
+        yield Piece(sum(one.n_rows for one in held), partial(_joined, held))
+
+
+def _part(piece: Piece, first: int, last: int) -> Piece:
+    if (first, last) == (0, piece.n_rows):
+        return piece
+    return Piece(last - first, lambda: piece.table()[first:last])
+
+
+def _joined(pieces: list[Piece]) -> np.ndarray[Any, Any]:
+    tables = [piece.table() for piece in pieces]
+    return tables[0] if len(tables) == 1 else np.concatenate(tables)
 
 
 def all_columns(
@@ -102,7 +162,8 @@ def all_columns(
     advance: Told = None,
     memory: float = MEMORY,
     first: int = 0,
+    sequences: Sequences | None = None,
 ) -> BatchedRows:
     """The rows of a source with all its columns."""
     every = tuple(range(len(source.names)))
-    return BatchedRows(source, every, n_threads, advance, memory, first=first)
+    return BatchedRows(source, every, n_threads, advance, memory, None, first, sequences)

@@ -33,6 +33,11 @@ class ChangedRows:
         return self.rows.sparse and self.origin is None
 
     @property
+    def sequenced(self) -> bool:
+        """As the rows are."""
+        return self.rows.sequenced
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The features' names, in order."""
         each = zip(self.rows.names, self.features, strict=True)

@@ -17,6 +17,7 @@ from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.block import Block
 from halfseen.rows.carried import CarriedHere
 from halfseen.rows.rows import S, T
+from halfseen.rows.sequences import Numbers, Sequences
 from halfseen.rows.short_calls import go_on, serve
 
 Told = Callable[[int], None] | None
@@ -139,6 +140,21 @@ class MemoryRows:
     advance: Told = None
     columns: Mask | None = None
     first: int = 0  # which row of a larger table is the first
+    sequences: Sequences | None = None  # of all rows of that table
+
+    @property
+    def sequenced(self) -> bool:
+        """Whether rows follow each other."""
+        return self.sequences is not None
+
+    @property
+    def place(self) -> Numbers | None:
+        """Where each row, as it was given, is among these; None if they are as given."""
+        return None if self.sequences is None else self.sequences.place
+
+    def in_sequences(self, sequences: Sequences) -> Self:
+        """The same rows, following each other."""
+        return replace(self, sequences=sequences)
 
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features; copies nothing."""
@@ -171,12 +187,17 @@ class MemoryRows:
 
     def _pieces(self) -> list[slice]:
         step = max(BLOCK_ENTRIES // max(len(self.names), 1), FEWEST_ROWS)
+        if self.sequences is not None:
+            return self.sequences.cut(self.first, len(self.table), step)
         return [slice(i, i + step) for i in range(0, max(len(self.table), 1), step)]
 
     def _block(self, part: slice) -> Block:
         columns = None if self.columns is None else np.flatnonzero(self.columns)
         weights = None if self.weights is None else self.weights[part]
-        return Block.from_table(self.table[part], weights, self.first + part.start, columns)
+        start, sequence = self.first + part.start, None
+        if self.sequences is not None:
+            sequence = self.sequences.of(start, len(self.table[part]))
+        return Block.from_table(self.table[part], weights, start, columns, sequence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +209,11 @@ class PreparedRows:
     names: tuple[str, ...]
     n_threads: int = 1
     advance: Told = None
+
+    @property
+    def sequenced(self) -> bool:
+        """Whether rows follow each other."""
+        return self.ready[0].sequence is not None
 
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features; copies, unless that is all of them."""

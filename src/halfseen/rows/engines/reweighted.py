@@ -26,6 +26,11 @@ class ReweightedRows:
         return self.rows.sparse
 
     @property
+    def sequenced(self) -> bool:
+        """As the rows are."""
+        return self.rows.sequenced
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The features' names, in order."""
         return self.rows.names

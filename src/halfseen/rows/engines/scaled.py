@@ -10,6 +10,7 @@ from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Block, Carried, Rows, S, T
+from halfseen.rows.sequences import Numbers, Sequences
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,21 @@ class ScaledRows:
     def sparse(self) -> bool:
         """Zeros are no longer zeros."""
         return False
+
+    @property
+    def sequenced(self) -> bool:
+        """As the rows are."""
+        return self.rows.sequenced
+
+    @property
+    def place(self) -> Numbers | None:
+        """Where each row, as it was given, is among these; None if they are as given."""
+        return getattr(self.rows, "place", None)
+
+    def in_sequences(self, sequences: Sequences) -> Self:
+        """The same rows, following each other."""
+        rows: Any = self.rows
+        return replace(self, rows=rows.in_sequences(sequences))
 
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features."""
@@ -73,7 +89,7 @@ class Scaling:
         """The rows of a block on their scales."""
         values = logarithms(self.names, block.values, block.observed, self.logged)
         scaled = np.where(block.observed, (values - self.centre) / self.scale, 0.0)
-        return Block(scaled, block.observed, block.weights, block.start)
+        return Block(scaled, block.observed, block.weights, block.start, block.sequence)
 
 
 @dataclass(frozen=True, eq=False)

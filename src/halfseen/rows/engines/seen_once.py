@@ -15,6 +15,7 @@ class RowsSeenOnce:
     """Only the names of the features are left; sums that were not taken in time cannot be."""
 
     sparse: ClassVar[bool] = False
+    sequenced: ClassVar[bool] = False
     names: tuple[str, ...]
 
     def select(self, features: Mask) -> Self:

@@ -1,4 +1,4 @@
-"""A mixture: everything that follows from one component a row, whatever its columns are."""
+"""Everything that follows from one component a row, whatever its columns are."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -36,7 +36,6 @@ from halfseen.method.starts import (
     agreed,
     finalists,
     gone,
-    plan_for,
     sure,
     tried,
 )
@@ -48,12 +47,12 @@ from halfseen.rows.gathered import gathered
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.some_rows import some_rows
 from halfseen.rows.stages import Stages
-from halfseen.structures.one_class.e_step import ClassRegression, ClassSteps, posterior
+from halfseen.structures.one_class.e_step import ClassRegression
 from halfseen.structures.one_class.emission import Emission
+from halfseen.structures.one_class.law import Independent, Law
 from halfseen.structures.one_class.moves import moves
 from halfseen.structures.one_class.outlying import outlying
 from halfseen.structures.one_class.overlap import overlap
-from halfseen.structures.one_class.scores import replicated
 from halfseen.structures.one_class.seeds import EVERY_WAY, FEW_WAYS, Seeding
 
 P = TypeVar("P")
@@ -65,8 +64,8 @@ UNDECIDED = 5.0
 """Nats between two climbs after which it is not yet told which of them ends higher."""
 RARE_ROW = 1e-4
 """A row that one of so many of its component is as far out as is as likely unlike all of them."""
-SETTLING, MOST_SETTLING = 150_000, 200
-"""Rows gone over, and passes, until parameters are at rest: little beside the starts."""
+MOST_SETTLING = 200
+"""Passes until parameters are at rest: little beside the starts."""
 ENOUGH = 10
 """Passes that show whether parameters that allow for more are worth it."""
 WORTH = 5.0
@@ -87,9 +86,15 @@ def as_groups(fitted: Fitted[Any]) -> Portrait:
     return Groups.of(fitted, emission.means(parameters), emission.variances(parameters))
 
 
+INDEPENDENT = Independent()
+
+
 @dataclass(frozen=True, eq=False)
 class OneClass(Generic[P]):
-    """A mixture, from how its columns arise and how that shows in moments."""
+    """One component a row, from how columns arise and how that shows in moments.
+
+    A mixture if the components of rows are independent; a ``law`` may say otherwise.
+    """
 
     starts: ClassVar[bool] = True
     about: About
@@ -104,6 +109,7 @@ class OneClass(Generic[P]):
     own_checks: tuple[Callable[[Any], Iterator[Any]], ...] = ()
     by_moments: Callable[..., Start] = by_cumulants
     pictured: Callable[[Fitted[P]], Portrait] = as_groups
+    law: Law = INDEPENDENT
 
     @property
     def checks(self) -> tuple[Callable[[Any], Iterator[Any]], ...]:
@@ -138,7 +144,7 @@ class OneClass(Generic[P]):
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
     ) -> Polished:
         """By expectation-maximisation, from the best of several starts."""
-        n_rows, plan = kept.sums.n_rows, plan_for(kept.sums.n_rows)
+        n_rows, plan = kept.sums.n_rows, self.law.plan(kept.sums.n_rows)
         some = some_rows(rows, plan.most_rows)
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         starts, further = self._starts(some, start, n_components, plan, seed)
@@ -167,11 +173,13 @@ class OneClass(Generic[P]):
                 reached, moved = self._moved(rows, some, reached, n_rows, n_some)
                 moving += moved
             if n_rows <= MANY_ROWS:
-                settling = min(int(SETTLING / n_rows), MOST_SETTLING)
-                reached = self.climbed(rows, reached.parameters, self.max_iter, settling)
+                settling = min(int(self.law.settling / n_rows), MOST_SETTLING)
+                if settling:
+                    reached = self.climbed(rows, reached.parameters, self.max_iter, settling)
         parameters, climb = reached
         height, emission = climb.log_likelihood or 0.0, self.emission
-        beside = emission.left_out(rows, parameters) - emission.prior(parameters)
+        beside = self.law.left_out(rows, emission, parameters)
+        beside -= self.law.steps(emission).prior(parameters)
         climb = Climb(
             log_likelihood=height + beside / climb.n_rows,
             n_iterations=best.passes + n_passes,
@@ -185,7 +193,7 @@ class OneClass(Generic[P]):
             + moving,
             n_rows=climb.n_rows,
         )
-        ordered = self._in_order(emission.settled(rows, parameters), start)
+        ordered = self._in_order(self.law.settled(rows, emission, parameters), start)
         filled = self._filled(ordered, n_rows)
         if filled is not ordered:
             climb = climb._replace(log_likelihood=self._mean_score(rows, filled, climb.n_rows))
@@ -211,7 +219,7 @@ class OneClass(Generic[P]):
 
         Moves are compared on some of the rows, from where the climb of all rows ended.
         """
-        steps = ClassSteps(self.emission)
+        steps = self.law.steps(self.emission)
         values = Seeding.of(*self.emission.as_numbers(some.table)).values
         climb_some, climb_all = partial(self.climbed, some), partial(self.climbed, rows)
         work = 0.0
@@ -242,7 +250,7 @@ class OneClass(Generic[P]):
         found, climbed = climb(
             rows.recentred(origin),
             self.emission.moved(start, -origin),
-            ClassSteps(self.emission),
+            self.law.steps(self.emission),
             tolerance=self.tol,
             max_iterations=max_iterations,
             settling=settling,
@@ -256,7 +264,8 @@ class OneClass(Generic[P]):
         if len(some) == len(shares):
             return found
         left = shares[some] / shares[some].sum()
-        return replace(reordered(found, some), weights=left)  # type: ignore[type-var]
+        fewer = replace(reordered(found, some), weights=left)  # type: ignore[type-var]
+        return self.law.sized(fewer)  # type: ignore[no-any-return]
 
     def _in_order(self, found: P, start: P) -> P:
         """Components as the moments have them, whichever start won; others by size, after them."""
@@ -274,17 +283,15 @@ class OneClass(Generic[P]):
         n_known, begun = len(self.shares(start)), self.emission.begun(start)
         if k == 1:
             return [Tried("moments", begun)], iter(())
-        steps = ClassSteps(self.emission)
+        steps = self.law.steps(self.emission)
         seeding = Seeding.of(*self.emission.as_numbers(some.table))
         random = np.random.default_rng(seed())
-        like = self.emission.begun(reordered(start, np.arange(k) % n_known))
+        like = self.law.blank(self.emission.begun(reordered(start, np.arange(k) % n_known)))
         if n_known < k:
             known = seeding.nearest(k, random, self.emission.centres_as_numbers(start))
             begun = steps.begun(some, known, like)
-        joined = enumerate(
-            seeding.joined(k, EVERY_WAY if plan.thorough and k > FEW_COMPONENTS else FEW_WAYS),
-            start=1,
-        )
+        ways = EVERY_WAY if plan.thorough and k > FEW_COMPONENTS else FEW_WAYS
+        joined = enumerate(seeding.joined(k, ways[: plan.n_joined]), start=1)
 
         def drawn(numbers: range) -> Iterator[Tried[P]]:
             for i in numbers:
@@ -306,7 +313,8 @@ class OneClass(Generic[P]):
 
         def height(parameters: P) -> float:
             found, climbed = self.climbed(some, parameters, ENOUGH)
-            return (climbed.log_likelihood or 0.0) * n_some + emission.left_out(some, found)
+            beside = self.law.left_out(some, emission, found)
+            return (climbed.log_likelihood or 0.0) * n_some + beside
 
         less = emission.simpler(best, kept)
         if less is None or height(best) > height(less) + WORTH:
@@ -315,11 +323,11 @@ class OneClass(Generic[P]):
 
     def log_likelihood(self, block: Block, parameters: P) -> Array:
         """Of what is observed in each row; (n,)."""
-        return posterior(block, self.emission, parameters).log_likelihood
+        return self.law.posterior(block, self.emission, parameters).log_likelihood
 
     def hidden(self, block: Block, parameters: P) -> Array:
         """The probability of each component given what is observed in a row; (n, k)."""
-        return posterior(block, self.emission, parameters).responsibilities
+        return self.law.posterior(block, self.emission, parameters).responsibilities
 
     def cells(self, block: Block, parameters: P) -> Cells:
         """Expectations over components."""
@@ -357,19 +365,12 @@ class OneClass(Generic[P]):
 
     def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
         """Draw the component of each row, and then its cells."""
-        shares = each(lambda block: self.hidden(block, parameters))
-        below, total = np.cumsum(shares, axis=1), shares.sum(axis=1, keepdims=True)
-
-        def draw() -> Array:
-            labels = (below < random.random_sample((len(shares), 1)) * total).sum(axis=1)
-            return self.emission.draw(parameters, labels, random)
-
-        return [draw() for _ in range(number)]
+        drawn = self.law.drawn(each, self.emission, parameters, number, random)
+        return [self.emission.draw(parameters, labels, random) for labels in drawn]
 
     def draw(self, parameters: P, n_rows: int, random: Any) -> tuple[Array, Labels]:
         """Rows without gaps, and the components they come from."""
-        shares = self.shares(parameters)
-        labels = random.choice(len(shares), size=n_rows, p=shares)
+        labels = self.law.draw(parameters, n_rows, random)
         return self.emission.draw(parameters, labels, random), labels
 
     def shares(self, parameters: Any) -> Array:
@@ -383,4 +384,4 @@ class OneClass(Generic[P]):
 
     def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
         """By the score bootstrap, in one pass."""
-        return replicated(rows, parameters, self.emission, bins, weights - 1)
+        return self.law.replicated(rows, parameters, self.emission, bins, weights - 1)

@@ -108,11 +108,16 @@ def expectation(
 
 def log_densities(block: Block, cells: Cells) -> Array:
     """``log p(x | k)`` of what is observed in each row, background and all; (n, k)."""
+    return (relative(block, cells) + background(block, cells)).T
+
+
+def relative(block: Block, cells: Cells) -> Array:
+    """The same beside the background's own density, which no component changes; (k, n)."""
     values, observed = _by_feature(block, cells)
     out = np.empty((len(cells.centres), values.shape[1]))
     run: Any = _joint
     run(values, observed, cells.kinds, cells.outlier_share, *cells.ready, out)
-    return (out + background(block, cells)).T
+    return out
 
 
 def background(block: Block, cells: Cells) -> Array:

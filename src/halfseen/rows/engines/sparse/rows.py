@@ -199,6 +199,7 @@ class SparseRows:
     """A compressed table, cut into blocks of rows, threads over blocks."""
 
     sparse: ClassVar[bool] = True
+    sequenced: ClassVar[bool] = False
     stored: Compressed
     gaps: Compressed
     column_block: NDArray[np.intp]  # (d,)

@@ -11,12 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 from uuid import uuid4
 
+import numpy as np
+
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.memory import Told
 from halfseen.rows.engines.workers.computing import computed, persisted
 from halfseen.rows.engines.workers.partitions import Partition, Pass, Step, View, stepped, summed
 from halfseen.rows.engines.workers.tree import tree
+from halfseen.rows.errors import DataError
 from halfseen.rows.rows import Block, S
+from halfseen.rows.sequences import Sequences
 
 T = TypeVar("T")
 
@@ -30,6 +34,7 @@ class ClusterRows:
     names: tuple[str, ...]
     sparse: bool = False
     advance: Told = None
+    sequenced: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -44,6 +49,20 @@ class ClusterRows:
     def recentred(self, origin: Array) -> Self:
         """The same rows measured from ``origin`` (d,)."""
         return replace(self, view=self.view.recentred(origin))
+
+    def in_sequences(self, sequences: Sequences) -> Self:
+        """The same rows, following each other; refused if a partition cuts a sequence."""
+        for partition in self.partitions:
+            last = partition.rows.stop
+            if not np.isin(last, sequences.ends):
+                first = sequences.of(last, 1)[0]
+                raise DataError(
+                    f"{partition.label} ends at row {last:,}, within the sequence of rows that "
+                    f"begins at row {first:,}: sequences are not cut. Make partitions of whole "
+                    "sequences (rechunk, repartition by the sequence's column, or files of whole "
+                    "sequences)."
+                )
+        return replace(self, view=replace(self.view, sequences=sequences), sequenced=True)
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
         """The sum of ``summarise(block)`` over all blocks of rows."""

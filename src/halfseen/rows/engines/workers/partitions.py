@@ -9,6 +9,7 @@ import numpy as np
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.workers.computing import Labelled, computed, naming
 from halfseen.rows.rows import Block, Rows, S
+from halfseen.rows.sequences import Sequences
 
 
 class Partition(NamedTuple):
@@ -59,6 +60,7 @@ class View:
     read: Callable[[Any, int], Rows]  # a partition's content, and the number of its first row
     columns: Mask | None = None  # (all columns,)
     origin: Array | None = None  # (d,)
+    sequences: Sequences | None = None  # of rows that follow each other
 
     def select(self, features: Mask) -> Self:
         """The same with only some of the features."""
@@ -73,10 +75,13 @@ class View:
 
     def summed(self, content: Any, first: int, summarise: Callable[[Block], S]) -> S:
         """The sum of ``summarise(block)`` over the blocks of a partition."""
-        rows = self.read(content, first)
+        rows: Any = self.read(content, first)
+        if self.sequences is not None:
+            rows = replace(rows, sequences=self.sequences)
         if self.columns is not None:
             rows = rows.select(self.columns)
-        return rows.accumulate(lambda block: summarise(self._seen(block)))
+        sums: S = rows.accumulate(lambda block: summarise(self._seen(block)))
+        return sums
 
     def _seen(self, block: Block) -> Block:
         if self.origin is None:

@@ -175,6 +175,40 @@ class Mixed:
         more = self._beside(block, levels.places(block), shares.T, levels, parameters)
         return (*sums, *more)
 
+    def step_densities(self, block: Block, parameters: MixedParameters) -> Array:
+        """As E-steps have them, without what no component changes; (n, k)."""
+        if parameters.all_numbers:
+            return self.normal.step_densities(block, parameters.of_numbers)
+        levels = self.levels(parameters)
+        joint = looked_up(levels.places(block), tables.log_table(parameters, levels)).T
+        if parameters.informative:
+            joint = joint + presence.log_densities(block, parameters)
+        if parameters.numbers.any():
+            part = block.select(parameters.numbers)
+            joint = joint + self.normal.step_densities(part, parameters.of_numbers)
+        return joint
+
+    def sums_given(
+        self, block: Block, shares: Array, densities: Array, parameters: MixedParameters
+    ) -> tuple[Array, ...]:
+        """What an E-step sums, if it gives rows ``shares`` (n, k) of components.
+
+        Which cells are outliers is then judged as in any E-step, whose ``densities`` (n, k) are
+        given.
+        """
+        if parameters.plain or not parameters.numbers.any():
+            return self.given(block, block.weighed(shares), parameters)
+        part, numbers = block.select(parameters.numbers), parameters.of_numbers
+        if not parameters.all_numbers:
+            densities = self.normal.step_densities(part, numbers)
+        with np.errstate(divide="ignore"):
+            known = (np.log(shares) - densities).T
+        _, weighed, sums = self.normal.expect_beside(numbers)(part, np.ascontiguousarray(known))
+        if parameters.all_numbers:
+            return sums
+        levels = self.levels(parameters)
+        return (*sums, *self._beside(block, levels.places(block), weighed, levels, parameters))
+
     def maximise(
         self, weights: Array, sums: tuple[Array, ...], before: MixedParameters
     ) -> MixedParameters:
@@ -306,13 +340,19 @@ class Mixed:
 
     def settled(self, rows: Rows, parameters: MixedParameters) -> MixedParameters:
         """Parameters as they are shown: means of all that is not an outlier."""
+
+        def shares(block: Block) -> Array:
+            return posterior(block, self, parameters).responsibilities
+
+        return self.settled_by(rows, parameters, shares)
+
+    def settled_by(
+        self, rows: Rows, parameters: MixedParameters, shares: cells.Shares
+    ) -> MixedParameters:
+        """The same if rows belong to components by ``shares``."""
         means = parameters.centres
         if parameters.numbers.any() and not parameters.plain:
             low, high = self._within_fences()
-
-            def shares(block: Block) -> Array:
-                return posterior(block, self, parameters).responsibilities
-
             means = cells.shown_means(rows, parameters, low, high, shares)
         return self.shown(replace(parameters, means=means))
 

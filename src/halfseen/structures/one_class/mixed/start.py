@@ -101,7 +101,7 @@ def by_items(model: Any, calm: Rows, plan: Plan, routes: Routes, stages: Stages)
     with stages("moments of items"):
         if plan.polish:
             calm = fewer_rows(calm, MOST_ROWS)
-        seen = _recorded(model, calm, plan, facts)
+        seen = recorded_of(model, calm, plan, facts)
         statistics = Statistics.of(facts, seen)
         found = item_start(
             calm,
@@ -109,7 +109,7 @@ def by_items(model: Any, calm: Rows, plan: Plan, routes: Routes, stages: Stages)
             statistics,
             statistics.owner,
             plan.n_components,
-            _weighting(plan),
+            weighting(plan),
             plan.decompose,
         )
     parameters = model.emission.begun(read(found, statistics, model.emission.informative))
@@ -127,7 +127,7 @@ def by_items(model: Any, calm: Rows, plan: Plan, routes: Routes, stages: Stages)
     )
 
 
-def _recorded(model: Any, calm: Rows, plan: Plan, facts: Facts) -> Recorded:
+def recorded_of(model: Any, calm: Rows, plan: Plan, facts: Facts) -> Recorded:
     """How continuous columns are recorded."""
     numbers = of_numbers(facts.kinds)
     known: Recorded | None = model.emission.normal.seen
@@ -136,7 +136,7 @@ def _recorded(model: Any, calm: Rows, plan: Plan, facts: Facts) -> Recorded:
     return known
 
 
-def _weighting(plan: Plan) -> Callable[[Array], Array]:
+def weighting(plan: Plan) -> Callable[[Array], Array]:
     """The plan's rule; columns that moments are not to be taken of weigh nothing."""
 
     def weights(fraction: Array) -> Array:

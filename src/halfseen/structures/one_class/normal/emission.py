@@ -20,7 +20,7 @@ from halfseen.structures.one_class.normal.covariance import CovarianceShape
 from halfseen.structures.one_class.normal.free import FreeNormal
 from halfseen.structures.one_class.normal.parameters import MixtureParameters
 from halfseen.structures.one_class.normal.scales import warn_of_scales
-from halfseen.structures.one_class.robust_cells import background, wild
+from halfseen.structures.one_class.robust_cells import background, relative, wild
 
 SMALLEST_SPREAD = 1e-6
 """Of a feature's range: a component with less has shrunk onto a point."""
@@ -136,6 +136,14 @@ class Normal(Exponential):
         if len(rows):
             densities[rows] = cells.densities(block.rows(rows), cells.doubting(parameters))
         return densities
+
+    def step_densities(self, block: Block, parameters: MixtureParameters) -> Array:
+        """As E-steps have them, without what no component changes; (n, k)."""
+        if not parameters.plain:
+            return relative(block, cells.cells_of(parameters)).T
+        statistics = self.statistics(block.values, block.observed.astype(float))
+        pairs = zip(self.natural(parameters), statistics, strict=True)
+        return np.asarray(sum(each @ factor.T for factor, each in pairs))
 
     def _in_reach(self, block: Block, parameters: MixtureParameters) -> Block:
         """The same rows, no value being so far out that its square overflows."""

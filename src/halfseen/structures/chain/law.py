@@ -1,0 +1,271 @@
+"""The law of a chain: the state of a row depends on that of the row before it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from halfseen.method.em import normalised
+from halfseen.method.model import Each
+from halfseen.method.starts import EVERY, FEW_ROWS, LARGE, MANY_ROWS, Plan
+from halfseen.rows.arrays import Array, Labels
+from halfseen.rows.bins import Bins
+from halfseen.rows.rows import Block, Rows
+from halfseen.structures.chain import kernels
+from halfseen.structures.chain.scores import replicated
+from halfseen.structures.one_class.e_step import Posterior
+
+BEFORE = 1.0
+"""Sequences that are taken to have begun before, in any state alike."""
+MOVES_BEFORE = 0.1
+"""Steps that are taken to have been seen before from every state, to any state alike."""
+STAYING = 0.5
+"""How likely a state lasts where nothing is known of that."""
+USUAL = Plan(
+    n_seeds=2,
+    n_further=2,
+    thorough=False,
+    most_rows=2000,
+    rounds=((EVERY, 4), (2, 8)),
+    agreeing=2,
+    last=((2, 15),),
+    n_joined=0,
+)
+"""Passes along sequences cost more than those over rows, and have fewer maxima."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSums:
+    """What one E-step adds up along sequences."""
+
+    n_rows: float
+    log_likelihood: float
+    share: Array  # (k,)      Σ_t γ_t
+    first: Array  # (k,)      Σ γ_1, over sequences
+    moves: Array  # (k, k)    Σ_t ξ_t
+    statistics: tuple[Array, ...]  # Σ_t γ_t T(x_t)
+
+    @classmethod
+    def under(cls, emission: Any, parameters: Any) -> Callable[[Block], "ChainSums"]:
+        """The function that runs the E-step on a block."""
+
+        def summarise(block: Block) -> ChainSums:
+            density = emission.step_densities(block, parameters)
+            height, shares, first, moves = smoothed_by(density, block, parameters)
+            statistics = emission.sums_given(block, shares, density, parameters)
+            weighed = block.weighed(shares).sum(axis=0)
+            likelihood = float(block.weighed(height).sum())
+            return cls(weighed.sum(), likelihood, weighed, first, moves, statistics)
+
+        return summarise
+
+    @classmethod
+    def given(cls, emission: Any, shares: Array, like: Any) -> Callable[[Block], "ChainSums"]:
+        """The function that sums a block of which the states' ``shares`` (n, k) are known."""
+
+        def summarise(block: Block) -> ChainSums:
+            own = shares[block.start : block.start + len(block)]
+            weighed = block.weighed(own)
+            begins = kernels.begins_of(block.sequence, len(block))
+            goes_on = np.ones(len(block), dtype=bool)
+            goes_on[begins[1:] - 1] = False
+            at = np.flatnonzero(goes_on)
+            moves = weighed[at].T @ own[at + 1]
+            first = weighed[begins[:-1]].sum(axis=0)
+            statistics = emission.given(block, weighed, like)
+            return cls(weighed.sum(), 0.0, weighed.sum(axis=0), first, moves, statistics)
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        pairs = zip(self.statistics, other.statistics, strict=True)
+        return type(self)(
+            self.n_rows + other.n_rows,
+            self.log_likelihood + other.log_likelihood,
+            self.share + other.share,
+            self.first + other.first,
+            self.moves + other.moves,
+            tuple(one + another for one, another in pairs),
+        )
+
+
+def filtered(block: Block, emission: Any, parameters: Any) -> tuple[Array, Array, Array, Any]:
+    """Log-likelihoods given the rows before (n,), the filtered law and scaled densities (n, k)."""
+    return filtered_by(emission.log_densities(block, parameters), block, parameters)
+
+
+def filtered_by(
+    log_density: Array, block: Block, parameters: Any
+) -> tuple[Array, Array, Array, Any]:
+    """The same, given the log-densities (n, k) of rows under each state."""
+    density = np.array(log_density, dtype=float, order="C")
+    begins = kernels.begins_of(block.sequence, len(block))
+    height, law = np.empty(len(block)), np.empty_like(density)
+    start, transition = (np.ascontiguousarray(p) for p in (parameters.start, parameters.transition))
+    kernels.filter_(density, start, transition, begins, height, law)
+    return height, law, density, begins
+
+
+def smoothed(block: Block, emission: Any, parameters: Any) -> tuple[Array, Array, Array, Array]:
+    """Log-likelihoods (n,), the law of each state given all rows (n, k), starts and moves."""
+    return smoothed_by(emission.log_densities(block, parameters), block, parameters)
+
+
+def smoothed_by(
+    log_density: Array, block: Block, parameters: Any
+) -> tuple[Array, Array, Array, Array]:
+    """The same, given the log-densities (n, k) of rows under each state."""
+    height, law, density, begins = filtered_by(log_density, block, parameters)
+    weights = np.ones(len(block)) if block.weights is None else np.ascontiguousarray(block.weights)
+    k = len(parameters.start)
+    first, moves = np.zeros(k), np.zeros((k, k))
+    transition = np.ascontiguousarray(parameters.transition)
+    kernels.smooth(density, law, transition, begins, weights, first, moves)
+    return height, law, first, moves
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSteps:
+    """The steps of Baum and Welch."""
+
+    emission: Any
+
+    def expect(self, parameters: Any) -> Callable[[Block], ChainSums]:
+        """The function that runs the E-step on a block."""
+        return ChainSums.under(self.emission, parameters)
+
+    def maximise(self, sums: ChainSums, before: Any) -> Any:
+        """The M-step."""
+        k = len(sums.share)
+        weights = normalised(sums.share / sums.n_rows)
+        start = normalised((sums.first + BEFORE / k) / (sums.first.sum() + BEFORE))
+        moves = sums.moves + MOVES_BEFORE / k
+        transition = normalised(moves / moves.sum(axis=1, keepdims=True))
+        found = self.emission.maximise(weights, sums.statistics, before)
+        return replace(found, start=start, transition=transition)
+
+    def units(self, parameters: Any) -> Mapping[str, Array]:
+        """As the emission has it."""
+        units: Mapping[str, Array] = self.emission.units(parameters)
+        return units
+
+    def within(self, parameters: Any) -> Any:
+        """As the emission has it."""
+        return self.emission.within(parameters)
+
+    def prior(self, parameters: Any) -> float:
+        """What the emission has, and a little that was seen of the chain before."""
+        k = len(parameters.start)
+        seen = BEFORE * np.log(parameters.start).sum()
+        seen += MOVES_BEFORE * np.log(parameters.transition).sum()
+        return float(self.emission.prior(parameters) + seen / k)
+
+    def begun(self, rows: Rows, shares: Array, like: Any) -> Any:
+        """Parameters that give rows the states' ``shares`` (n, k), otherwise ``like`` these."""
+        return self.maximise(rows.accumulate(ChainSums.given(self.emission, shares, like)), like)
+
+
+class Chain:
+    """States follow each other along sequences; rows without neighbours are as first ones."""
+
+    settling: ClassVar[int] = 0
+
+    def posterior(self, block: Block, emission: Any, parameters: Any) -> Posterior:
+        """Given all rows of the sequence."""
+        height, shares, _, _ = smoothed(block, emission, parameters)
+        return Posterior(height, shares)
+
+    def steps(self, emission: Any) -> ChainSteps:
+        """Those of Baum and Welch."""
+        return ChainSteps(emission)
+
+    def plan(self, n_rows: float) -> Plan:
+        """A few starts, and fewer where moments know best."""
+        if n_rows <= FEW_ROWS.most_rows:
+            return USUAL._replace(n_seeds=3, n_further=3)
+        return USUAL if n_rows <= MANY_ROWS else LARGE._replace(n_seeds=1, n_joined=0)
+
+    def blank(self, parameters: Any) -> Any:
+        """States last a while, and are otherwise alike."""
+        k = len(parameters.weights)
+        transition = STAYING * np.eye(k) + (1 - STAYING) / k
+        return replace(parameters, start=np.full(k, 1 / k), transition=transition)
+
+    def sized(self, parameters: Any) -> Any:
+        """The same with shares that sum to one."""
+        return replace(
+            parameters,
+            start=normalised(parameters.start / parameters.start.sum()),
+            transition=normalised(
+                parameters.transition / parameters.transition.sum(axis=1, keepdims=True)
+            ),
+        )
+
+    def left_out(self, rows: Rows, emission: Any, parameters: Any) -> float:
+        """As the emission has it."""
+        beside: float = emission.left_out(rows, parameters)
+        return beside
+
+    def settled(self, rows: Rows, emission: Any, parameters: Any) -> Any:
+        """As the emission has it, given the states' shares."""
+
+        def shares(block: Block) -> Array:
+            return self.posterior(block, emission, parameters).responsibilities
+
+        return emission.settled_by(rows, parameters, shares)
+
+    def drawn(
+        self, each: Each, emission: Any, parameters: Any, number: int, random: Any
+    ) -> Iterator[Labels]:
+        """Paths given all rows: forwards filtered, and drawn backwards."""
+
+        def both(block: Block) -> Array:
+            begins = np.zeros(len(block))
+            begins[kernels.begins_of(block.sequence, len(block))[:-1]] = 1.0
+            return np.column_stack([filtered(block, emission, parameters)[1], begins])
+
+        table = each(both)
+        begins = np.append(np.flatnonzero(table[:, -1]), len(table)).astype(np.int64)
+        law = np.ascontiguousarray(table[:, :-1])
+        transition = np.ascontiguousarray(parameters.transition)
+        for _ in range(number):
+            states = np.zeros(len(law), dtype=np.int64)
+            chance = random.random_sample(len(law))
+            kernels.backward_draw(law, transition, begins, chance, states)
+            yield states
+
+    def draw(self, parameters: Any, n_rows: int, random: Any) -> Labels:
+        """One sequence."""
+        return self.path(parameters, np.array([n_rows]), random)
+
+    def path(self, parameters: Any, lengths: Any, random: Any) -> Labels:
+        """States of sequences of these lengths."""
+        begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        states = np.zeros(begins[-1], dtype=np.int64)
+        start, transition = parameters.start, np.ascontiguousarray(parameters.transition)
+        chance = random.random_sample(len(states))
+        kernels.forward_draw(np.ascontiguousarray(start), transition, begins, chance, states)
+        return states
+
+    def likeliest(self, block: Block, emission: Any, parameters: Any) -> Labels:
+        """The likeliest path of states behind each sequence; (n,)."""
+        density = np.array(emission.log_densities(block, parameters), dtype=float, order="C")
+        states = np.zeros(len(block), dtype=np.int64)
+        begins = kernels.begins_of(block.sequence, len(block))
+        start, transition = np.log(parameters.start), np.log(parameters.transition)
+        kernels.likeliest(density, start, np.ascontiguousarray(transition), begins, states)
+        return states
+
+    def filtered(self, block: Block, emission: Any, parameters: Any) -> Array:
+        """The law of each state given the rows up to its own; (n, k)."""
+        return filtered(block, emission, parameters)[1]
+
+    def replicated(
+        self, rows: Rows, parameters: Any, emission: Any, bins: Bins, more: Array
+    ) -> list[Any]:
+        """By the score bootstrap, whole sequences counting more or less."""
+        return replicated(rows, parameters, emission, self, bins, more)
+
+
+CHAIN = Chain()

@@ -1,0 +1,144 @@
+"""How the likelihood of a chain bends at its maximum, and how each bin of rows pulls at it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.linalg import pinvh
+from scipy.sparse import csr_array
+from scipy.special import softmax
+
+from halfseen.rows.arrays import Array
+from halfseen.rows.bins import Bins
+from halfseen.rows.rows import Block, Rows
+from halfseen.structures.chain import kernels
+
+NEAR = 0.01
+"""Of a standard error: how far slopes are compared to see how they bend."""
+
+
+@dataclass(frozen=True, eq=False)
+class FreeChain:
+    """The free numbers of a chain in one vector: log π, those of its columns, and log A.
+
+    π and every row of A are a softmax, so that moving all their logarithms alike moves nothing.
+    """
+
+    start: Any
+    columns: Any  # the free numbers of a mixture, the first k of which are not its own
+
+    @classmethod
+    def of(cls, parameters: Any, emission: Any) -> "FreeChain":
+        """From parameters."""
+        return cls(parameters, emission.free(parameters))
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return int(self.columns.size + len(self.start.start) ** 2)
+
+    def moved(self, step: Array) -> Any:
+        """The chain a ``step`` (size,) away; its weights stay."""
+        k, n = len(self.start.start), self.columns.size
+        return replace(
+            self.columns.moved(step[:n]),
+            weights=self.start.weights,
+            start=softmax(np.log(self.start.start) + step[:k]),
+            transition=softmax(np.log(self.start.transition) + step[n:].reshape(k, k), axis=1),
+        )
+
+    def slopes(self, block: Block, law: Any, emission: Any) -> tuple[Array, Array]:
+        """Expected slopes of each row's part of the likelihood (n, size), and shares (n, k).
+
+        By Fisher's identity these are, over a sequence, the slope of its log-likelihood.
+        """
+        parameters, k, n = self.start, len(self.start.start), self.columns.size
+        shares = law.posterior(block, emission, parameters).responsibilities
+        ahead = law.filtered(block, emission, parameters)
+        slope = np.zeros((len(block), self.size))
+        begins = kernels.begins_of(block.sequence, len(block))[:-1]
+        slope[begins, :k] = shares[begins] - parameters.start
+        later = np.setdiff1d(np.arange(len(block)), begins, assume_unique=True)
+        before, transition = ahead[later - 1], parameters.transition
+        ratio = shares[later] / np.maximum(before @ transition, 1e-300)
+        moves = before[:, :, None] * transition * ratio[:, None, :]
+        own = moves - moves.sum(axis=2, keepdims=True) * transition
+        slope[later, n:] = own.reshape(len(later), k * k)
+        for component in range(k):
+            where, pull, _ = self.columns.pull(block, component)
+            slope[:, where] += shares[:, component, None] * pull
+        return slope, shares
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSlopes:
+    """Slopes of the log-likelihood, bin by bin, and what rows are of each state."""
+
+    slope: Array  # (g, p)
+    share: Array  # (g, k)
+    square: Array  # (p,)  Σ of squared slopes of rows
+
+    @classmethod
+    def at(
+        cls, parameters: Any, emission: Any, law: Any, bins: Bins
+    ) -> Callable[[Block], "ChainSlopes"]:
+        """The function that sums a block."""
+        free = FreeChain.of(parameters, emission)
+
+        def summarise(block: Block) -> ChainSlopes:
+            slope, shares = free.slopes(block, law, emission)
+            n = len(block)
+            belongs = csr_array((np.ones(n), (bins.of(block), np.arange(n))), shape=(bins.n, n))
+            square = block.weighed(slope**2).sum(axis=0)
+            of_slopes, of_shares = (
+                np.asarray(belongs @ block.weighed(part)) for part in (slope, shares)
+            )
+            return cls(of_slopes, of_shares, square)
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.slope + other.slope, self.share + other.share, self.square + other.square
+        )
+
+
+def replicated(
+    rows: Rows, parameters: Any, emission: Any, law: Any, bins: Bins, multipliers: Array
+) -> list[Any]:
+    """The maxima of the likelihood of replicates, a Newton step from that of the rows.
+
+    The score bootstrap: replicate b counts bin g ``1 + multipliers[b, g]`` times. How slopes bend
+    is seen by going a little to both sides along each free number.
+    """
+    origin = emission.origin(parameters)
+    centred = emission.moved(parameters, -origin)
+    ready = rows.recentred(origin)
+
+    def slopes(at: Any, into: Bins) -> ChainSlopes:
+        found: ChainSlopes = ready.accumulate(ChainSlopes.at(at, emission, law, into))
+        return found
+
+    free, here = FreeChain.of(centred, emission), slopes(centred, bins)
+    one = Bins(1)
+    size = np.sqrt(here.square)
+    curvature = np.zeros((free.size, free.size))
+    occupied = np.zeros((here.share.shape[1], free.size))
+    for i in np.flatnonzero(size > 0):
+        way = np.zeros(free.size)
+        way[i] = NEAR / size[i]
+        ahead, behind = slopes(free.moved(way), one), slopes(free.moved(-way), one)
+        curvature[:, i] = (behind.slope - ahead.slope)[0] / (2 * way[i])
+        occupied[:, i] = (ahead.share - behind.share)[0] / (2 * way[i] * here.share.sum())
+    unit = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
+    bend = unit[:, None] * (curvature + curvature.T) / 2 * unit
+    steps = multipliers @ (here.slope * unit) @ pinvh(bend, rtol=1e-8) * unit
+    counted = (1 + multipliers) @ here.share
+    weights = counted / counted.sum(axis=1, keepdims=True) + steps @ occupied.T
+    weights = np.clip(weights, 1e-10, None)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return [
+        emission.moved(replace(free.moved(step), weights=own), origin)
+        for step, own in zip(steps, weights, strict=True)
+    ]

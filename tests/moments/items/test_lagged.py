@@ -1,0 +1,117 @@
+"""Moments of rows that follow each other, against sums over all that can happen."""
+
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pytest
+
+from halfseen.method.decomposers.joint import joint
+from halfseen.moments.items import sequence_start as sequence_start_module
+from halfseen.moments.items.features import Item
+from halfseen.moments.items.sequence_start import sequence_start
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.sequences import Sequences
+
+N_ROWS = 3
+
+
+def stationary(transition):
+    values, vectors = np.linalg.eig(transition.T)
+    law = np.real(vectors[:, np.argmax(np.real(values))])
+    return law / law.sum()
+
+
+def every_sequence(start, transition, chances, gaps=()):
+    """All sequences of three rows of levels, each weighted by its probability.
+
+    ``chances`` (l, k, d); items in ``gaps`` are missing half of the time.
+    """
+    n_levels, k, d = chances.shape
+    cells = list(product([*range(n_levels)], repeat=d))
+    rows = np.array([*cells], dtype=float)
+    density = np.array([[np.prod(chances[list(c), h, range(d)]) for h in range(k)] for c in cells])
+    masks = np.array(list(product([0, 1], repeat=len(gaps))), dtype=bool)
+    seen, laws = [], []
+    for mask in masks:
+        part = rows.copy()
+        part[:, [g for g, m in zip(gaps, mask, strict=True) if m]] = np.nan
+        seen.append(part)
+        laws.append(density / len(masks))
+    seen, laws = np.vstack(seen), np.vstack(laws)
+    table, weights = [], []
+    for one, two, three in product(range(len(seen)), repeat=N_ROWS):
+        ahead = (start * laws[one]) @ transition * laws[two]
+        weight = ((ahead @ transition) * laws[three]).sum()
+        table += [seen[one], seen[two], seen[three]]
+        weights += [weight] * N_ROWS
+    table, weights = np.array(table), np.array(weights)
+    return MemoryRows(
+        table,
+        tuple(map(str, range(d))),
+        weights * len(table),
+        sequences=Sequences.of_lengths(np.full(len(table) // N_ROWS, N_ROWS)),
+    )
+
+
+def found(rows, n_levels, k):
+    d = len(rows.names)
+    items = [Item("levels", levels=tuple(range(n_levels)))] * d
+    owner = np.repeat(np.arange(d), n_levels)
+
+    def statistics(block):
+        at = block.values[:, :, None] == np.arange(n_levels)
+        return (at & block.observed[:, :, None]).reshape(len(block), -1).astype(float)
+
+    decompose = partial(joint, generator=np.random.default_rng(0))
+    return sequence_start(rows, items, statistics, owner, k, np.sqrt, decompose)
+
+
+def matched(start, weights):
+    return np.argmin(np.abs(start.states.weights[:, None] - weights), axis=0)
+
+
+@pytest.mark.parametrize("gaps", [(), (1,)])
+def test_columns_of_a_row_and_windows_of_rows_give_the_chain_back(gaps, monkeypatch):
+    monkeypatch.setattr(sequence_start_module, "FEWEST_WINDOWS", 0.1)
+    rng = np.random.default_rng(0)
+    transition = np.array([[0.8, 0.2], [0.3, 0.7]])
+    start = stationary(transition)
+    chances = rng.dirichlet(np.ones(2), size=(2, 3)).transpose(2, 0, 1)
+    result = found(every_sequence(start, transition, chances, gaps), 2, 2)
+    assert result.route == "joint"
+    order = matched(result, start)
+    np.testing.assert_allclose(result.states.weights[order], start, atol=1e-6)
+    np.testing.assert_allclose(result.transition[np.ix_(order, order)], transition, atol=1e-6)
+    own = result.states.statistics[order].reshape(2, 3, 2)
+    np.testing.assert_allclose(own, chances.transpose(1, 2, 0), atol=1e-6)
+
+
+def test_one_column_of_categories_is_told_by_time_alone():
+    rng = np.random.default_rng(1)
+    transition = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.1, 0.6]])
+    start = stationary(transition)
+    chances = rng.dirichlet(np.ones(5) / 2, size=(3, 1)).transpose(2, 0, 1)
+    result = found(every_sequence(start, transition, chances), 5, 3)
+    assert result.route == "time"
+    order = matched(result, start)
+    np.testing.assert_allclose(result.states.weights[order], start, atol=1e-8)
+    np.testing.assert_allclose(result.transition[np.ix_(order, order)], transition, atol=1e-8)
+    np.testing.assert_allclose(result.states.statistics[order], chances[:, :, 0].T, atol=1e-8)
+
+
+def test_short_sequences_are_told_by_rows_and_say_so():
+    rng = np.random.default_rng(2)
+    X = rng.integers(2, size=(600, 4)).astype(float)
+    rows = MemoryRows(X, tuple("abcd"), sequences=Sequences.of_lengths([2] * 300))
+    result = found(rows, 2, 2)
+    assert result.route == "rows"
+    assert result.reason == "only 0% of the rows have a row before and after them"
+
+
+def test_one_state_has_nothing_to_tell():
+    X = np.random.default_rng(3).integers(2, size=(60, 3)).astype(float)
+    rows = MemoryRows(X, tuple("abc"), sequences=Sequences.of_lengths([60]))
+    result = found(rows, 2, 1)
+    np.testing.assert_allclose(result.transition, [[1.0]])
+    np.testing.assert_allclose(result.start, [1.0])
