@@ -184,8 +184,8 @@ def intervals_are_numbers(model: Any, given: Any, weight: Any) -> None:
         model.intervals,
         given,
         n_replicates=20,
-        sample_weight=weight,
         may_refuse=True,
+        **{} if weight is None else {"sample_weight": weight},
     )
     for name, one in (found or {}).items():
         value = np.asarray(getattr(model, name), dtype=float)

@@ -33,12 +33,16 @@ def attack(seed: int, folder: Path) -> str:
     given, X = contained(rng, X, MODELS[name].takes_kinds)
     if MODELS[name].takes_kinds and rng.random() < DECLARED_SHARE:
         chosen["kinds"] = options.kinds(rng, containers.names_in(given, X))
-    weight = None if in_batches(given) else options.sample_weight(rng, len(X))
+    follow = MODELS[name].about.sequences
+    weight = None if in_batches(given) or follow else options.sample_weight(rng, len(X))
     estimator = MODELS[name](**chosen)
     if rng.random() < 0.03 and hasattr(estimator, "partial_fit"):
         return streamed(rng, estimator, X)
-    model = estimator.fit(given, sample_weight=weight)
-    if rng.random() < 0.05:
+    if follow:
+        model = estimator.fit(given, lengths=options.lengths(rng, len(X)))
+    else:
+        model = estimator.fit(given, sample_weight=weight)
+    if rng.random() < 0.05 and not follow:
         other_order(rng, model, given, X, weight)
     if rng.random() < 0.15:
         one_component(model, given, len(X), weight)
@@ -130,7 +134,8 @@ def fills(rng: np.random.Generator, model: Any, given: Any, X: Any) -> None:
         laws.gaps_are_filled(model, X, X, draws=2, possible=bool(rng.random() < 0.5))
     elif kind < 0.85 and "return_proba" in signature(model.impute).parameters:
         laws.gaps_are_filled(model, X, X, return_proba=True)
-    elif not hasattr(given, "tocsr"):  # zeros of sparse tables are counts, not gaps
+    elif not hasattr(given, "tocsr") and not (model.about.sequences and in_batches(given)):
+        # Zeros of sparse tables are counts, not gaps, and sequences go on from batch to batch.
         laws.gaps_are_filled(model, given, X)
 
 
@@ -198,7 +203,8 @@ def one_component(model: Any, given: Any, n: int, weight: Any) -> None:
     if not free or model.n_components_ == 1 or (n < n_learned(model) and along(model)):
         return
     try:
-        alone = clone(model).set_params(n_components=1).fit(given, sample_weight=weight)
+        weights = {} if weight is None else {"sample_weight": weight}
+        alone = clone(model).set_params(n_components=1).fit(given, **weights)
     except ValueError as error:
         check(is_ours(error), "one component fails", error)
         return

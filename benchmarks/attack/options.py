@@ -121,6 +121,14 @@ def feature_weights(rng: np.random.Generator, d: int) -> np.ndarray[Any, Any]:
     return np.asarray(rng.choice([1.0, 0.5, 0.0, 1e-320, 1e-9, 1e300], size=d))
 
 
+def lengths(rng: np.random.Generator, n_rows: int) -> Any:
+    """How many rows each of some sequences has; None if they are one."""
+    if rng.random() < 0.3 or n_rows < 2:
+        return None
+    cuts = np.unique(rng.integers(1, n_rows, size=rng.integers(1, n_rows)))
+    return np.diff(np.concatenate([[0], cuts, [n_rows]]))
+
+
 def sample_weight(rng: np.random.Generator, n: int) -> np.ndarray[Any, Any] | None:
     """Weights of rows, mostly none."""
     chance = rng.random()

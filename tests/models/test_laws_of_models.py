@@ -28,14 +28,21 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
 every_model = pytest.mark.parametrize("name", MODELS)
+OF_ROWS_ALONE = {"check_methods_sample_order_invariance", "check_methods_subset_invariance"}
+"""Of scikit-learn's checks: what cannot be of rows that follow each other."""
 OBSERVED = np.array([1.0, 1, 1, 1, 1, 0.6, 0.3])
 K, N = 2, 4000
 
 
 def plain_table(about):
-    """Two groups of rows, far apart, or two loadings that add up: neither of them rare."""
+    """Two groups of rows, far apart, or two loadings that add up: neither of them rare.
+
+    Where rows follow each other the groups last for some of them.
+    """
     rng = np.random.default_rng(0)
     centres = np.array([[2.0, 9, 4, 12, 3, 8, 5], [10, 3, 9, 2, 8, 2, 12]])
+    if about.sequences:
+        return rng.normal(centres[np.cumsum(rng.random(N) < 0.3) % 2])
     hidden = np.eye(2)[rng.integers(2, size=N)] if about.labels else rng.gamma(1.0, size=(N, 2))
     rates = hidden @ centres
     return rng.poisson(rates).astype(float) if about.counts else rng.normal(rates)
@@ -71,7 +78,8 @@ def row_by_row(function, X):
 @every_model
 def test_it_keeps_scikit_learns_contract(name):
     results = check_estimator(MODELS[name](), on_fail=None)
-    assert [r["check_name"] for r in results if r["status"] in ("failed", "xfail")] == []
+    failed = {r["check_name"] for r in results if r["status"] in ("failed", "xfail")}
+    assert failed == (OF_ROWS_ALONE if MODELS[name].about.sequences else set())
 
 
 @every_model
@@ -198,6 +206,8 @@ def test_batches_of_any_size_give_what_one_table_gives(name, taught, refined):
 @every_model
 def test_a_weight_of_two_is_a_row_twice(name, taught):
     _, _, X, _ = taught(name)
+    if MODELS[name].about.sequences:
+        pytest.skip("rows that follow each other have no weights")
     X, weights = X[:1000], np.random.default_rng(0).integers(0, 3, size=1000).astype(float)
     weighed = MODELS[name](K, refine=None).fit(X, sample_weight=weights)
     repeated = MODELS[name](K, refine=None).fit(np.repeat(X, weights.astype(int), axis=0))
@@ -210,6 +220,8 @@ def test_a_weight_of_two_is_a_row_twice(name, taught):
 @every_model
 def test_the_order_of_few_rows_changes_no_bit(name, taught):
     _, _, X, _ = taught(name)
+    if MODELS[name].about.sequences:
+        pytest.skip("the order of rows is what is learned")
     X, order = X[:400], np.random.default_rng(0).permutation(400)
     one, other = (MODELS[name](K, refine=None, random_state=0).fit(part) for part in (X, X[order]))
     for field in declared(one.Parameters):

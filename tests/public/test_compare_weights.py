@@ -173,7 +173,8 @@ REFUSED = {
     "partial": ({"model": GammaPoisson(method="partial")}, r"^method='partial' takes features"),
     "name": (
         {"model": "gausian"},
-        r"^model must be 'gaussian' or 'gamma-poisson' or 'classes', or an estimator\. Got "
+        r"^model must be 'gaussian' or 'gamma-poisson' or 'classes' or 'markov', or an estimator\. "
+        r"Got "
         r"'gausian' instead\.$",
     ),
     "number": ({"n_components": 0}, r"The 'n_components' parameter of GaussianMixture must be"),

@@ -25,13 +25,17 @@ from halfseen.cli.options import (
     Log,
     MissingValues,
     Number,
+    Order,
     Scale,
+    Sequence_,
     Standardise,
+    Step,
     check_writable,
     listed,
 )
 from halfseen.cli.reading.command_table import Opened, open_table
 from halfseen.cli.reading.prepared import prepared
+from halfseen.cli.sequences import following, keys_among, of_sequences
 from halfseen.cli.voice import Voice
 from halfseen.doubt.concerns import concerns_of
 from halfseen.models import MODELS
@@ -100,6 +104,9 @@ def fit(
             help="Polish by likelihood: done for groups unless told not to, slow for topics.",
         ),
     ] = None,
+    sequence: Sequence_ = None,
+    order: Order = None,
+    step: Step = None,
     seed: Annotated[int | None, typer.Option(help="Makes random steps repeatable.")] = None,
     cluster: Cluster = None,
     workers: Workers = None,
@@ -118,6 +125,7 @@ def fit(
       halfseen fit patients.csv -k 4 --covariance diag --out patients.halfseen
       halfseen fit patients.parquet -k 4 --log creatinine --drop ward --out m.halfseen
       halfseen fit survey.csv -k 3 --kind 'tumour stage=ordinal' --out survey.halfseen
+      halfseen fit visits.csv --sequence patient --order day --out visits.halfseen
       halfseen fit words.mtx --model gamma-poisson -k 20 --out words.halfseen
       halfseen fit folder-of-parquet -k 4 --workers 8 --out big.halfseen
     """
@@ -136,13 +144,16 @@ def fit(
     standardise = scale is scales.Scale.standard
     kinds = said(kind)
     own = {"covariance_type": covariance, "kinds": kinds, "gaps": gaps}
+    follow = following(sequence, order, step)
+    model = of_sequences(model, follow)
     if model is not None:
         made(model, common, refine, scale, **own)  # which refuses options of other models
         check_scales(model, listed(log), standardise)
     far = check_workers(cluster, workers)
     check_columns(kinds, data)
+    left_out = [*listed(drop), *keys_among(follow, data)]
     opened = partial(
-        open_table, data, listed(columns), listed(drop), listed(missing_values), workers=far
+        open_table, data, listed(columns), left_out, listed(missing_values), workers=far
     )
     with client_of(cluster, workers) if far else nullcontext(), voice.listening():
         table, choice = _table(opened, model, own)
@@ -152,7 +163,7 @@ def fit(
             voice.say(choice.sentence)
         X = ready.files if far else ready.given
         with ready.reckoning():
-            learned = estimator.fit(X)
+            learned = estimator.fit(X, **follow)
     learned.verbose = 0
     if ready.changed:
         learned.preprocessing_ = ready.preprocessing

@@ -90,6 +90,26 @@ ForSpreadsheets = Annotated[
     ),
 ]
 
+Sequence_ = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Rows with the same value here follow each other, such as the visits of a patient.",
+    ),
+]
+Order = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="By which they follow each other: a number or a date."),
+]
+Step = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="From one row to the next in --order, in days for dates: rows between count as "
+        "missing. Without it all steps must be alike.",
+    ),
+]
+
 Groups = Annotated[
     str | None,
     typer.Option(

@@ -14,6 +14,7 @@ OPTIONS = {
     "moments": "--moments",
     "scale": "--scale",
     "gaps": "--gaps",
+    "step": "--step",
 }
 ALONE = {"random_state": "--seed", "moments": "--moments", "max_seconds": "--max-seconds"}
 """Options of parameters that are named by themselves."""
@@ -32,6 +33,8 @@ PHRASES = {
     "leave it out of kinds": "leave out its --kind",
     "kinds says that": "--kind says that",
     "kinds names": "--kind names",
+    "Give order= too": "Give --order too",
+    "give more memory with Files(path, memory=...)": "cut it into files",
 }
 _SETTING = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:'([^']*)'|(\w+))")
 _NAME = re.compile(r"\b(n_components|complete_above|covariance_type)\b")

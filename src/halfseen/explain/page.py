@@ -11,6 +11,7 @@ from typing import Any
 from halfseen.doubt.concerns import Case
 from halfseen.explain.findings import components, counted, gaps, summary, weights
 from halfseen.explain.missing import missing_in
+from halfseen.explain.paths import paths_chapter
 from halfseen.explain.rows import RowsTable, some_rows
 from halfseen.explain.section import Section
 from halfseen.explain.shown_intervals import certainty
@@ -70,7 +71,9 @@ def report_page(
         sureness(case, view, doubts, sure, grouped),
         caution(case, view, said_of(view, least_rows)),
     ]
-    rows = None
+    rows, sequences = None, case.sample.rows.sequences
+    if include_rows and sequences is not None:
+        sections.insert(-4, paths_chapter(view, sequences, doubts.memberships))
     if include_rows:
         rows = some_rows(view, fitted, case.sample, doubts.memberships)
     heading = title or f"{counted(view)} in {found.n_rows:,} rows"

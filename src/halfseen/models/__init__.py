@@ -11,6 +11,7 @@ HOMES = {
     "gaussian": "gaussian_mixture.estimator:GaussianMixture",
     "gamma-poisson": "gamma_poisson.estimator:GammaPoisson",
     "classes": "latent_class.estimator:LatentClass",
+    "markov": "hidden_markov.estimator:HiddenMarkov",
 }
 """Where each estimator is, by the name under which it is asked for."""
 

@@ -57,13 +57,13 @@ class Filled:
             # A generator of its own for each chunk, or all chunks would have the same draws.
             random = np.random.default_rng([self.seed, self.n_chunks])
             seed = int(random.integers(2**31))
-            for table in self.fills.drawn(chunk.given, self.draws, seed):
+            for table in self.fills.drawn(chunk.asked, self.draws, seed):
                 yield self._written(chunk, table)
             return
         if not self.std:
-            yield self._written(chunk, self.fills.expected(chunk.given))
+            yield self._written(chunk, self.fills.expected(chunk.asked))
             return
-        filled, spread = self.fills.expected_and_spread(chunk.given)
+        filled, spread = self.fills.expected_and_spread(chunk.asked)
         yield self._written(chunk, filled)
         # Values of a range vary no more than by half of it, however long a logarithm's tail is.
         low, high = self.given.in_units(self.fills.ends, possible=False)

@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 
 from halfseen.cli.reading.beside import CHUNK, Beside
 from halfseen.cli.reading.command_table import all_names
-from halfseen.cli.reading.given import SMALL, in_memory, with_names
+from halfseen.cli.reading.given import SMALL, all_rows, in_memory, with_names
 from halfseen.cli.reading.numerical import Ends, reckoning
 from halfseen.rows.arrays import Array
 from halfseen.rows.errors import DataError, UnseenCategoryWarning
@@ -23,6 +23,7 @@ from halfseen.tables.door import open_source, rows_of
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
 from halfseen.tables.preprocessing import Preprocessing
+from halfseen.tables.sequenced import Sequenced, keys_of
 from halfseen.tables.sparse_file import SparseSource
 from halfseen.tables.unseen import warn_of_unseen
 from halfseen.tables.words_of_files import names_of_words, numbers_and_words
@@ -37,6 +38,12 @@ class Chunk(NamedTuple):
     given: Any  # for the model's methods
     n_rows: int
     words: Mapping[str, Any] = {}  # columns that hold no numbers, as they are in the file
+    sequenced: Sequenced | None = None  # the same with what says how rows follow each other
+
+    @property
+    def asked(self) -> Any:
+        """What the model's verbs are given."""
+        return self.given if self.sequenced is None else self.sequenced
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +69,9 @@ class Fitting:
     def table(self) -> Any:
         """All of it, as the model's verbs take it: in memory if that is small."""
         files = replace(self.files, preprocessing=self.preprocessing)
-        return in_memory(files) if self._small and self.coding is None else files
+        # Files alone hold the columns by which rows follow each other.
+        small = self._small and self.coding is None and not in_sequences(self.model)
+        return in_memory(files) if small else files
 
     @property
     def worded(self) -> list[str]:
@@ -86,7 +95,17 @@ class Fitting:
         beside = Beside(self.source, self.worded)
         for values in self._tables():
             words = beside.take(len(values))
-            yield Chunk(values, self._as_taken(values, words), len(values), words)
+            given = self._as_taken(values, words)
+            yield Chunk(values, given, len(values), words, self._in_sequences(given))
+
+    def _in_sequences(self, given: Any) -> Sequenced | None:
+        """All rows with what says how they follow each other, if the model goes by that."""
+        model = self.model
+        if not in_sequences(model):
+            return None
+        keys = keys_of(Sequenced(self.files, None, model.sequence_, model.order_))
+        step = None if keys.order is None else model.step_
+        return Sequenced(given, None, keys.label, keys.order, step)
 
     @contextmanager
     def unseen_told(self) -> Iterator[None]:
@@ -133,6 +152,9 @@ class Fitting:
         """Floats, as many rows at a time whatever the format of the files."""
         every = tuple(range(len(self.source.names)))
         step = max(min(CHUNK, MOST_CELLS // max(len(every), 1)), 1)
+        if in_sequences(self.model):  # which chunks would cut
+            yield all_rows(self.source, self.files.memory)
+            return
         waiting = np.empty((0, len(every)))
         told = False
         for piece in self.source.pieces(every, step):
@@ -142,6 +164,12 @@ class Fitting:
                 waiting, told = waiting[step:], True
         if len(waiting) or not told:
             yield waiting
+
+
+def in_sequences(model: Any) -> bool:
+    """Whether a model, or an imputer, goes by how rows follow each other."""
+    about = getattr(model, "about", None)
+    return about is not None and bool(about.sequences)
 
 
 def fitting(model: Any, path: Path, missing: Sequence[str]) -> Fitting:

@@ -1,0 +1,1 @@
+"""Hidden Markov models from sequences of rows with gaps."""

@@ -1,0 +1,666 @@
+"""Hidden states of rows that follow each other, from tables with gaps."""
+
+import os
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from halfseen.doubt.concerns import Case, Concern
+from halfseen.doubt.intervals import N_REPLICATES, Interval
+from halfseen.estimators.checks import (
+    check_choice,
+    check_count,
+    check_non_negative,
+    check_positive_integer,
+)
+from halfseen.estimators.estimator import Estimator
+from halfseen.estimators.fitted_rows import new_rows, same_rows
+from halfseen.estimators.imputation import spread_out
+from halfseen.estimators.lazily import lazily
+from halfseen.method.fit import Fit
+from halfseen.method.model import Abilities, About, Model
+from halfseen.method.plan import Settings
+from halfseen.models.hidden_markov.concerns import CHECKS
+from halfseen.models.hidden_markov.forecast import Forecast, forecast_of
+from halfseen.models.hidden_markov.portrait import as_states
+from halfseen.models.hidden_markov.to_hmmlearn import to_hmmlearn
+from halfseen.moments.survey import Survey
+from halfseen.rows.arrays import Array, Labels
+from halfseen.rows.errors import DataError
+from halfseen.rows.gathered import as_given, gathered
+from halfseen.rows.rows import Block, Rows
+from halfseen.rows.sampled import sequence_of
+from halfseen.rows.sequences import lengths_of
+from halfseen.rows.stages import Stages
+from halfseen.structures.chain.law import CHAIN
+from halfseen.structures.chain.parameters import ChainParameters
+from halfseen.structures.chain.start import by_sequences
+from halfseen.structures.one_class import Centred, OneClass, anything
+from halfseen.structures.one_class.mixed.emission import Mixed
+from halfseen.structures.one_class.mixed.kinds import WORDS, Kind
+from halfseen.structures.one_class.mixed.profiles import profiles
+from halfseen.structures.one_class.normal.covariance import SHAPES
+from halfseen.structures.one_class.normal.emission import Normal
+from halfseen.tables.coding import decoded
+from halfseen.tables.dask_collections import is_dask
+from halfseen.tables.sequenced import Sequenced
+
+ABOUT = About(
+    name="markov",
+    noun="state",
+    gives="states of rows that follow each other, such as visits of patients",
+    assumes="Which state follows depends on the last one only, and within a state columns vary "
+    "independently of each other and of the rows before.",
+    weighting="sqrt",
+    labels=True,
+    counts=False,
+    sequences=True,
+)
+ONE_WAY = {
+    "method": ("weighted", "full", "partial"),
+    "third_moment": ("auto",),
+    "moments": ("available",),
+    "incomplete_features": ("regress",),
+}
+"""Parameters of which models of mixed columns know fewer values than others."""
+NO_INTERVALS = "Without refine='em' states have no intervals. Use refine='em'."
+
+
+class OfNeighbours(Centred):
+    """Moments of distinct columns, and of rows that follow each other."""
+
+    def most_components(self, n_features: int) -> int:
+        """What moments do not tell apart, likelihood may."""
+        return 8
+
+
+class HiddenMarkov(Estimator):
+    """States of rows that follow each other, with gaps anywhere: stays, panels, visits.
+
+    Every row has a state, which depends on that of the row before; within a state columns are
+    independent, as in :class:`~halfseen.LatentClass`: continuous ones normal, counts negative
+    binomial, every value of the others with a probability of its own. Distinct columns of a row
+    and rows that follow each other both tell of the same states: their moments are added,
+    weighted by how well columns are known, and decomposed; from there, and from a few other
+    starts, Baum and Welch's EM climbs to the maximum of the likelihood. Rows of which nothing is
+    known take part with what their neighbours say.
+
+    Parameters
+    ----------
+    kinds : "auto" or dict, default="auto"
+        Kinds of columns by name (or number): ``"continuous"``, ``"count"``, ``"categorical"``,
+        ``"ordinal"``, ``"binary"`` or ``"ignored"``. Those of other columns are found from the
+        data.
+    feature_weights : {"auto", "observed", "sqrt", "none"} or array, default="auto"
+        The weights of columns in the moments. ``"auto"`` is ``"sqrt"``: the root of the fraction
+        of rows in which a column is observed.
+    third_moment : {"auto"}, default="auto"
+        Third moments of distinct columns and rows are never formed.
+    moments : {"available"}, default="available"
+        Moments are taken from the rows that hold what each needs.
+    incomplete_features : {"regress"}, default="regress"
+        Moments of distinct columns tell of all of them.
+
+    Attributes
+    ----------
+    start_ : ndarray of shape (k,)
+        How likely a sequence begins in each state.
+    transition_ : ndarray of shape (k, k)
+        How likely each state (row) is followed by each (column).
+    weights_ : ndarray of shape (k,)
+        How many of the rows are in each state.
+    sequence_ : str or None
+        The column by which the fit knew sequences, which later tables are taken to have too.
+    order_ : str or None
+        The column by which it knew their order.
+    step_ : float or None
+        From one row of a sequence to the next, in that column.
+    means_ : ndarray of shape (k, d)
+        Means of the columns that have one, in each state; NaN for columns of several categories.
+    covariances_ : ndarray of shape (k, d)
+        Variances of continuous columns in each state, NaN for others.
+    centres_ : ndarray of shape (k, d)
+        Where the normal of each state is: its means without spikes and skew. NaN for other columns.
+    rates_ : ndarray of shape (k, d)
+        Mean counts, NaN for columns that do not count.
+    count_shapes_ : ndarray of shape (k, d)
+        Shapes r of the counts' negative binomials, whose variance is ``μ + μ²/r``; NaN for columns
+        that do not count.
+    most_counts_ : ndarray of shape (d,)
+        The highest count that is not taken for an error; NaN for columns that do not count.
+    level_shares_ : ndarray of shape (l, k, d)
+        How likely each state has each value of columns of few values; NaN beyond the last.
+    level_values_ : ndarray of shape (l, d)
+        What those values are: codes of ``coding_.labels``, or numbers; NaN beyond the last.
+    presence_ : ndarray of shape (k, d)
+        NaN: gaps say nothing of the state.
+    kind_codes_ : ndarray of shape (d,)
+        The kinds of columns as numbers; ``kinds_`` has them by name, and in words.
+    coding_ : Coding
+        How text became numbers: the labels of each column.
+    outlier_share_ : float
+        How many of the observed continuous cells are outliers: of no state.
+    spike_values_ : ndarray of shape (d,)
+        The value that many cells of a continuous column hold exactly; NaN if there is none.
+    second_values_ : ndarray of shape (d,)
+        The other value of continuous columns that hold two; NaN for others.
+    spike_shares_ : ndarray of shape (k, d)
+        How often each state holds the column's spike; NaN for columns without one.
+    typical_values_ : ndarray of shape (d,)
+        The middle of each continuous column, from which outliers are far; NaN for others.
+    typical_spreads_ : ndarray of shape (d,)
+        How far the bulk of its values is from there; NaN for others.
+
+    References
+    ----------
+    L. Baum, T. Petrie, G. Soules, N. Weiss (1970), A maximization technique occurring in the
+    statistical analysis of probabilistic functions of Markov chains. D. Hsu, S. Kakade, T. Zhang
+    (2012), A spectral algorithm for learning hidden Markov models. T.-K. Huang, J. Schneider
+    (2013), Learning hidden Markov models from non-sequence data via tensor decomposition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from halfseen import HiddenMarkov
+    >>> rng = np.random.default_rng(0)
+    >>> ill = np.zeros((200, 30), dtype=bool)  # 200 patients, 30 days
+    >>> for day in range(1, 30):
+    ...     ill[:, day] = rng.random(200) < np.where(ill[:, day - 1], 0.8, 0.1)
+    >>> X = rng.normal(size=(6000, 3)) + 3 * ill.reshape(-1, 1)
+    >>> X[rng.random(X.shape) < 0.4] = np.nan
+    >>> model = HiddenMarkov(2, random_state=0).fit(X, lengths=[30] * 200)
+    >>> sick = model.means_[:, 0].argmax()
+    >>> float(model.transition_[sick, sick].round(1))
+    0.8
+    >>> bool((model.predict(X, lengths=[30] * 200) == sick).mean().round(1) == ill.mean().round(1))
+    True
+    """
+
+    about = ABOUT
+    Parameters = ChainParameters
+    takes_kinds: ClassVar[bool] = True
+    decided: ClassVar[Any] = {
+        "sequence_": ("str", "NoneType"),
+        "order_": ("str", "NoneType"),
+        "step_": ("float", "NoneType"),
+    }
+
+    def __init__(
+        self,
+        n_components: int | str = 1,
+        *,
+        kinds: Any = "auto",
+        method: str = "weighted",
+        feature_weights: Any = "auto",
+        complete_above: float = 0.95,
+        incomplete_features: str = "regress",
+        decomposer: str = "joint",
+        third_moment: str = "auto",
+        moments: str = "available",
+        outliers: str | None = "auto",
+        refine: str | None = "em",
+        tol: float = 1e-7,
+        max_iter: int = 500,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            n_components,
+            method=method,
+            feature_weights=feature_weights,
+            complete_above=complete_above,
+            incomplete_features=incomplete_features,
+            decomposer=decomposer,
+            third_moment=third_moment,
+            moments=moments,
+            outliers=outliers,
+            refine=refine,
+            tol=tol,
+            max_iter=max_iter,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.kinds = kinds
+
+    def _check(self) -> None:
+        for name, known in ONE_WAY.items():
+            check_choice(self, name, known)
+        check_non_negative(self, "tol")
+        check_positive_integer(self, "max_iter")
+        if isinstance(self.feature_weights, str) and self.feature_weights == "signal":
+            raise ValueError(
+                "feature_weights='signal' is for columns of numbers alone. Use 'sqrt', which is "
+                "as good for mixed ones."
+            )
+
+    def _model(self) -> OneClass[Any]:
+        return OneClass(
+            about=ABOUT,
+            abilities=Abilities(
+                thin_products=False,
+                rank_tests=False,
+                not_streamed="States are learned by likelihood, which goes over rows again. Use "
+                "fit(), which also takes files and batches that can be read again.",
+                no_intervals="" if self.refine else NO_INTERVALS,
+                no_weights="States are learned by likelihood, in which weights play no part.",
+                polish_candidates=True,
+                scored_rows=None,
+            ),
+            emission=Mixed(
+                Normal(SHAPES["diag"], outliers=self.outliers is not None), self._declared()
+            ),
+            cumulants=OfNeighbours(),  # type: ignore[arg-type]
+            tol=self.tol,
+            max_iter=self.max_iter,
+            axes={},
+            check=anything,
+            own_checks=CHECKS,
+            by_moments=by_sequences,
+            pictured=as_states,
+            law=CHAIN,
+        )
+
+    def _declared(self) -> dict[str, str]:
+        """Kinds that somebody said, or that text has."""
+        coding = getattr(self, "coding_", None)
+        if coding is None:
+            return {}
+        pairs = zip(coding.names, coding.kinds, strict=True)
+        return {name: kind for name, kind in pairs if kind in WORDS}
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        lengths: Any = None,
+        *,
+        sequence: Any = None,
+        order: Any = None,
+        step: float | None = None,
+        X_single: Any = None,
+    ) -> Self:
+        """Learn the states of ``X`` (n, d), in which NaN marks the gaps.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), path, list of batches, or Dask collection
+            The rows. Without any of the following they are one sequence.
+        y : None
+            Not used.
+        lengths : array of int or None, default=None
+            How many rows each sequence has, one after the other.
+        sequence : str or array of shape (n,), default=None
+            The column that says which sequence each row is of, or labels for all rows.
+        order : str or array of shape (n,), default=None
+            The column of numbers or dates by which rows of a sequence follow each other. Data
+            frames may have their rows in any order, and so may files that fit into memory.
+        step : float or None, default=None
+            From one row to the next in ``order``, in days for dates: rows are put on a grid of
+            such steps, and those between are missing. Without it all steps must be alike.
+        X_single : array or data frame of shape (m, d), default=None
+            Rows without neighbours, such as those of a survey that was made once: sequences of
+            one. They are taken to be drawn as the first rows of sequences are.
+        """
+        self.sequence_ = sequence if isinstance(sequence, str) else None
+        self.order_ = order if isinstance(order, str) else None
+        self.step_ = None if step is None else float(step)
+        given = Sequenced(X, lengths, sequence, order, self.step_, X_single)
+        return self._learn(given, None, None)
+
+    def _fit(
+        self, settings: Settings, model: Model[Any], rows: Rows, seen: Survey, stages: Stages
+    ) -> Fit[Any]:
+        longest = int(lengths_of(sequence_of(rows)).max(initial=0))
+        if longest < 2:
+            raise DataError(
+                "All sequences have one row, so that nothing tells how states follow each other. "
+                "Say by lengths or sequence which rows do, or learn classes of rows with "
+                "LatentClass."
+            )
+        return super()._fit(settings, model, rows, seen, stages)
+
+    def _given(
+        self,
+        X: Any,
+        lengths: Any,
+        sequence: Any = None,
+        order: Any = None,
+        X_single: Any = None,
+    ) -> Sequenced:
+        """A table with what says how its rows follow each other: as told, or as in the fit."""
+        if isinstance(X, Sequenced):
+            return X
+        if lengths is None and sequence is None and order is None:
+            sequence, order = getattr(self, "sequence_", None), getattr(self, "order_", None)
+        step = getattr(self, "step_", None) if order is not None else None
+        return Sequenced(X, lengths, sequence, order, step, X_single)
+
+    def fit_predict(
+        self,
+        X: Any,
+        y: Any = None,
+        lengths: Any = None,
+        *,
+        sequence: Any = None,
+        order: Any = None,
+        step: float | None = None,
+    ) -> Labels:
+        """Learn the states and return the likeliest path through them for every sequence."""
+        self.fit(X, lengths=lengths, sequence=sequence, order=order, step=step)
+        labels: Labels = self.predict(X, lengths, sequence=sequence, order=order)
+        return labels
+
+    def _rows(self, given: Sequenced) -> Rows:
+        """The rows of a table, wherever they are."""
+        return same_rows(self, given) if is_dask(given.table) else new_rows(self, given)
+
+    def _said(self, given: Sequenced, function: Any) -> Any:
+        """What a function says of each row, in the order of the table."""
+        fitted = self.fitted
+        rows = self._rows(given).select(fitted.kept)
+        emission, parameters = fitted.model.emission, fitted.parameters  # type: ignore[attr-defined]
+        return as_given(rows, gathered(rows, lambda block: function(block, emission, parameters)))
+
+    def hidden(self, X: Any, observed: Any = None) -> Array:
+        """What is expected to be hidden behind each row; (n, k)."""
+        return super().hidden(self._given(X, None))
+
+    @lazily
+    def predict(
+        self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None
+    ) -> Labels:
+        """The likeliest path of states behind each sequence, by Viterbi's algorithm; (n,)."""
+        labels: Labels = self._said(self._given(X, lengths, sequence, order), CHAIN.likeliest)
+        return labels
+
+    @lazily
+    def predict_proba(
+        self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None
+    ) -> Array:
+        """The probability of each state given all rows of the sequence; (n, k)."""
+
+        def smoothed(block: Block, emission: Any, parameters: Any) -> Array:
+            return CHAIN.posterior(block, emission, parameters).responsibilities
+
+        shares: Array = self._said(self._given(X, lengths, sequence, order), smoothed)
+        return shares
+
+    @lazily
+    def filter(
+        self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None
+    ) -> Array:
+        """The probability of each state given the rows up to its own, for what comes next; (n, k).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from halfseen import HiddenMarkov
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(np.repeat([0.0, 5.0, 0.0, 5.0], 50))[:, None]
+        >>> model = HiddenMarkov(2, random_state=0).fit(X)
+        >>> model.filter(X[:7]).shape
+        (7, 2)
+        """
+        shares: Array = self._said(self._given(X, lengths, sequence, order), CHAIN.filtered)
+        return shares
+
+    def forecast(
+        self,
+        X: Any,
+        steps: int = 1,
+        lengths: Any = None,
+        *,
+        sequence: Any = None,
+        order: Any = None,
+    ) -> Forecast:
+        """What is expected after the last row of each sequence.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), path or list of batches
+            What was seen so far.
+        steps : int, default=1
+            How many rows ahead.
+        lengths, sequence, order : array or str, default=None
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        Forecast
+            With ``states`` (s, steps, k), and ``means`` and ``stds`` (s, steps, d) of the columns,
+            for each of the s sequences in their order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from halfseen import HiddenMarkov
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(np.tile(np.repeat([0.0, 5.0], 10), 20))[:, None]
+        >>> model = HiddenMarkov(2, random_state=0).fit(X)
+        >>> ahead = model.forecast(X, steps=3)
+        >>> ahead.states.shape, ahead.means.shape
+        ((1, 3, 2), (1, 3, 1))
+        """
+        check_count("steps", steps, 1)
+        fitted = self.fitted
+        rows = self._rows(self._given(X, lengths, sequence, order)).select(fitted.kept)
+        return forecast_of(fitted, rows, int(steps))
+
+    def score_samples(
+        self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None
+    ) -> Array:
+        """Log-likelihood of what is observed in each sequence, in their order; (s,)."""
+        fitted = self.fitted
+        rows = self._rows(self._given(X, lengths, sequence, order)).select(fitted.kept)
+
+        def both(block: Block) -> Array:
+            height = fitted.model.log_likelihood(block, fitted.parameters)
+            return np.column_stack([height, np.asarray(block.sequence)])
+
+        table = gathered(rows, both)
+        begins = np.cumsum(lengths_of(table[:, 1].astype(np.int64)))
+        total: Array = np.add.reduceat(table[:, 0], np.append(0, begins[:-1]))
+        return total
+
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        lengths: Any = None,
+        *,
+        sequence: Any = None,
+        order: Any = None,
+    ) -> float:
+        """Mean log-likelihood of the rows, each given those before it."""
+        given = self._given(X, lengths, sequence, order)
+        fitted = self.fitted
+        rows = self._rows(given).select(fitted.kept)
+        each = gathered(rows, lambda b: fitted.model.log_likelihood(b, fitted.parameters))
+        return float(each.sum() / len(as_given(rows, each)))
+
+    def aic(self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None) -> float:
+        """Akaike's information criterion: lower is better."""
+        total = self.score_samples(self._given(X, lengths, sequence, order)).sum()
+        return float(-2 * total + 2 * self._n_free())
+
+    def bic(self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None) -> float:
+        """Bayesian information criterion, by the number of rows: lower is better."""
+        given = self._given(X, lengths, sequence, order)
+        total = self.score_samples(given).sum()
+        n_rows = float(self._rows(given).accumulate(len))
+        return float(-2 * total + self._n_free() * np.log(n_rows))
+
+    @lazily
+    def unusual(
+        self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None
+    ) -> Array:
+        """How unlike all that was learned each row is, from 0 to 1; (n,)."""
+        unusual: Array = super().unusual(self._given(X, lengths, sequence, order))
+        return unusual
+
+    @lazily
+    def impute(
+        self,
+        X: Any,
+        lengths: Any = None,
+        *,
+        sequence: Any = None,
+        order: Any = None,
+        return_std: bool = False,
+        draws: int | None = None,
+        possible: bool = False,
+    ) -> Any:
+        """``X`` with each gap filled, given all rows of its sequence.
+
+        Numbers by expectations, categories by the likeliest one. Arrays come back as arrays and
+        data frames as data frames, with observed cells, names and index as they were; files as an
+        Arrow table.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d) or path
+            The table to fill.
+        lengths, sequence, order : array or str, default=None
+            As in :meth:`fit`.
+        return_std : bool, default=False
+            Return also each cell's predictive standard deviation, zero where it was observed; of a
+            category, the probability that it is another.
+        draws : int or None, default=None
+            Return this many tables with gaps filled by random draws, of paths of states and of
+            cells, given what is observed.
+        possible : bool, default=False
+            Fill numbers, too, only with values that a column can have.
+        """
+        given = self._given(X, lengths, sequence, order)
+        return super().impute(given, return_std=return_std, draws=draws, possible=possible)
+
+    def sample(self, n_samples: int = 1, *, lengths: Any = None) -> tuple[Any, Any]:
+        """Draw rows without gaps, and the states behind them.
+
+        They are one sequence of ``n_samples`` rows, or sequences of these ``lengths``.
+        """
+        if lengths is None:
+            return super().sample(n_samples)
+        fitted = self.fitted
+        random = check_random_state(self.random_state)
+        states = CHAIN.path(fitted.parameters, np.asarray(lengths), random)
+        rows = fitted.model.emission.draw(  # type: ignore[attr-defined]
+            fitted.parameters, states, random
+        )
+        every = spread_out(rows, fitted.kept, fitted.constants)
+        worded = self.coding_.worded.any()
+        return (decoded(self.coding_, every) if worded else every), states
+
+    def intervals(  # type: ignore[override]
+        self,
+        X: Any,
+        level: float = 0.95,
+        *,
+        lengths: Any = None,
+        sequence: Any = None,
+        order: Any = None,
+        X_single: Any = None,
+        groups: Any = None,
+        n_replicates: int = N_REPLICATES,
+    ) -> dict[str, Interval]:
+        """Confidence intervals for everything that was learned, by bootstrap of whole sequences.
+
+        Where there are fewer than twenty sequences, runs of their rows are taken as independent.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), path or list of batches
+            The table that the model was learned from.
+        level : float, default=0.95
+            The probability that an interval holds the truth.
+        lengths, sequence, order, X_single : array or str, default=None
+            As given to :meth:`fit`.
+        groups : array of shape (n,) or None, default=None
+            A label for each row if sequences depend on each other, such as the hospital it is of.
+        n_replicates : int, default=200
+            How many replicates there are.
+
+        Returns
+        -------
+        dict of str to Interval
+            For each attribute the arrays ``low``, ``high`` and ``std`` (standard errors), shaped
+            like the attribute.
+        """
+        given = self._given(X, lengths, sequence, order, X_single)
+        return super().intervals(given, level, groups=groups, n_replicates=n_replicates)
+
+    def concerns(  # type: ignore[override]
+        self,
+        X: Any,
+        *,
+        lengths: Any = None,
+        sequence: Any = None,
+        order: Any = None,
+        X_single: Any = None,
+        groups: Any = None,
+    ) -> list[Concern]:
+        """What speaks against taking the model at its word, in sentences.
+
+        Beside what may speak against any model: states that are never left, sequences that are not
+        at an end of their changes, states that rows alone would tell as well.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), path or list of batches
+            The table that the model was learned from.
+        lengths, sequence, order, X_single : array or str, default=None
+            As given to :meth:`fit`.
+        groups : array of shape (n,) or None, default=None
+            A label for each row if sequences depend on each other.
+
+        Returns
+        -------
+        list of Concern
+            Each with a ``kind`` and a ``sentence`` that says what to do.
+        """
+        return super().concerns(self._given(X, lengths, sequence, order, X_single), groups=groups)
+
+    def case(self, X: Any, groups: Any = None, observed: Any = None) -> Case:
+        """The model and the table it was learned from, for what doubts and explains it."""
+        return super().case(self._given(X, None), groups)
+
+    def report(
+        self,
+        X: Any,
+        path: str | os.PathLike[str],
+        *,
+        lengths: Any = None,
+        sequence: Any = None,
+        order: Any = None,
+        **options: Any,
+    ) -> None:
+        """Write one HTML page that explains the model, learned from ``X``, whatever ``fit`` takes.
+
+        It opens without a network, and holds no row of X unless ``include_rows`` says so.
+        ``lengths``, ``sequence`` and ``order`` are as in :meth:`fit`, other options as in
+        :meth:`GaussianMixture.report`.
+        """
+        super().report(self._given(X, lengths, sequence, order), path, **options)
+
+    def to_hmmlearn(self) -> Any:
+        """The same model as one of ``hmmlearn``, which must be installed, to compare.
+
+        A ``GaussianHMM`` with diagonal covariances if all columns are continuous, and a
+        ``CategoricalHMM`` if there is one column, of categories. hmmlearn takes no gaps.
+        """
+        return to_hmmlearn(self)
+
+    @property
+    def kinds_(self) -> dict[str, str]:
+        """The kind of each column, by name: as found, or as declared."""
+        coding = self.coding_
+        codes = zip(coding.names, coding.kinds, self.kind_codes_, strict=True)
+        return {name: said if code != code else Kind(int(code)).word for name, said, code in codes}
+
+    @property
+    def profiles_(self) -> dict[str, dict[str, Any]]:
+        """What each column is like in the states, by name: one entry a column that is used."""
+        return profiles(self)
