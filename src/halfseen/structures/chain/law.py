@@ -170,6 +170,7 @@ class Chain:
     """States follow each other along sequences; rows without neighbours are as first ones."""
 
     settling: ClassVar[int] = 0
+    least_rows: ClassVar[float] = 0.5  # a state of one row is never sure of it for its neighbours
 
     def posterior(self, block: Block, emission: Any, parameters: Any) -> Posterior:
         """Given all rows of the sequence."""

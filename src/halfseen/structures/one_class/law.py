@@ -45,6 +45,10 @@ class Law(Protocol):
     def settling(self) -> int:
         """Rows gone over, until parameters are at rest whatever the order of few rows."""
 
+    @property
+    def least_rows(self) -> float:
+        """That must belong to a component for it to stay."""
+
     def posterior(self, block: Block, emission: Emission[Any], parameters: Any) -> Posterior:
         """The log-likelihood of each row given those before it, and the components' shares."""
 
@@ -84,6 +88,7 @@ class Independent:
     """Each row has its component by itself."""
 
     settling: ClassVar[int] = 150_000
+    least_rows: ClassVar[float] = 1.0
 
     def posterior(self, block: Block, emission: Emission[Any], parameters: Any) -> Posterior:
         """Of each row alone."""

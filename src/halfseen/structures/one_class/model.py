@@ -258,9 +258,9 @@ class OneClass(Generic[P]):
         return Polished(self.emission.moved(found, origin), climbed)
 
     def _filled(self, found: P, n_rows: float) -> P:
-        """Without components that less than one row belongs to."""
+        """Without components that less than one row belongs to, or what the law has instead."""
         shares = self.shares(found)
-        some = np.flatnonzero(shares >= min(1 / n_rows, shares.max()))
+        some = np.flatnonzero(shares >= min(self.law.least_rows / n_rows, shares.max()))
         if len(some) == len(shares):
             return found
         left = shares[some] / shares[some].sum()
