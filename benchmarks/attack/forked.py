@@ -35,6 +35,7 @@ def begin(words: Sequence[object], told: Path, before: Callable[[], None] | None
         os.dup2(errors, 2)
         if before is not None:
             before()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which may be ignored here
         sys.argv = ["halfseen", *map(str, words)]
         signal.pthread_sigmask(signal.SIG_UNBLOCK, early)
         main()

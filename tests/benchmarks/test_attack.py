@@ -2,6 +2,7 @@
 
 import math
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,6 +19,7 @@ from benchmarks.attack import (
     files,
     filled,
     filling,
+    forked,
     laws,
     learning,
     model_files,
@@ -66,6 +68,22 @@ def test_a_few_signals_writers_disks_and_limits_find_no_defect(monkeypatch):
     tally = watch.attacked("processes", 12, math.inf, 0, jobs=1)
     assert told(tally) == []
     assert tally.number == 12
+
+
+def test_interrupts_are_heard_also_where_they_are_ignored(monkeypatch, tmp_path):
+    """As they are by what a shell runs in the background."""
+
+    def main():
+        signal.raise_signal(signal.SIGINT)
+        raise SystemExit(0)
+
+    monkeypatch.setattr(forked, "main", main)
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        ended = forked.end(forked.begin([], tmp_path / "told"), tmp_path / "told", 30.0)
+    finally:
+        signal.signal(signal.SIGINT, heard)
+    assert ended.code not in (None, 0)
 
 
 def test_attacks_that_go_wrong_are_defects_and_the_others_go_on(monkeypatch):
