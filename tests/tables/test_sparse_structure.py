@@ -150,3 +150,16 @@ def test_bytes_that_are_no_text_are_refused_before_they_end_the_process(ending, 
     words = rf"counts{ending} .* it holds the byte 0x00 at byte {text.index(0)}, and is no text"
     with pytest.raises(DataError, match=words):
         open_source(Files(path))
+
+
+@pytest.mark.parametrize("ending", [".mtx", ".mtx.gz"])
+@pytest.mark.parametrize("number", ["5E", "5e", "5e+", "5.5E-"])
+def test_a_file_that_ends_within_a_number_is_refused_before_it_ends_the_process(
+    ending, number, tmp_path
+):
+    path = tmp_path / f"counts{ending}"
+    text = f"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 {number}".encode()
+    path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
+    words = rf"counts{ending} .* it ends within a number, after {len(text)} bytes\. Write it again"
+    with pytest.raises(DataError, match=words):
+        open_source(Files(path))

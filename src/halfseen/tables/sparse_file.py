@@ -1,6 +1,7 @@
 """Sparse matrices in files: what SciPy's save_npz writes, and Matrix Market."""
 
 import gzip
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +25,8 @@ from halfseen.tables.width import check_size
 MARKETS = (".mtx", ".mtx.gz")
 NOT_CONTROL = bytes([*b"\t\n\r", *range(32, 127), *range(128, 256)])
 """Bytes that text has, in whatever encoding."""
+FEW_BYTES, CUT_SHORT = 8, re.compile(rb"[eE][+-]?\Z")
+"""Of the end of a file, and how it looks if a number was cut short there."""
 FEWEST_BYTES, MOST_COMPRESSED = 2, 1100
 """Of a value in Matrix Market, and how much gzip may make of a byte."""
 
@@ -119,8 +122,8 @@ def open_sparse_file(given: Files) -> SparseSource:
 
 
 def _check_text(path: Path) -> None:
-    """Refuse bytes that no text has: SciPy's reader ends the process on them."""
-    start = 0
+    """Refuse bytes that no text has, and a number cut short: SciPy's reader dies of them."""
+    start, last = 0, b""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         while part := file.read(1 << 20):
             odd = part.translate(None, NOT_CONTROL)
@@ -130,7 +133,12 @@ def _check_text(path: Path) -> None:
                     f"0x{odd[0]:02x} at byte {start + part.index(odd[:1]):,}, and is no text. "
                     "Write it again."
                 )
-            start += len(part)
+            start, last = start + len(part), (last + part)[-FEW_BYTES:]
+    if CUT_SHORT.search(last):
+        raise DataError(
+            f"{path.name} cannot be read as a sparse matrix: it ends within a number, after "
+            f"{start:,} bytes. Write it again."
+        )
 
 
 def _check_promise(path: Path) -> None:
