@@ -1,6 +1,8 @@
 """Which of several models of the same rows held-out rows prefer: the simplest, unless clearly."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,10 +10,11 @@ import numpy as np
 from halfseen.doubt.clusters import bins_for
 from halfseen.doubt.cross_scores import N_FOLDS, CrossScores, of_models_not_kept
 from halfseen.doubt.few_rows import few_rows
+from halfseen.doubt.reasons import counted
 from halfseen.method.fit import fit_rows
 from halfseen.method.model import Model
 from halfseen.method.plan import Settings
-from halfseen.moments.survey import survey
+from halfseen.moments.survey import Survey, survey
 from halfseen.rows.arrays import Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines.reweighted import ReweightedRows
@@ -40,34 +43,75 @@ class Preferred(NamedTuple):
     reason: str
 
 
-def preferred(
-    candidates: Sequence[Candidate], settings: Settings, rows: Rows, scored: Mask
-) -> Preferred:
-    """The simplest of the ``candidates``, which come simplest first, that no other clearly beats.
+class Part(NamedTuple):
+    """All rows but a third of them."""
 
-    Each third of the rows is scored under fits to the others, by cells of the ``scored`` features.
-    """
-    if len(candidates) == 1 or not scored.any():
-        why = "no other was tried" if scored.any() else "columns of few values cannot tell others"
-        return Preferred(0, f"{candidates[0].name}: {why}.")
-    bins = bins_for(None, rows)
-    few = few_rows(rows, bins, MOST_ROWS)
-    folds = np.arange(few.bins.n) % N_FOLDS
-    first, *others = (
-        _of_fold(candidates, settings, few.rows, few.bins, folds == fold, scored)
-        for fold in range(N_FOLDS)
-    )
-    return judged([one.name for one in candidates], sum(others, start=first))
+    apart: Mask  # (g,)  the bins of that third
+    rows: Rows
+    seen: Survey
 
 
-def judged(names: Sequence[str], scores: CrossScores) -> Preferred:
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Rows, each third of which is scored under fits to the others."""
+
+    settings: Settings
+    rows: Rows
+    bins: Bins
+    scored: Mask  # (d,)  the features whose cells are
+    _found: dict[tuple[str, int], CrossScores] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, settings: Settings, rows: Rows, scored: Mask) -> "Comparison":
+        """On some of the rows, if there are many."""
+        few = few_rows(rows, bins_for(None, rows), MOST_ROWS)
+        return cls(settings, few.rows, few.bins, scored)
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        folds = np.arange(self.bins.n) % N_FOLDS
+        return [self._part(folds == fold) for fold in range(N_FOLDS)]
+
+    def _part(self, apart: Mask) -> Part:
+        rows = ReweightedRows(self.rows, self.bins, (~apart).astype(float))
+        return Part(apart, rows, survey(rows, self.settings.complete_above))
+
+    def scores(self, one: Candidate) -> CrossScores:
+        """Of all rows, under fits that did not see them; each candidate is fitted once."""
+        known = one.name, one.n_components
+        if known not in self._found:
+            first, *others = (self._scores(one, part) for part in self._parts)
+            self._found[known] = sum(others, start=first)
+        return self._found[known]
+
+    def _scores(self, one: Candidate, part: Part) -> CrossScores:
+        with of_models_not_kept():
+            fit = fit_rows(
+                self.settings, one.model, part.rows, part.seen, one.n_components, Stages()
+            )
+        return self.rows.accumulate(
+            _scored(one.model, fit.parameters, self.bins, part, self.scored)
+        )
+
+    def preferred(self, candidates: Sequence[Candidate]) -> Preferred:
+        """The simplest of the ``candidates``, which come so, that no other clearly beats."""
+        if len(candidates) == 1 or not self.scored.any():
+            said = ("columns of few values cannot tell others", "no other was tried")
+            return Preferred(0, f"{candidates[0].name}: {said[int(self.scored.any())]}.")
+        scores = [self.scores(one) for one in candidates]
+        total = np.column_stack([one.total for one in scores])
+        return judged(candidates, CrossScores(scores[0].n_rows, total))
+
+
+def judged(candidates: Sequence[Candidate], scores: CrossScores) -> Preferred:
     """The choice, from scores of held-out rows, and its sentence."""
     enough = CLEARLY if scores.n_rows.sum() >= MANY_ROWS else WITH_FEW_ROWS
     place = 0
-    for other in range(1, len(names)):
+    for other in range(1, len(candidates)):
         gain, error = scores.gain(other, place)
         if gain > enough * error:
             place = other
+    names = _named(candidates)
     if place:
         gain, error = scores.gain(place, 0)
         return Preferred(
@@ -84,46 +128,26 @@ def judged(names: Sequence[str], scores: CrossScores) -> Preferred:
     )
 
 
-def _of_fold(
-    candidates: Sequence[Candidate],
-    settings: Settings,
-    rows: Rows,
-    bins: Bins,
-    apart: Mask,
-    scored: Mask,
-) -> CrossScores:
-    part = ReweightedRows(rows, bins, (~apart).astype(float))
-    seen = survey(part, settings.complete_above)
-    with of_models_not_kept():
-        fits = [
-            fit_rows(settings, one.model, part, seen, one.n_components, Stages()).parameters
-            for one in candidates
-        ]
-    models = [one.model for one in candidates]
-    return rows.accumulate(_scored(models, fits, bins, apart, seen.kept, scored))
+def _named(candidates: Sequence[Candidate]) -> list[str]:
+    """With their numbers of components, if these differ."""
+    if len({one.n_components for one in candidates}) == 1:
+        return [one.name for one in candidates]
+    return [f"{one.name} with {counted(one.n_components)}" for one in candidates]
 
 
 def _scored(
-    models: Sequence[Model[Any]],
-    fits: Sequence[Any],
-    bins: Bins,
-    apart: Mask,
-    kept: Mask,
-    scored: Mask,
+    model: Model[Any], parameters: Any, bins: Bins, part: Part, scored: Mask
 ) -> Callable[[Block], CrossScores]:
     def summarise(block: Block) -> CrossScores:
         labels = bins.of(block)
-        chosen = np.flatnonzero(apart[labels])
-        part, label = block.rows(chosen), labels[chosen]
-        part = part.without(*np.nonzero(part.observed & ~scored)).select(kept)
-        weights = part.weighed(np.ones(len(part)))
-        scores = [
-            part.weighed(model.log_likelihood(part, one))
-            for model, one in zip(models, fits, strict=True)
-        ]
+        chosen = np.flatnonzero(part.apart[labels])
+        unseen, label = block.rows(chosen), labels[chosen]
+        unseen = unseen.without(*np.nonzero(unseen.observed & ~scored)).select(part.seen.kept)
+        weights = unseen.weighed(np.ones(len(unseen)))
+        scores = unseen.weighed(model.log_likelihood(unseen, parameters))
         return CrossScores(
             np.bincount(label, weights, minlength=bins.n).astype(float),
-            np.column_stack([np.bincount(label, score, minlength=bins.n) for score in scores]),
+            np.bincount(label, scores, minlength=bins.n)[:, None].astype(float),
         )
 
     return summarise

@@ -1,6 +1,8 @@
 """Which kind of covariance, and how many factors, a table asks for."""
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +11,7 @@ from sklearn.base import clone
 from halfseen.doubt.choice import Choice
 from halfseen.doubt.cross_scores import of_models_not_kept
 from halfseen.doubt.number_of_components import choose
-from halfseen.doubt.preferred import Candidate, preferred
+from halfseen.doubt.preferred import Candidate, Comparison
 from halfseen.method.plan import Settings
 from halfseen.models.gaussian_mixture.covariance_types import CORRELATED
 from halfseen.moments.recorded import recorded
@@ -23,6 +25,16 @@ NUMBERS_OF_FACTORS, A_FEW_NUMBERS = (1, 2, 4, 8, 16), (2, 4, 8)
 MOST_FEATURES = 200
 """Tables of more have factors, and no array of all pairs of features for each component."""
 
+WORDS = {
+    "tied_diag": "Within groups columns vary by themselves, each as much in all of them.",
+    "diag": "Within groups columns vary by themselves, more in some groups than in others.",
+    "factor": "Within groups columns go along with each other by {} common factors.",
+    "tied": "Within groups columns go along with each other, alike in all groups.",
+    "full": "Within groups columns go along with each other, in each group in its own way.",
+}
+LEAST_TRIED = 4
+"""Components that correlated columns are tried with, however few independent ones have."""
+
 
 class Option(NamedTuple):
     """A kind of covariance, with so many factors if it has any."""
@@ -35,6 +47,11 @@ class Option(NamedTuple):
         """As users would ask for it."""
         factors = "" if self.n_factors is None else f", n_factors={self.n_factors}"
         return f"covariance_type='{self.kind}'{factors}"
+
+    @property
+    def words(self) -> str:
+        """What it says of a table."""
+        return WORDS[self.kind].format(self.n_factors)
 
     def n_free(self, k: int, d: int) -> int:
         """How many numbers it has to learn."""
@@ -79,16 +96,50 @@ def _numbers(n_factors: int | str, n_features: int, of_several: bool) -> list[in
     return [q for q in NUMBERS_OF_FACTORS if q == 1 or q <= n_features // 3]
 
 
-def _first_alike(options: list[Option], option: Option) -> Option:
-    """The kind that the number of components is chosen for.
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """How many components options have: as asked for, or as many as their rows support.
 
-    Covariances that differ by component have their own; others have that of independent columns,
-    or of covariances that are shared.
+    Kinds share what is chosen for one of them, as choosing takes many fits: independent columns
+    one number, and correlated ones another. These need hardly more components: with independent
+    columns some stand for what goes along.
     """
-    if option.kind == "full":
-        return option
-    alike = [o for o in options if (o.kind in CORRELATED) == (option.kind in CORRELATED)]
-    return next((o for o in alike if o.kind == "tied"), alike[0])
+
+    estimator: Any
+    settings: Settings
+    rows: Rows
+    seen: Survey
+    options: Sequence[Option]
+    _chosen: dict[str, Choice] = field(default_factory=dict)
+
+    def of(self, option: Option) -> int:
+        """That an option is compared with."""
+        choice = self.choice(option)
+        return int(self.settings.n_components) if choice is None else choice.n_components
+
+    def choice(self, option: Option, *, own: bool = False) -> Choice | None:
+        """How the number was chosen that an option shares, or its ``own``; None if it is given."""
+        if self.settings.n_components != "auto":
+            return None
+        first = option if own else self._first_alike(option)
+        if first.kind not in self._chosen:
+            self._chosen[first.kind] = self._choose(first)
+        return self._chosen[first.kind]
+
+    def _first_alike(self, option: Option) -> Option:
+        alike = [o for o in self.options if (o.kind in CORRELATED) == (option.kind in CORRELATED)]
+        return next((o for o in alike if o.kind == "tied"), alike[0])
+
+    def _choose(self, option: Option) -> Choice:
+        like = _like(self.estimator, option)
+        model, candidate = like._model(), like.candidate()
+        choosing = partial(choose, self.settings, model, self.rows, self.seen, candidate=candidate)
+        others = [choice.n_components for choice in self._chosen.values()]
+        if not others:
+            return choosing()
+        most = max(*others, LEAST_TRIED - 1) + 1
+        found = choosing(most=most)
+        return found if found.n_components < most else choosing()
 
 
 def decide(estimator: Any, settings: Settings, rows: Rows, seen: Survey) -> Decided:
@@ -99,29 +150,49 @@ def decide(estimator: Any, settings: Settings, rows: Rows, seen: Survey) -> Deci
     steady = replace(
         settings, random_state=0 if settings.random_state is None else settings.random_state
     )
-    choices: dict[Option, Choice] = {}
+    numbers = Numbers(estimator, settings, rows, seen, options)
+    comparison = Comparison.of(steady, rows, _measured(rows, seen))
 
-    def number(option: Option) -> int:
-        """Of components."""
-        if settings.n_components != "auto":
-            return int(settings.n_components)
-        first = _first_alike(options, option)
-        if first not in choices:
-            like = _like(estimator, first)
-            choices[first] = choose(settings, like._model(), rows, seen, candidate=like.candidate())
-        return choices[first].n_components
+    def candidate(option: Option, n_components: int) -> Candidate:
+        return Candidate(option.name, _like(estimator, option).candidate(), n_components)
+
+    def best(tried: Mapping[Option, int]) -> tuple[Option, str]:
+        simplest_first = sorted(tried, key=lambda one: one.n_free(tried[one], n_features))
+        place, reason = comparison.preferred([candidate(o, tried[o]) for o in simplest_first])
+        return simplest_first[place], reason
 
     with of_models_not_kept():
-        numbers = {one: number(one) for one in options}
-        simplest_first = sorted(options, key=lambda one: one.n_free(numbers[one], n_features))
-        candidates = [
-            Candidate(one.name, _like(estimator, one).candidate(), numbers[one])
-            for one in simplest_first
-        ]
-        place, reason = preferred(candidates, steady, rows, _measured(rows, seen))
-    chosen = simplest_first[place]
-    choice = choices.get(_first_alike(options, chosen))
-    return Decided(chosen, numbers[chosen], choice, reason)
+        tried = {one: numbers.of(one) for one in options}
+        tried = _without_idle_factors(tried, comparison, candidate)
+        chosen, reason = best(tried)
+        choice = numbers.choice(chosen)
+        if choice is not None and chosen.kind == "full" and len(tried) > 1:
+            # Covariances that differ may do with fewer components than those that are shared.
+            own = numbers.choice(chosen, own=True)
+            assert own is not None  # numbers are open
+            chosen, reason = best(tried | {chosen: own.n_components})
+            choice = own if chosen.kind == "full" else numbers.choice(chosen)
+    number = int(settings.n_components) if choice is None else choice.n_components
+    return Decided(chosen, number, choice, f"{chosen.words} {reason}")
+
+
+def _without_idle_factors(
+    tried: Mapping[Option, int],
+    comparison: Comparison,
+    candidate: Callable[[Option, int], Candidate],
+) -> dict[Option, int]:
+    """Options without more factors than make held-out rows likelier than fewer do."""
+    by_factors = sorted(one for one in tried if one.kind == "factor")
+    if len(by_factors) < 3 or not comparison.scored.any():
+        return dict(tried)
+    worth, last = set(), -np.inf
+    for one in by_factors:
+        worth.add(one)
+        mean = comparison.scores(candidate(one, tried[one])).mean(0)
+        if mean <= last:
+            break
+        last = mean
+    return {one: k for one, k in tried.items() if one.kind != "factor" or one in worth}
 
 
 def _like(estimator: Any, option: Option) -> Any:

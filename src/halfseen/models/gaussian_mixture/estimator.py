@@ -299,7 +299,7 @@ class GaussianMixture(Estimator):
         emission = CORRELATED[kind].emission(number, self.outliers is not None)
         return Correlated(
             about=replace(ABOUT, assumes=ASSUMES_NORMAL),
-            abilities=replace(first.abilities, no_intervals=NO_INTERVALS.format(kind)),
+            abilities=first.abilities,
             emission=emission,
             cumulants=first.cumulants,
             tol=self.tol,
@@ -353,10 +353,6 @@ class GaussianMixture(Estimator):
 ASSUMES_NORMAL = (
     "Within a group columns vary evenly to both sides, and go along with each other in straight "
     "lines."
-)
-NO_INTERVALS = (
-    "There are no confidence intervals for covariance_type='{}' yet. Use covariance_type='diag', "
-    "or fit to resampled rows."
 )
 NO_WEIGHTS = (
     "{} is learned by likelihood, in which weights play no part. Use "

@@ -12,9 +12,10 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 
 from halfseen.method.model import Cells, Each, Polished
-from halfseen.method.starts import MANY_ROWS, Plan, Tried, tried
+from halfseen.method.starts import EVERY, MANY_ROWS, Plan, Rounds, Tried, plan_for, tried
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels
+from halfseen.rows.bins import Bins
 from halfseen.rows.engines.changed import ChangedRows
 from halfseen.rows.engines.memory import MemoryRows, PreparedRows
 from halfseen.rows.rows import Block, Rows
@@ -24,6 +25,7 @@ from halfseen.structures.one_class.emission import Emission
 from halfseen.structures.one_class.fences import Fences, inside, share_beyond
 from halfseen.structures.one_class.model import OneClass
 from halfseen.structures.one_class.normal.parameters import MixtureParameters
+from halfseen.structures.one_class.refitted import refitted
 
 P = TypeVar("P")
 FEW_PASSES = 25
@@ -32,6 +34,9 @@ MOST_TURNED = 4
 """Mixtures of independent columns that go on: the best of them need not lead to the best."""
 MOST_OF_MANY = 2
 """The same where there are more rows than starts are tried on."""
+ROUNDS: Rounds = ((EVERY, 4), (4, 6), (2, 8))
+LAST: Rounds = ((2, 12),)
+"""On some of the rows and on all of them: every pass costs more than with independent columns."""
 MOST_CELLS = 20_000_000
 """Of tables that are held in memory with their rows sorted by gaps."""
 LARGE_BLOCKS = 16_384
@@ -70,6 +75,9 @@ class CorrelatedEmission(Emission[P], Protocol[P]):
 
     def draw_given(self, block: Block, labels: Labels, parameters: P, random: Any) -> Array:
         """Rows of the given components, drawn given the cells that are there; (n, d)."""
+
+    def alike(self, parameters: P, like: P) -> P:
+        """The same model, written as near to another as may be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +123,10 @@ class Correlated(OneClass[P]):
             climb = climb._replace(log_likelihood=height)
         return Polished(usual_found, climb)
 
+    def _plan(self, n_rows: float) -> Plan:
+        """Few go on: independent columns have sorted most of them out."""
+        return plan_for(n_rows)._replace(rounds=ROUNDS, last=LAST)
+
     def _starts(
         self, some: MemoryRows, start: P, k: int, plan: Plan, seed: Callable[[], int]
     ) -> tuple[list[Tried[P]], Iterator[Tried[P]]]:
@@ -131,7 +143,7 @@ class Correlated(OneClass[P]):
         starts, _ = self.first._starts(
             some, MixtureParameters(*emission.plain(start)), k, plan, seed
         )
-        found = tried(starts, partial(self.first.climbed, some), n_some, plan.rounds)
+        found = tried(starts, partial(self.first.climbed, some), n_some, plan_for(n_some).rounds)
         turned = []
         for one in found[: MOST_TURNED if n_some < plan.most_rows else MOST_OF_MANY]:
             here = emission.apart(alone, one.parameters.weights, one.parameters.centres)
@@ -157,6 +169,10 @@ class Correlated(OneClass[P]):
     def fills(self, block: Block, parameters: P) -> Cells:
         """With expectations."""
         return self.cells(block, parameters)
+
+    def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
+        """By a few passes each."""
+        return refitted(self, rows, parameters, bins, weights)
 
     def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
         """Draw the component of each row, and then its cells given those that are there."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from halfseen.method.learned import GIVEN, learned
 from halfseen.method.scale import ANY, FRACTION, POSITIVE
-from halfseen.moments.recorded import recorded
+from halfseen.moments.recorded import Recorded, recorded
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.rows import Block, Rows
@@ -27,6 +27,10 @@ from halfseen.structures.one_class.robust_cells import WIDTH
 NOT_GIVEN: Any = None
 REACH = 1e100
 """Standard deviations, beyond which a cell is as unlikely as it is there."""
+LEAST_OWN, OF_SPIKES = 1e-4, 0.25
+"""Of a feature's variance, what cells have of their own at least; the same if it has a spike."""
+MOST_ROUNDING = 0.8
+"""Of a feature's variance, what rounding may be taken to make at most."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,12 +59,15 @@ class Fences(NamedTuple):
     high: Array
     mean: Array  # of cells that are usual
     variance: Array
+    floors: Array  # (2, d)  of what cells vary by given all others of their row: of one component,
+    # and of several
     shown: dict[str, Any]  # what parameters say of it
 
     @classmethod
     def of(cls, rows: Rows, kept: Survey, outliers: bool) -> "Fences":
         """From rows of features that vary, by a pass or two."""
         low, high, shown = kept.sums.minimum, kept.sums.maximum, {}
+        seen: Recorded | None = None
         if outliers:
             seen = recorded(rows, kept.sums)
             shown = {
@@ -81,12 +88,31 @@ class Fences(NamedTuple):
         count, first, second = rows.accumulate(summarise)
         mean = first / np.maximum(count, 1e-300)
         variance = second / np.maximum(count, 1e-300) - mean**2
-        return cls(low, high, about + mean, np.maximum(variance, 1e-12 * (high - low) ** 2), shown)
+        variance = np.maximum(variance, 1e-12 * (high - low) ** 2)
+        floors = np.zeros((2, len(low))) if seen is None else _floors(seen, variance)
+        return cls(low, high, about + mean, variance, floors, shown)
+
+    def floor(self, n_components: int) -> Array:
+        """What the variance of a cell is at least, given all others of its row."""
+        floor: Array = self.floors[int(n_components > 1)]
+        return floor
 
     def quiet(self, kept: Survey) -> bool:
         """Whether no cell is beyond them."""
         low, high = kept.sums.minimum, kept.sums.maximum
         return bool((low >= self.low).all() and (high <= self.high).all())
+
+
+def _floors(seen: Recorded, variance: Array) -> Array:
+    """A value recorded to h has no probability above one: its variance is at least ``h²/2π``.
+
+    Without it components would be the levels of a column with few, or the zeros of one that has
+    many, as a normal without width is as likely as one likes there.
+    """
+    rounding = np.minimum(seen.step**2 / (2 * np.pi), MOST_ROUNDING * variance)
+    rounding = np.where(seen.two_valued, MOST_ROUNDING * variance, rounding)
+    narrowest = np.where(seen.spiked, OF_SPIKES, LEAST_OWN) * variance
+    return np.array([LEAST_OWN * variance, np.maximum(rounding, narrowest)])
 
 
 def limits(fences: Fences | None) -> tuple[Any, Any]:

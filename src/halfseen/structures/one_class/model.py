@@ -144,7 +144,7 @@ class OneClass(Generic[P]):
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
     ) -> Polished:
         """By expectation-maximisation, from the best of several starts."""
-        n_rows, plan = kept.sums.n_rows, self.law.plan(kept.sums.n_rows)
+        n_rows, plan = kept.sums.n_rows, self._plan(kept.sums.n_rows)
         some = some_rows(rows, plan.most_rows)
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         starts, further = self._starts(some, start, n_components, plan, seed)
@@ -205,6 +205,10 @@ class OneClass(Generic[P]):
             lambda block: block.weighed(self.log_likelihood(block, parameters)).sum()
         )
         return float(total / n_rows)
+
+    def _plan(self, n_rows: float) -> Plan:
+        """How many starts there are, and how far they go."""
+        return self.law.plan(n_rows)
 
     @staticmethod
     def _as_good(last: list[Tried[P]], best: Tried[P]) -> list[Tried[P]]:

@@ -69,7 +69,7 @@ class FactorNormal:
         between = weights @ (means - weights @ means) ** 2
         left = np.maximum(alone.variances[0] - between, LEAST * alone.variances[0])
         spreads = np.repeat(np.sqrt(left)[None], len(means), axis=0)
-        return replace(alone, weights=weights, means=means, spreads=spreads)
+        return self.within(replace(alone, weights=weights, means=means, spreads=spreads))
 
     def origin(self, parameters: FactorParameters) -> Array:
         """Zero: each step measures from the middle of the mixture."""
@@ -106,18 +106,18 @@ class FactorNormal:
 
     def prior(self, parameters: FactorParameters) -> float:
         """As if each component had seen a few cells before."""
-        return log_prior(parameters, self._facts)
+        return log_prior(parameters, self._facts(parameters))
 
     def maximise(
         self, weights: Array, sums: tuple[Array, ...], before: FactorParameters
     ) -> FactorParameters:
         """Means, spreads and factors."""
-        return maximised(weights, sums, before, self._facts)
+        return maximised(weights, sums, before, self._facts(before))
 
-    @property
-    def _facts(self) -> Facts:
+    def _facts(self, parameters: FactorParameters) -> Facts:
         assert self.fences is not None  # polishing begins with a table
-        return Facts(self.fences.mean, self.fences.variance)
+        floor = self.fences.floor(len(parameters.weights))
+        return Facts(self.fences.mean, self.fences.variance, floor)
 
     def calmed(self, rows: Rows, kept: Survey) -> Rows:
         """As they are: moments are those of independent columns."""
@@ -135,7 +135,9 @@ class FactorNormal:
         spreads = parameters.spreads
         if self.fences is not None:
             widest = self.fences.high - self.fences.low
+            own = np.maximum(1 - np.minimum(size, 1 - LEAST_OWN), LEAST_OWN)
             spreads = np.clip(spreads, 1e-6 * widest, widest)
+            spreads = np.maximum(spreads, np.sqrt(self.fences.floor(len(spreads)) / own))
         return replace(
             parameters,
             means=np.clip(parameters.means, *limits(self.fences)),
@@ -253,6 +255,11 @@ class FactorNormal:
         z = z + np.einsum("npq,nq->np", root, random.standard_normal(z.shape))
         drawn = self._from(z, parameters, labels, random)
         return np.where(block.observed, block.values, drawn)
+
+    def alike(self, parameters: FactorParameters, like: FactorParameters) -> FactorParameters:
+        """With factors turned to those of another."""
+        left, _, right = np.linalg.svd(parameters.pattern.T @ like.pattern)
+        return replace(parameters, pattern=parameters.pattern @ left @ right)
 
     def draw(self, parameters: FactorParameters, labels: Labels, random: Any) -> Array:
         """Rows of the given components; (n, d)."""

@@ -44,8 +44,9 @@ def maximised(
     few = ROWS / len(weights)
     a, number = a + few * NARROW * facts.variance, count + few
     own = np.sum(a / s**2 - 2 * along / s + explained, axis=0) / number.sum(axis=0)
-    own = np.maximum(own, 1e-12)
+    own = np.maximum(np.maximum(own, 1e-12), np.max(facts.floor / s**2, axis=0))
     inverse = (along + np.sqrt(along**2 + 4 * a * number * own)) / (2 * a)
+    inverse = np.minimum(inverse, np.sqrt(own / np.maximum(facts.floor, 1e-300)))
     means = (first - np.einsum("kdq,dq->kd", factor, pattern) / inverse) / n
     size = np.sum(pattern**2, axis=1) + own
     return replace(

@@ -26,6 +26,7 @@ from halfseen.structures.one_class.full.kernel import (
     draws,
     over_rows,
 )
+from halfseen.structures.one_class.full.lifted import lifted
 from halfseen.structures.one_class.full.m_step import Facts, log_prior, maximised
 from halfseen.structures.one_class.full.parameters import FullParameters
 
@@ -67,11 +68,10 @@ class FullNormal:
 
     def apart(self, alone: FullParameters, weights: Array, means: Array) -> FullParameters:
         """Components at ``means`` (k, d), from the single one that all rows have ``alone``."""
-        means = np.clip(means, *limits(self.fences))
         left = within_components(alone.covariances[0], weights, means)
         covariances = np.repeat(left[None], len(means), axis=0)
         found = replace(alone, weights=weights, means=means, covariances=covariances)
-        return replace(found, correlations=None)
+        return self.within(replace(found, correlations=None))
 
     def origin(self, parameters: FullParameters) -> Array:
         """Zero: squares are not expanded."""
@@ -120,18 +120,18 @@ class FullNormal:
 
     def prior(self, parameters: FullParameters) -> float:
         """As if each component had seen a few cells and rows before."""
-        return log_prior(parameters, self._facts, self.tied)
+        return log_prior(parameters, self._facts(parameters), self.tied)
 
     def maximise(
         self, weights: Array, sums: tuple[Array, ...], before: FullParameters
     ) -> FullParameters:
         """Means and covariances of what belongs to each component."""
-        return maximised(weights, sums, before, self._facts, self.tied)
+        return maximised(weights, sums, before, self._facts(before), self.tied)
 
-    @property
-    def _facts(self) -> Facts:
+    def _facts(self, parameters: FullParameters) -> Facts:
         assert self.fences is not None  # polishing begins with a table
-        return Facts(self.fences.mean, self.fences.variance)
+        floor = self.fences.floor(len(parameters.weights))
+        return Facts(self.fences.mean, self.fences.variance, floor)
 
     def calmed(self, rows: Rows, kept: Survey) -> Rows:
         """As they are: moments are those of independent columns."""
@@ -143,8 +143,11 @@ class FullNormal:
         return replace(self.within(parameters), **fences)
 
     def within(self, parameters: FullParameters) -> FullParameters:
-        """Means within what is usual."""
-        return replace(parameters, means=np.clip(parameters.means, *limits(self.fences)))
+        """Means within what is usual, and no cell told whole by the others of its row."""
+        means = np.clip(parameters.means, *limits(self.fences))
+        k = len(parameters.weights)
+        floor = np.zeros(1) if self.fences is None else self.fences.floor(k)
+        return replace(parameters, means=means, covariances=lifted(parameters.covariances, floor))
 
     def about(self, places: Array, like: FullParameters) -> FullParameters:
         """Means there, and what components leave of the covariance of all rows."""
@@ -252,6 +255,10 @@ class FullNormal:
         drawn, out = self.draw(parameters, labels, random), np.empty(rows.values.shape)
         draws(rows.values, *rows[3:], labels, drawn, covariances, precisions, out)
         return rows.back(out)
+
+    def alike(self, parameters: FullParameters, like: FullParameters) -> FullParameters:
+        """There is one way to write it."""
+        return parameters
 
     def draw(self, parameters: FullParameters, labels: Labels, random: Any) -> Array:
         """Rows of the given components; (n, d)."""

@@ -21,7 +21,7 @@ DENSITIES, EXPECT, GIVEN, SQUARES = 0, 1, 2, 3
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _cholesky(a: Array, n: int) -> float:  # pragma: no cover - compiled
+def cholesky(a: Array, n: int) -> float:  # pragma: no cover - compiled
     """The lower factor in place of a matrix, and the logarithm of its determinant."""
     total = 0.0
     for j in range(n):
@@ -53,7 +53,7 @@ def _part_inverse(
         for i in range(m):
             for j in range(i + 1):
                 a[i, j] = precision[columns[o + i], columns[o + j]]
-        log_det += _cholesky(a, m)
+        log_det += cholesky(a, m)
         for i in range(m):  # W = L⁻¹ P_mo in the rows of q below those of Q
             row = q[o + i]
             for j in range(o):
@@ -77,7 +77,7 @@ def _part_inverse(
     for i in range(o):
         for j in range(i + 1):
             a[i, j] = covariance[columns[i], columns[j]]
-    log_det = _cholesky(a, o)
+    log_det = cholesky(a, o)
     for i in range(o):  # L⁻¹, row by row, in place of L
         for j in range(i):
             total = 0.0

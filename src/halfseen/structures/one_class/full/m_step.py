@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen.rows.arrays import Array
+from halfseen.structures.one_class.full.lifted import lifted
+from halfseen.structures.one_class.full.own_spreads import own_spreads
 from halfseen.structures.one_class.full.parameters import FullParameters
 
 CELLS, ROWS, ALIKE = 1.0, 2.0, 5.0
 """κ, ν₁, and ν for each feature."""
 NARROW = 0.1
 """Of the variance of a feature: τ."""
-INNER = 3
-"""Rounds in which spreads, correlations and covariances follow each other in one M-step."""
 
 
 class Facts(NamedTuple):
@@ -34,6 +34,7 @@ class Facts(NamedTuple):
 
     mean: Array
     variance: Array
+    floor: Array  # of what cells vary by given all others of their row
 
 
 def maximised(
@@ -51,8 +52,9 @@ def maximised(
     after = replace(before, weights=weights, means=before.means + step)
     if tied or len(n) == 1:
         pooled = (np.tensordot(n, found, axes=1) + narrow) / (n.sum() + ROWS)
-        return replace(after, covariances=np.repeat(pooled[None], len(n), axis=0))
-    return _drawn_together(after, n[:, None, None], found, narrow)
+        pooled = lifted(pooled[None], facts.floor)
+        return replace(after, covariances=np.repeat(pooled, len(n), axis=0))
+    return _drawn_together(after, n[:, None, None], found, narrow, facts.floor)
 
 
 def _with_cells(
@@ -66,17 +68,18 @@ def _with_cells(
     return n + CELLS * len(facts.mean), first + CELLS * away / variance, second
 
 
-def _drawn_together(after: FullParameters, n: Array, found: Array, narrow: Array) -> FullParameters:
+def _drawn_together(
+    after: FullParameters, n: Array, found: Array, narrow: Array, floor: Array
+) -> FullParameters:
     """Covariances that differ, drawn to the correlations that they share."""
     alike = ALIKE * found.shape[1]
     covariances, shared = after.covariances, correlations_of(after)
-    for _ in range(INNER):
-        spreads = own_spreads(np.linalg.inv(covariances), shared, _spreads(covariances))
-        target = _like(shared, spreads)
-        covariances = (n * found + alike * target + narrow) / (n + alike + ROWS)
-        precisions = np.linalg.inv(covariances)
-        spreads = own_spreads(precisions, shared, spreads)
-        shared = _as_correlations(np.linalg.inv(_like(precisions, spreads).mean(axis=0)))
+    spreads = own_spreads(np.linalg.inv(covariances), shared, _spreads(covariances))
+    target = _like(shared, spreads)
+    covariances = lifted((n * found + alike * target + narrow) / (n + alike + ROWS), floor)
+    precisions: Any = np.linalg.inv(covariances)
+    spreads = own_spreads(precisions, shared, spreads)
+    shared = _as_correlations(np.linalg.inv(_like(precisions, spreads).mean(axis=0)))
     return replace(after, covariances=covariances, correlations=shared)
 
 
@@ -85,23 +88,6 @@ def correlations_of(parameters: FullParameters) -> Array:
     if parameters.correlations is not None:
         return parameters.correlations
     return _as_correlations(np.tensordot(parameters.weights, parameters.covariances, axes=1))
-
-
-def own_spreads(precisions: Any, shared: Array, start: Array) -> Array:
-    """``s`` (k, d) that is highest in ``Σ log s - s'(P∘R)s/2``, by damped Newton steps."""
-    bend, s = precisions * shared, start
-    every = np.arange(s.shape[1])
-    for _ in range(50):
-        slope = 1 / s - np.einsum("kde,ke->kd", bend, s)
-        hessian = bend.copy()
-        hessian[:, every, every] += 1 / s**2
-        step = np.linalg.solve(hessian, slope[:, :, None])[:, :, 0]
-        size = np.sqrt(np.maximum(np.sum(slope * step, axis=1), 0.0))
-        # Self-concordant: such a step stays where logarithms are, and is a whole one in the end.
-        s = s + step / (1 + np.where(size > 0.2, size, 0.0))[:, None]
-        if size.max() < 1e-9:
-            break
-    return s
 
 
 def log_prior(parameters: FullParameters, facts: Facts, tied: bool) -> float:

@@ -1,0 +1,390 @@
+"""Mixtures whose columns go along with each other: filling gaps, cost of a pass, memory, groups.
+
+Run ``python -m benchmarks.correlated`` with one of these:
+
+``sepsis``
+    The sepsis table by the protocol of ``benchmarks.imputation``: RMSE of hidden cells of new
+    patients, one component with a full covariance, and kind and number of components chosen by
+    the code from the candidates below; the mean log-likelihood of their rows; and the time of fit
+    and impute beside that of scikit-learn's IterativeImputer, in one run.
+``passes``
+    One E-step beside one product X'X of the same table: sepsis with full covariances, and 3,000
+    rows of 150 columns, each with its own gaps, with four factors.
+``memory``
+    5,000 rows of 500, 1,000 and 2,000 columns with four factors: memory beyond the table itself.
+``support2``
+    Eight components of the columns of SUPPORT2: means beyond the range of their column.
+``groups``
+    Simulated groups with correlated noise and gaps: agreement with the truth of fits from data
+    beside EM from the true parameters.
+``number``
+    Tables of ``benchmarks.auto`` whose noise is correlated: exact numbers of components with
+    independent columns and with the kind of covariance chosen.
+``penguins``
+    Three groups beside the species.
+``defaults``
+    Real tables, half of the rows held out, as many components as the code finds: what each default
+    that there could be makes of the other half, and in what time.
+
+Set OPENBLAS_NUM_THREADS=1, OMP_NUM_THREADS=1 and NUMBA_NUM_THREADS=1 to compare seconds.
+"""
+
+import argparse
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+from sklearn.metrics import adjusted_rand_score
+
+from benchmarks import auto, imputation, results_file, sepsis
+from halfseen import GaussianMixture
+from halfseen.moments.survey import survey
+from halfseen.rows.arrays import Array, Labels
+from halfseen.rows.block import Block
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.structures.one_class.correlated import sorted_by_gaps
+from halfseen.structures.one_class.e_step import ClassSums
+
+Figures = dict[str, Any]
+FIRST_SEED = 90_000
+"""Tables of seeds below were looked at while starts and choices were made."""
+NUMBERS = (1, 2, 4, 6, 8)
+"""Of components, among which rows that are held out choose."""
+MOST_ROWS = 2000
+"""Of tables whose number of components is sought."""
+
+
+def rmse(filled: Array, true: Array, hidden: Any) -> float:
+    """Of the hidden cells."""
+    return float(np.sqrt(np.mean((filled - true)[hidden] ** 2)))
+
+
+def of_sepsis(seed: int) -> Figures:
+    """Filling gaps of new patients, and what it takes."""
+    stays = sepsis.load()
+    train, test = sepsis.split_by_patient(stays, 0.2, seed)
+    hidden = (np.random.default_rng(seed + 1).random(test.shape) < 0.1) & ~np.isnan(test)
+    gappy = np.where(hidden, np.nan, test)
+    figures: Figures = {}
+    start = time.perf_counter()
+    one = GaussianMixture(1, covariance_type="full", tol=1e-5, random_state=0).fit(train)
+    filled = one.impute(gappy)
+    seconds = time.perf_counter() - start
+    figures["one component"] = {
+        "rmse": rmse(filled, test, hidden),
+        "row likelihood": one.score(gappy),
+        "seconds": seconds,
+    }
+    print("one component", figures["one component"], flush=True)
+    start = time.perf_counter()
+    number = number_by_rows(train)
+    between = time.perf_counter()
+    model = GaussianMixture(number, covariance_type="full", tol=1e-5, random_state=0).fit(train)
+    filled = model.impute(gappy)
+    end = time.perf_counter()
+    figures["chosen"] = {
+        "components": number,
+        "rmse": rmse(filled, test, hidden),
+        "row likelihood": model.score(gappy),
+        "seconds to choose": between - start,
+        "seconds of fit and impute": end - between,
+    }
+    print("chosen", figures["chosen"], flush=True)
+    both = GaussianMixture("auto", covariance_type="auto", tol=1e-5, random_state=0)
+    start = time.perf_counter()
+    both.fit(train)
+    figures["groups that reproduce"] = {
+        "components": both.n_components_,
+        "covariance": both.covariance_type_,
+        "rmse": rmse(both.impute(gappy), test, hidden),
+        "row likelihood": both.score(gappy),
+        "seconds": time.perf_counter() - start,
+    }
+    print("auto", figures["groups that reproduce"], flush=True)
+    start = time.perf_counter()
+    filled = imputation.iterative(train, gappy)
+    seconds = time.perf_counter() - start
+    figures["iterative imputer"] = {"rmse": rmse(filled, test, hidden), "seconds": seconds}
+    figures["time, of the iterative imputer's"] = {
+        name: figures[name][part] / seconds
+        for name, part in (("one component", "seconds"), ("chosen", "seconds of fit and impute"))
+    }
+    return figures
+
+
+def number_by_rows(train: Array) -> int:
+    """The number of components under which the rows of a lot, held out, are likeliest."""
+    every = np.random.default_rng(0).permutation(len(train))[:12_000]
+    apart, rest = train[every[:4000]], train[every[4000:]]
+    fits = (
+        GaussianMixture(k, covariance_type="full", tol=1e-5, random_state=0).fit(rest)
+        for k in NUMBERS
+    )
+    return NUMBERS[int(np.argmax([fit.score(apart) for fit in fits]))]
+
+
+def times(*functions: Callable[[], Any], repeats: int = 15) -> list[float]:
+    """Seconds of each, by turns: the least of several, as others use the machine too."""
+    found = []
+    for _ in range(repeats):
+        for function in functions:
+            start = time.perf_counter()
+            function()
+            found.append(time.perf_counter() - start)
+    return [min(found[i :: len(functions)]) for i in range(len(functions))]
+
+
+def of_pass(model: GaussianMixture, X: Array) -> Figures:
+    """An E-step beside X'X."""
+    fitted = model.fitted
+    emission, parameters = fitted.model.emission, fitted.parameters  # type: ignore[attr-defined]
+    block = Block.from_table(X)
+    step = ClassSums.under(emission, parameters)
+    filled = np.nan_to_num(X)
+    seconds, product = times(lambda: step(block), lambda: filled.T @ filled)
+    return {"pass": seconds, "X'X": product, "times": seconds / product}
+
+
+def of_passes(seed: int) -> Figures:
+    """What a pass costs."""
+    train, _ = sepsis.split_by_patient(sepsis.load(), 0.2, seed)
+    figures = {}
+    for kind, k in (("full", 1), ("tied", 6), ("full", 6)):
+        model = GaussianMixture(k, covariance_type=kind, max_iter=3, random_state=0)
+        figures[f"sepsis, {kind}, {k} components"] = of_pass(model.fit(train), train)
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(3000, 4)) @ rng.normal(size=(4, 150)) + rng.normal(size=(3000, 150))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    model = GaussianMixture(1, covariance_type="factor", n_factors=4, max_iter=3, random_state=0)
+    figures["3,000 x 150, factor, q = 4, 1 component"] = of_pass(model.fit(X), X)
+    model.set_params(n_components=3)
+    figures["3,000 x 150, factor, q = 4, 3 components"] = of_pass(model.fit(X), X)
+    return figures
+
+
+def of_memory(seed: int) -> Figures:
+    """Memory beyond the table."""
+    figures = {}
+    for d in (500, 1000, 2000):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(5000, 4)) @ rng.normal(size=(4, d)) + rng.normal(size=(5000, d))
+        X[rng.random(X.shape) < 0.2] = np.nan
+        model = GaussianMixture(
+            2, covariance_type="factor", n_factors=4, max_iter=10, random_state=0
+        )
+        tracemalloc.start()
+        start = time.perf_counter()
+        model.fit(X)
+        seconds = time.perf_counter() - start
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        figures[f"{d} columns"] = {
+            "MB at most": peak / 1e6,
+            "of the table": peak / X.nbytes,
+            "seconds, traced": seconds,
+        }
+        print(d, figures[f"{d} columns"], flush=True)
+    return figures
+
+
+def of_support2(seed: int) -> Figures:
+    """Means of many components."""
+    frame = auto.real_tables()["support2"]
+    low, high = frame.min().to_numpy(), frame.max().to_numpy()
+    figures = {}
+    for kind in ("tied", "full", "factor"):
+        model = GaussianMixture(8, covariance_type=kind, n_factors=4, tol=1e-5, random_state=seed)
+        model.fit(frame)
+        outside = (model.means_ < low) | (model.means_ > high)
+        figures[kind] = {
+            "means outside": int(outside[:, model.kept_features_].sum()),
+            "converged": model.converged_,
+            "row likelihood": model.lower_bound_,
+        }
+        print(kind, figures[kind], flush=True)
+    return figures
+
+
+def simulated(seed: int, tied: bool) -> tuple[Array, Labels, Array, Array, Array]:
+    """A table with gaps, its groups, and the truth: shares, means and covariances."""
+    rng = np.random.default_rng(seed)
+    d, k = (10, 20, 40)[seed % 3], (3, 4, 5)[seed // 3 % 3]
+    n = 3000
+    shares = auto.common(k, rng)
+    roots = rng.normal(size=(1 if tied else k, d, 3)) * 0.8
+    covariances = roots @ roots.swapaxes(1, 2) + np.eye(d)
+    covariances = np.broadcast_to(covariances, (k, d, d))
+    # Apart by so many standard deviations of the correlated noise itself.
+    root = np.linalg.cholesky(covariances.mean(axis=0))
+    means = auto.apart(k, d, rng) * 0.8 @ root.T
+    labels = rng.choice(k, n, p=shares)
+    noise = np.einsum(
+        "nij,nj->ni", np.linalg.cholesky(covariances)[labels], rng.normal(size=(n, d))
+    )
+    X = means[labels] + noise
+    gaps = np.linspace(0, 0.4, d)
+    return np.where(rng.random(X.shape) < gaps, np.nan, X), labels, shares, means, covariances
+
+
+def from_the_truth(model: GaussianMixture, X: Array, truth: list[Array]) -> Labels:
+    """What EM makes of the rows that begins at the true parameters."""
+    shares, means, covariances = truth
+    names = tuple(f"x{i}" for i in range(X.shape[1]))
+    rows = MemoryRows(X, names)
+    kept = survey(rows, 0.95)
+    own: Any = model._model().suited(rows, kept)
+    ready = sorted_by_gaps(rows, kept)
+    emission = own.emission
+    begun = emission.independent(shares, means, np.diagonal(covariances, axis1=1, axis2=2))
+    begun = emission.begun(replace(begun, covariances=covariances.copy()))
+    found = own.climbed(ready, begun, 500).parameters
+    labels: Labels = own.hidden(Block.from_table(X), found).argmax(axis=1)
+    return labels
+
+
+def of_groups(seed: int, n_tables: int) -> Figures:
+    """Groups with correlated noise."""
+    figures: Figures = {}
+    for kind in ("tied", "full"):
+        ratios = []
+        for i in range(n_tables):
+            X, labels, *truth = simulated(seed + i, kind == "tied")
+            k = len(truth[0])
+            model = GaussianMixture(k, covariance_type=kind, random_state=0)
+            ours = adjusted_rand_score(labels, model.fit(X).predict(X))
+            best = adjusted_rand_score(labels, from_the_truth(model, X, truth))
+            diag = "tied_diag" if kind == "tied" else "diag"
+            plain = GaussianMixture(k, covariance_type=diag, random_state=0).fit(X)
+            apart = adjusted_rand_score(labels, plain.predict(X))
+            ratios.append({"d": X.shape[1], "k": k, "ari": ours, "truth": best, diag: apart})
+            print(kind, i, ratios[-1], flush=True)
+        good = [one["ari"] >= 0.98 * one["truth"] for one in ratios]
+        figures[kind] = {"tables": n_tables, "at least .98": float(np.mean(good)), "each": ratios}
+    return figures
+
+
+def of_number(seed: int, n_tables: int) -> Figures:
+    """How many components are found where noise is correlated."""
+    figures: Figures = {}
+    for covariance in ("tied_diag", "auto"):
+        found: list[Figures] = []
+        for i in range(n_tables):
+            X, k = auto.table("correlated", seed + i)
+            X = auto.gappy(X[:MOST_ROWS], np.random.default_rng(seed + i))
+            model = GaussianMixture("auto", covariance_type=covariance, random_state=0)
+            start = time.process_time()
+            model.fit(X)
+            found.append(
+                {
+                    "true": k,
+                    "chosen": model.n_components_,
+                    "kind": model.covariance_type_,
+                    "rows": len(X),
+                    "seconds": time.process_time() - start,
+                }
+            )
+            print(covariance, i, found[-1], flush=True)
+        errors = np.array([int(one["chosen"]) - int(one["true"]) for one in found])
+        figures[covariance] = {
+            "tables": n_tables,
+            "exact": float(np.mean(errors == 0)),
+            "too many": float(np.mean(errors > 0)),
+            "too few": float(np.mean(errors < 0)),
+            "each": found,
+        }
+    return figures
+
+
+def of_penguins(seed: int) -> Figures:
+    """Groups beside species."""
+    frame = pd.read_csv(auto.folder() / "penguins.csv")
+    columns = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+    X = frame[columns].to_numpy(float)
+    known = ~np.isnan(X).all(axis=1)
+    figures = {}
+    for kind in ("tied_diag", "tied", "full"):
+        model = GaussianMixture(3, covariance_type=kind, random_state=seed).fit(X[known])
+        figures[kind] = adjusted_rand_score(frame["species"][known], model.predict(X[known]))
+    model = GaussianMixture("auto", covariance_type="auto", random_state=seed).fit(X[known])
+    figures["auto"] = {
+        "ari": adjusted_rand_score(frame["species"][known], model.predict(X[known])),
+        "components": model.n_components_,
+        "covariance": model.covariance_type_,
+        "reason": model.diagnostics_.covariance_reason,
+    }
+    return figures
+
+
+DEFAULTS: dict[str, Figures] = {
+    "tied_spherical": {},
+    "tied_spherical, in robust units": {"scale": "robust"},
+    "tied_diag": {"covariance_type": "tied_diag"},
+    "auto": {"covariance_type": "auto"},
+}
+
+
+def of_defaults(seed: int) -> Figures:
+    """Real tables under each default."""
+    tables = auto.real_tables()
+    figures: Figures = {}
+    for name in ("penguins", "pbc", "mammo", "bfi", "icu", "support2"):
+        X = tables[name].to_numpy(float)
+        X = X[~np.isnan(X).all(axis=1)]
+        order = np.random.default_rng(seed).permutation(len(X))[:4000]
+        half = len(order) // 2
+        train, test = X[order[:half]], X[order[half:]]
+        figures[name] = {}
+        for default, parameters in DEFAULTS.items():
+            model = GaussianMixture("auto", random_state=0, **parameters)
+            start = time.process_time()
+            model.fit(train)
+            figures[name][default] = {
+                "row likelihood": model.score(test),
+                "components": model.n_components_,
+                "covariance": model.covariance_type_,
+                "seconds": time.process_time() - start,
+            }
+            print(name, default, figures[name][default], flush=True)
+    return figures
+
+
+def main() -> None:
+    """Measure, print and keep."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    alone: dict[str, Callable[[int], Figures]] = {
+        "sepsis": of_sepsis,
+        "passes": of_passes,
+        "memory": of_memory,
+        "support2": of_support2,
+        "penguins": of_penguins,
+        "defaults": of_defaults,
+    }
+    of_tables = {"groups": of_groups, "number": of_number}
+    parser.add_argument("part", choices=[*alone, *of_tables])
+    parser.add_argument("--seed", type=int, help="0, or the first of fresh ones for tables")
+    parser.add_argument("--tables", type=int, default=24, help="that are simulated")
+    parser.add_argument("--keep", action="store_true", help="write the results file")
+    options = parser.parse_args()
+    command = f"python -m benchmarks.correlated {options.part}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if options.part in alone:
+            figures = alone[options.part](options.seed or 0)
+        else:
+            seed = FIRST_SEED if options.seed is None else options.seed
+            figures = of_tables[options.part](seed, options.tables)
+            command += f" --tables {options.tables}"
+    print(figures)
+    if options.keep:
+        results_file.write(f"correlated_{options.part}", command, figures)
+
+
+if __name__ == "__main__":
+    main()
