@@ -35,6 +35,10 @@ class Covariance(StrEnum):
     spherical = "spherical"
     tied_diag = "tied_diag"
     diag = "diag"
+    tied = "tied"
+    full = "full"
+    factor = "factor"
+    auto = "auto"
 
 
 class Gaps(StrEnum):

@@ -70,9 +70,18 @@ def fit(
     covariance: Annotated[
         Covariance | None,
         typer.Option(
-            help="Noise of groups: one number for all columns, the same in all groups "
-            "(tied_spherical) or one each (spherical); or one number a column, the same in all "
-            "groups (tied_diag, as a rule) or one each (diag)."
+            help="How columns vary within groups: by themselves, by one number for all columns, "
+            "the same in all groups (tied_spherical) or one each (spherical), or by one number a "
+            "column, the same in all groups (tied_diag) or one each (diag); or along with each "
+            "other, alike in all groups (tied), in each in its own way (full), or by a few factors "
+            "(factor). Held-out rows choose among the last five if it is auto, as a rule."
+        ),
+    ] = None,
+    factors: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="How many factors --covariance factor has; without it, held-out rows choose.",
         ),
     ] = None,
     gaps: Annotated[
@@ -143,7 +152,7 @@ def fit(
     scale = scales.Scale.standard if standardise else scale
     standardise = scale is scales.Scale.standard
     kinds = said(kind)
-    own = {"covariance_type": covariance, "kinds": kinds, "gaps": gaps}
+    own = {"covariance_type": covariance, "n_factors": factors, "kinds": kinds, "gaps": gaps}
     follow = following(sequence, order, step)
     model = of_sequences(model, follow)
     if model is not None:

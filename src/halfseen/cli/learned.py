@@ -32,6 +32,10 @@ def tell(
         voice.say("")
         chosen = f"1 {view.noun} was" if view.k == 1 else f"{view.k} {view.nouns} were"
         voice.say(f"{chosen} chosen. {choice.reason}")
+    reason = in_options(model.diagnostics_.covariance_reason)
+    if reason:
+        voice.say("")
+        voice.say(reason)
     voice.say("")
     for title, lines in view.told():
         voice.say(title)
@@ -73,6 +77,9 @@ def tell(
         observed_fraction=dict(zip(view.names, model.observed_fraction_, strict=True)),
         bic=bic,
         choice=None if choice is None else asdict(choice),
+        covariance=getattr(model, "covariance_type_", None),
+        factors=getattr(model, "n_factors_", None),
+        covariance_reason=reason or None,
         concerns=[{"kind": one.kind, "sentence": in_options(one.sentence)} for one in concerns],
         converged=getattr(model, "converged_", None),
         seconds=model.diagnostics_.seconds,

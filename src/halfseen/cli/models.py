@@ -13,7 +13,12 @@ Kind = StrEnum("Kind", {name.replace("-", "_"): name for name in MODELS})  # typ
 USUAL: Any = Kind(USUAL_MODEL)
 MODELS_TOLD = " ".join(f"{name}: {kind.about.gives}." for name, kind in MODELS.items())
 Model = Annotated[Kind, typer.Option(help=MODELS_TOLD)]
-OPTIONS = {"covariance_type": "--covariance", "kinds": "--kind", "gaps": "--gaps"}
+OPTIONS = {
+    "covariance_type": "--covariance",
+    "n_factors": "--factors",
+    "kinds": "--kind",
+    "gaps": "--gaps",
+}
 """Of parameters that not all models have."""
 
 
@@ -40,7 +45,9 @@ def made(
         given["refine"] = kind.refinements[0] if refine else None
     if "scale" in known and scale is Scale.robust and refine is not False:
         # Columns of a table are in units of their own, and so is their noise.
-        given = {"scale": "robust", "covariance_type": "tied_diag"} | given
+        given = {"covariance_type": "auto"} | given
+        if "spherical" in given["covariance_type"]:
+            given["scale"] = "robust"
     return kind(**common, **given)
 
 

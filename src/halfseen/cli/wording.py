@@ -10,6 +10,7 @@ OPTIONS = {
     "method": "--method",
     "complete_above": "--complete-above",
     "covariance_type": "--covariance",
+    "n_factors": "--factors",
     "feature_weights": "--weights",
     "moments": "--moments",
     "scale": "--scale",
@@ -19,6 +20,7 @@ OPTIONS = {
 ALONE = {"random_state": "--seed", "moments": "--moments", "max_seconds": "--max-seconds"}
 """Options of parameters that are named by themselves."""
 PHRASES = {
+    "', n_factors=": "' n_factors=",
     "name it in missing_values (show_text=True shows it)": "name it with --missing-values "
     "('halfseen describe --show-text' shows it)",
     "or by NaN if they stand for missing values": "or mark them as missing with --missing-values "
