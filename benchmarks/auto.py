@@ -40,6 +40,13 @@ def heavy(shape: tuple[int, int], rng: np.random.Generator) -> Array:
     return np.asarray(rng.standard_t(3, shape) / np.sqrt(3))
 
 
+def correlated(shape: tuple[int, int], rng: np.random.Generator) -> Array:
+    """Columns that go along with each other by two factors, of standard deviation one."""
+    pattern = rng.normal(size=(2, shape[1]))
+    noise = rng.normal(size=(shape[0], 2)) @ pattern + rng.normal(size=shape)
+    return np.asarray(noise / np.sqrt(1 + np.sum(pattern**2, axis=0)))
+
+
 def as_it_is(X: Array, rng: np.random.Generator) -> Array:
     """Nothing happens to the table."""
     return X
@@ -65,6 +72,7 @@ KINDS: dict[str, tuple[Noise, Change]] = {
     "gaps": (normal, gappy),
     "typos": (normal, mistyped),
     "t3": (heavy, as_it_is),
+    "correlated": (correlated, as_it_is),
 }
 
 
