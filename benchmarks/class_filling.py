@@ -26,6 +26,8 @@ from halfseen.tables.door import open_rows
 TABLES = ("election", "titanic", "ames", "support2", "pbc", "mammo", "penguins", "icu")
 HIDDEN = 0.1
 MOST_ROWS = 3000
+MOST_CELLS = 100_000
+"""Of wide tables fewer rows are taken, so that StepMix is done within minutes."""
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -33,8 +35,9 @@ def read(name: str, rng: np.random.Generator) -> Any:
     """A table as its owner has it, some of its rows if there are many."""
     pd = import_module("pandas")
     frame = pd.read_csv(find(f"{name}.csv"))
-    if len(frame) > MOST_ROWS:
-        frame = frame.iloc[np.sort(rng.choice(len(frame), MOST_ROWS, replace=False))]
+    most = min(MOST_ROWS, MOST_CELLS // frame.shape[1])
+    if len(frame) > most:
+        frame = frame.iloc[np.sort(rng.choice(len(frame), most, replace=False))]
     return frame.reset_index(drop=True)
 
 
@@ -222,14 +225,20 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", action="store_true")
     asked = parser.parse_args()
-    figures: dict[str, Any] = {}
+    figures: dict[str, Any] = results_file.kept("class_filling") if asked.keep else {}
     for name in asked.tables:
         if find(f"{name}.csv") is not None:
             figures[name] = table(name, asked.seed)
             print(name, figures[name], flush=True)
+            keep(figures, asked.keep)
     figures["penguins as species, ARI"] = penguins()
     print("penguins as species, ARI", figures["penguins as species, ARI"])
-    if asked.keep:
+    keep(figures, asked.keep)
+
+
+def keep(figures: dict[str, Any], asked: bool) -> None:
+    """Write what there is so far, table by table, if asked to."""
+    if asked:
         results_file.write("class_filling", "python -m benchmarks.class_filling", figures)
 
 

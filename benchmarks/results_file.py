@@ -14,6 +14,11 @@ def figures(name: str) -> Any:
     return json.loads((FOLDER / f"{name}.json").read_text())["figures"]
 
 
+def kept(name: str) -> dict[str, Any]:
+    """The same by name, none if nothing is kept yet."""
+    return figures(name) if (FOLDER / f"{name}.json").exists() else {}
+
+
 def write(name: str, command: str, figures: Any) -> Path:
     """Keep ``figures`` with the command and the versions that made them."""
     FOLDER.mkdir(exist_ok=True)

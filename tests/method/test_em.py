@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfseen.method import em
 from halfseen.method.em import LEAST_SHARE, climb, normalised
 from halfseen.method.learned import learned
 from halfseen.method.scale import ANY, POSITIVE, SHARE
@@ -168,6 +169,16 @@ def test_leaps_save_passes():
     found = climbed(X, tolerance=1e-8)
     assert found.climb.log_likelihood >= height - 1e-6
     assert found.climb.n_iterations < steps / 2
+
+
+def test_steps_put_together_save_passes_where_little_is_gained(monkeypatch):
+    X, start = table(1000, apart=0.8), anywhere(3)
+    mixed = climbed(X, start, tolerance=1e-12)
+    monkeypatch.setattr(em, "FLAT", 0.0)
+    leaps = climbed(X, start, tolerance=1e-12)
+    assert mixed.climb.converged
+    assert mixed.climb.log_likelihood >= leaps.climb.log_likelihood - 1e-9
+    assert mixed.climb.n_iterations < leaps.climb.n_iterations
 
 
 def test_blocks_give_what_all_rows_at_once_give(monkeypatch):

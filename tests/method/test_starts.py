@@ -11,6 +11,7 @@ from halfseen.method.starts import (
     agreed,
     finalists,
     plan_for,
+    sure,
     tried,
 )
 
@@ -87,6 +88,22 @@ def test_with_few_rows_the_best_are_among_those_that_go_on():
 
 def test_fewer_rows_get_more_starts():
     assert plan_for(1000).n_seeds > plan_for(1e6).n_seeds
+
+
+@pytest.mark.parametrize(
+    ("on", "is_sure"),
+    [
+        ((9.0, 9.2, 9.4, 9.6), True),
+        ((9.0, 9.2, 9.4, 9.6, 2.0), True),
+        ((9.0, 9.2, 9.4, 9.6, 2.0, 2.0), False),
+        ((9.0, 9.2, 9.4), False),
+    ],
+)
+def test_where_nearly_all_starts_that_went_on_lead_to_one_place_that_is_sure(on, is_sure):
+    behind = [Tried("behind", 0, 1.0, 4)] * 5
+    went = [Tried("on", 0, height, 30) for height in sorted(on, reverse=True)]
+    assert sure([*went, *behind]) == is_sure
+    assert not sure(went)  # before any stayed behind
 
 
 def test_once_enough_starts_agree_the_rest_is_left():

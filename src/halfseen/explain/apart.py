@@ -94,9 +94,9 @@ def apart_chapter(
     low = None if ends is None else ends[0]
     silent = apart.silent(low)
     sentences = [
-        f"Before anything is known of a row, there are {number(apart.entropy)} nats to know of its "
-        f"{view.noun}. Each column alone tells a share of them; as columns repeat each other, the "
-        "shares may well sum to more than 100%.",
+        f"Each column alone tells a share of what there is to know of a row's {view.noun} "
+        f"({number(apart.entropy)} nats). As columns repeat each other, the shares may well sum to "
+        "more than 100%.",
     ]
     quiet = [view.names[d] for d in np.flatnonzero(silent)]
     if quiet:

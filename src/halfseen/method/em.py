@@ -4,13 +4,15 @@ References
 ----------
 A. Dempster, N. Laird, D. Rubin (1977), Maximum likelihood from incomplete data via the EM
 algorithm. R. Varadhan, C. Roland (2008), Simple and globally convergent methods for accelerating
-the convergence of any EM algorithm.
+the convergence of any EM algorithm. H. Walker, P. Ni (2011), Anderson acceleration for fixed-point
+iterations. N. Henderson, R. Varadhan (2019), Damped Anderson acceleration with restarts and
+monotonicity control for accelerating EM and EM-like algorithms.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -26,6 +28,12 @@ AT_REST = 1e-10
 """In units in which parameters are of the order of one."""
 LEAST_SHARE = 1e-10
 """A component that no row belongs to keeps a trace of weight, so that it can come back."""
+FLAT = 0.1
+"""Nats that two steps and a leap gain, all rows together, where many small steps would follow."""
+TOO_EARLY = 2.0
+"""Times less it has to be, if the first such step led downwards."""
+MEMORY = 5
+"""Steps that the next is put together from, there."""
 FARTHEST = 0.7
 """That a coordinate of a covariance may leap: a standard deviation doubles or halves at most."""
 
@@ -76,8 +84,10 @@ def climb(
 
     Where the steps have a prior it is the likelihood times that. Two EM steps and a squared
     extrapolation from them (SQUAREM), which is taken only if it does not lower the likelihood.
-    Stops when an EM step gains less than ``tolerance`` a row. Near a maximum that leaves the
-    parameters off by its root: they then have ``settling`` more passes, at most, to come to rest.
+    Once that gains little, one step is put together from the last few (Anderson's mixing), as long
+    as the likelihood does not fall. Stops when an EM step gains less than ``tolerance`` a row. Near
+    a maximum that leaves the parameters off by its root: they then have ``settling`` more passes,
+    at most, to come to rest.
     """
     n_rows = 1.0
 
@@ -88,10 +98,23 @@ def climb(
         height = (sums.log_likelihood + steps.prior(parameters)) / n_rows
         return height, steps.maximise(sums, parameters)
 
-    here = start
+    here, lately, flat, little = start, _Lately[P](), False, FLAT
     height, once = step(here)
     n_iterations, converged, last, moved = 1, False, max_iterations, math.inf
     while n_iterations < last:
+        if flat:
+            mixed = lately.mixed(here, once, steps)
+            mixed_height, after = step(mixed)
+            n_iterations += 1
+            if mixed_height >= height:
+                flat = converged or mixed_height - height >= tolerance
+                moved = _apart(here, mixed, steps.units(here)) if converged else math.inf
+                here, height, once = mixed, mixed_height, after
+                if converged and moved < AT_REST:
+                    break
+            else:
+                flat, little = False, little / (TOO_EARLY if len(lately.steps) < 3 else 1)
+            continue
         higher, twice = step(once)
         n_iterations += 1
         if not converged and higher - height < tolerance:
@@ -99,7 +122,7 @@ def climb(
         if n_iterations >= last or (converged and moved < AT_REST):
             here, height = once, higher
             break
-        units = steps.units(here)
+        units, before = steps.units(here), height
         leap = steps.within(_leaped(here, once, twice, units))
         leap_height, after = step(leap)
         n_iterations += 1
@@ -112,7 +135,34 @@ def climb(
             n_iterations += 1
         else:
             here, height = once, higher
+        flat, lately = (height - before) * n_rows < little, _Lately[P]()
     return Polished(here, Climb(height, n_iterations, converged, n_rows=n_rows))
+
+
+class _Lately(Generic[P]):
+    """The last few steps, and the one that is put together from them."""
+
+    def __init__(self) -> None:
+        self.units: Mapping[str, Array] = {}
+        self.places: list[Array] = []  # where steps began
+        self.steps: list[Array] = []
+
+    def mixed(self, here: P, once: P, steps: Steps[P]) -> P:
+        """Where the mixture of steps that would move least leads, the last from here to ``once``.
+
+        Of one step alone, where that does.
+        """
+        fields = _climbing(here)
+        self.units = self.units or steps.units(here)
+        place, end = (_vector(_coordinates(p, fields, self.units)) for p in (here, once))
+        self.places = [*self.places[-MEMORY:], place]
+        self.steps = [*self.steps[-MEMORY:], end - place]
+        if len(self.steps) == 1:
+            return once
+        there = end == end  # what only some features have is NaN for the others
+        turns, ways = np.diff(self.steps, axis=0).T, np.diff(self.places, axis=0).T
+        mix = np.linalg.lstsq(turns[there], self.steps[-1][there], rcond=1e-8)[0]
+        return steps.within(_at(end - (turns + ways) @ mix, once, fields, self.units))
 
 
 def _apart(one: P, other: P, units: Mapping[str, Array]) -> float:
@@ -138,26 +188,34 @@ def normalised(weights: Array) -> Array:
     return shares
 
 
+def _climbing(parameters: Any) -> list[Declared]:
+    return [one for one in declared(parameters) if one.role.climbs]
+
+
 def _leaped(start: P, once: P, twice: P, units: Mapping[str, Array]) -> P:
     """Where the last two steps point to, at the squared step length of SQUAREM's third scheme."""
-    fields = [one for one in declared(start) if one.role.climbs]
-    points = list(zip(*(_coordinates(p, fields, units) for p in (start, once, twice)), strict=True))
-    steps = [b - a for a, b, _ in points]
-    bends = [c - 2 * b + a for a, b, c in points]
+    fields = _climbing(start)
+    a, b, c = (_vector(_coordinates(p, fields, units)) for p in (start, once, twice))
+    step, bend = b - a, c - 2 * b + a
     # What only some features have is NaN for the others.
-    length = np.sqrt(sum(float(np.nansum(s**2)) for s in steps))
-    bend = np.sqrt(sum(float(np.nansum(b**2)) for b in bends))
-    ratio = max(length / bend, 1.0) if bend > 0 else 1.0
-    leap = [
-        point[0] + 2 * ratio * s + ratio**2 * b
-        for point, s, b in zip(points, steps, bends, strict=True)
-    ]
-    leap = [
-        np.clip(x, point[2] - FARTHEST, point[2] + FARTHEST) if one.scale is DEFINITE else x
-        for one, x, point in zip(fields, leap, points, strict=True)
-    ]
-    placed = {one.field: _placed(one, x, units) for one, x in zip(fields, leap, strict=True)}
-    return replace(twice, **placed)  # type: ignore[type-var]
+    length, turn = (np.sqrt(np.square(x[x == x]).sum()) for x in (step, bend))
+    ratio = max(length / turn, 1.0) if turn > 0 else 1.0
+    return _at(a + 2 * ratio * step + ratio**2 * bend, twice, fields, units)
+
+
+def _at(place: Array, near: P, fields: Sequence[Declared], units: Mapping[str, Array]) -> P:
+    """Parameters at a ``place``, which is one of all coordinates, else like those ``near`` it."""
+    ends = _coordinates(near, fields, units)
+    parts = np.split(place, np.cumsum([end.size for end in ends])[:-1])
+    placed = {
+        one.field: _placed(one, part.reshape(end.shape), end, units)
+        for one, part, end in zip(fields, parts, ends, strict=True)
+    }
+    return replace(near, **placed)  # type: ignore[type-var]
+
+
+def _vector(coordinates: Sequence[Array]) -> Array:
+    return np.concatenate([each.ravel() for each in coordinates])
 
 
 def _coordinates(
@@ -175,11 +233,12 @@ def _coordinate(one: Declared, value: Array, units: Mapping[str, Array]) -> Arra
     return np.sqrt(value) if one.scale is FRACTION else np.log(value)
 
 
-def _placed(one: Declared, value: Array, units: Mapping[str, Array]) -> Array:
+def _placed(one: Declared, value: Array, end: Array, units: Mapping[str, Array]) -> Array:
+    """What a leap puts there, from coordinates and those where the last step ended."""
     if one.scale is ANY:
         return value * units[one.field]
     if one.scale is DEFINITE:
-        return from_coordinates(value)
+        return from_coordinates(np.clip(value, end - FARTHEST, end + FARTHEST))
     if one.scale is SHARE:
         shares = np.exp(value - value.max(axis=-1, keepdims=True))
         return normalised(shares / shares.sum(axis=-1, keepdims=True))

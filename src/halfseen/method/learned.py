@@ -6,6 +6,7 @@ their intervals, and the same model with fewer features or with its components i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, replace
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -68,9 +69,14 @@ def learned(
 
 def declared(parameters: Any) -> tuple[Declared, ...]:
     """What a class of parameters, or one of them, declares; other fields are for polishing only."""
+    return _declared(parameters if isinstance(parameters, type) else type(parameters))
+
+
+@cache
+def _declared(kind: Any) -> tuple[Declared, ...]:
     return tuple(
         Declared(one.name, *one.metadata["learned"])
-        for one in fields(parameters)
+        for one in fields(kind)
         if "learned" in one.metadata
     )
 

@@ -25,7 +25,8 @@ class Plan(NamedTuple):
     most_rows: int  # that starts are tried on
     rounds: Rounds  # on those
     agreeing: int  # so many that lead to one place are enough
-    last: Rounds  # on all rows, before one goes to the end
+    last: Rounds  # on all rows, before some go to the end
+    n_ends: int = 1  # those, if it is not told before which of them ends highest
     n_joined: int = 1000  # ways in which rows are joined to groups, at most
 
 
@@ -39,9 +40,14 @@ USUAL = Plan(
     rounds=((EVERY, 4), (12, 6), (6, 8)),
     agreeing=EVERY,
     last=((8, 12), (4, 20)),  # what is highest on some of the rows need not be so on all of them
+    n_ends=2,
 )
 FEW_ROWS = USUAL._replace(
-    n_seeds=4, n_further=8, rounds=((EVERY, 4), (8, 6), (4, 8)), last=((4, 15), (2, 25))
+    n_seeds=4,
+    n_further=8,
+    rounds=((EVERY, 4), (6, 14), (6, 16)),
+    last=((6, 20),),
+    n_ends=4,
 )
 """Starts are tried on all of the rows, where every pass counts."""
 LARGE = Plan(
@@ -52,6 +58,7 @@ LARGE = Plan(
     rounds=((EVERY, 6), (3, 12)),
     agreeing=3,
     last=((2, 15),),
+    n_ends=1,
 )
 """With many rows the moments know best, and what other starts find is only a check."""
 MOVES: Rounds = ((EVERY, 3), (6, 5), (3, 8))
@@ -60,8 +67,8 @@ SAME = 1.0
 """Nats that two climbs to one maximum may end apart, if neither is done."""
 ONE = 0.01
 """Nats between climbs that are as good as one."""
-FEW_PLACES = 4
-"""Starts that lead to one place, and none elsewhere: more would do the same."""
+FEW_PLACES, MOST_OF_THEM = 4, 0.8
+"""Starts that lead to one place, and hardly any elsewhere: more would do the same."""
 
 
 class Tried(NamedTuple, Generic[P]):
@@ -116,10 +123,10 @@ def agreed(found: list[Tried[P]]) -> list[Tried[P]]:
 
 
 def sure(found: list[Tried[P]]) -> bool:
-    """Whether all starts that went on after the first round led to one place, and are several."""
+    """Whether most starts that went on after the first rounds led to one place, and are several."""
     longest = max(one.passes for one in found)
-    on = [one for one in found if one.passes > longest / 2]
-    return FEW_PLACES <= len(on) < len(found) and len(agreed(on)) == len(on)
+    on = [one for one in found if one.passes > 0.7 * longest]
+    return len(on) < len(found) and len(agreed(on)) >= max(FEW_PLACES, MOST_OF_THEM * len(on))
 
 
 def _parted(found: list[Tried[P]], n_on: int) -> tuple[list[Tried[P]], list[Tried[P]]]:

@@ -135,6 +135,15 @@ def test_a_typing_error_moves_nothing(column, wild, fitted):
     assert other.unusual(wrong)[7] > 0.99
 
 
+def test_where_columns_have_long_tails_few_rows_are_unusual_and_absurd_ones_are():
+    rng = np.random.default_rng(0)
+    X = rng.standard_t(2.0, size=(1500, 12))
+    X[0, :6] *= 1000
+    unusual = LatentClass(2, random_state=0).fit(X).unusual(X)
+    assert np.mean(unusual > 0.5) < 0.08
+    assert unusual[0] > 0.9
+
+
 def test_filled_cells_are_categories_and_observed_ones_stay(fitted):
     model, frame, _ = fitted
     part = frame[:200]

@@ -131,6 +131,9 @@ class Emission(Protocol[P]):
     def outlying(self, block: Block, parameters: P) -> Array:
         """The probability that each cell is of none of the components, by component; (k, n, d)."""
 
+    def strays(self, block: Block, parameters: P) -> Array:
+        """How many cells of each row are expected to be of none of the components; (n,)."""
+
     def tail(self, block: Block, parameters: P) -> Array:
         """The chance that a row of each component is as far out as each is; (n, k)."""
 

@@ -100,6 +100,10 @@ class Exponential:
         """Nothing is said of cells."""
         return np.zeros((len(parameters.weights), *block.values.shape))
 
+    def strays(self, block: Block, parameters: Any) -> Array:
+        """None."""
+        return np.zeros(len(block))
+
     def tail(self, block: Block, parameters: Any) -> Array:
         """Nothing is said of rows."""
         return np.ones((len(block), len(parameters.weights)))

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
+from scipy.special import gammainc
 
 from halfseen.doubt.matching import nearest
 from halfseen.explain.groups import Groups
@@ -64,6 +65,8 @@ UNDECIDED = 5.0
 """Nats between two climbs after which it is not yet told which of them ends higher."""
 RARE_ROW = 1e-4
 """A row that one of so many of its component is as far out as is as likely unlike all of them."""
+COMMON_ROW = 0.1
+"""A row with as many wild cells as one of so many rows is as likely usual."""
 MOST_SETTLING = 200
 """Passes until parameters are at rest: little beside the starts."""
 ENOUGH = 10
@@ -161,7 +164,7 @@ class OneClass(Generic[P]):
         best = next(one for one in last if one.height >= last[0].height - EQUAL)
         reached, moving = self.climbed(rows, best.parameters, self.max_iter), 0.0
         n_passes = reached.climb.n_iterations
-        for other in self._as_good(last, best) if n_rows <= MANY_ROWS else []:
+        for other in self._as_good(last, best)[: plan.n_ends - 1]:
             there = self.climbed(rows, other.parameters, self.max_iter)
             moving += there.climb.n_iterations
             if (there.climb.log_likelihood or 0.0) * n_rows > (
@@ -212,9 +215,9 @@ class OneClass(Generic[P]):
 
     @staticmethod
     def _as_good(last: list[Tried[P]], best: Tried[P]) -> list[Tried[P]]:
-        """Another start that went as far and may yet end higher than the ``best`` so far."""
+        """Other starts that went as far and may yet end higher than the ``best`` so far."""
         others = [one for one in last if one is not best and one.passes >= best.passes / 2]
-        return [one for one in others if EQUAL < best.height - one.height < UNDECIDED][:1]
+        return [one for one in others if EQUAL < best.height - one.height < UNDECIDED]
 
     def _moved(
         self, rows: Rows, some: MemoryRows, reached: Polished, n_rows: float, n_some: float
@@ -350,9 +353,13 @@ class OneClass(Generic[P]):
         return self.emission.fills(shares, parameters, self._cells(shares, parameters))
 
     def unusual(self, block: Block, parameters: P) -> Array:
-        """By the cell that is least of any component, or by all of them; (n,)."""
-        shares = self.hidden(block, parameters)
-        by_cell = self.outlying(block, parameters).max(axis=1, initial=0.0)
+        """By the cell that is least of any component, or by all of them; (n,).
+
+        Where columns have long tails, a few cells far out are nothing unusual.
+        """
+        shares, wild = self.hidden(block, parameters), self.outlying(block, parameters)
+        as_many = gammainc(wild.sum(axis=1) + 1e-9, self.emission.strays(block, parameters))
+        by_cell = wild.max(axis=1, initial=0.0) / (1 + (as_many / COMMON_ROW) ** 2)
         chance = np.sum(shares * self.emission.tail(block, parameters), axis=1)
         unusual: Array = np.maximum(by_cell, RARE_ROW / (RARE_ROW + chance))
         return np.minimum(unusual, 1.0)  # rounding can put a sum of shares above

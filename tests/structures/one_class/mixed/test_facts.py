@@ -24,6 +24,7 @@ COLUMNS = {
     "item with a typing error": (np.r_[RNG.integers(1, 6, size=999), 55], Kind.ORDINAL),
     "three doses": (RNG.choice([0.0, 0.5, 1.0], size=1000), Kind.ORDINAL),
     "area, mostly none": (np.where(RNG.random(1000) < 0.6, 0, RNG.integers(20, 900, 1000)), 0),
+    "area, nearly always none": (np.r_[np.zeros(990), RNG.integers(20, 900, 10)], 0),
     "yes or no": (RNG.integers(2, size=1000), Kind.BINARY),
     "one or two": (RNG.integers(2, size=1000) + 1, Kind.BINARY),
     "few rows": (RNG.integers(5, size=12), Kind.CONTINUOUS),

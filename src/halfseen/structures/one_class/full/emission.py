@@ -204,6 +204,10 @@ class FullNormal:
         wild = beyond(block, parameters).astype(float)
         return np.broadcast_to(wild, (len(parameters.weights), *wild.shape))
 
+    def strays(self, block: Block, parameters: FullParameters) -> Array:
+        """None: what is beyond the fences is rare."""
+        return np.zeros(len(block))
+
     def tail(self, block: Block, parameters: FullParameters) -> Array:
         """The chance of a distance from the means that is as great; (n, k)."""
         block, _ = inside(block, parameters)

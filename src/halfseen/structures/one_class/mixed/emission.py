@@ -404,6 +404,12 @@ class Mixed:
             found[:, block.observed & (block.values > parameters.most_counts)] = 1.0
         return found
 
+    def strays(self, block: Block, parameters: MixedParameters) -> Array:
+        """Those of continuous columns; (n,)."""
+        if not parameters.numbers.any():
+            return np.zeros(len(block))
+        return self.normal.strays(block.select(parameters.numbers), parameters.of_numbers)
+
     def tail(self, block: Block, parameters: MixedParameters) -> Array:
         """The chance that a row of each component is as far out as each is; (n, k)."""
         chance = np.ones((len(block), len(parameters.weights)))

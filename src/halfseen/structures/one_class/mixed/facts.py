@@ -122,7 +122,9 @@ def _counts(levels: Array, shares: Array) -> bool:
     usual = np.minimum(levels, max(4 * nearly_all, 1.0))
     mean = float(shares @ usual)
     variance = float(shares @ (usual - mean) ** 2)
-    low = median <= HIGHEST_MEDIAN and nearly_all <= HIGHEST_COUNT
+    # Where nearly all is nothing, what there is may still be measured.
+    some = levels[levels > 0][np.searchsorted(below[levels > 0], (1 + shares[0]) / 2 - 1e-12)]
+    low = max(median, some) <= HIGHEST_MEDIAN and nearly_all <= HIGHEST_COUNT
     heaped = shares[-1] > TOP_SHARE and len(levels) <= 2 * MOST_LEVELS
     return bool(low and not heaped and variance >= LEAST_DISPERSION * mean)
 

@@ -260,6 +260,11 @@ class Normal(Exponential):
         """The probability that each cell is background, by component; (k, n, d)."""
         return wild(block, cells.cells_of(cells.doubting(parameters)))
 
+    def strays(self, block: Block, parameters: MixtureParameters) -> Array:
+        """As many as there were outliers among the cells that were learned from; (n,)."""
+        expected: Array = cells.doubting(parameters).outlier_share * block.observed.sum(axis=1)
+        return expected
+
     def tail(self, block: Block, parameters: MixtureParameters) -> Array:
         """The chance of squares about the centre that sum to as much; (n, k)."""
         normal = (1 - self.outlying(block, parameters)) * cells.beside_spikes(block, parameters)
