@@ -109,7 +109,8 @@ class Mixed:
         if parameters.numbers.any():
             part = self.normal.within(parameters.of_numbers)
             parameters = parameters.with_numbers(part)
-        return presence.within(tables.within(parameters))
+        parameters = tables.within(parameters)
+        return presence.within(parameters) if parameters.informative else parameters
 
     def units(self, parameters: MixedParameters) -> Mapping[str, Array]:
         """Centres move by spreads."""
@@ -248,7 +249,9 @@ class Mixed:
             levels = self.levels(parameters)
             table = tables.log_table(parameters, levels)
             height += self.before * float((self.looked_through.pooled @ table).sum())
-        return height + presence.prior(parameters, self.looked_through) * parameters.informative
+        if parameters.informative:
+            height += presence.prior(parameters, self.looked_through)
+        return height
 
     # Where it begins, and how it ends.
 

@@ -71,6 +71,16 @@ class Levels:
         return self.entries - self.starts[self.owner[self.entries]]
 
     @cached_property
+    def firsts(self) -> NDArray[np.intp]:
+        """Which of those entries are the first of their column."""
+        return np.flatnonzero(self.place == 0)
+
+    @cached_property
+    def of_first(self) -> NDArray[np.intp]:
+        """Which of the firsts is of the same column as each of those entries."""
+        return np.cumsum(self.place == 0) - 1
+
+    @cached_property
     def counted(self) -> list[tuple[int, slice]]:
         """Columns that count, and their stretches."""
         columns = np.flatnonzero(self.columns)

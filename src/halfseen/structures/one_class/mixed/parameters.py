@@ -1,7 +1,6 @@
 """Parameters of mixtures of mixed columns."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from halfseen.method.learned import BEHIND, BESIDE, GIVEN, SHOWN, learned
 from halfseen.method.scale import ANY, FRACTION, POSITIVE, SHARE
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.block import made_once
 from halfseen.structures.one_class.mixed.kinds import of_counts, of_levels, of_numbers
 from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
@@ -47,7 +47,7 @@ class MixedParameters(MixtureParameters):
         for name, value in usual.items():
             object.__setattr__(self, name, value)
 
-    @cached_property
+    @made_once
     def numbers(self) -> Mask:
         """Columns that are normal within a component; (d,)."""
         return of_numbers(self.kinds)
@@ -62,17 +62,17 @@ class MixedParameters(MixtureParameters):
         """Columns of which each value has a probability; (d,)."""
         return of_levels(self.kinds)
 
-    @cached_property
+    @made_once
     def all_numbers(self) -> bool:
         """Whether there are no other columns, and gaps tell nothing."""
         return bool(self.numbers.all()) and not self.informative
 
-    @cached_property
+    @made_once
     def informative(self) -> bool:
         """Whether gaps tell of the component."""
         return bool(np.isfinite(self.presence).any())
 
-    @cached_property
+    @made_once
     def of_numbers(self) -> MixtureParameters:
         """The same mixture, seen through its continuous columns."""
         own = self.numbers

@@ -37,8 +37,7 @@ def maximised(before: MixedParameters, levels: Levels, histograms: Array) -> Mix
     shares, rates, shapes = before.level_shares, before.rates, before.count_shapes
     if len(levels.entries):
         own = histograms.T[levels.entries]  # (entries, k)
-        first = np.flatnonzero(levels.place == 0)
-        total = np.add.reduceat(own, first)[np.cumsum(levels.place == 0) - 1]
+        total = np.add.reduceat(own, levels.firsts)[levels.of_first]
         shares = shares.copy()
         was = shares[levels.place, :, levels.column]
         found = np.divide(own, total, out=was, where=total > 0)
