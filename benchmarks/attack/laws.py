@@ -89,8 +89,11 @@ def scores_are_numbers(model: Any, X: Any, may_refuse: bool = False) -> None:
 
 
 def bound_is_the_mean_score(model: Any, X: Any, weight: Any) -> None:
-    """What the climb ended at is the mean log-likelihood of rows that hold anything."""
-    if model.lower_bound_ is None or hardly_varies(X):
+    """What the climb ended at is the mean log-likelihood of rows that hold anything.
+
+    Scores of models of sequences are not of rows.
+    """
+    if model.lower_bound_ is None or model.about.sequences or hardly_varies(X):
         return
     scores = asked("score_samples", model.score_samples, X)
     something = (~gaps_in(X) & model.kept_features_).any(axis=1)

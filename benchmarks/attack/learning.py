@@ -103,7 +103,7 @@ def hold_to_laws(
     laws.hidden_is_a_law(model, X)
     laws.scores_are_numbers(model, X)
     laws.unusual_is_a_share(model, X)
-    if rng.random() < 0.3 and not model.about.sequences:  # whose scores are of sequences
+    if rng.random() < 0.3:
         laws.bound_is_the_mean_score(model, X, weight)
     fills(rng, model, given, X)
     far_rows(rng, model, X)

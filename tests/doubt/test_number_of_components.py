@@ -26,6 +26,7 @@ from halfseen.doubt.few_rows import FewRows
 from halfseen.doubt.rank_test import RankTest
 from halfseen.estimators.stored import RECORDS
 from halfseen.method.plan import Settings
+from halfseen.models import MODELS
 from halfseen.moments.survey import survey
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines.memory import MemoryRows
@@ -106,10 +107,8 @@ def test_the_users_estimator_is_not_altered():
 
 @pytest.mark.parametrize("model", ["lda", "Gaussian", ""])
 def test_an_unknown_name_is_refused(model):
-    message = (
-        rf"^model must be 'gaussian' or 'gamma-poisson' or 'classes', or an estimator\. "
-        rf"Got '{model}' instead\.$"
-    )
+    names = " or ".join(f"'{name}'" for name in MODELS)
+    message = rf"^model must be {names}, or an estimator\. Got '{model}' instead\.$"
     with pytest.raises(ValueError, match=message):
         choose_components(mixture(), model)
 
