@@ -142,6 +142,14 @@ def test_the_program_fails_on_a_defect_and_only_then(monkeypatch, capsys, tmp_pa
     }
 
 
+def test_no_defect_is_left_of_the_attacks_that_are_kept():
+    for kind, found in results_file.figures("attack").items():
+        assert found["defects"] == 0, kind
+        assert found["attacks"] == sum(run["attacks"] for run in found["runs"])
+        assert found["slowest"] < watch.LIMIT
+        assert kind in KINDS
+
+
 def test_what_was_raised_on_purpose_is_told_from_what_was_not():
     def raised(function, *given):
         with pytest.raises(Exception) as error:  # noqa: PT011
