@@ -95,8 +95,8 @@ def summary(found: list[Heights]) -> dict[str, float]:
         "moments alone at the best %": float(100 * np.mean(moments >= best - NATS)),
         "one random start at the best %": float(100 * single),
         "default at the best %": float(100 * np.mean(ours >= best - NATS)),
-        "default worse than ten random %": float(100 * np.mean(ours < random - NATS)),
-        "default better than ten random %": float(100 * np.mean(ours > random + NATS)),
+        "default worse than the random starts %": float(100 * np.mean(ours < random - NATS)),
+        "default better than the random starts %": float(100 * np.mean(ours > random + NATS)),
         "time / theirs": float(
             sum(one.seconds for one in found) / sum(one.random_seconds for one in found)
         ),

@@ -83,8 +83,8 @@ def _between(sure: Certainty, i: int) -> str:
     return f" (between {100 * sure.share_low[i]:.1f}% and {100 * sure.share_high[i]:.1f}%)"
 
 
-def gaps(found: Missingness) -> Section:
-    """What was missing."""
+def gaps(found: Missingness, *, sequenced: bool = False) -> Section:
+    """What was missing, of rows that may follow each other."""
     order = np.argsort(-found.observed, kind="stable")
     known = bar_chart(
         "How often each column is known",
@@ -101,7 +101,8 @@ def gaps(found: Missingness) -> Section:
         ("column", "known"),
     )
     figures = [known, patterns_chart(found)] if len(found.patterns) > 1 else [known]
-    return Section("gaps", "What was missing", list(what_is_missing(found)), figures, [], [])
+    sentences = list(what_is_missing(found, sequenced=sequenced))
+    return Section("gaps", "What was missing", sentences, figures, [], [])
 
 
 def weights(fitted: Fitted[object], view: Portrait) -> Section:

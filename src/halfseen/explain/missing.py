@@ -16,8 +16,8 @@ def missing_in(case: Case) -> Missingness:
     return missingness(case.rows.select(used), case.seen.sums.select(used), names, ordered)
 
 
-def what_is_missing(found: Missingness) -> Iterator[str]:
-    """The gaps in sentences."""
+def what_is_missing(found: Missingness, *, sequenced: bool = False) -> Iterator[str]:
+    """The gaps in sentences; empty rows count where rows are ``sequenced``."""
     gaps = 1 - float(found.observed.mean())
     if gaps == 0:
         yield "Nothing is missing."
@@ -27,7 +27,8 @@ def what_is_missing(found: Missingness) -> Iterator[str]:
         f"({percent(found.n_whole_rows / max(found.n_rows, 1))}) have no gaps."
     )
     if found.n_empty_rows:
-        yield f"{found.n_empty_rows:,} rows hold nothing at all, and would be ignored."
+        rest = "of which their neighbours tell" if sequenced else "and would be ignored"
+        yield f"{found.n_empty_rows:,} rows hold nothing at all, {rest}."
     if found.n_compared < len(found.names):
         yield (
             f"Pairs of columns were looked at among the {found.n_compared:,} with the most gaps."

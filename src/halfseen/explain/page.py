@@ -66,7 +66,7 @@ def report_page(
         summary(fitted, view, found, notes),
         components(view, sure),
         *view.chapters(sure.of),
-        gaps(found),
+        gaps(found, sequenced=case.rows.sequenced),
         weights(fitted, view),
         sureness(case, view, doubts, sure, grouped),
         caution(case, view, said_of(view, least_rows)),
