@@ -50,8 +50,7 @@ def _readable(model: Any, example: Any) -> Any:
     coding = getattr(model, "coding_", None)
     if coding is None or isinstance(example, np.ndarray):
         return example
-    if model.about.sequences:  # rows that nobody has may be at the same place
-        example = example.iloc[:1]
+    example = example.iloc[:1]  # two rows that nobody has would be at the same place of a sequence
     words, readable = columns_of_words(model), example.copy()
     for name, kind in example.dtypes.items():
         if name not in words and kind.kind not in "biuf":
