@@ -1,13 +1,14 @@
 """The way of the rows through the modules of the package during one fit.
 
 Run ``python -m benchmarks.rows_way``: ``GaussianMixture(4).fit(X)`` of a table with gaps, of a few
-rows more than are put into an order of their own first (``method/at_hand.py``), the first in its
-process, by moments alone and as a whole, with outliers looked for and several starts.
+rows more than are put into an order of their own first (``method/at_hand.py``), by moments alone
+and as a whole, with outliers looked for and several starts, the second of its kind in its process:
+what is compiled at first use is not on the way.
 Counted are calls of Python functions of halfseen, those that Python makes of
 comprehensions among them and compiled ones not: a module is on the way if a function of it is
 called, and a switch is a call into another module than that of the call before, the first call
 being one. Returns count for nothing. By this rule version 0.1, which does not look for outliers and
-has one start, has 46 modules and 239 switches as a whole.
+has one start, has 46 modules and 239 switches as a whole, the first in its process.
 ``--sources SRC`` counts those of another version, whose sources are in that folder.
 """
 
@@ -57,7 +58,7 @@ def called(X: Array, **parameters: Any) -> list[str]:
         if event == "call" and path.is_relative_to(PACKAGE):
             modules.append(".".join(path.relative_to(PACKAGE).with_suffix("").parts))
 
-    model = GaussianMixture(N_COMPONENTS, **parameters)
+    model = GaussianMixture(N_COMPONENTS, **parameters).fit(X)
     sys.setprofile(hear)
     try:
         model.fit(X)
