@@ -91,3 +91,11 @@ def test_a_column_of_which_no_known_cell_is_drawn_is_drawn_all_the_same():
     X[:2, 1] = 3.25, 7.5
     tables = Imputer({1: "continuous"}, draws=40, random_state=0).fit(X).draw(X)
     assert all(np.isfinite(table).all() for table in tables)
+
+
+def test_draws_are_learned_for_in_one_round_if_time_is_over(gappy, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(chains.Chain, "drawn", lambda *given: drawn.append(given))
+    imputer = Imputer(draws=3, max_seconds=1e-9).fit(gappy)
+    assert len(imputer.learned_.chains) == 3
+    assert drawn == []

@@ -103,8 +103,10 @@ class Chains:
     penalties: dict[int, float]
 
     @classmethod
-    def of(cls, view: View, table: Array, known: Mask, whole: Mask, seed: int) -> "Chains":
-        """Penalties by rows that are held out of the filled table."""
+    def of(
+        cls, view: View, table: Array, known: Mask, whole: Mask, seed: int, clock: Clock
+    ) -> "Chains":
+        """Penalties by rows that are held out of the filled table, as long as there is time."""
         layout = Layout.of(view, table, np.empty(0, dtype=np.intp))
         features = layout(table, np.ones_like(known))
         before = np.zeros((len(table), view.size))
@@ -112,11 +114,11 @@ class Chains:
             own = view.targets(int(j))
             before[:, own] = _shares(features[known[:, j], own])
         folds, nobody = regressions.folds_of(len(table), seed), np.empty((0, *table.shape))
-        found = regressions.learned(layout, features, before, nobody, known, folds, Clock())
+        found = regressions.learned(layout, features, before, nobody, known, folds, clock)
         return cls(layout, table, known, whole, {one.column: _penalty(one) for one in found})
 
-    def learned(self, random: np.random.Generator) -> Chain:
-        """One chain, from rows drawn with replacement."""
+    def learned(self, random: np.random.Generator, clock: Clock) -> Chain:
+        """One chain, from rows drawn with replacement; of one round if time is over."""
         n, table = len(self.table), self.table
         weights = np.bincount(random.integers(n, size=n), minlength=n).astype(float)
         low = np.min(table, axis=0, where=self.known, initial=np.inf)
@@ -125,6 +127,8 @@ class Chains:
             features = self.layout(table, np.ones_like(self.known))
             links = self._links(features, table, weights, random)
             chain = Chain(self.layout, links, self.whole, low, high)
+            if clock.gone():
+                break
             if turn < ROUNDS - 1:
                 table = chain.drawn(table, self.known, 2, random)
         return chain
@@ -189,8 +193,8 @@ def _shares(truth: Array, weights: Array | None = None) -> Array:
 
 
 def chains_for(
-    view: View, table: Array, known: Mask, whole: Mask, number: int, seed: int
+    view: View, table: Array, known: Mask, whole: Mask, number: int, seed: int, clock: Clock
 ) -> tuple[Chain, ...]:
     """So many chains, each with a stream of chance of its own."""
-    chains = Chains.of(view, table, known, whole, seed)
-    return tuple(chains.learned(np.random.default_rng([seed, i])) for i in range(number))
+    chains = Chains.of(view, table, known, whole, seed, clock)
+    return tuple(chains.learned(np.random.default_rng([seed, i]), clock) for i in range(number))

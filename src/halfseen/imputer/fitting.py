@@ -144,7 +144,7 @@ def learned_from(rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock
     known = filler.view.known(table)
     filled = np.where(known, table, found.filled(some, possible=False)[0][:, kept])
     whole = (possible.step > 0)[kept] | filler.spiked
-    chains = chains_for(filler.view, filled, known, whole, draws, seed)
+    chains = chains_for(filler.view, filled, known, whole, draws, seed, clock)
     return replace(found, chains=chains)
 
 
