@@ -190,5 +190,20 @@ def test_regressions_do_not_see_the_column_that_they_are_of():
     assert found[2].weights is None or found[2].error > 0.9 * found[2].error_before
 
 
+def test_columns_with_most_gaps_come_first_if_time_may_run_out():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 3))
+    known = np.ones(table.shape, bool)
+    known[:50, 2] = known[:20, 0] = False
+    no_limit = np.full(3, np.inf)
+    gappy = np.where(known, table, np.nan)
+    view = View.of(gappy, (np.empty(0),) * 3, -no_limit, no_limit)
+    layout = Layout.of(view, gappy, np.empty(0, dtype=int))
+    given = layout(gappy, known), np.zeros((200, view.size)), np.empty((0, *table.shape)), known
+    for clock, order in ((Clock(1e6), [2, 0, 1]), (Clock(), [0, 1, 2])):
+        found = learned(layout, *given, folds_of(200, 0), clock)
+        assert [one.column for one in found] == order
+
+
 def test_folds_are_of_one_size():
     assert np.ptp(np.bincount(folds_of(100, 3))) <= 1

@@ -13,6 +13,11 @@ class Clock:
     seconds: float = NO_END
     begun: float = field(default_factory=time.monotonic)
 
+    @property
+    def ends(self) -> bool:
+        """Whether time may run out."""
+        return self.seconds < NO_END
+
     def gone(self, share: float = 1.0) -> bool:
         """Whether that share of the time is over."""
         return time.monotonic() - self.begun >= share * self.seconds
