@@ -130,6 +130,11 @@ def said(
         if one.more is not None:
             sources = np.column_stack([before[gaps, own], *experts[:, gaps, one.column]])
             found[gaps, own] = before[gaps, own] + more + (sources @ one.more)[:, None]
+            if one.alone is not None and np.isfinite(one.reach):
+                # Regressions know nothing of rows in which far more is missing than in theirs.
+                out = one.lacking(~known[gaps][:, view.owner]) > one.reach + 1e-9
+                alone = before[gaps, own] + (sources @ one.alone)[:, None]
+                found[gaps, own] = np.where(out[:, None], alone, found[gaps, own])
         else:
             found[gaps, own] = softmax.chances(softmax.begun(before[gaps, own]) + more)
     return found

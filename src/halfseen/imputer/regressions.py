@@ -1,6 +1,6 @@
 """What the other columns say of each column beyond what classes do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ from halfseen.rows.arrays import Array, Mask
 N_FOLDS = 3
 OFFSET = 1.0
 """The penalty of not taking classes and experts at their word, beside that of other features."""
+USUALLY = 0.95
+"""Share of the rows that were learned from in which no more was lacking."""
 FEWEST = 10
 """Rows in which a column is known, from which on it is regressed."""
 
@@ -30,6 +32,16 @@ class Regression:
     penalty: float
     error: float  # mean squared error, or log-loss, of held-out rows
     error_before: float  # the same of what classes say alone
+    alone: Array | None = None  # (1 + e,)  the same as ``more``, without the features
+    reach: float = np.inf  # how much of the features, by coefficients, may be gaps
+
+    def lacking(self, unknown: Mask) -> Array:
+        """How much of what is regressed on is ``unknown`` (n, q), by squared coefficients; (n,)."""
+        if self.weights is None:
+            return np.zeros(len(unknown))
+        squares = (self.weights[: unknown.shape[1]] ** 2).sum(axis=1)
+        found: Array = unknown @ (squares / max(float(squares.sum()), 1e-300))
+        return found
 
 
 def folds_of(n_rows: int, seed: int) -> NDArray[np.intp]:
@@ -108,7 +120,7 @@ def _number(
     scale = np.r_[layout.penalties[others], np.full(heard.shape[1], OFFSET)]
     chosen = searched(lambda place: held_out_error(sums, PENALTIES[place] * scale), without, begin)
     before = float(((truth - heard[:, 0]) ** 2).sum()) / n
-    blend[0] -= 1
+    blend[0] -= 1  # what is said is added to what classes say
     if chosen.place is None:
         return Regression(j, None, blend, np.inf, without / n, before), begin
     penalty = float(PENALTIES[chosen.place])
@@ -116,7 +128,11 @@ def _number(
     weights = np.zeros((len(layout.owner), 1))
     weights[others, 0] = solution[: len(others)]
     more, error = blend + solution[len(others) :], chosen.error / n
-    return Regression(j, weights, more, penalty, error, before), chosen.place
+    found = Regression(j, weights, more, penalty, error, before, blend)
+    if heard.shape[1] == 1:
+        return found, chosen.place
+    lacking = found.lacking(~task.known[rows][:, layout.view.owner])
+    return replace(found, reach=float(np.quantile(lacking, USUALLY))), chosen.place
 
 
 def _blended(heard: Array, truth: Array) -> Array:
