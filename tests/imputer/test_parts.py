@@ -9,8 +9,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from halfseen.imputer import normals, ridge, softmax
 from halfseen.imputer.clock import Clock
 from halfseen.imputer.designs import Layout
+from halfseen.imputer.filler import said
 from halfseen.imputer.grams import Grams
-from halfseen.imputer.regressions import folds_of, learned
+from halfseen.imputer.regressions import Regression, folds_of, learned
 from halfseen.imputer.views import View
 from halfseen.rows.block import Block
 from tests.imputer.conftest import complete, with_gaps
@@ -106,7 +107,7 @@ def test_normals_expect_what_conditioning_on_the_others_gives():
     table = rng.normal(size=(6, 4))
     table[rng.random(table.shape) < 0.3] = np.nan
     found = mixture.without_each(table)
-    for (i, d), said in np.ndenumerate(found):
+    for (i, d), value in np.ndenumerate(found):
         there = np.flatnonzero(~np.isnan(table[i]) & (np.arange(4) != d))
         heights, means = [], []
         for weight, mean, spread in zip(
@@ -117,7 +118,7 @@ def test_normals_expect_what_conditioning_on_the_others_gives():
             heights.append(weight * height)
             away = np.linalg.solve(own, x - mean[there])
             means.append(mean[d] + spread[d, there] @ away)
-        assert said == pytest.approx(np.average(means, weights=heights))
+        assert value == pytest.approx(np.average(means, weights=heights))
 
 
 def problem(n=120, p=5, seed=0):
@@ -188,6 +189,29 @@ def test_regressions_do_not_see_the_column_that_they_are_of():
             assert (one.weights[layout.owner == one.column] == 0).all()
     assert found[0].error < 0.05 * found[0].error_before
     assert found[2].weights is None or found[2].error > 0.9 * found[2].error_before
+
+
+def test_what_a_row_lacks_counts_by_squared_coefficients():
+    weights = np.array([[1.0], [2.0], [0.0], [5.0]])  # the last is no feature of a column
+    one = Regression(0, weights, None, 1.0, 0.0, 0.0)
+    unknown = np.array([[True, False, True], [False, True, True], [True, True, False]])
+    expected = [sum(w[0] ** 2 for w, u in zip(weights, row, strict=False) if u) for row in unknown]
+    np.testing.assert_allclose(one.lacking(unknown), np.array(expected) / 5)
+
+
+def test_rows_that_lack_more_than_regressions_know_are_left_to_the_normals():
+    no_limit = np.full(2, np.inf)
+    table = np.array([[np.nan, 1.0], [np.nan, np.nan], [0.0, -1.0]])
+    view = View.of(table, (np.empty(0),) * 2, -no_limit, no_limit)
+    known, layout = view.known(table), Layout.of(view, table, np.empty(0, dtype=int))
+    weights = np.zeros((len(layout.owner), 1))
+    weights[view.targets(1)] = 3.0
+    one = Regression(
+        0, weights, np.array([0.0, 0.5]), 1.0, 0.1, 0.2, np.array([-1.0, 1.0]), reach=0.5
+    )
+    before, experts = np.full((3, view.size), 0.25), np.full((1, *table.shape), 0.75)
+    found = said(view, [one], layout(table, known), known, before, experts)[:, 0]
+    np.testing.assert_allclose(found, [0.25 + 3.0 + 0.375, 0.75, 0.25])
 
 
 def test_columns_with_most_gaps_come_first_if_time_may_run_out():
