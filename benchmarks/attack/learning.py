@@ -13,6 +13,7 @@ from benchmarks.attack.ours import is_ours
 from halfseen.method.learned import declared, n_free
 from halfseen.models import MODELS
 from halfseen.rows.arrays import Array
+from halfseen.tables.identifiers import NUMBERS_ROWS
 
 LEARNED, STREAMED = "learned", "learned from a stream"
 LOOSE = 1e-6
@@ -174,11 +175,18 @@ def _climbs_alike(model: Any) -> bool:
     return model.lower_bound_ is not None or model.refine is None
 
 
+def told_by_order(model: Any) -> bool:
+    """Whether a column was left out as one that numbers the rows, which shuffled it does not."""
+    coding = getattr(model, "coding_", None)
+    return coding is not None and any(NUMBERS_ROWS.alone in told for told in coding.sentences)
+
+
 def other_order(rng: np.random.Generator, model: Any, given: Any, X: Any, weight: Any) -> None:
     """The same rows in the same container, shuffled."""
     order = rng.permutation(len(X))
     shuffled = containers.taken(given, order)
-    if not _climbs_alike(model) or not model.converged_ or getattr(model, "tol", 0.0) > LOOSE:
+    early = not model.converged_ or getattr(model, "tol", 0.0) > LOOSE
+    if early or told_by_order(model) or not _climbs_alike(model):
         return
     if shuffled is not None:
         weights = None if weight is None else weight[order]
