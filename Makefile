@@ -2,14 +2,23 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test lint attack clean
+# Where Python is told to keep no compiled modules, each of the processes that tests start would
+# compile all of them again.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: demo test tests lint attack clean
 
 demo: .venv/demo.stamp
 	$(BIN)/halfseen demo --force
 
-test: .venv/test.stamp lint
-	# One thread each: two workers with two BLAS threads each would fight over two cores.
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+# At once, as types are checked by one core only.
+test: .venv/test.stamp
+	$(MAKE) --jobs=2 lint tests
+
+# One thread each: two workers with two BLAS threads each would fight over two cores. A worker has its
+# own half of the tests, as long as there are any, and what several tests of a file need is made once.
+tests: .venv/test.stamp
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check src tests benchmarks

@@ -5,6 +5,7 @@ The kit goes over every class of the package that adds. One without an entry her
 
 import copy
 import dataclasses
+import functools
 import inspect
 import pkgutil
 from importlib import import_module
@@ -17,7 +18,7 @@ import halfseen
 from halfseen import GaussianMixture
 from halfseen.doubt.missingness import _GapSums
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.models.gamma_poisson.stochastic_em import Chains
+from halfseen.models.gamma_poisson.stochastic_em import Chains, SplitSums
 from halfseen.models.gaussian_mixture.uneven_noise import ResidualSums
 from halfseen.moments.adjusted import AdjustedSums, Prediction
 from halfseen.moments.bin_sums import BinSums
@@ -89,6 +90,13 @@ def sweep(block):
     return chains.sweep(TOPICS, 0)(block, chains.begin(TOPICS)(block))[0]
 
 
+def later(make):
+    """What has to be fitted or compiled is made for the tests, and not to list them."""
+    made = functools.cache(make)
+    return lambda block: made()(block)
+
+
+@functools.cache
 def fitted():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, D)) + 6 * rng.integers(2, size=(300, 1))
@@ -97,15 +105,29 @@ def fitted():
 
 
 NAMES = tuple(map(str, range(D)))
-TABLE_SUMS = FeatureSums.of(Block.from_table(table()))
 ITEMS = [
     Item("number", 3.0, 2.0),
     Item("number", 3.0, 2.0, spike=3.0),
     Item("count", 1.8, 0.5),
     Item("levels", levels=(1.0, 2.0, 3.0, 4.0)),
 ]
-ENCODING = Encoding.of(ITEMS, ItemSums.of(ITEMS)(Block.from_table(table())))
-BACK = RNG.normal(size=(len(ENCODING.item), 2))
+
+
+@functools.cache
+def encoding():
+    return Encoding.of(ITEMS, ItemSums.of(ITEMS)(Block.from_table(table())))
+
+
+def directions(k):
+    """Of encoded rows; (e, k)."""
+    return np.random.default_rng(3).normal(size=(len(encoding().item), k))
+
+
+def far_sums():
+    table_sums = FeatureSums.of(Block.from_table(table()))
+    return FarSums.beyond(recorded(MemoryRows(table(), NAMES), table_sums))
+
+
 MIXED = Mixed(NORMAL)
 STATES = ChainParameters(MIXTURE.weights, MIXTURE.means, MIXTURE.variances)
 SUMS = {
@@ -127,24 +149,24 @@ SUMS = {
     ),
     ClassSums: ClassSums.under(NORMAL, MIXTURE),
     ScoreSums: ScoreSums.at(MIXTURE, NORMAL, BINS),
-    ResidualSums: ResidualSums.of(fitted(), np.ones(D, bool), BINS),
-    type(sweep(Block.from_table(table()))): sweep,
+    ResidualSums: later(lambda: ResidualSums.of(fitted(), np.ones(D, bool), BINS)),
+    SplitSums: sweep,
     PatternSums: PatternSums.of,
     ValueSums: ValueSums.of,
     ColumnSamples: ColumnSamples.below(share_of_keys(FRACTION)),
     Lot: Lot.of(20),
-    FarSums: FarSums.beyond(recorded(MemoryRows(table(), NAMES), TABLE_SUMS)),
-    OutlyingSums: OutlyingSums.under(fitted()),
+    FarSums: later(far_sums),
+    OutlyingSums: later(lambda: OutlyingSums.under(fitted())),
     CountTails: CountTails.of,
     Gathered: lambda block: Gathered(((block.start, block.values),)),
     Together: together(FeatureSums.of, PairSums.about(ORIGIN)),
     _GapSums: _GapSums.about(ORIGIN[COMPLETE], COMPLETE),
     ItemSums: ItemSums.of(ITEMS),
-    MeetingSums: MeetingSums.of(ENCODING, lambda block: block.values**2),
+    MeetingSums: later(lambda: MeetingSums.of(encoding(), lambda block: block.values**2)),
     ValueCounts: ValueCounts.of(np.ones(D, bool), padded([np.array([1.0, 3.0])] * D)),
-    CubeSums: CubeSums.along(ENCODING, RNG.normal(size=(len(ENCODING.item), 3)), ~COMPLETE),
-    LaggedSums: LaggedSums.of(ENCODING, lambda block: block.values**2),
-    WindowSums: WindowSums.along(ENCODING, np.ones(D), (BACK, BACK, BACK)),
+    CubeSums: later(lambda: CubeSums.along(encoding(), directions(3), ~COMPLETE)),
+    LaggedSums: later(lambda: LaggedSums.of(encoding(), lambda block: block.values**2)),
+    WindowSums: later(lambda: WindowSums.along(encoding(), np.ones(D), (directions(2),) * 3)),
     ChainSums: ChainSums.under(MIXED, STATES),
     ChainSlopes: ChainSlopes.at(STATES, MIXED, CHAIN, BINS),
 }
