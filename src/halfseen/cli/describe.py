@@ -10,7 +10,16 @@ import typer
 
 from halfseen.cli.advice import Seen, advice, what_methods_use
 from halfseen.cli.kinds import KindOf, as_declared, check_columns, said
-from halfseen.cli.options import Columns, Data, Drop, Json, MissingValues, as_option, listed
+from halfseen.cli.options import (
+    Columns,
+    Data,
+    Drop,
+    Json,
+    MissingValues,
+    Vocabulary,
+    as_option,
+    listed,
+)
 from halfseen.cli.reading.column_kinds import ColumnKind, column_kinds
 from halfseen.cli.reading.command_table import Surveyed, open_table, surveyed
 from halfseen.cli.value_codes import CodeSums
@@ -36,6 +45,7 @@ def describe(
     drop: Drop = None,
     kind: KindOf = None,
     missing_values: MissingValues = "",
+    vocabulary: Vocabulary = None,
     show_text: Annotated[
         bool,
         typer.Option(
@@ -59,6 +69,7 @@ def describe(
         *(data, listed(columns), listed(drop), gaps),
         show_text=show_text,
         kinds=as_declared(declared),
+        vocabulary=vocabulary,
     )
     all_logged = ValueSums.logging(np.ones(len(table.source.names), bool))
     seen = surveyed(table, ValueSums.of, all_logged, CodeSums.of)
@@ -86,7 +97,7 @@ def describe(
         for sentence in sections[key]:
             voice.say(f"  - {sentence}")
         voice.say("")
-    voice.say(f"Next:  {_next(data, columns, drop, kind, missing_values, options)}")
+    voice.say(f"Next:  {_next(data, columns, drop, kind, missing_values, vocabulary, options)}")
     aside = [column for column in seen.table.columns if not column.used]
     ignored = {column.name: in_options(column.sentence or DECLARED) for column in aside}
     voice.finish(
@@ -114,6 +125,7 @@ def _next(
     drop: list[str] | None,
     kinds: list[str] | None,
     missing_values: str,
+    vocabulary: Path | None,
     options: list[str],
 ) -> str:
     """The fit that follows, with what was asked for here and what is safe to do."""
@@ -127,6 +139,7 @@ def _next(
         if listed(given)
     ]
     declared = [f"--kind {quote(kind)}" for kind in kinds or ()]
+    declared += [f"--vocabulary {quote(str(vocabulary))}"] if vocabulary else []
     words = ["halfseen fit", quote(str(data)), *asked, *declared, *options, "--out model.halfseen"]
     return " ".join(words)
 

@@ -30,6 +30,7 @@ from halfseen.cli.options import (
     Sequence_,
     Standardise,
     Step,
+    Vocabulary,
     check_writable,
     listed,
 )
@@ -57,6 +58,7 @@ def fit(
     scale: Scale = scales.Scale.robust,
     standardise: Standardise = False,
     missing_values: MissingValues = "",
+    vocabulary: Vocabulary = None,
     method: Annotated[
         Method,
         typer.Option(
@@ -135,7 +137,7 @@ def fit(
       halfseen fit patients.parquet -k 4 --log creatinine --drop ward --out m.halfseen
       halfseen fit survey.csv -k 3 --kind 'tumour stage=ordinal' --out survey.halfseen
       halfseen fit visits.csv --sequence patient --order day --out visits.halfseen
-      halfseen fit words.mtx --model gamma-poisson -k 20 --out words.halfseen
+      halfseen fit ap.mtx --vocabulary ap_terms.txt --model gamma-poisson -k 20 --out ap.halfseen
       halfseen fit folder-of-parquet -k 4 --workers 8 --out big.halfseen
     """
     check_writable(out, force, data)
@@ -162,7 +164,10 @@ def fit(
     check_columns(kinds, data)
     left_out = [*listed(drop), *keys_among(follow, data)]
     opened = partial(
-        open_table, data, listed(columns), left_out, listed(missing_values), workers=far
+        open_table,
+        *(data, listed(columns), left_out, listed(missing_values)),
+        workers=far,
+        vocabulary=vocabulary,
     )
     with client_of(cluster, workers) if far else nullcontext(), voice.listening():
         table, choice = _table(opened, model, own)

@@ -17,6 +17,7 @@ from halfseen.cli.options import (
     Json,
     Keep,
     MissingValues,
+    Vocabulary,
     check_writable,
     listed,
 )
@@ -90,6 +91,7 @@ def impute(
         typer.Option(help="Without a model: learn for no longer than that, nearly."),
     ] = None,
     missing_values: MissingValues = "",
+    vocabulary: Vocabulary = None,
     for_spreadsheets: ForSpreadsheets = False,
     force: Force = False,
     as_json: Json = False,
@@ -127,7 +129,7 @@ def impute(
     else:
         _check_alone(asked)
         fills = ByModel(load(model), not expected)
-    given = fitting(fills.estimator, data, missing)
+    given = fitting(fills.estimator, data, missing, vocabulary)
     names = given.source.names
     everything = ["*"] if model is None and given.source.named else []
     kept = kept_names(given, listed(keep) or everything, names)

@@ -41,6 +41,18 @@ MissingValues = Annotated[
         "do anyway.",
     ),
 ]
+Vocabulary = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="What the columns of a sparse matrix (.mtx, .npz) are called: a text file of one word "
+        "a line. Without it, one is looked for beside the matrix: ap_terms.txt, ap.vocab, "
+        "vocabulary.txt and the like beside ap.mtx, or an array 'vocab' in an .npz.",
+        exists=True,
+        dir_okay=False,
+        readable=True,
+    ),
+]
 Log = Annotated[
     list[str] | None,
     typer.Option(metavar="NAMES", help="Put these columns on a log scale; '*' for all."),

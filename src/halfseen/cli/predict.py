@@ -15,6 +15,7 @@ from halfseen.cli.options import (
     Keep,
     MissingValues,
     ModelFile,
+    Vocabulary,
     check_writable,
     listed,
 )
@@ -38,6 +39,7 @@ def predict(
     ],
     keep: Keep = None,
     missing_values: MissingValues = "",
+    vocabulary: Vocabulary = None,
     for_spreadsheets: ForSpreadsheets = False,
     force: Force = False,
     as_json: Json = False,
@@ -52,11 +54,11 @@ def predict(
       halfseen predict patients.halfseen patients.csv --out groups.csv --keep id
       halfseen predict words.halfseen words.mtx --out topics.parquet
     """
-    check_writable(out, force, model, data)
+    check_writable(out, force, model, data, *([vocabulary] if vocabulary else []))
     check_kind(out)
     voice = Voice(as_json)
     learned = load(model)
-    given = fitting(learned, data, listed(missing_values))
+    given = fitting(learned, data, listed(missing_values), vocabulary)
     view = portrait_of(learned)
     kept = kept_names(given, listed(keep), ())
     columns = [*view.predicted(np.empty((0, view.k))), UNUSUAL]

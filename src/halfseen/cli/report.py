@@ -13,6 +13,7 @@ from halfseen.cli.options import (
     Json,
     MissingValues,
     ModelFile,
+    Vocabulary,
     check_writable,
     listed,
 )
@@ -36,6 +37,7 @@ def report(
     ] = 10,
     groups: Groups = None,
     missing_values: MissingValues = "",
+    vocabulary: Vocabulary = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -50,10 +52,10 @@ def report(
       halfseen report patients.halfseen patients.csv --out report.html
       halfseen report visits.halfseen visits.csv --groups patient --out report.html
     """
-    check_writable(out, force, model, data)
+    check_writable(out, force, model, data, *([vocabulary] if vocabulary else []))
     voice = Voice(as_json)
     learned = load(model)
-    given = fitting(learned, data, listed(missing_values))
+    given = fitting(learned, data, listed(missing_values), vocabulary)
     heading = title or f"{learned.n_components_} {portrait_of(learned).nouns} in {given.file}"
     with voice.listening(), given.reckoning():
         learned.report(

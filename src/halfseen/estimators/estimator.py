@@ -219,10 +219,12 @@ class Estimator(BaseEstimator):
         """
         return self._learn(X, sample_weight, None)
 
-    def _learn(self, X: Any, sample_weight: Any, observed: ObservedBlocks | None) -> Self:
+    def _learn(
+        self, X: Any, sample_weight: Any, observed: ObservedBlocks | None, vocabulary: Any = None
+    ) -> Self:
         settings, _ = self.checked()
         self.__dict__.pop("stream_", None)  # a fit starts anew
-        rows, stages = open_rows(self, X, sample_weight, observed)
+        rows, stages = open_rows(self, X, sample_weight, observed, vocabulary=vocabulary)
         model = self._model()  # which may rest on what the columns are
         seen = look_through(settings, model, rows, stages, unused_names(self))
         return self._keep(self._fit(settings, model, rows, seen, stages))

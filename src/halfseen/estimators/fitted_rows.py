@@ -1,6 +1,7 @@
 """The rows of a table for an estimator that is fitted already."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from halfseen.tables.door import in_sequences, is_elsewhere, open_rows
 from halfseen.tables.files import Files
 from halfseen.tables.observed_blocks import ObservedBlocks, check_no_blocks
 from halfseen.tables.sequenced import Sequenced, bare
+from halfseen.tables.sparse_file import is_sparse_file
 from halfseen.tables.sparse_matrix import read_sparse
 
 
@@ -31,7 +33,7 @@ def same_rows(
     check_is_fitted(estimator)
     reader = clone(estimator)  # reading a table sets names, and the estimator has its own
     coding = getattr(estimator, "coding_", None)
-    ordered = _in_order(estimator, X)
+    ordered = _in_order(estimator, _numbered(estimator, X))
     rows, _ = open_rows(reader, ordered, sample_weight, observed, coding)
     fitted, given = feature_names(estimator), feature_names(reader)
     unnamed = not hasattr(reader, "feature_names_in_")
@@ -41,6 +43,15 @@ def same_rows(
             f"{len(fitted)}, or other names). Give the same X."
         )
     return rows
+
+
+def _numbered(estimator: Any, X: Any) -> Any:
+    """A sparse matrix in a file, without words for a model that knows columns by their numbers."""
+    files = Files(X) if isinstance(X, str | Path) else X
+    named = hasattr(estimator, "feature_names_in_")
+    if named or not isinstance(files, Files) or not is_sparse_file(Path(files.path)):
+        return X
+    return replace(files, vocabulary=()) if files.vocabulary is None else files
 
 
 def _in_order(estimator: Any, X: Any) -> Any:

@@ -61,6 +61,7 @@ class FitOptions(StreamOptions, total=False):
     """What ``fit`` takes besides the table."""
 
     observed: ObservedBlocks | None
+    vocabulary: Any
 
 
 class OfCounts:
@@ -79,13 +80,16 @@ class OfCounts:
         any other object that gives the same batches each time it is gone through; or a
         ``dask.array``, dense or of CSR blocks, or ``dask.dataframe``, which Dask's workers sum.
         Options are ``sample_weight`` (n,), a row with a weight of 2 counting as if it were there
-        twice, and ``observed``, an :class:`halfseen.ObservedBlocks` that says which blocks of
-        columns the rows of a sparse matrix have.
+        twice; ``observed``, an :class:`halfseen.ObservedBlocks` that says which blocks of columns
+        the rows of a sparse matrix have; and ``vocabulary``, the words that columns without names
+        stand for, such as ``CountVectorizer.get_feature_names_out()``, which the model keeps as
+        ``feature_names_in_``.
         """
         sample_weight = options.pop("sample_weight", None)
         observed = options.pop("observed", None)
+        vocabulary = options.pop("vocabulary", None)
         _check_no_more(self, "fit", options)
-        return self._learn(X, sample_weight, observed)
+        return self._learn(X, sample_weight, observed, vocabulary)
 
     @available_if(streams)  # type: ignore[untyped-decorator]
     def partial_fit(

@@ -1,7 +1,9 @@
 """From what users hand over to a table of floats in which NaN marks the gaps."""
 
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -58,14 +60,15 @@ def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.
     try:
         if holds_dates(X):
             raise TypeError("dates are no numbers")
-        table: np.ndarray[Any, Any] = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            ensure_min_samples=fewest_rows,
-        )
+        with _words_beside(estimator, reset):
+            table: np.ndarray[Any, Any] = validate_data(
+                estimator,
+                X,
+                reset=reset,
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                ensure_min_samples=fewest_rows,
+            )
     except OverflowError as error:
         raise DataError(
             "The table holds a whole number that is too large for a float. Leave out identifiers, "
@@ -80,6 +83,17 @@ def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.
             "text and dates, or code them as numbers."
         ) from error
     return table
+
+
+@contextmanager
+def _words_beside(estimator: Any, reset: bool) -> Iterator[None]:
+    """Columns that were named by words beside a table, as they are in others without names."""
+    if reset:
+        vars(estimator).pop("_words_given", None)  # of an earlier fit
+    with warnings.catch_warnings():
+        if hasattr(estimator, "_words_given"):
+            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        yield
 
 
 def not_numbers(X: Any) -> list[str]:

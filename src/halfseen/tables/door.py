@@ -58,6 +58,7 @@ from halfseen.tables.sequenced import Sequenced, arranged, bare, keys_of
 from halfseen.tables.sparse_file import SparseSource, is_sparse_file, open_sparse_file
 from halfseen.tables.sparse_matrix import read_sparse
 from halfseen.tables.unseen import warn_of_unseen
+from halfseen.tables.vocabulary import checked
 
 
 def open_rows(
@@ -66,24 +67,28 @@ def open_rows(
     sample_weight: Any,
     observed: ObservedBlocks | None = None,
     coding: Coding | None = None,
+    vocabulary: Any = None,
 ) -> tuple[Rows, Stages]:
     """The rows of an array, a frame, a sparse matrix, files or batches, and their clock.
 
     Arrays and frames of Dask are summed by Dask, and so are files if they say so. An estimator that
     takes columns of words keeps how they became numbers: by the ``coding`` of an earlier fit, or as
-    it is found in all rows.
+    it is found in all rows. A ``vocabulary`` names columns that have no names.
     """
+    if vocabulary is not None:
+        return _in_words(estimator, X, sample_weight, observed, vocabulary)
     if isinstance(X, Sequenced):
         return _sequenced(estimator, X, coding)
     if isinstance(X, np.ndarray) and observed is None:
         return _in_memory(estimator, X, sample_weight, coding)
-    X = Files(X) if isinstance(X, str | Path) else X
+    X, words = Files(X) if isinstance(X, str | Path) else X, None
     if isinstance(X, Files):
         if not is_sparse_file(Path(X.path)):
             check_no_blocks(observed)
         X, source = _opened(estimator, X, coding)
+        words = source.names if source.named else None
     if get_tags(estimator).input_tags.sparse and issparse(X):
-        return _sparse(estimator, X, sample_weight, observed)
+        return _sparse(estimator, X, sample_weight, observed, words)
     if is_dask(X):
         check_no_blocks_on_dask(observed)
         return _collection(estimator, X, sample_weight, coding)
@@ -93,6 +98,32 @@ def open_rows(
     if is_batches(X):
         return _streamed(estimator, _batches(estimator, X, coding), sample_weight)
     return _in_memory(estimator, X, sample_weight, coding)
+
+
+def _in_words(
+    estimator: Any, X: Any, sample_weight: Any, observed: ObservedBlocks | None, vocabulary: Any
+) -> tuple[Rows, Stages]:
+    """Rows whose columns are called by words that are given beside them."""
+    X = Files(X) if isinstance(X, str | Path) else X
+    if isinstance(X, Files):
+        return open_rows(
+            estimator, replace(X, vocabulary=vocabulary), sample_weight, observed, None
+        )
+    rows, stages = open_rows(estimator, X, sample_weight, observed)
+    if not isinstance(rows, MemoryRows | SparseRows | ClusterRows):
+        raise ValueError(
+            "vocabulary goes with an array, a sparse matrix or the file of one. Batches of rows "
+            "have names if they are data frames."
+        )
+    if hasattr(estimator, "feature_names_in_"):
+        raise ValueError(
+            "vocabulary names columns that have no names, and those of X have some. Leave "
+            "vocabulary out, or give the values of X alone."
+        )
+    words = checked(vocabulary, len(rows.names))
+    estimator.feature_names_in_ = np.array(words, dtype=object)
+    estimator._words_given = True
+    return replace(rows, names=words), stages
 
 
 def _sequenced(estimator: Any, given: Sequenced, coding: Coding | None) -> tuple[Rows, Stages]:
@@ -142,6 +173,11 @@ def open_source(
     """
     if is_sparse_file(Path(files.path)):
         return open_sparse_file(files)
+    if files.vocabulary:
+        raise ValueError(
+            f"vocabulary names the columns of a sparse matrix, and {Path(files.path).name} is "
+            "none: its columns have names or numbers of their own. Leave vocabulary out."
+        )
     return open_files(files, kinds, coding)
 
 
@@ -161,8 +197,9 @@ def _opened(
     """A sparse matrix, for those who take one, or the files; and what there is in them."""
     kinds = partial(declared_kinds, estimator) if takes_kinds(estimator) else None
     source = open_source(files, kinds, coding)
-    for sentence in source.notes:
-        warn(sentence, UnicodeWarning)
+    if not (isinstance(source, SparseSource) and source.named):  # in which nothing is wrong
+        for sentence in source.notes:
+            warn(sentence, UnicodeWarning)
     if coding is None:
         warn_of_left_aside(source.columns)
     elif isinstance(source, FileSource):
@@ -221,7 +258,11 @@ def is_elsewhere(X: Any) -> bool:
 
 
 def _sparse(
-    estimator: Any, X: Any, sample_weight: Any, observed: ObservedBlocks | None
+    estimator: Any,
+    X: Any,
+    sample_weight: Any,
+    observed: ObservedBlocks | None,
+    words: tuple[str, ...] | None,
 ) -> tuple[SparseRows, Stages]:
     weights = read_row_weights(estimator, sample_weight, X.shape[0])
     n_rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
@@ -232,6 +273,7 @@ def _sparse(
         reset=True,
         observed=observed,
         weights=weights,
+        words=words,
         n_threads=effective_n_jobs(estimator.n_jobs),
         advance=stages.told,
     )

@@ -28,6 +28,11 @@ class Files:
         in NumPy's files. None takes all that hold numbers.
     drop : sequence of str or int, default=()
         Columns that are not read, whatever they hold.
+    vocabulary : str, Path, sequence of str or None, default=None
+        What the columns of a sparse matrix are called: a text file of one word a line, or the
+        words. None looks beside the matrix, by names such as ``ap_terms.txt``, ``ap.vocab`` or
+        ``vocabulary.txt`` beside ``ap.mtx``, or for an array ``vocab`` in an ``.npz``, and takes
+        what has as many words as there are columns; ``()`` leaves columns to their numbers.
     show_text : bool, default=False
         Whether what is said of columns may quote cells of text, which may be names of people.
     memory : float, default=256
@@ -68,6 +73,7 @@ class Files:
     preprocessing: Preprocessing | None = None
     drop: Sequence[str | int] = ()
     show_text: bool = False
+    vocabulary: str | Path | Sequence[str] | None = None
 
 
 def paths_of(X: Any) -> tuple[str | Path, ...]:

@@ -2,24 +2,27 @@
 
 import gzip
 import re
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.io import mminfo, mmread
 from scipy.sparse import csr_array, issparse, load_npz
 
 from halfseen.rows.engines.batched import Piece
+from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
 from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.files import Files
 from halfseen.tables.formats.numpy_file import is_sparse
 from halfseen.tables.kinds import Column
-from halfseen.tables.sparse_structure import sound
+from halfseen.tables.sparse_structure import canonical, sound
+from halfseen.tables.vocabulary import vocabulary_of
 from halfseen.tables.width import check_size
 
 MARKETS = (".mtx", ".mtx.gz")
@@ -55,7 +58,7 @@ def read_sparse_file(path: Path) -> Any:
 
 def _read(path: Path) -> Any:
     if not _is_market(path):
-        return load_npz(path)
+        return load_npz(path) if _has_format(path) else _compressed_rows(path)
     try:
         _check_text(path)
         _check_promise(path)
@@ -72,15 +75,20 @@ def _read(path: Path) -> Any:
 class SparseSource:
     """The rows of a sparse matrix, written out a few at a time for whoever asks for all cells."""
 
-    named: ClassVar[bool] = False
-    notes: ClassVar[tuple[str, ...]] = ()
     matrix: Any  # (n, d), compressed rows
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # words of a vocabulary, or numbers
+    named: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def all_names(self) -> tuple[str, ...]:
-        """The numbers of the columns."""
+        """What the columns are called."""
         return self.names
+
+    def rows(self) -> SparseRows:
+        """The rows with nothing written out, for whoever can do with what is stored."""
+        matrix = canonical(self.matrix)
+        return SparseRows.of(matrix, self.names)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -100,25 +108,35 @@ class SparseSource:
 
 
 def open_sparse_file(given: Files) -> SparseSource:
-    """The matrix of a file, with the columns and gaps that are asked for."""
-    matrix = read_sparse_file(Path(given.path))
-    names = tuple(map(str, range(matrix.shape[1])))
+    """The matrix of a file, with the columns, names and gaps that are asked for."""
+    path = Path(given.path)
+    matrix = read_sparse_file(path)
+    words, notes = vocabulary_of(path, matrix.shape[1], given.vocabulary)
+    names = words or tuple(map(str, range(matrix.shape[1])))
     dropped = set(map(str, given.drop))
     if given.columns is not None or dropped:
         asked = names if given.columns is None else tuple(map(str, given.columns))
         wanted = tuple(name for name in asked if name not in dropped)
-        unknown = [name for name in wanted if name not in set(names)]
-        if unknown:
-            raise DataError(
-                f"{Path(given.path).name} has no column {quoted(unknown, range(len(unknown)))}. It "
-                f"has {quoted(names, range(len(names)))}."
-            )
-        matrix, names = csr_array(matrix[:, list(map(int, wanted))]), wanted
+        matrix, names = _chosen(path, matrix, names, wanted), wanted
     codes = Gaps(tuple(given.missing_values)).codes
     if codes:
         stored = np.where(np.isin(matrix.data, codes), np.nan, matrix.data)
         matrix = csr_array((stored, matrix.indices, matrix.indptr), shape=matrix.shape)
-    return SparseSource(matrix, names)
+    return SparseSource(matrix, names, words is not None, notes)
+
+
+def _chosen(path: Path, matrix: Any, names: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
+    """The columns of a matrix that are called so, in that order."""
+    if wanted == names:
+        return matrix
+    place = {name: number for number, name in enumerate(names)}
+    unknown = [name for name in wanted if name not in place]
+    if unknown:
+        raise DataError(
+            f"{path.name} has no column {quoted(unknown, range(len(unknown)))}. It has "
+            f"{quoted(names, range(len(names)))}."
+        )
+    return csr_array(matrix[:, [place[name] for name in wanted]])
 
 
 def _check_text(path: Path) -> None:
@@ -156,6 +174,21 @@ def _check_promise(path: Path) -> None:
 def _written_out(part: Any, chosen: tuple[int, ...]) -> np.ndarray[Any, Any]:
     dense = np.asarray(part.toarray(), dtype=float)
     return dense if len(chosen) == dense.shape[1] else dense[:, list(chosen)]
+
+
+def _has_format(path: Path) -> bool:
+    with zipfile.ZipFile(path) as archive:
+        return "format.npy" in archive.namelist()
+
+
+def _compressed_rows(path: Path) -> Any:
+    """Arrays of compressed rows that somebody saved by their names, without SciPy."""
+    with np.load(path, allow_pickle=False) as arrays:
+        values, places, starts = (arrays[name] for name in ("data", "indices", "indptr"))
+        shape = tuple(int(side) for side in arrays["shape"])
+    bare = csr_array(shape, dtype=values.dtype)
+    bare.data, bare.indices, bare.indptr = values, places, starts  # which sound() looks at
+    return bare
 
 
 def _is_market(path: Path) -> bool:

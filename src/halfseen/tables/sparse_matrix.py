@@ -1,5 +1,7 @@
 """From what users hand over as a sparse matrix to rows with gaps."""
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.errors import DataError
 from halfseen.tables.arrays_and_frames import feature_names
 from halfseen.tables.observed_blocks import ObservedBlocks
-from halfseen.tables.sparse_structure import sound
+from halfseen.tables.sparse_structure import canonical, sound
 
 
 def read_sparse(
@@ -23,19 +25,23 @@ def read_sparse(
     reset: bool,
     observed: ObservedBlocks | None = None,
     weights: Array | None = None,
+    words: Sequence[str] | None = None,
     **engine: Any,
 ) -> SparseRows:
-    """The rows of a SciPy sparse matrix, in which stored NaNs and blocks not seen are gaps."""
+    """The rows of a SciPy sparse matrix, in which stored NaNs and blocks not seen are gaps.
+
+    ``words`` are what its columns are called, if that is known.
+    """
     given = sound(X)
-    matrix = validate_data(
-        estimator, given, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
-    )
-    matrix = matrix if matrix is given else sound(matrix)
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()  # not the user's own
-        matrix.sum_duplicates()
-    if matrix.dtype.kind == "b" or matrix.dtype.itemsize > 8:
-        matrix = matrix.astype(float)
+    with warnings.catch_warnings():
+        # That of a model that knows its columns by words: a sparse matrix never has any.
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        matrix = validate_data(
+            estimator, given, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
+        )
+    matrix = canonical(matrix if matrix is given else sound(matrix))
+    if words is not None:
+        estimator.feature_names_in_ = np.array(words, dtype=object)
     blocks = () if observed is None else _checked(observed).arrays(*matrix.shape)
     if blocks:
         matrix = _without_gaps(matrix, *blocks)

@@ -33,6 +33,16 @@ def sound(matrix: Any, name: str = NAME) -> Any:
     return matrix
 
 
+def canonical(matrix: Any) -> Any:
+    """Compressed rows with every entry once, as numbers that can be a gap; nobody's own copy."""
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()  # not the user's own
+        matrix.sum_duplicates()
+    if matrix.dtype.kind == "b" or matrix.dtype.itemsize > 8:
+        matrix = matrix.astype(float)
+    return matrix
+
+
 def _sound_compressed(matrix: Any, name: str) -> Any:
     line, axis = COMPRESSED[matrix.format]
     sides = [

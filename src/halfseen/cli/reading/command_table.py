@@ -72,7 +72,9 @@ class Opened:
         return [] if self.coding is None else names_of_words(self.coding)
 
     def rows(self) -> Rows:
-        """The rows, with the columns that can be used."""
+        """The rows, with the columns that can be used; zeros are not written out."""
+        if isinstance(self.source, SparseSource) and self.files.preprocessing is None:
+            return self.source.rows()
         return rows_of(self.files, self.source)
 
     @cached_property
@@ -90,19 +92,26 @@ def open_table(
     workers: bool = False,
     show_text: bool = False,
     kinds: Kinds | None = None,
+    vocabulary: Path | None = None,
 ) -> Opened:
     """The table in a file or a folder; columns that are asked for must hold numbers.
 
     With ``kinds``, which says what columns are declared to be, they may hold words too.
     """
-    files = Files(data, dask=workers, missing_values=tuple(missing), show_text=show_text)
+    files = Files(
+        data,
+        dask=workers,
+        missing_values=tuple(missing),
+        show_text=show_text,
+        vocabulary=vocabulary,
+    )
     if workers and is_sparse_file(data):
         raise DataError(
             f"{data.name} holds a sparse matrix, which is read as a whole. Leave out --cluster and "
             "--workers, or use a dask.array with blocks of CSR from Python."
         )
     if columns or drop:
-        known = all_names(data)
+        known = all_names(data, vocabulary)
         for option, names in (("--columns", columns), ("--drop", drop)):
             check_known(names, known, data.name, option)
         _check_left([name for name in columns or known if name not in drop], data, kinds)
@@ -111,10 +120,10 @@ def open_table(
     return Opened(files, source, source.columns, kinds)
 
 
-def all_names(data: Path) -> tuple[str, ...]:
+def all_names(data: Path, vocabulary: Path | None = None) -> tuple[str, ...]:
     """All columns of a file."""
     if is_sparse_file(data):
-        return open_source(Files(data)).all_names
+        return open_source(Files(data, vocabulary=vocabulary)).all_names
     return names_in(data)
 
 

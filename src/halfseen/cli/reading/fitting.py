@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import get_tags
 
 from halfseen.cli.reading.beside import CHUNK, Beside
@@ -24,7 +25,7 @@ from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
 from halfseen.tables.preprocessing import Preprocessing
 from halfseen.tables.sequenced import Sequenced, keys_of
-from halfseen.tables.sparse_file import SparseSource
+from halfseen.tables.sparse_file import SparseSource, is_sparse_file
 from halfseen.tables.unseen import warn_of_unseen
 from halfseen.tables.words_of_files import names_of_words, numbers_and_words
 
@@ -144,9 +145,8 @@ class Fitting:
 
     def _named(self, values: Any) -> Any:
         names = getattr(self.model, "feature_names_in_", None)
-        if names is None:
-            return values
-        return with_names(names, values.toarray() if hasattr(values, "toarray") else values)
+        # Sparse columns are in the model's order, and have no names that it could look at.
+        return values if names is None or issparse(values) else with_names(names, values)
 
     def _tables(self) -> Iterator[Array]:
         """Floats, as many rows at a time whatever the format of the files."""
@@ -172,19 +172,28 @@ def in_sequences(model: Any) -> bool:
     return about is not None and bool(about.sequences)
 
 
-def fitting(model: Any, path: Path, missing: Sequence[str]) -> Fitting:
-    """The table in a file, with its columns found by name."""
+def fitting(
+    model: Any, path: Path, missing: Sequence[str], vocabulary: Path | None = None
+) -> Fitting:
+    """The table in a file, with its columns found by name, or by number where it has no names."""
     done = preprocessing_of(model)
     kept = () if done is None else done.missing_values
+    files = Files(path, missing_values=(*kept, *missing), vocabulary=vocabulary)
     names = own_names(model)
-    if names is not None:
-        _check_names(names, path)
-    files = Files(path, columns=names, missing_values=(*kept, *missing))
+    if names is None and is_sparse_file(path) and vocabulary is None:
+        files = replace(files, vocabulary=())
+    if names is not None and not _numbered(files):
+        _check_names(names, path, vocabulary)
+        files = replace(files, columns=names)
     coding = _coding_of_words(model, names)
     source = open_source(files, coding=coding)
-    if names is None:
-        _check_number(model, source, path)
+    _check_number(model, source, path)
     return Fitting(model, files, source, coding)
+
+
+def _numbered(files: Files) -> bool:
+    """Whether a file is a sparse matrix for which no words are found."""
+    return is_sparse_file(Path(files.path)) and not open_source(files).named
 
 
 def preprocessing_of(model: Any) -> Preprocessing | None:
@@ -210,9 +219,10 @@ def own_names(model: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def _check_names(names: list[str], path: Path) -> None:
-    known = all_names(path)
-    absent = [name for name in names if name not in set(known)]
+def _check_names(names: list[str], path: Path, vocabulary: Path | None) -> None:
+    known = all_names(path, vocabulary)
+    every = set(known)
+    absent = [name for name in names if name not in every]
     if absent:
         raise DataError(
             f"{path.name} does not fit the model: it has no column "

@@ -17,7 +17,7 @@ def kept_names(fitting: Fitting, keep: Sequence[str], model_columns: Sequence[st
     if not keep:
         return []
     source = fitting.source
-    check_named(source.named, fitting.file, "--keep")
+    check_named(source.named and isinstance(source, FileSource), fitting.file, "--keep")
     known, everything = source.all_names, list(keep) == ["*"]
     check_known([] if everything else keep, known, fitting.file, "--keep")
     return [name for name in (known if everything else keep) if name not in model_columns]
@@ -27,9 +27,9 @@ def labels(source: FileSource | SparseSource, file: str, column: str | None) -> 
     """The values of a column of the file, one a row; None if no column is named."""
     if column is None:
         return None
+    if not isinstance(source, FileSource):
+        raise ValueError(f"{file} holds counts only, and no labels. Leave --groups out.")
     check_named(source.named, file, "--groups")
     check_known([column], source.all_names, file, "--groups")
-    if not isinstance(source, FileSource):
-        raise AssertionError("only files have names")
     values = [v for batch in source.batches([column], CHUNK) for v in batch.column(0).to_pylist()]
     return np.array(values, dtype=object)

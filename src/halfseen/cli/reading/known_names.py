@@ -8,7 +8,8 @@ from halfseen.rows.naming import quoted
 
 def check_known(names: Sequence[str], known: Sequence[str], file: str, option: str) -> None:
     """Refuse names that the table does not have."""
-    unknown = [name for name in names if name not in known]
+    every = set(known)
+    unknown = [name for name in names if name not in every]
     if unknown:
         close = get_close_matches(unknown[0], known, n=1)
         hint = f" Did you mean '{close[0]}'?" if close else ""

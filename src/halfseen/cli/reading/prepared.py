@@ -64,7 +64,7 @@ def prepared(voice: Voice, table: Opened, log: Sequence[str], standardise: bool)
     if isinstance(source, SparseSource) and not (log or standardise):
         n_rows, n_columns = source.matrix.shape
         counts = f"{n_rows:,} rows and {n_columns:,} columns, {source.matrix.nnz:,} counts."
-        voice.note(f"{table.file}: {counts}")
+        voice.note(f"{table.file}: {counts}", *source.notes)
         return Prepared(table.files, n_rows, n_columns, None)
     seen = table.seen
     names = seen.table.source.names

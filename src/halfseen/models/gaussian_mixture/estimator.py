@@ -256,9 +256,11 @@ class GaussianMixture(Estimator):
             raise ValueError(f"its covariance_type_ is {kind!r}")
         return CORRELATED[kind].parameters if kind in CORRELATED else MixtureParameters
 
-    def _learn(self, X: Any, sample_weight: Any, observed: ObservedBlocks | None) -> Self:
+    def _learn(
+        self, X: Any, sample_weight: Any, observed: ObservedBlocks | None, vocabulary: Any = None
+    ) -> Self:
         self._decide(self.covariance_type, self.n_factors)
-        return super()._learn(X, sample_weight, observed)
+        return super()._learn(X, sample_weight, observed, vocabulary)
 
     def _learn_more(self, X: Any, sample_weight: Any, refit: bool) -> Self:
         self._decide(self.covariance_type, self.n_factors)

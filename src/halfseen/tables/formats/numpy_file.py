@@ -26,6 +26,8 @@ from halfseen.tables.width import check_width
 
 SPARSE = {"format.npy", "shape.npy", "data.npy"}
 """What ``scipy.sparse.save_npz`` writes, among other arrays."""
+COMPRESSED_ROWS = {"data.npy", "indices.npy", "indptr.npy", "shape.npy"}
+"""The same of people who save the arrays of a CSR matrix themselves."""
 
 
 class _Layout(NamedTuple):
@@ -93,7 +95,7 @@ def the_table_of_an_archive(file: Path) -> Iterator[IO[bytes]]:
     """The bytes of the only array of a ``.npz`` file that has two dimensions."""
     with zipfile.ZipFile(file) as archive:
         members = archive.namelist()
-        if set(members) >= SPARSE:
+        if _sparse_among(members):
             raise DataError(
                 f"{file.name} holds a sparse matrix, which is for counts and is read as a whole: "
                 "give its path alone."
@@ -110,15 +112,19 @@ def the_table_of_an_archive(file: Path) -> Iterator[IO[bytes]]:
 
 
 def is_sparse(file: Path) -> bool:
-    """Whether a file is what ``scipy.sparse.save_npz`` writes."""
+    """Whether a file holds the arrays of a sparse matrix, as SciPy saves them or by hand."""
     if file.suffix != ".npz" or not zipfile.is_zipfile(file):
         return False
     try:
         with zipfile.ZipFile(file) as archive:
-            return set(archive.namelist()) >= SPARSE
+            return _sparse_among(archive.namelist())
     # Damaged bytes raise whatever they do, and whoever reads the table says where they are.
     except Exception:
         return False
+
+
+def _sparse_among(members: list[str]) -> bool:
+    return set(members) >= SPARSE or set(members) >= COMPRESSED_ROWS
 
 
 def _n_dimensions(archive: zipfile.ZipFile, member: str) -> int:
