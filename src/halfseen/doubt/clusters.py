@@ -21,7 +21,9 @@ def bins_for(groups: Any, rows: Rows, sample_weight: Any = None) -> Bins:
     if groups is None:
         return Bins.of_sequences(sequence_of(rows)) if rows.sequenced else _of_rows(rows)
     labels = np.asarray(groups)
+    place = getattr(rows, "place", None)
     n_rows = rows.accumulate(len) if sample_weight is None else len(sample_weight)
+    n_rows = n_rows if place is None else len(place)
     if labels.shape != (n_rows,):
         raise ValueError(
             f"groups must hold one label a row, {n_rows} in all. Got an array of shape "
@@ -34,13 +36,22 @@ def bins_for(groups: Any, rows: Rows, sample_weight: Any = None) -> Bins:
             "Some labels in groups are missing. Give rows that belong to no group a label of "
             "their own."
         )
-    bins = Bins.of_groups(labels)
+    bins = Bins.of_groups(labels if place is None else _in_place(labels, place, rows))
     if bins.n < FEWEST_GROUPS:
         raise ValueError(
             f"groups has {bins.n} different labels, too few to tell how much groups differ. It "
             f"needs at least {FEWEST_GROUPS}; leave groups out if rows are independent."
         )
     return bins
+
+
+def _in_place(labels: Any, place: Any, rows: Rows) -> Any:
+    """Labels of rows that were put in order: those between have that of the row before them."""
+    numbers = np.zeros(rows.accumulate(len), dtype=np.intp)
+    numbers[place] = np.arange(len(place))
+    given = np.zeros(len(numbers), dtype=np.intp)
+    given[place] = place
+    return labels[numbers[np.maximum.accumulate(given)]]
 
 
 def _of_rows(rows: Rows) -> Bins:

@@ -13,6 +13,7 @@ from halfseen.models import MODELS, USUAL_MODEL
 from halfseen.tables.coding import unused_names
 from halfseen.tables.door import open_rows
 from halfseen.tables.observed_blocks import ObservedBlocks
+from halfseen.tables.sequenced import Sequenced
 
 
 def choose_components(
@@ -22,6 +23,11 @@ def choose_components(
     max_components: int = MOST_COMPONENTS,
     groups: Any = None,
     observed: ObservedBlocks | None = None,
+    lengths: Any = None,
+    sequence: Any = None,
+    order: Any = None,
+    step: float | None = None,
+    X_single: Any = None,
 ) -> Choice:
     """How many components the rows of ``X`` support.
 
@@ -41,6 +47,9 @@ def choose_components(
     better. Models whose rows are all components at once (topics) are chosen by these tests, one
     more or less if held-out likelihood clearly prefers it; halves do not judge them.
 
+    Of rows that follow each other whole sequences are in one half or the other (runs of their rows,
+    if there are fewer than twenty).
+
     Gaps are filled by draws before two fits are compared, as what little is seen of a row tells
     nothing of whether components are found again. Of large tables 10,000 rows are halved. Fits that
     are only compared climb 30 passes at most.
@@ -57,6 +66,8 @@ def choose_components(
         A label for each row if rows depend on each other, such as the patient it is of.
     observed : ObservedBlocks or None, default=None
         Which blocks of columns the rows of a sparse matrix have.
+    lengths, sequence, order, step, X_single : array, str or float, default=None
+        How rows follow each other, as in :meth:`HiddenMarkov.fit`, for models of sequences.
 
     Returns
     -------
@@ -76,7 +87,11 @@ def choose_components(
     check_count("max_components", max_components, 1)
     estimator = unfitted(model).set_params(n_components="auto")
     settings, _ = estimator.checked()
-    rows, stages = open_rows(estimator, X, None, observed)
+    follow = {
+        "lengths": lengths, "sequence": sequence, "order": order, "step": step, "single": X_single
+    }  # fmt: skip
+    given = in_sequences(estimator, X, follow)
+    rows, stages = open_rows(estimator, given, None, observed)
     kind = estimator._model()  # which may rest on what the columns are
     seen = look_through(settings, kind, rows, stages, unused_names(estimator))
     bins = None if groups is None else bins_for(groups, rows)
@@ -90,6 +105,21 @@ def choose_components(
             bins=bins,
             candidate=estimator.candidate(),
         )
+
+
+def in_sequences(estimator: Any, X: Any, follow: dict[str, Any]) -> Any:
+    """A table with what is said of how its rows ``follow`` each other, for models of sequences."""
+    if estimator.about.sequences:
+        return Sequenced(X, **follow)
+    said = [name for name, value in follow.items() if value is not None]
+    if said:
+        takers = " or ".join(repr(name) for name, one in MODELS.items() if one.about.sequences)
+        raise ValueError(
+            f"{type(estimator).__name__} takes rows one by one, so that "
+            f"{' and '.join(said).replace('single', 'X_single')} cannot be given. Use the model "
+            f"{takers}, or groups for rows that only depend on each other."
+        )
+    return X
 
 
 def unfitted(model: Any) -> Any:

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from halfseen import Files, HiddenMarkov, LatentClass, load
+from halfseen import Files, HiddenMarkov, LatentClass, choose_components, load
 from halfseen.method.learned import declared
 from halfseen.rows.errors import DataError
+from halfseen.rows.sampled import sequence_of
 
 S, T, K = 60, 20, 2
 LENGTHS = [T] * S
@@ -305,3 +306,46 @@ def test_the_page_says_how_long_states_last_and_what_follows(model, tmp_path):
     page = (tmp_path / "rows.html").read_text()
     assert "Some sequences, state by state" in page
     assert "on: states 1" in page
+
+
+def test_a_number_of_states_is_chosen_on_whole_sequences_however_these_are_given(monkeypatch):
+    """Halves of the rows never share a sequence."""
+    from halfseen.doubt import halves
+
+    cut, part = [], halves.Halves._part
+
+    def kept(self, inside):
+        sequence = sequence_of(self.rows)
+        label = self.bins.labels
+        cut.extend(len(np.unique(label[sequence == one])) for one in np.unique(sequence))
+        return part(self, inside)
+
+    monkeypatch.setattr(halves.Halves, "_part", kept)
+    X, lengths = FRAME.drop(columns=["patient", "day"]), LENGTHS
+    by_lengths = choose_components(X, "markov", max_components=3, lengths=lengths)
+    assert set(cut) == {1}
+    assert by_lengths.n_components == K
+    shuffled = FRAME.sample(frac=1.0, random_state=0)
+    shuffled = shuffled.sort_values("patient", kind="stable")  # sequences as they were
+    by_columns = choose_components(shuffled, HiddenMarkov(), max_components=3, **BY)
+    assert by_columns == by_lengths
+    fitted = HiddenMarkov("auto", random_state=0).fit(FRAME, **BY)
+    assert fitted.n_components_ == fitted.diagnostics_.choice.n_components == K
+
+
+def test_models_of_single_rows_are_not_told_how_rows_follow():
+    with pytest.raises(ValueError, match=r"LatentClass takes rows one by one.*lengths and X_single"):
+        choose_components(FRAME, "classes", lengths=LENGTHS, X_single=FRAME)
+
+
+def test_groups_go_with_rows_that_were_given_in_another_order(model):
+    shuffled = FRAME.sample(frac=1.0, random_state=0)
+    ward = shuffled["patient"].str[2:].astype(int) // 3
+    case = model.case(shuffled, groups=ward)
+    met = set(zip(sequence_of(case.rows), case.bins.labels, strict=True))
+    assert len(met) == S  # all rows of a sequence are in one ward
+    spaced = FRAME[FRAME["day"] != 5]
+    on_grid = HiddenMarkov(K, random_state=0).fit(spaced, step=1, **BY)
+    case = on_grid.case(spaced, groups=spaced["patient"])
+    met = set(zip(sequence_of(case.rows), case.bins.labels, strict=True))
+    assert len(met) == S  # those between among them
