@@ -4,8 +4,8 @@ Run ``python -m benchmarks.markov_starts --sequences 100 --length 50 --tables 10
 ``benchmarks.markov_tables`` with 2 to 5 states and 4 to 12 columns, each observed in 10 to 100 % of
 rows. The default fit, EM from the moments alone and EM from ten random starts (K random rows; a
 state has half of the row's own values and half of the table's) climb with the same EM. A fit is
-worse if its log-likelihood of all rows, with the prior, is lower by more than one nat. Time is that
-of the whole default fit, and of the ten climbs.
+worse if its log-likelihood of all rows, with the prior, is lower by more than one nat. Time is
+that a processor took, of the whole default fit and of the ten climbs.
 """
 
 import argparse
@@ -56,9 +56,9 @@ def heights(X: Array, lengths: Any, k: int, n_random: int = N_RANDOM) -> Heights
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model: Any = estimator._model()
-        begun = time.perf_counter()
+        begun = time.process_time()
         fit = fit_rows(settings, model, part, kept, k, Stages())
-        seconds = time.perf_counter() - begun
+        seconds = time.process_time() - begun
         model = model.suited(part, kept)
         plan = planned(settings, model, kept, k)
         start = model.start(part, plan, routes(plan, model, part), Stages()).found
@@ -72,9 +72,9 @@ def heights(X: Array, lengths: Any, k: int, n_random: int = N_RANDOM) -> Heights
         if fit.parameters.plain:
             starts = [replace(one, outlier_share=0.0) for one in starts]
         first = model.climbed(part, starts[0], MOST_PASSES)
-        begun = time.perf_counter()
+        begun = time.process_time()
         climbs = [model.climbed(part, one, MOST_PASSES) for one in starts[1:]]
-        random_seconds = time.perf_counter() - begun
+        random_seconds = time.process_time() - begun
         again = model.climbed(part, fit.parameters, 1)
     n, every = len(X), (again, first, *climbs)
     ours, moments, *random = (n * (one.climb.log_likelihood or 0.0) for one in every)

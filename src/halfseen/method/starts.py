@@ -28,6 +28,7 @@ class Plan(NamedTuple):
     last: Rounds  # on all rows, before some go to the end
     n_ends: int = 1  # those, if it is not told before which of them ends highest
     n_joined: int = 1000  # ways in which rows are joined to groups, at most
+    simpler_first: bool = False  # whether what the table asks for is judged by the first start
 
 
 EVERY = 1000

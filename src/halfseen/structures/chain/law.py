@@ -31,6 +31,7 @@ USUAL = Plan(
     agreeing=2,
     last=((2, 15),),
     n_joined=0,
+    simpler_first=True,  # which makes all other passes cheaper
 )
 """Passes along sequences cost more than those over rows, and have fewer maxima."""
 
@@ -185,7 +186,7 @@ class Chain:
         """A few starts, and fewer where moments know best."""
         if n_rows <= FEW_ROWS.most_rows:
             return USUAL._replace(n_seeds=3, n_further=3)
-        return USUAL if n_rows <= MANY_ROWS else LARGE._replace(n_seeds=1, n_joined=0)
+        return USUAL if n_rows <= MANY_ROWS else LARGE._replace(n_seeds=1, n_joined=0, simpler_first=True)
 
     def blank(self, parameters: Any) -> Any:
         """States last a while, and are otherwise alike."""

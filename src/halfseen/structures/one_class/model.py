@@ -69,8 +69,8 @@ COMMON_ROW = 0.1
 """A row with as many wild cells as one of so many rows is as likely usual."""
 MOST_SETTLING = 200
 """Passes until parameters are at rest: little beside the starts."""
-ENOUGH = 10
-"""Passes that show whether parameters that allow for more are worth it."""
+ENOUGH, EARLY = 10, 5
+"""Passes that show whether parameters that allow for more are worth it; before there are starts."""
 WORTH = 5.0
 """Nats that it must bring for the rows that starts are tried on."""
 MOST_MOVES, MOST_LAST, FEW_PASSES = 4, 2, 12
@@ -87,6 +87,11 @@ def as_groups(fitted: Fitted[Any]) -> Portrait:
     """Groups of rows with the means of their columns."""
     emission, parameters = fitted.model.emission, fitted.parameters  # type: ignore[attr-defined]
     return Groups.of(fitted, emission.means(parameters), emission.variances(parameters))
+
+
+def _made(simpler: Callable[[P], P], start: Tried[P]) -> Tried[P]:
+    """A start, no more than the table asks for."""
+    return start._replace(parameters=simpler(start.parameters))
 
 
 INDEPENDENT = Independent()
@@ -152,6 +157,9 @@ class OneClass(Generic[P]):
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         starts, further = self._starts(some, start, n_components, plan, seed)
         climb_some, climb_all = partial(self.climbed, some), partial(self.climbed, rows)
+        if plan.simpler_first:
+            early = self._simpler(some, starts[0].parameters, n_some, kept, EARLY)
+            starts, further = ([_made(early, one) for one in part] for part in (starts, further))
         found = tried(starts, climb_some, n_some, plan.rounds, plan.agreeing)
         if len(agreed(found)) < plan.agreeing and not sure(found):  # a table with many maxima
             more = tried(further, climb_some, n_some, plan.rounds)
@@ -314,12 +322,14 @@ class OneClass(Generic[P]):
             *drawn(range(1, first)),
         ], drawn(range(first, last))
 
-    def _simpler(self, some: MemoryRows, best: P, n_some: float, kept: Survey) -> Callable[[P], P]:
+    def _simpler(
+        self, some: MemoryRows, best: P, n_some: float, kept: Survey, passes: int = ENOUGH
+    ) -> Callable[[P], P]:
         """What makes parameters no more than the table asks for."""
         emission = self.emission
 
         def height(parameters: P) -> float:
-            found, climbed = self.climbed(some, parameters, ENOUGH)
+            found, climbed = self.climbed(some, parameters, passes)
             beside = self.law.left_out(some, emission, found)
             return (climbed.log_likelihood or 0.0) * n_some + beside
 
