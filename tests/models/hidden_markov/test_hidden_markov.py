@@ -334,7 +334,7 @@ def test_a_number_of_states_is_chosen_on_whole_sequences_however_these_are_given
 
 
 def test_models_of_single_rows_are_not_told_how_rows_follow():
-    with pytest.raises(ValueError, match=r"LatentClass takes rows one by one.*lengths and X_single"):
+    with pytest.raises(ValueError, match=r"takes rows one by one, so that lengths and X_single"):
         choose_components(FRAME, "classes", lengths=LENGTHS, X_single=FRAME)
 
 

@@ -186,7 +186,11 @@ class Chain:
         """A few starts, and fewer where moments know best."""
         if n_rows <= FEW_ROWS.most_rows:
             return USUAL._replace(n_seeds=3, n_further=3)
-        return USUAL if n_rows <= MANY_ROWS else LARGE._replace(n_seeds=1, n_joined=0, simpler_first=True)
+        return (
+            USUAL
+            if n_rows <= MANY_ROWS
+            else LARGE._replace(n_seeds=1, n_joined=0, simpler_first=True)
+        )
 
     def blank(self, parameters: Any) -> Any:
         """States last a while, and are otherwise alike."""
