@@ -207,16 +207,16 @@ def test_codes_for_gaps_are_kept_in_the_model(tmp_path):
     X = rng.normal(50, 1, size=(300, 4)) + 9 * rng.integers(2, size=(300, 1))
     frame = pd.DataFrame(X.round(2), columns=list("abcd")).astype(object)
     frame.loc[::3, "d"] = -999.0
-    frame.loc[1::3, "c"] = "unknown"
+    frame.loc[1::3, "c"] = "late"
     frame.to_csv(tmp_path / "it.csv", index=False)
     advice = succeed("describe", tmp_path / "it.csv").stdout
-    assert "200 of its 300 values are numbers, but it holds 'unknown' too" in advice
+    assert "200 of its 300 values are numbers, but it holds 'late' too" in advice
     assert "-999 is the value of 'd' in 100 rows, far from all others." in advice
     assert "If it stands for a gap, use --missing-values=-999." in advice
     model = tmp_path / "it.halfseen"
-    codes = ("--missing-values", "unknown,-999")
+    codes = ("--missing-values", "late,-999")
     succeed("fit", tmp_path / "it.csv", "-k", 2, "--out", model, *codes)
-    assert load(model).preprocessing_.missing_values == ("unknown", "-999")
+    assert load(model).preprocessing_.missing_values == ("late", "-999")
     np.testing.assert_allclose(load(model).observed_fraction_, [1, 1, 2 / 3, 2 / 3])
     succeed("impute", model, tmp_path / "it.csv", "--out", tmp_path / "filled.csv")
     assert pd.read_csv(tmp_path / "filled.csv")["d"].min() > 40

@@ -159,18 +159,18 @@ def test_objects_of_several_types_are_numbers_if_all_are():
 
 
 def test_a_column_of_numbers_with_another_word_is_not_used_and_says_what_to_do():
-    cells = [*map(str, range(60, 100)), *["unknown"] * 12]
+    cells = [*map(str, range(60, 100)), *["late"] * 12]
     frame = pd.DataFrame({"pulse": cells, "x": np.linspace(0, 1, 52)})
     said = (
-        r"Column 'pulse' was ignored: 40 of its 52 values are numbers, but it holds 'unknown' too, "
-        r"first in row 41; if that stands for a gap, use missing_values=\['unknown'\], and if it "
+        r"Column 'pulse' was ignored: 40 of its 52 values are numbers, but it holds 'late' too, "
+        r"first in row 41; if that stands for a gap, use missing_values=\['late'\], and if it "
         r"is one of several categories, declare the column in kinds\."
     )
     with pytest.warns(DroppedFeatureWarning, match=said):
         reader, _ = read(frame)
     assert reader.coding_.kinds == ("ignored", "number")
     declared, table = read(frame, kinds={"pulse": "categorical"})
-    assert declared.coding_.labels[0][-1] == "unknown"
+    assert declared.coding_.labels[0][-1] == "late"
     assert table[-1, 0] == 40
 
 

@@ -75,6 +75,9 @@ CASES = {
     "plus signs": plain(extra=[f"+{abs(value)}" for value in X[:, 0]]),
     "an empty column": plain(extra=[""] * N),
     "a constant": plain(extra=[3] * N),
+    "a title": "Ward 3\n\n" + plain(),
+    "dressed": plain(extra=["12%", "7 %", "(3%)", "<1%", "-"] * (N // 5)),
+    "answers": plain(extra=["Yes", "no", "", "no"] * (N // 4)),
 }
 every_case = pytest.mark.parametrize("case", CASES)
 CODES = ("-999", "inf")

@@ -25,6 +25,7 @@ PHRASES = {
     "('halfseen describe --show-text' shows it)",
     "or by NaN if they stand for missing values": "or mark them as missing with --missing-values "
     "inf,-inf",
+    "use header=True": "use --header",
     "overwrite=True": "--force",
     "refine='em'": "--refine",
     "refine=None": "--no-refine",

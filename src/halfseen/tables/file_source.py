@@ -55,8 +55,9 @@ class FileSource:
     @property
     def notes(self) -> list[str]:
         """What is to be said of the files themselves."""
-        every = (told(file.path.name, file.header.encoding) for file in self.files)
-        return [sentence for sentence in every if sentence is not None]
+        encodings = (told(file.path.name, file.header.encoding) for file in self.files)
+        found = [sentence for sentence in encodings if sentence is not None]
+        return [*found, *(note for file in self.files for note in file.header.notes)]
 
     @property
     def n_rows(self) -> int | None:

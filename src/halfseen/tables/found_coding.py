@@ -26,6 +26,7 @@ from halfseen.tables.kinds import (
     Kind,
     Reason,
     holding,
+    how_read,
     left_aside,
     not_quite_numbers,
     short,
@@ -81,7 +82,8 @@ def coded(
     if seen.other is not None:
         _check_codable(name, declared, seen.other)
         return Coded(Fate("ignored", False, holding(seen.other)))
-    if not cells.category and cells.writing is not None and not _truths(cells):
+    numbers = cells.writing not in (None, Writing.ANSWERS) and not _truths(cells)
+    if not cells.category and numbers:
         return _number(name, seen, declared, named)
     if declared in OF_NUMBERS:
         _refuse(name, declared, "truths" if _truths(cells) else "text")
@@ -105,9 +107,7 @@ def _number(name: str, seen: Seen, declared: str | None, named: bool) -> Coded:
         reason = NUMBERS_ROWS if seen.numbers_rows else identifies(name, cells)
     if reason is not None:
         return Coded(Fate("identifier", False, reason))
-    note = writing.note
-    commas = None if note is None else Reason(f"commas in it {note}", f"commas in them {note}")
-    return Coded(Fate(cast("Kind", declared or "number"), True, commas), (), writing)
+    return Coded(Fate(cast("Kind", declared or "number"), True, how_read(cells)), (), writing)
 
 
 def _no_categories(name: str, cells: CellSums, named: bool, quoting: bool) -> Reason | None:
@@ -116,9 +116,9 @@ def _no_categories(name: str, cells: CellSums, named: bool, quoting: bool) -> Re
     if cells.dates and cells.dates == known:
         return HOLDS_DATES
     if not cells.category:
-        if cells.odd and cells.thousands > MOSTLY * known:
+        if cells.odd and cells.amounts and cells.thousands > MOSTLY * known:
             return not_quite_numbers(cells, quoting, OR_CATEGORIES)
-        if not cells.odd:
+        if not cells.odd and cells.amounts and cells.n_values:
             return SEVERAL_WRITINGS
     if words is None:
         return NUMBERS_AND_TEXT if cells.unworded else TOO_MANY_TEXTS

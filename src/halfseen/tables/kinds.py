@@ -1,12 +1,14 @@
 """What became of each column of a table, and why: nothing is left out in silence."""
 
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
+from halfseen.tables.cells.dressed import ABOVE, BELOW, MONEY, PARENTHESES, PERCENT
 from halfseen.tables.cells.sums import MOST_CATEGORIES, MOSTLY, CellSums
+from halfseen.tables.cells.writing import Writing
 
 COMMON = 10
 """Rows that hold a word, from which on it is taken to be a code and not somebody's name."""
@@ -69,19 +71,55 @@ def fate_of(cells: CellSums, identifies: Reason | None, show_text: bool = False)
     if identifies is not None:
         return Fate("identifier", False, identifies)
     if cells.writing is not None:
-        note = cells.writing.note
-        reason = None if note is None else Reason(f"commas in it {note}", f"commas in them {note}")
-        return Fate("categorical" if cells.truth_words else "continuous", True, reason)
+        worded = cells.writing in (Writing.TRUTHS, Writing.ANSWERS) or cells.truth_words
+        return Fate("categorical" if worded else "continuous", True, how_read(cells))
     if cells.dates == cells.known:
         return Fate("ignored", False, HOLDS_DATES)
     few = cells.categories is not None and len(cells.categories) <= MOST_CATEGORIES
     return Fate("categorical" if few else "ignored", False, _text(cells, show_text))
 
 
+def how_read(cells: CellSums) -> Reason | None:
+    """What is told of numbers that do not stand as they are; None if they do."""
+    notes = [] if cells.writing is None or cells.writing.note is None else [cells.writing.note]
+    if cells.writing is not Writing.ANSWERS:
+        notes += [*_undressed(cells), *_taken_for_gaps(cells)]
+    if not notes:
+        return None
+    alone, alike = (tuple(said) for said in zip(*notes, strict=True))
+    return Reason("; ".join(alone), "; ".join(alike))
+
+
+def _undressed(cells: CellSums) -> Iterator[tuple[str, str]]:
+    dress = cells.dress
+    if PERCENT in dress:
+        yield ("percent signs were left out, so that 12% is 12",) * 2
+    for sign in MONEY:
+        if sign in dress:
+            yield (f"{sign} was left out",) * 2
+    for mark, (given, read_as) in _VALUES.items():
+        if mark in dress:
+            alone = "1 value {} was" if dress[mark] == 1 else f"{dress[mark]:,} values {{}} were"
+            yield f"{alone.format(given)} {read_as}", f"values {given} were {read_as}"
+
+
+_VALUES = {
+    PARENTHESES: ("in parentheses", "read as negative"),
+    BELOW: ("given as below a limit (<)", "read as half of it"),
+    ABOVE: ("given as above a limit (>)", "read as the limit"),
+}
+
+
+def _taken_for_gaps(cells: CellSums) -> Iterator[tuple[str, str]]:
+    for word, count in cells.suspects.items():
+        cells_told = "1 cell" if count == 1 else f"{count:,} cells"
+        yield f"'{word}' was read as a gap, in {cells_told}", f"'{word}' was read as a gap"
+
+
 def _text(cells: CellSums, show_text: bool) -> Reason:
-    if cells.odd and cells.thousands > MOSTLY * cells.known:
+    if cells.odd and cells.amounts and cells.thousands > MOSTLY * cells.known:
         return not_quite_numbers(cells, show_text)
-    if not cells.odd:
+    if not cells.odd and cells.amounts:
         return SEVERAL_WRITINGS
     shown = f", such as {_quoted(cells.odd)}" if show_text else ""
     return Reason(f"it holds text{shown}", "they hold text")

@@ -13,7 +13,7 @@ from halfseen.tables.cells.writing import Writing
 from halfseen.tables.coding import LEFT_OUT, Coding
 from halfseen.tables.file_source import FileSource, OneFile, Stamp, stamp_of
 from halfseen.tables.files import Files
-from halfseen.tables.formats import FORMATS
+from halfseen.tables.formats import ENDINGS
 from halfseen.tables.formats.format import Format, Header, Look, Written
 from halfseen.tables.found_coding import Coded, Seen, coded, coding_of
 from halfseen.tables.identifiers import NUMBERS_ROWS, identifies
@@ -208,19 +208,19 @@ def _files_of(path: Path) -> tuple[tuple[Path, ...], Format]:
     if not path.is_dir() and _ending(path) is None:
         raise ValueError(
             f"{path.name} is of no kind that is known. Files end in "
-            f"{', '.join([*FORMATS, *MARKETS])}."
+            f"{', '.join([*ENDINGS, *MARKETS])}."
         )
     listed = sorted(filter(_is_visible, path.iterdir())) if path.is_dir() else [path]
     kinds = {file: ending for file in listed if (ending := _ending(file))}
     if not kinds:
-        raise DataError(f"{path} holds no file that ends in {', '.join(FORMATS)}.")
+        raise DataError(f"{path} holds no file that ends in {', '.join(ENDINGS)}.")
     endings = sorted(set(kinds.values()))
     if len(endings) > 1:
         raise DataError(
             f"{path} holds files of several kinds ({', '.join(endings)}). Keep those of one table "
             "in a folder of their own."
         )
-    return tuple(kinds), FORMATS[endings[0]]
+    return tuple(kinds), ENDINGS[endings[0]]
 
 
 def _is_visible(file: Path) -> bool:
@@ -228,7 +228,7 @@ def _is_visible(file: Path) -> bool:
 
 
 def _ending(file: Path) -> str | None:
-    return next((ending for ending in FORMATS if file.name.lower().endswith(ending)), None)
+    return next((ending for ending in ENDINGS if file.name.lower().endswith(ending)), None)
 
 
 def _asked(given: Files, first: OneFile) -> tuple[str, ...]:

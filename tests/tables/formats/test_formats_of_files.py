@@ -87,15 +87,15 @@ def test_a_column_of_text_may_begin_with_whole_numbers_and_gaps(tmp_path, monkey
 
 
 def test_a_stray_word_is_shown_with_its_row(tmp_path):
-    (tmp_path / "t.csv").write_text("a,b\n1,2\n,NA\n3,unknown\n4,5\n")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n,NA\n3,late\n4,5\n")
     message = (
         r"'b' of t\.csv cannot be read as numbers: 2 of its 3 values are numbers, but it holds "
-        r"'unknown' too, first in row 3; if that stands for a gap, use missing_values=\['unknown'\]"
+        r"'late' too, first in row 3; if that stands for a gap, use missing_values=\['late'\]"
     )
     with pytest.raises(DataError, match=message):
         open_files(Files(tmp_path, columns=["a", "b"], show_text=True))
     np.testing.assert_array_equal(table_of(tmp_path), [[1], [np.nan], [3], [4]])
-    known = table_of(tmp_path, missing_values=["unknown"])
+    known = table_of(tmp_path, missing_values=["late"])
     np.testing.assert_array_equal(known[:, 1], [2, np.nan, np.nan, 5])
 
 

@@ -11,6 +11,17 @@ USUAL_WORDS = (
     *("?", "."),  # as UCI's tables, SAS and Stata write gaps
 )
 
+SUSPECTED_WORDS = frozenset(
+    (
+        *("-", "--", "---", "*", "**", "..", "...", "…", "unknown", "unk", "missing", "blank"),
+        *("not available", "not known", "not done", "not recorded", "not measured", "pending"),
+        *("n.a.", "n.a", "n.d.", "nd", "nk", "nr", "undefined", "tbd"),
+        *("(null)", "(blank)", "(missing)", "\\n", "nat", "na."),
+        *("#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"),  # of spreadsheets
+    )
+)
+"""Words, in small letters, that stand for a gap where all else in a column is numbers."""
+
 
 @dataclass(frozen=True)
 class Gaps:

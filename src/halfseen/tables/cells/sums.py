@@ -8,10 +8,22 @@ import numpy as np
 
 from halfseen.rows.arrays import Array
 from halfseen.tables.cells.distinct import LARGEST, Distinct
-from halfseen.tables.cells.gap_words import Gaps
+from halfseen.tables.cells.dressed import (
+    ABOVE,
+    ANY,
+    BELOW,
+    DRESSES,
+    MONEY,
+    PERCENT,
+    undressed,
+    without_suspects,
+)
+from halfseen.tables.cells.gap_words import SUSPECTED_WORDS, Gaps
 from halfseen.tables.cells.run import Run
 from halfseen.tables.cells.writing import (
+    ANSWERS,
     DATES,
+    EUROPEAN,
     PLAIN,
     TRUTH_WORDS,
     TRUTHS,
@@ -32,6 +44,7 @@ MOST_CATEGORIES = 100
 MOST_LABELS = 1000
 """Different words of a column that are kept at all: so many can be declared categories."""
 EXAMPLES = 3
+WITH_NUMBERS = f"{WITH_THOUSANDS}|{WITH_DECIMAL_COMMAS}|{EUROPEAN}"
 
 
 @dataclass(frozen=True)
@@ -61,6 +74,12 @@ class CellSums:
     category: bool = False  # whether the table itself says that they are categories
     order: tuple[str, ...] | None = None  # of categories, if the table itself gives them one
     unworded: int = 0  # that came as numbers, so that no words of them are kept
+    european: int = 0  # that have dots between thousands, or a decimal comma, or neither
+    answers: int = 0  # yes or no
+    dress: Mapping[str, int] = field(default_factory=dict)
+    """What numbers are dressed in, and how often."""
+    suspects: Mapping[str, int] = field(default_factory=dict)
+    """Words that stand for a gap if all others are numbers, and how often each is there."""
 
     @classmethod
     def of_numbers(
@@ -74,6 +93,7 @@ class CellSums:
             plain=known,
             thousands=known,
             decimal_commas=known,
+            european=known,
             truths=known * truths,
             truth_words=known * truths,
             categories=None,
@@ -95,19 +115,24 @@ class CellSums:
             return replace(sums, categories=words, truths=sums.known * truths, unworded=0)
         cells = tidy(column, gaps)
         counted = _Counted.of(cells)
-        known = len(cells) - cells.null_count
-        thousands = counted.fitting(WITH_THOUSANDS)
-        first_odd, odd = _odd(cells) if thousands < known else (None, {})
+        known, suspects = len(cells) - cells.null_count, counted.suspects
+        numbers = counted.undressed
+        thousands, n_suspects = numbers.fitting(WITH_THOUSANDS), sum(suspects.values())
+        first_odd, odd = _odd(cells) if thousands + n_suspects < known else (None, {})
         run, distinct = Run(len(cells), unbroken=False), Distinct(whole=False)
-        if thousands == known:
+        if thousands == known - n_suspects:
             values = floats_of(cells, Writing.THOUSANDS, gaps)
             run, distinct = Run.of(values), Distinct.of(values)
         return cls(
             n_rows=len(cells),
             known=known,
-            plain=counted.fitting(PLAIN),
+            plain=numbers.fitting(PLAIN),
             thousands=thousands,
-            decimal_commas=counted.fitting(WITH_DECIMAL_COMMAS),
+            decimal_commas=numbers.fitting(WITH_DECIMAL_COMMAS),
+            european=numbers.fitting(EUROPEAN),
+            answers=counted.fitting(ANSWERS),
+            dress=counted.dress,
+            suspects=suspects,
             truths=counted.fitting(TRUTHS),
             truth_words=counted.fitting(TRUTH_WORDS),
             dates=counted.fitting(DATES),
@@ -146,20 +171,46 @@ class CellSums:
             self.category or other.category,
             _order(self, other),
             self.unworded + other.unworded,
+            self.european + other.european,
+            self.answers + other.answers,
+            _added(self.dress, other.dress),
+            _added(self.suspects, other.suspects),
         )
+
+    @property
+    def n_values(self) -> int:
+        """How many cells are known, words that may stand for a gap aside."""
+        return self.known - sum(self.suspects.values())
+
+    @property
+    def amounts(self) -> bool:
+        """Whether the cells are dressed as the numbers of one column would be.
+
+        Where most are limits they are categories, such as ``<18`` and ``>65``; percent signs are
+        on all or none, and money is of one currency.
+        """
+        limits = self.dress.get(BELOW, 0) + self.dress.get(ABOVE, 0)
+        alike = self.dress.get(PERCENT, 0) in (0, self.n_values)
+        one_money = sum(sign in self.dress for sign in MONEY) <= 1
+        return limits <= MOSTLY * self.n_values and alike and one_money
 
     @property
     def writing(self) -> Writing | None:
         """How all of the cells are written; None if they are not all numbers."""
-        if self.plain == self.known:
-            return Writing.PLAIN
-        if self.thousands == self.known:
-            return Writing.THOUSANDS
-        if self.decimal_commas == self.known:
-            return Writing.DECIMAL_COMMAS
-        if self.truths == self.known and self.truth_words:
+        if self.truths == self.known and self.truth_words and self.plain < self.known:
             return Writing.TRUTHS
-        return None
+        if self.answers == self.known and self.known:
+            return Writing.ANSWERS
+        n = self.n_values
+        if (not n and self.known) or not self.amounts:
+            return None
+        fits = {
+            Writing.PLAIN: self.plain,
+            Writing.THOUSANDS: self.thousands,
+            Writing.DECIMAL_COMMAS: self.decimal_commas,
+            Writing.DOTS_AND_COMMAS: self.european,
+        }
+        return next((writing for writing, fitting in fits.items() if fitting == n), None)
 
     @property
     def settled(self) -> bool:
@@ -192,6 +243,37 @@ class _Counted:
         fits = compute.match_substring_regex(self.cells, pattern)
         return int(compute.sum(self.counts.filter(fits)).as_py() or 0)
 
+    @property
+    def undressed(self) -> "_Counted":
+        """The cells without what numbers are dressed in."""
+        return _Counted(undressed(self.cells), self.counts)
+
+    @property
+    def dress(self) -> dict[str, int]:
+        """What numbers are dressed in, and how many of them."""
+        if not self.fitting(ANY):
+            return {}
+        numbers = self._those(WITH_NUMBERS, undressed(self.cells))
+        found = {dress: numbers.fitting(pattern) for dress, pattern in DRESSES.items()}
+        return {dress: count for dress, count in found.items() if count}
+
+    def _those(self, pattern: str, like: Any) -> "_Counted":
+        from pyarrow import compute
+
+        fits = compute.match_substring_regex(like, pattern)
+        return _Counted(self.cells.filter(fits), self.counts.filter(fits))
+
+    @property
+    def suspects(self) -> dict[str, int]:
+        """Words that may stand for a gap, and how often each is there."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        words = pa.array(sorted(SUSPECTED_WORDS), pa.string())
+        found = compute.is_in(compute.utf8_lower(self.cells), value_set=words)
+        pairs = zip(self.cells.filter(found), self.counts.filter(found), strict=True)
+        return {word.as_py(): count.as_py() for word, count in pairs}
+
 
 def n_long(column: Any, values: Array) -> int:
     """How many cells of an Arrow column are whole numbers that ``values``, floats, do not hold.
@@ -214,10 +296,17 @@ def _odd(cells: Any) -> tuple[int, dict[str, int]]:
     """The first row that holds no number, and the first few different ones of such cells."""
     from pyarrow import compute
 
-    fits = compute.fill_null(compute.match_substring_regex(cells, WITH_THOUSANDS), True)
+    bare = undressed(without_suspects(cells))
+    fits = compute.fill_null(compute.match_substring_regex(bare, WITH_THOUSANDS), True)
     odd = compute.value_counts(cells.filter(compute.invert(fits)))[:EXAMPLES]
     counted = {one["values"]: one["counts"] for one in odd.to_pylist()}
     return int(compute.index(fits, False).as_py()), counted
+
+
+def _added(ours: Mapping[str, int], theirs: Mapping[str, int]) -> Mapping[str, int]:
+    if not theirs:
+        return ours
+    return {word: ours.get(word, 0) + theirs.get(word, 0) for word in (*ours, *theirs)}
 
 
 def few(cells: Iterable[str]) -> frozenset[str] | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 from decimal import Decimal
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -12,12 +13,17 @@ import numpy as np
 
 from halfseen.rows.arrays import Array
 from halfseen.tables.cells.distinct import LARGEST, Distinct
-from halfseen.tables.cells.gap_words import Gaps
+from halfseen.tables.cells.dressed import BELOW, bare, dresses_of
+from halfseen.tables.cells.gap_words import SUSPECTED_WORDS, Gaps
 from halfseen.tables.cells.run import Run
-from halfseen.tables.cells.sums import EXAMPLES, CellSums, few
+from halfseen.tables.cells.sums import EXAMPLES, WITH_NUMBERS, CellSums, few
 from halfseen.tables.cells.writing import (
+    ANSWERS,
     DATES,
+    EUROPEAN,
+    MARKS,
     PLAIN,
+    TRUE,
     TRUTH_WORDS,
     TRUTHS,
     WITH_DECIMAL_COMMAS,
@@ -31,8 +37,8 @@ FALSE_AND_TRUE = ("False", "True")
 _TRUTH_OF = {word: word.lower().capitalize() for word in ("true", "TRUE", "false", "FALSE")}
 _TRUTH_OF |= {"0": "False", "1": "True"}
 _NO_VALUES = ("NAType", "NaTType")  # of pandas, which is not loaded to find out
-_BEGINNINGS = frozenset("+-.,0123456789iItTfF")
-"""With which a word begins that can be a number, a truth or a date."""
+_BEGINNINGS = frozenset("+-.,0123456789iItTfFyYnN$€£¥₹UEGC(<>≤≥−–‒")
+"""With which a word begins that can be a number, however dressed, a truth or a date."""
 
 
 def word_of(cell: Any, gap_words: frozenset[str]) -> str | None:
@@ -123,28 +129,42 @@ class Words:
 
     def floats(self, writing: Writing) -> Array:
         """The numbers that the words are written for."""
-        mark = "." if writing is Writing.DECIMAL_COMMAS else ""
-        if writing is Writing.TRUTHS:
-            return self.mapped(lambda word: float(_TRUTH_OF.get(word, word) == "True"))
-        return self.mapped(lambda word: float(word.replace(",", mark)))
+        if writing in TRUE:
+            true = re.compile(TRUE[writing]).match
+            return self.mapped(lambda word: float(true(word) is not None))
+        return self.mapped(partial(_value, *MARKS[writing]))
 
     @property
     def sums(self) -> CellSums:
         """How the cells look."""
         counts, known = self.counts, int((self.places >= 0).sum())
         candidates = [i for i, word in enumerate(self.words) if word[:1] in _BEGINNINGS]
+        numbers = {i: bare(self.words[i]) for i in candidates}
+        suspects = {
+            word: int(counts[i])
+            for i, word in enumerate(self.words)
+            if word.lower() in SUSPECTED_WORDS
+        }
 
         def fitting(pattern: str) -> int:
             fits = re.compile(pattern, re.ASCII).match
             return int(sum(counts[i] for i in candidates if fits(self.words[i])))
 
-        thousands = fitting(WITH_THOUSANDS)
+        def reading(pattern: str) -> int:
+            fits = re.compile(pattern, re.ASCII).match
+            return int(sum(counts[i] for i, word in numbers.items() if fits(word)))
+
+        thousands = reading(WITH_THOUSANDS)
         sums = CellSums(
             n_rows=len(self.places),
             known=known,
-            plain=fitting(PLAIN),
+            plain=reading(PLAIN),
             thousands=thousands,
-            decimal_commas=fitting(WITH_DECIMAL_COMMAS),
+            decimal_commas=reading(WITH_DECIMAL_COMMAS),
+            european=reading(EUROPEAN),
+            answers=fitting(ANSWERS),
+            dress=self._dress(numbers),
+            suspects=suspects,
             truths=fitting(TRUTHS),
             truth_words=fitting(TRUTH_WORDS),
             dates=fitting(DATES),
@@ -155,7 +175,17 @@ class Words:
             distinct=Distinct(whole=False),
             long=self.long,
         )
-        return self._of_numbers(sums) if thousands == known else self._odd(sums)
+        whole = thousands == sums.n_values and (thousands or not known)
+        return self._of_numbers(sums) if whole else self._odd(sums)
+
+    def _dress(self, numbers: dict[int, str]) -> dict[str, int]:
+        """What numbers are dressed in, and how many of them."""
+        fits, found = re.compile(WITH_NUMBERS, re.ASCII).match, dict[str, int]()
+        counts = self.counts
+        for i, number in numbers.items():
+            for dress in dresses_of(self.words[i]) if fits(number) else ():
+                found[dress] = found.get(dress, 0) + int(counts[i])
+        return found
 
     def _of_numbers(self, sums: CellSums) -> CellSums:
         values = self.floats(Writing.THOUSANDS)
@@ -164,10 +194,24 @@ class Words:
     def _odd(self, sums: CellSums) -> CellSums:
         """With the first few words that are no numbers."""
         fits, counts = re.compile(WITH_THOUSANDS, re.ASCII).match, self.counts
-        odd = [i for i, word in enumerate(self.words) if not fits(word)]
+        odd = [
+            i
+            for i, word in enumerate(self.words)
+            if not fits(bare(word)) and word.lower() not in SUSPECTED_WORDS
+        ]
         first = int(np.argmax(np.isin(self.places, odd))) if odd else None
         named = {self.words[i]: int(counts[i]) for i in odd[:EXAMPLES]}
         return replace(sums, odd=named, first_odd=first)
+
+
+def _value(thousands: str, decimal: str, word: str) -> float:
+    """The number that a word stands for; NaN if it can only stand for a gap."""
+    if word.lower() in SUSPECTED_WORDS:
+        return np.nan
+    number = bare(word)
+    number = number.replace(thousands, "") if thousands else number
+    value = float(number.replace(decimal, ".") if decimal else number)
+    return value / 2 if BELOW in dresses_of(word) else value
 
 
 def _n_long(cells: Sequence[Any]) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.rows.arrays import Array
+from halfseen.tables.cells.dressed import halved_below, undressed, without_suspects
 from halfseen.tables.cells.gap_words import Gaps
 
 NUMBER = r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))"
@@ -14,8 +15,10 @@ TRUTH = "true|True|TRUE|false|False|FALSE"
 PLAIN = rf"^{NUMBER}$"
 WITH_THOUSANDS = rf"^({NUMBER}|[+-]?\d{{1,3}}(,\d{{3}})+(\.\d+)?)$"
 WITH_DECIMAL_COMMAS = rf"^({NUMBER}|[+-]?\d*,\d+([eE][+-]?\d+)?)$"
+EUROPEAN = r"^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$"
 TRUTHS = f"^({TRUTH}|0|1)$"
 TRUTH_WORDS = f"^({TRUTH})$"
+ANSWERS = "^(?i:yes|no|y|n)$"
 _TIME = r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
 DATES = rf"^(\d{{4}}-\d{{2}}-\d{{2}}([ T]{_TIME} ?(Z|[+-]\d{{2}}:?\d{{2}})?)?|{_TIME})$"
 
@@ -26,17 +29,27 @@ class Writing(Enum):
     PLAIN = "plain"
     THOUSANDS = "thousands"
     DECIMAL_COMMAS = "decimal commas"
+    DOTS_AND_COMMAS = "dots for thousands and decimal commas"
     TRUTHS = "truths"
+    ANSWERS = "answers"
 
     @property
-    def note(self) -> str | None:
-        """What people are told of the commas in it."""
+    def note(self) -> tuple[str, str] | None:
+        """What people are told of it, alone and of several; nothing of what is plain."""
         return _NOTES.get(self)
 
 
-_NOTES = {
+_COMMAS = {
     Writing.THOUSANDS: "were read as thousands separators",
     Writing.DECIMAL_COMMAS: "were read as decimal commas",
+    Writing.DOTS_AND_COMMAS: "were read as decimal commas, and dots as thousands separators",
+}
+_NOTES = {
+    **{
+        writing: (f"commas in it {as_}", f"commas in them {as_}")
+        for writing, as_ in _COMMAS.items()
+    },
+    Writing.ANSWERS: ("yes was read as 1 and no as 0", "yes was read as 1 and no as 0"),
 }
 
 
@@ -48,7 +61,8 @@ def floats_of(column: Any, writing: Writing, gaps: Gaps) -> Array:
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if is_text(column.type):
-        column = _NUMBERS[writing](tidy(column, gaps))
+        cells = without_suspects(tidy(column, gaps))
+        column = halved_below(cells, _NUMBERS[writing](undressed(cells)).cast(pa.float64()))
     if column.type not in (pa.float32(), pa.float64()):
         column = column.cast(pa.float64(), safe=False)  # large integers lose digits, as in NumPy
     return gaps.opened(column.to_numpy(zero_copy_only=False))
@@ -71,27 +85,36 @@ def tidy(column: Any, gaps: Gaps) -> Any:
     return compute.if_else(compute.fill_null(empty, True), pa.scalar(None, pa.string()), cells)
 
 
-def _with(mark: str) -> Any:
+def _without(thousands: str, decimal: str) -> Any:
     def numbers(cells: Any) -> Any:
-        import pyarrow as pa
         from pyarrow import compute
 
-        return compute.replace_substring(cells, ",", mark).cast(pa.float64())
+        bare = compute.replace_substring(cells, thousands, "") if thousands else cells
+        return compute.replace_substring(bare, decimal, ".") if decimal else bare
 
     return numbers
 
 
-def _truths(cells: Any) -> Any:
-    from pyarrow import compute
+def _matching(pattern: str) -> Any:
+    def truths(cells: Any) -> Any:
+        from pyarrow import compute
 
-    return compute.match_substring_regex(cells, "^(?i:true|1)$")
+        return compute.match_substring_regex(cells, pattern)
+
+    return truths
 
 
+MARKS = {
+    Writing.PLAIN: ("", ""),
+    Writing.THOUSANDS: (",", ""),
+    Writing.DECIMAL_COMMAS: ("", ","),
+    Writing.DOTS_AND_COMMAS: (".", ","),
+}
+"""What separates thousands, if anything does, and what stands for the decimal point."""
+TRUE = {Writing.TRUTHS: "^(?i:true|1)$", Writing.ANSWERS: "^(?i:yes|y)$"}
 _NUMBERS = {
-    Writing.PLAIN: _with(""),
-    Writing.THOUSANDS: _with(""),
-    Writing.DECIMAL_COMMAS: _with("."),
-    Writing.TRUTHS: _truths,
+    **{writing: _without(*marks) for writing, marks in MARKS.items()},
+    **{writing: _matching(pattern) for writing, pattern in TRUE.items()},
 }
 
 

@@ -17,3 +17,10 @@ FORMATS: dict[str, Format] = {
     ".npy": NumpyFile(one_array),
     ".npz": NumpyFile(the_table_of_an_archive),
 }
+"""Those that are read some rows at a time."""
+
+ALSO = {".txt": ".tsv", ".txt.gz": ".tsv.gz", ".tab": ".tsv", ".dat": ".csv", ".data": ".csv"}
+"""Other endings of the same formats."""
+
+ENDINGS: dict[str, Format] = FORMATS | {ending: FORMATS[same] for ending, same in ALSO.items()}
+"""All that is read."""

@@ -1,10 +1,12 @@
 """Text files with a value between delimiters, CSV and TSV, plain or gzipped."""
 
+import csv as text_cells
 import gzip
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from io import RawIOBase, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,15 @@ from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.formats.arrow_columns import cells_of, named, pieces_of
 from halfseen.tables.formats.encoding import UTF_8, encoding_of
 from halfseen.tables.formats.format import Field, Header, Look, Part, Reading, reading
+from halfseen.tables.formats.text_frame import (
+    COMMENTS,
+    FEWEST_LINES,
+    LOOKED_AT,
+    SPACES,
+    Given,
+    TextFrame,
+    framed,
+)
 
 FEWEST_BYTES = 1 << 20
 """Of text parsed at a time: a row must not be longer."""
@@ -22,7 +33,6 @@ FEWEST_BYTES = 1 << 20
 BYTES_AN_ENTRY = 2
 """Of text at the least: a digit and a delimiter."""
 
-DELIMITERS = ",;\t|"
 PADDED = r"^[+-]?0\d"
 
 
@@ -34,21 +44,23 @@ class Delimited:
     with whole numbers and go on with fractions, words or gaps.
     """
 
-    delimiter: str  # that the name of the file says; what its first line says counts more
+    delimiter: str  # that the name of the file says; what its lines say counts more
     compression: str | None = None
+    given: Given = Given()  # noqa: RUF009 - immutable
 
     def header(self, file: Path) -> Header:
         """The columns of a file."""
         with reading(file, lambda: "its first line"):
-            head = self._first_line(file)
-        if not head:
+            frame = self._frame(file)
+        if frame is None:
             raise DataError(
                 f"{file.name} cannot be read at its first line: {file.name} is empty. Give a "
                 "table with a line of column names."
             )
         names = [name for name, _ in self._begins(file, None, Gaps())]
         fields = tuple(Field(named(name, i), name) for i, name in enumerate(names))
-        return Header(fields, encoding=self._encoding(file))
+        told = tuple(f"{file.name} {note}." for note in frame.notes)
+        return Header(fields, encoding=self._encoding(file), notes=told)
 
     def look(self, file: Path, header: Header, stored: tuple[str, ...], gaps: Gaps) -> Look:
         """How the cells of some columns are written, by all rows."""
@@ -157,7 +169,8 @@ class Delimited:
             return [(field.name, field.type) for field in batches.schema]
 
     def _remedy(self, file: Path) -> str:
-        delimiter = self._delimiter(self._first_line(file))
+        frame = self._frame(file)
+        delimiter = self.delimiter if frame is None else frame.delimiter
         return (
             "Check that every line has as many cells as the first, separated by "
             f"{delimiter!r}, write the file again, or leave it out."
@@ -182,7 +195,7 @@ class Delimited:
         kinds: dict[str, Any] | None = None,
         gaps: Gaps = Gaps(),  # noqa: B008 - immutable
     ) -> Iterator[Any]:
-        from pyarrow import csv, input_stream
+        from pyarrow import csv
 
         convert = csv.ConvertOptions(
             column_types={name: kind for name, kind in (kinds or {}).items() if kind is not None},
@@ -190,35 +203,106 @@ class Delimited:
             strings_can_be_null=True,
             null_values=list(gaps.words),
         )
+        frame = self._frame(file) or TextFrame(self.delimiter)
         # One thread is no slower here, and knows the line of an error.
-        read = csv.ReadOptions(block_size=n_bytes, use_threads=False, encoding=self._encoding(file))
+        read = csv.ReadOptions(
+            block_size=n_bytes,
+            use_threads=False,
+            encoding=UTF_8 if frame.squeezed else self._encoding(file),
+            skip_rows=0 if frame.squeezed else frame.skip,
+            skip_rows_after_names=int(frame.units),
+            column_names=frame.names,
+        )
         parse = csv.ParseOptions(
-            delimiter=self._delimiter(self._first_line(file)), newlines_in_values=True
+            delimiter="\t" if frame.squeezed else frame.delimiter,
+            newlines_in_values=True,
+            invalid_row_handler=_comments_aside,
         )
         with (
-            input_stream(str(file), compression=self.compression) as stream,
+            self._stream(file, frame) as stream,
             csv.open_csv(stream, read, parse, convert) as batches,
         ):
             yield batches
 
-    def _first_line(self, file: Path) -> str:
+    @contextmanager
+    def _stream(self, file: Path, frame: TextFrame) -> Iterator[Any]:
+        """The bytes of a file; of one with several spaces between cells, with tabs instead."""
+        from pyarrow import PythonFile, input_stream
+
+        if not frame.squeezed:
+            with input_stream(str(file), compression=self.compression) as stream:
+                yield stream
+            return
+        with self._text(file) as text:
+            for _ in range(frame.skip):
+                text.readline()
+            yield PythonFile(_Squeezed(text), mode="r")
+
+    def _text(self, file: Path) -> Any:
         encoding = self._encoding(file)
         encoding = "utf-8-sig" if encoding == UTF_8 else encoding
-        with self._opener(file, "rt", encoding=encoding, errors="replace") as text:
-            return str(text.readline(FEWEST_BYTES))
+        return self._opener(file, "rt", encoding=encoding, errors="replace")
+
+    def _lines(self, file: Path) -> list[str]:
+        """The first lines of a file."""
+        lines: list[str] = []
+        with self._text(file) as text:
+            n_signs = 0
+            while n_signs < LOOKED_AT or len(lines) < FEWEST_LINES:
+                line = text.readline(FEWEST_BYTES)
+                if not line:
+                    break
+                lines.append(line.rstrip("\n"))
+                n_signs += len(line)
+        return lines
+
+    def _frame(self, file: Path) -> TextFrame | None:
+        """Where the table is in a file; None if it is empty."""
+        status = file.stat()
+        return _frame_of(self, file, status.st_size, status.st_mtime_ns)
 
     @property
     def _opener(self) -> Any:
         return gzip.open if self.compression == "gzip" else open
 
     def _encoding(self, file: Path) -> str:
-        return encoding_of(file, self._opener)
+        return self.given.encoding or encoding_of(file, self._opener)
 
-    def _delimiter(self, head: str) -> str:
-        """The one that the line of names holds most of, outside of quotes.
 
-        >>> Delimited(",")._delimiter('age;"lactate, venous, early";pulse')
-        ';'
-        """
-        bare = re.sub(r'"[^"]*"', "", head)
-        return max(self.delimiter + DELIMITERS, key=bare.count)
+@lru_cache(maxsize=64)
+def _frame_of(format: Delimited, file: Path, size: int, changed: int) -> TextFrame | None:
+    lines = format._lines(file)
+    return framed(lines, format.delimiter, format.given) if lines else None
+
+
+def _comments_aside(row: Any) -> str:
+    """Lines of another length are refused, unless they are comments."""
+    return "skip" if (row.text or "").startswith(COMMENTS) else "error"
+
+
+class _Squeezed(RawIOBase):
+    """Lines whose cells are apart by spaces as bytes of lines whose cells are apart by tabs."""
+
+    def __init__(self, text: Any):
+        self._rows = text_cells.reader(
+            (line.strip() for line in text), delimiter=SPACES, skipinitialspace=True
+        )
+        self._waiting = b""
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        """The next bytes, as many if there are."""
+        size = -1 if size is None else size
+        while size < 0 or len(self._waiting) < size:
+            row = next(self._rows, None)
+            if row is None:
+                break
+            line = StringIO()
+            text_cells.writer(line, delimiter="\t", lineterminator="\n").writerow(row)
+            self._waiting += line.getvalue().encode() if row else b""
+        taken = self._waiting if size < 0 else self._waiting[:size]
+        self._waiting = self._waiting[len(taken) :]
+        return taken

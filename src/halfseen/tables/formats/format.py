@@ -29,6 +29,7 @@ class Header(NamedTuple):
     aside: frozenset[str] = frozenset()  # an index stored with a table: not one of its features
     named: bool = True  # or numbered
     encoding: str = UTF_8  # of text
+    notes: tuple[str, ...] = ()  # what is to be said of how the table was found in the file
 
     @property
     def names(self) -> tuple[str, ...]:

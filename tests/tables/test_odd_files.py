@@ -1,0 +1,220 @@
+"""Files as people have them: each is read as a person would expect, or refused with a remedy."""
+
+import csv
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from halfseen import Files
+from halfseen.rows.errors import DataError
+from halfseen.tables.cells.gap_words import Gaps
+from halfseen.tables.cells.sums import CellSums
+from halfseen.tables.cells.words import Words
+from halfseen.tables.cells.writing import floats_of
+from halfseen.tables.door import open_source, rows_of
+from halfseen.tables.found_coding import Seen, coded
+
+GAP = np.nan
+AGES, PULSES = [61.5, 40.0, 39.0, 52.25], [80.0, 72.0, 71.0, 90.0]
+
+
+@dataclass(frozen=True)
+class Odd:
+    """A file, and what a person would expect to be read of it."""
+
+    name: str
+    content: str | bytes
+    columns: dict[str, list[float]]  # of numbers, by name
+    told: tuple[str, ...] = ()  # what must be said of it
+    given: dict[str, object] = field(default_factory=dict)  # what is said of it to the reader
+
+
+def cells(line, expected, *told):
+    """A column of the four cells of a line, beside the pulse."""
+    values = next(csv.reader([line]))
+    rows = "".join(f'"{value}",{pulse:g}\n' for value, pulse in zip(values, PULSES, strict=True))
+    return Odd("t.csv", "odd,pulse\n" + rows, {"odd": expected, "pulse": PULSES}, told)
+
+
+TWO = {"age": AGES, "pulse": PULSES}
+ROWS = "61.5,80\n40,72\n39,71\n52.25,90\n"
+ODD = {
+    "a title and an empty line": Odd(
+        "t.csv",
+        "Ward 3, since 2019\n\nage,pulse\n" + ROWS,
+        TWO,
+        ("t.csv begins with 2 lines before its table, which were left out.",),
+    ),
+    "a title that a spreadsheet filled up": Odd(
+        "t.csv",
+        "Ward 3;;\n;;\nage;pulse;bed\n61,5;80;7\n40;72;1\n39;71;9\n52,25;90;4\n",
+        TWO | {"bed": [7, 1, 9, 4]},
+        ("t.csv begins with 2 lines before its table, which were left out.",),
+    ),
+    "comments before and within": Odd(
+        "t.csv",
+        "# made by hand\nage,pulse\n61.5,80\n# a break, of, a day\n40,72\n39,71\n52.25,90\n",
+        TWO,
+        ("t.csv begins with 1 line before its table, which was left out.",),
+    ),
+    "names in a comment, as NumPy writes them": Odd(
+        "t.txt", "# age pulse\n61.5 80\n40 72\n39 71\n52.25 90\n", TWO
+    ),
+    "no names": Odd(
+        "t.data",
+        "61.5,80,setosa\n40,72,setosa\n39,71,virginica\n52.25,90,setosa\n",
+        {"column 1": AGES, "column 2": PULSES},
+        ("has no line of names, so columns are called 'column 1' to 'column 3'",),
+    ),
+    "no names, and gaps in the first row": Odd(
+        "t.csv",
+        "?,80\n40,72\n39,71\n52.25,90\n",
+        {"column 1": [GAP, 40, 39, 52.25], "column 2": PULSES},
+        ("has no line of names",),
+    ),
+    "names that are years": Odd(
+        "t.csv", "land,2001,2002\nA,1,2\nB,3,5\nC,5,4\n", {"2001": [1, 3, 5], "2002": [2, 5, 4]}
+    ),
+    "units below the names": Odd(
+        "t.csv",
+        "age,pulse\nyears,bpm\n" + ROWS,
+        TWO,
+        ("t.csv has units or remarks in line 2, which was left out.",),
+    ),
+    "what R's write.table writes": Odd(
+        "t.txt",
+        '"age" "pulse"\n"a" 61.5 80\n"b" 40 72\n"c" 39 71\n"d" 52.25 90\n',
+        TWO,
+    ),
+    "cells apart by many spaces": Odd(
+        "t.dat",
+        '  61.5    80  "a b"\n  40.0    72  "c"\n   39     71  "a b"\n  52.25   90  "c"\n',
+        {"column 1": AGES, "column 2": PULSES},
+    ),
+    "Excel's line that names the delimiter": Odd(
+        "t.csv", "sep=;\nage;pulse\n61,5;80\n40;72\n39;71\n52,25;90\n", TWO
+    ),
+    "tabs, whatever the ending": Odd("t.csv", "age\tpulse\n" + ROWS.replace(",", "\t"), TWO),
+    "line ends of old": Odd("t.csv", ("age,pulse\n" + ROWS).replace("\n", "\r"), TWO),
+    "line ends of Windows, and none at the end": Odd(
+        "t.csv", ("age,pulse\n" + ROWS).replace("\n", "\r\n").strip(), TWO
+    ),
+    "UTF-16": Odd(
+        "t.csv",
+        ("größe,pulse\n" + ROWS).encode("utf-16"),
+        {"größe": AGES, "pulse": PULSES},
+        ("t.csv is not UTF-8 and was read as UTF-16.",),
+    ),
+    "Latin-1": Odd(
+        "t.csv",
+        ("größe,pulse\n" + ROWS).encode("latin-1"),
+        {"größe": AGES, "pulse": PULSES},
+        ("t.csv is not UTF-8 and was read as Windows-1252 (Latin-1).",),
+    ),
+    "percents": cells("12%,7.5%,30 %,1%", [12, 7.5, 30, 1], "percent signs were left out"),
+    "money": cells('"$1,234",$5,-$7.50,12', [1234, 5, -7.5, 12], "$ was left out"),
+    "money in euros": cells("5 €,7 €,1 €,9 €", [5, 7, 1, 9], "€ was left out"),
+    "losses in parentheses": cells(
+        '(432),"(1,200)",5,7', [-432, -1200, 5, 7], "2 values in parentheses were read as negative"
+    ),
+    "values below a limit": cells(
+        "<0.5,3,<0.5,7",
+        [0.25, 3, 0.25, 7],
+        "2 values given as below a limit (<) were read as half of it",
+    ),
+    "values above a limit": cells(
+        "2,>250,3,7", [2, 250, 3, 7], "1 value given as above a limit (>) was read as the limit"
+    ),
+    "dashes for gaps": cells("-,1.5,-,2", [GAP, 1.5, GAP, 2], "'-' was read as a gap, in 2 cells"),
+    "words for gaps": cells(
+        "unknown,1.5,2,Not done",
+        [GAP, 1.5, 2, GAP],
+        "'unknown' was read as a gap, in 1 cell; 'Not done' was read as a gap, in 1 cell",
+    ),
+    "errors of spreadsheets": cells("#DIV/0!,1.5,3,2", [GAP, 1.5, 3, 2], "'#DIV/0!' was read as"),
+    "question marks": cells("?,1.5,3,2", [GAP, 1.5, 3, 2]),
+    "dots": cells(".,1.5,3,2", [GAP, 1.5, 3, 2]),
+    "yes and no": cells("yes,no,,Yes", [1, 0, GAP, 1], "yes was read as 1 and no as 0"),
+    "y and n": cells("Y,N,N,Y", [1, 0, 0, 1], "yes was read as 1 and no as 0"),
+    "true and false": cells("TRUE,false,,true", [1, 0, GAP, 1]),
+    "dots for thousands": cells(
+        '"1.234,5",12,"7,25","1.000"', [1234.5, 12, 7.25, 1000], "dots as thousands separators"
+    ),
+    "spaces for thousands": cells("1 234,12,1 000 000,7", [1234, 12, 1e6, 7]),
+    "apostrophes for thousands": cells("1'234,12,1'000'000.5,7", [1234, 12, 1000000.5, 7]),
+    "a minus of typographers": cells("−5,3,−1.5,2", [-5, 3, -1.5, 2]),
+    "exponents": cells("1e3,2E-1,3,4", [1000, 0.2, 3, 4]),
+    "names with commas": Odd(
+        "t.csv", '"lactate, venous",pulse\n' + ROWS, {"lactate, venous": AGES, "pulse": PULSES}
+    ),
+}
+
+
+def read(odd, tmp_path):
+    path = tmp_path / odd.name
+    path.write_bytes(odd.content if isinstance(odd.content, bytes) else odd.content.encode())
+    files = Files(path, **odd.given)
+    source = open_source(files)
+    rows = rows_of(files, source)
+    parts = rows.accumulate(lambda block: [np.where(block.observed, block.values, np.nan)])
+    told = [*source.notes, *(str(column.sentence) for column in source.columns if column.sentence)]
+    return rows.names, np.concatenate(parts), told
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_odd_files_are_read_as_a_person_would_expect(case, tmp_path):
+    odd = ODD[case]
+    names, table, told = read(odd, tmp_path)
+    assert names == tuple(odd.columns)
+    np.testing.assert_allclose(table.T, list(odd.columns.values()), rtol=1e-12)
+    for sentence in odd.told:
+        assert any(sentence in one for one in told), told
+
+
+COLUMNS = {case: next(iter(odd.columns)) for case, odd in ODD.items() if odd.name == "t.csv"}
+
+
+@pytest.mark.parametrize("case", [case for case, name in COLUMNS.items() if name == "odd"])
+def test_cells_in_memory_are_read_as_those_of_files(case):
+    words = [row[0] for row in csv.reader(ODD[case].content.splitlines()[1:])]
+    ours, theirs = Words.of(words, Gaps()), CellSums.of_text(pa.array(words), Gaps())
+    for name in ("known", "plain", "thousands", "european", "answers", "dress", "suspects", "odd"):
+        there = getattr(theirs, name)
+        assert getattr(ours.sums, name) == there or theirs.as_they_stand, name
+    assert ours.sums.writing is theirs.writing
+    np.testing.assert_array_equal(
+        ours.floats(ours.sums.writing), floats_of(pa.array(words), theirs.writing, Gaps())
+    )
+
+
+WORDS = {
+    "ages as ranges": (["<18", "18-65", ">65"] * 10, ("18-65", "<18", ">65")),
+    "incomes of two kinds": (["<=50K", ">50K"] * 10, ("<=50K", ">50K")),
+    "nothing but limits": (["<1", ">5"] * 10, ("<1", ">5")),
+    "answers": (["yes", "no"] * 10, ("no", "yes")),
+    "words for nothing": (["none", "some"] * 10, ("none", "some")),
+}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_words_stay_categories_whatever_signs_they_have(case):
+    words, labels = WORDS[case]
+    for cells in (Words.of(words, Gaps()).sums, CellSums.of_text(pa.array(words), Gaps())):
+        assert coded("x", Seen(cells)).labels == labels
+
+
+REFUSED = {
+    "a row that is longer": ("t.csv", "age,pulse\n1,2\n3,4,5\n6,7\n", "as many cells as the first"),
+    "nothing at all": ("t.csv", "", "is empty. Give a table with a line of column names"),
+    "two columns of one name": ("t.csv", "age,age\n1,2\n3,4\n", "Give each its own name"),
+    "a kind that is not known": ("t.docx", "age,pulse\n" + ROWS, "is of no kind that is known"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_read_is_refused_with_a_remedy(case, tmp_path):
+    name, content, remedy = REFUSED[case]
+    with pytest.raises((DataError, ValueError), match=remedy):
+        read(Odd(name, content, {}), tmp_path)
