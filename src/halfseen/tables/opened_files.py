@@ -42,6 +42,8 @@ def open_files(
         files = tuple(OneFile(path, stamp_of(path), format.header(path)) for path in paths)
         return _opened(given, files, format, kinds, coding)
     except ModuleNotFoundError as missing:
+        if "pip install" in str(missing):
+            raise
         raise ModuleNotFoundError(
             "Reading files needs pyarrow. Install it with: pip install 'halfseen[io]'"
         ) from missing

@@ -35,6 +35,7 @@ class Given:
     header: bool | None = None  # whether there is a line of names; None: it is found out
     skip: int | None = None  # lines before the table
     encoding: str | None = None
+    table: str | None = None  # which one, of several: a sheet, a data frame, a name in a database
 
 
 class TextFrame(NamedTuple):
@@ -71,9 +72,20 @@ def framed(lines: list[str], usual: str, given: Given) -> TextFrame:
     rest = lines[skip:]
     asked = said or usual
     block = _found(rest, asked, given.skip is not None, only=said)
-    before = skip + block.start
     squeezed = block.delimiter == SPACES and _irregular(rest[block.start :])
-    frame = TextFrame(block.delimiter, squeezed, before)
+    frame = TextFrame(block.delimiter, squeezed, skip + block.start)
+    return _named(frame, block, rest, given)
+
+
+def framed_cells(rows: list[list[str]], given: Given) -> TextFrame:
+    """Where the table is among the rows of a sheet."""
+    skip = given.skip or 0
+    block = _block_of(rows[skip:], "", given.skip is not None)
+    return _named(TextFrame("", skip=skip + block.start), block, [], given)
+
+
+def _named(frame: TextFrame, block: _Block, rest: list[str], given: Given) -> TextFrame:
+    """The table, with what its columns are called."""
     if given.header is False or (given.header is None and _no_names(block)):
         names = _commented(rest, block)
         if names is not None:
@@ -83,9 +95,9 @@ def framed(lines: list[str], usual: str, given: Given) -> TextFrame:
         return frame._replace(names=names, notes=(*_left_out(block.start), *numbered))
     if _without_name_of_rows(block):
         names = ("row names", *_line(block, 0))
-        return frame._replace(skip=before + 1, names=names, notes=_left_out(block.start))
+        return frame._replace(skip=frame.skip + 1, names=names, notes=_left_out(block.start))
     if given.header is None and _units(block):
-        units = f"has units or remarks in line {before + 2}, which was left out"
+        units = f"has units or remarks in line {frame.skip + 2}, which was left out"
         return frame._replace(units=True, notes=(*_left_out(block.start), units))
     return frame._replace(notes=_left_out(block.start))
 
@@ -127,7 +139,10 @@ def _found(lines: list[str], usual: str, placed: bool, only: str | None) -> _Blo
 
 
 def _block(lines: list[str], delimiter: str, placed: bool) -> _Block:
-    rows = [_cells(line, delimiter) for line in _whole(lines)]
+    return _block_of([_cells(line, delimiter) for line in _whole(lines)], delimiter, placed)
+
+
+def _block_of(rows: list[list[str]], delimiter: str, placed: bool) -> _Block:
     widths = Counter(len(row) for row in rows if any(row))
     if not widths:
         return _Block(delimiter, 0, 1, rows)
@@ -248,7 +263,7 @@ def _in_turn(names: list[str]) -> bool:
 
 def _commented(lines: list[str], block: _Block) -> tuple[str, ...] | None:
     """The names in the last comment before the table, if it has as many."""
-    before = lines[block.start - 1] if block.start else ""
+    before = lines[block.start - 1] if block.start and lines else ""
     mark = next((mark for mark in COMMENTS if before.startswith(mark)), None)
     if mark is None:
         return None
