@@ -9,6 +9,7 @@ from halfseen.method.model import Abilities, About
 from halfseen.models.latent_class.chances import chances
 from halfseen.models.latent_class.dependence import Dependence, dependence
 from halfseen.models.latent_class.explanation import Explanation, explained
+from halfseen.models.latent_class.said_twice import said_twice
 from halfseen.models.latent_class.surprisal import surprisals
 from halfseen.models.latent_class.telling_gaps import telling_gaps
 from halfseen.structures.one_class import Centred, OneClass, anything
@@ -224,7 +225,7 @@ class LatentClass(Estimator):
             max_iter=self.max_iter,
             axes={},
             check=anything,
-            own_checks=(telling_gaps,),
+            own_checks=(telling_gaps, said_twice),
             by_moments=by_items,
             pictured=as_classes,
         )

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from halfseen.doubt.agreement import adjusted_rand
 from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
 from halfseen.doubt.cross_scores import of_models_not_kept
 from halfseen.doubt.few_rows import few_rows
 from halfseen.method.fit import fit_rows
+from halfseen.models.latent_class.changed_labels import ChangedLabels
 from halfseen.moments.survey import survey
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.gathered import gathered
@@ -37,15 +37,16 @@ def telling_gaps(case: Case) -> Iterator[Concern]:
     telling = np.flatnonzero(_telling(case))
     if not len(telling):
         return
-    agreement, moved = _compared(case)
-    if agreement >= SAME:
+    changed = _compared(case)
+    if changed.agreement >= SAME:
         return
     names = list(np.array(fitted.own_names, dtype=object)[fitted.kept])
     yield Concern(
         "telling_gaps",
         f"How often {quoted(names, telling)} {'is' if len(telling) == 1 else 'are'} known differs "
         f"between the {case.components}. If gaps are let to tell of them (gaps='informative'), "
-        f"{percent(moved)} of rows change theirs. Compare both, and ask why cells are missing.",
+        f"{percent(changed.moved)} of rows change theirs. Compare both, and ask why cells are "
+        "missing.",
     )
 
 
@@ -70,8 +71,8 @@ def _telling(case: Case) -> Mask:
     return found
 
 
-def _compared(case: Case) -> tuple[float, float]:
-    """The agreement of classes learned both ways, and the share of rows that change theirs."""
+def _compared(case: Case) -> ChangedLabels:
+    """Classes learned both ways."""
     fitted: Any = case.fitted
     few = few_rows(case.rows, case.bins, MOST_ROWS)
     seen = survey(few.rows, fitted.settings.complete_above)
@@ -85,7 +86,4 @@ def _compared(case: Case) -> tuple[float, float]:
         part = few.rows.select(seen.kept)
         hidden = gathered(part, partial(model.hidden, parameters=fit.parameters))
         given.append(hidden.argmax(axis=1))
-    table = np.zeros((max(given[0]) + 1, max(given[1]) + 1))
-    np.add.at(table, (given[0], given[1]), 1.0)
-    kept = table.max(axis=1).sum() / table.sum()
-    return adjusted_rand(table), float(1 - kept)
+    return ChangedLabels.of(*given)
