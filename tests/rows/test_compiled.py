@@ -1,14 +1,18 @@
 """Compiled functions work wherever they are installed."""
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
+import cloudpickle
+import numpy as np
 import pytest
 
 import halfseen
 from halfseen.rows import compiled
+from halfseen.rows.block import _observed
 from halfseen.rows.compiled import njit
 
 SOURCES = Path(halfseen.__file__).parent
@@ -101,6 +105,51 @@ def test_without_room_for_code_there_is_a_sentence_and_what_is_loaded_works_on(c
         doubled(0.5)
     monkeypatch.undo()
     assert doubled(0.5) == 1.0
+
+
+def test_arrays_that_are_read_only_need_no_other_code():
+    @njit(cache=False)
+    def add_twice(x, out):
+        out[0] += 2 * x[0]
+
+    x, out = np.ones(1), np.zeros(1)
+    x.flags.writeable = False
+    for _ in range(3):
+        add_twice(x, out)
+    add_twice(np.ones(1), out)
+    add_twice(np.ones(4)[::2], out)  # of another layout
+    assert out[0] == 10
+    assert len(add_twice.signatures) == 2
+
+
+TABLE = np.arange(3.0)
+
+
+def test_constant_arrays_may_be_handed_on():
+    @njit(cache=False)
+    def last(x):
+        return x[-1]
+
+    @njit(cache=False)
+    def times_last(x):
+        return x[0] * last(TABLE)
+
+    assert times_last(np.full(1, 2.0)) == 4
+
+
+@pytest.mark.parametrize("sender", [pickle, cloudpickle])
+def test_another_process_finds_a_function_where_it_is_written(sender):
+    sent = sender.dumps(_observed)
+    assert len(sent) < 200
+    assert sender.loads(sent) is _observed
+
+
+def test_a_function_within_another_is_sent_as_numba_does():
+    @njit(cache=False)
+    def doubled(x):
+        return 2 * x
+
+    assert cloudpickle.loads(cloudpickle.dumps(doubled))(4) == 8
 
 
 LITTLE = """

@@ -2,14 +2,22 @@
 
 Where there is none, as in a read-only installation without a home, or where the disk is full, they
 are compiled anew in every process: slower, and the same numbers.
+
+Numba compiles a function again for arrays that may not be written to, as those of a model are once
+it is learned. Functions here write only to arrays that are made for it, so that the code is the
+same: it is made once for both. And a function that Numba sends to another process, as Dask does,
+forgets its cache and is compiled there in every process: here it is sent by its name.
 """
 
 import mmap
 import pickle
+import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,24 +39,27 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[F], F]:
         except (RuntimeError, OSError):  # no folder for it can be written to
             return _without_cache(function, options)
         _forgive(kept)
-        return _with_room(kept)
+        return _prepared(kept)
 
     return compiled
 
 
 def _without_cache(function: F, options: dict[str, Any]) -> F:
     plain: F = numba.njit(**options)(function)
-    return _with_room(plain)
+    return _prepared(plain)
 
 
-def _with_room(function: F) -> F:
-    """Have a function say that there is no memory for its code before LLVM ends the process.
+def _prepared(function: F) -> F:
+    """A function as it is used here. Costs nothing but once for each type of arguments."""
+    if hasattr(function, "compile"):  # else Numba was told to compile nothing
+        _with_room(function)
+        _whether_read_only_or_not(function)
+        _sent_by_name(function)
+    return function
 
-    Costs nothing but where code is loaded or made: once for each type of arguments.
-    """
-    dispatcher: Any = function
-    if not hasattr(dispatcher, "compile"):  # Numba was told to compile nothing
-        return function
+
+def _with_room(dispatcher: Any) -> None:
+    """Have a function say that there is no memory for its code before LLVM ends the process."""
     compiled = dispatcher.compile
 
     def with_room(*given: Any, **named: Any) -> Any:
@@ -56,7 +67,47 @@ def _with_room(function: F) -> F:
         return compiled(*given, **named)
 
     dispatcher.compile = with_room
-    return function
+
+
+def _whether_read_only_or_not(dispatcher: Any) -> None:
+    """Have a function called with arrays that are read-only use the code for others."""
+    compiled_for = dispatcher._compile_for_args
+
+    def for_either(*values: Any) -> Any:
+        if not any(map(_read_only, values)):
+            return compiled_for(*values)
+        kinds = [dispatcher.typeof_pyval(value) for value in values]
+        code = dispatcher.compile(
+            tuple(
+                kind.copy(readonly=False) if _read_only(value) else kind
+                for kind, value in zip(kinds, values, strict=True)
+            )
+        )
+        dispatcher._insert([kind._code for kind in kinds], code, False)  # the next call finds it
+        return code
+
+    dispatcher._compile_for_args = for_either
+
+
+def _read_only(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and not value.flags.writeable
+
+
+def _sent_by_name(dispatcher: Any) -> None:
+    """Have a function be found by other processes where it is written, with its cache."""
+    home, name = dispatcher.__module__, dispatcher.__qualname__
+    as_numba_does = dispatcher.__reduce_ex__
+
+    def reduced(protocol: Any) -> Any:
+        if getattr(sys.modules.get(home), name, None) is dispatcher:
+            return _found, (home, name)
+        return as_numba_does(protocol)  # within another function
+
+    dispatcher.__reduce_ex__ = reduced
+
+
+def _found(home: str, name: str) -> Any:
+    return getattr(import_module(home), name)
 
 
 def check_room() -> None:

@@ -108,7 +108,8 @@ def _mode(
     near = 0.02 / math.sqrt(1 + counts.sum())  # a small part of the narrowest spread
     for _ in range(MOST_CLIMBED):
         # α_k r_k = c_k + Σ_d x_d φ_dk at the mode: iterate it, and it climbs.
-        new[:] = prior
+        for c in range(k):
+            new[c] = prior[c]
         precision[:] = 0.0
         for entry in range(len(counts)):
             rate = 1e-300
@@ -123,7 +124,8 @@ def _mode(
                     precision[a, b] += counts[entry] * share[a] * share[b]
         new /= rates
         change = np.abs(np.log(new / loading)).max()
-        loading[:] = new
+        for c in range(k):
+            loading[c] = new[c]
         if change < near:
             break
     # Wild counts hide a weak prior by rounding; what is drawn is weighed by how it was drawn.
@@ -271,7 +273,8 @@ def _sample(
                 log_weights[n_draws] = (
                     _log_joint(u, features, counts, topics, prior, rates) - proposal
                 )
-                loadings[n_draws] = np.exp(u)
+                for c in range(k):
+                    loadings[n_draws, c] = math.exp(u[c])
                 n_draws += 1
             highest = log_weights[:n_draws].max()
             weights = np.exp(log_weights[:n_draws] - highest)
@@ -288,4 +291,5 @@ def _sample(
         cumulative = np.cumsum(weights)
         for m in range(n_wanted):
             chosen = np.searchsorted(cumulative, chances[row, m] * cumulative[-1])
-            wanted[row, m] = loadings[min(chosen, n_draws - 1)]
+            for c in range(k):
+                wanted[row, m, c] = loadings[min(chosen, n_draws - 1), c]

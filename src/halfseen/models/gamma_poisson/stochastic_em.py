@@ -136,7 +136,9 @@ class Chains:
         seed = np.random.SeedSequence([self.seed, number]).generate_state(1, np.uint64)[0]
 
         def step(block: Block, loadings: Array) -> tuple[SplitSums, Array]:
-            exposure = parameters.rate + block.presence().onto(parameters.topics.T)
+            exposure = np.ascontiguousarray(
+                parameters.rate + block.presence().onto(parameters.topics.T)
+            )
             weights = np.ones(len(loadings)) if block.weights is None else block.weights
             counts, topics = block.nonzeros(), np.ascontiguousarray(parameters.topics.T)
             split, k = np.zeros(topics.shape), topics.shape[1]
@@ -246,7 +248,8 @@ def _sweep(
     share, shape = np.empty(k), np.empty(k)
     for row in range(n_rows):
         row_random.start(state, seed, first + row)
-        shape[:] = prior
+        for c in range(k):
+            shape[c] = prior[c]
         for entry in range(starts[row], starts[row + 1]):
             feature, count = features[entry], counts[entry]
             total = 1e-300

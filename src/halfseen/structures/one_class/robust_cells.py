@@ -86,7 +86,7 @@ def expectation(
     (k, n); ``shares`` (k, n) are then where each row's own are put, times its weight.
     """
     values, observed = _by_feature(block, cells)
-    weights = np.ones(len(block)) if block.weights is None else block.weights
+    weights = np.ones(len(block)) if block.weights is None else np.ascontiguousarray(block.weights)
     k, d = cells.centres.shape
     sums = np.zeros((5, k, d))
     share = np.zeros(k)
