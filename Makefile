@@ -6,7 +6,7 @@ BIN := .venv/bin
 # compile all of them again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test tests lint attack clean
+.PHONY: demo test tests lint docs attack clean
 
 demo: .venv/demo.stamp
 	$(BIN)/halfseen demo --force
@@ -21,10 +21,15 @@ tests: .venv/test.stamp
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: .venv/test.stamp
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The site, in docs/_build/html. Examples that have not changed are not run again.
+docs: .venv/docs.stamp
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -n -q docs docs/_build/html
+	@echo "Site: docs/_build/html/index.html"
 
 # Hours on two cores; ATTACK="files --number 5000" for some of it.
 attack: .venv/test.stamp
@@ -42,5 +47,10 @@ attack: .venv/test.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch .venv/demo.stamp $@
 
+.venv/docs.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	touch .venv/demo.stamp $@
+
 clean:
+	rm -rf docs/_build docs/api docs/api.md docs/gallery docs/project
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -9,7 +9,7 @@ from halfseen.store.model_file import read
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The fitted model that :meth:`save` wrote to ``path``.
+    """The fitted model that ``save`` wrote to ``path``.
 
     It predicts, transforms, scores and imputes as the model that was saved does, to the last bit.
     Loading runs no code from the file. A file that was altered, cut short or written by a later
@@ -17,7 +17,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     A loaded model takes the columns of a data frame by name, in whatever order they stand; a model
     that was just fitted insists on their order, as scikit-learn does. What
-    :meth:`set_output` was told is not stored.
+    ``set_output`` was told is not stored.
 
     Examples
     --------
