@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -182,6 +183,14 @@ def test_every_public_name_is_in_the_api_reference():
 def test_every_verb_of_an_estimator_is_in_its_reference(name):
     methods = set(extension("public_names").own_methods("halfseen", name))
     assert {"fit", "score", "impute", "sample", "intervals", "concerns", "report"} <= methods
+    assert ("predict" in methods) == hasattr(getattr(halfseen, name)(), "predict")
+    assert "case" not in methods  # which is for other rooms of the library
+
+
+def test_every_extra_is_on_the_page_of_installation():
+    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
+    named = set(re.findall(r"^\| `(\w+)` \|", text_of(DOCS / "installation.md"), re.MULTILINE))
+    assert named == set(project["optional-dependencies"])
 
 
 def test_there_are_examples_enough():

@@ -31,6 +31,10 @@ MODULES = {
 }
 
 
+INNER = {"candidate", "case", "checked", "fitted", "hidden", "learns"}
+"""What other rooms of the library ask of estimators, and nobody else should."""
+
+
 def public() -> list[str]:
     """All public names of the package."""
     return sorted({*halfseen.__all__, *models.ESTIMATORS})
@@ -83,20 +87,25 @@ def table(module: str, names: list[str]) -> list[str]:
 def own_methods(module: str, name: str) -> list[str]:
     """Methods of a class that are written here, in the order of the alphabet."""
     owner = getattr(importlib.import_module(module), name)
-    return sorted(
-        member
-        for member in dir(owner)
-        if member[0] != "_" and _written_here(inspect.getattr_static(owner, member), owner)
-    )
+    members = (member for member in dir(owner) if member[0] != "_" and member not in INNER)
+    return sorted(member for member in members if _ours(owner, member))
 
 
-def _written_here(member: Any, owner: type) -> bool:
-    function = getattr(member, "fget", None) or getattr(member, "__func__", member)
-    if not (inspect.isfunction(function) or isinstance(member, property)):
-        return False
-    return str(getattr(function, "__module__", "")).startswith("halfseen") and bool(
-        inspect.getdoc(function)
-    )
+def _ours(owner: type, member: str) -> bool:
+    found: Any = inspect.getattr_static(owner, member)
+    if hasattr(found, "fn"):  # there on a condition
+        return hasattr(owner(), member) and _written_here(found.fn)
+    return _written_here(getattr(found, "fget", None) or getattr(found, "__func__", found))
+
+
+def _written_here(function: Any) -> bool:
+    written = inspect.isfunction(function) and function.__module__.startswith("halfseen")
+    return written and bool(inspect.getdoc(function))
+
+
+def is_verb(module: str, name: str, member: str) -> bool:
+    """Whether it is called, rather than looked at."""
+    return callable(getattr(getattr(importlib.import_module(module), name), member))
 
 
 def write_reference(app: Any, *_: object) -> None:
@@ -111,6 +120,6 @@ def setup(app: Any) -> dict[str, bool]:
     for module in MODULES:  # those that are loaded when asked for, under their public names
         home = plots if module == "halfseen.plots" else getattr(halfseen, module.partition(".")[2])
         sys.modules.setdefault(module, home)
-    app.config.autosummary_context["own_methods"] = own_methods
+    app.config.autosummary_context.update(own_methods=own_methods, is_verb=is_verb)
     app.connect("config-inited", write_reference)
     return {"parallel_read_safe": True}
