@@ -11,6 +11,8 @@ from halfseen.moments.survey import survey
 from halfseen.reproduce import data_folder
 from halfseen.rows.block import Block
 from halfseen.rows.engines.memory import MemoryRows
+from halfseen.structures.one_class import correlated
+from halfseen.structures.one_class.correlated import Correlated
 from halfseen.structures.one_class.e_step import ClassSteps, ClassSums
 
 TYPES = ("tied", "full", "factor")
@@ -266,6 +268,32 @@ def test_groups_are_found_again_with_their_correlations(kind):
     scale = np.sqrt(np.outer(np.diag(truth), np.diag(truth)))
     for sigma in covariances(model):
         np.testing.assert_allclose(sigma / scale, truth / scale, atol=0.15)
+
+
+@full_types
+def test_of_many_rows_some_lead_to_where_all_do_in_fewer_passes(kind, monkeypatch):
+    X = two_groups(n=6000, apart=2.0)[1]
+    seen, original = [], Correlated.climbed
+
+    def climbed(self, rows, start, most, settling=0):
+        found = original(self, rows, start, most, settling)
+        seen.append((found.climb.n_rows, found.climb.n_iterations))
+        return found
+
+    monkeypatch.setattr(Correlated, "climbed", climbed)
+    whole = taught(kind, X, tol=1e-6)
+    n_whole = _passes_over_all(seen)
+    monkeypatch.setattr(correlated, "PART", 700)
+    by_part = taught(kind, X, tol=1e-6)
+    assert 0 < _passes_over_all(seen) < n_whole
+    assert by_part.lower_bound_ == pytest.approx(whole.lower_bound_, abs=1e-4)
+
+
+def _passes_over_all(seen):
+    most = max(n for n, _ in seen)
+    total = sum(passes for n, passes in seen if n == most)
+    seen.clear()
+    return total
 
 
 @every_type

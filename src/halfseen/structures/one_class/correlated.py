@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 
 from halfseen.method.model import Cells, Each, Polished
-from halfseen.method.starts import EVERY, MANY_ROWS, Plan, Rounds, Tried, plan_for, tried
+from halfseen.method.starts import EVERY, MANY_ROWS, Plan, Rounds, Tried, gone, plan_for, tried
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.bins import Bins
@@ -39,6 +39,8 @@ LAST: Rounds = ((2, 12),)
 """On some of the rows and on all of them: every pass costs more than with independent columns."""
 MOST_CELLS = 20_000_000
 """Of tables that are held in memory with their rows sorted by gaps."""
+PART, MANY_TIMES = 5_000, 8
+"""Rows on which starts go to their end before all rows are gone over, if these are so many."""
 LARGE_BLOCKS = 16_384
 """Rows of blocks that are kept sorted by gaps: small ones would have each pattern many times."""
 
@@ -154,6 +156,18 @@ class Correlated(OneClass[P]):
             turned.append(Tried(one.name, steps.begun(some, shares, here)))
         return turned, iter(())
 
+    def _compared(
+        self, rows: Rows, last: list[Tried[P]], n_rows: float, plan: Plan
+    ) -> list[Tried[P]]:
+        """Of many rows, where the best start leads on some of them: nearly where all rows do."""
+        if n_rows < MANY_TIMES * PART:
+            return super()._compared(rows, last, n_rows, plan)
+        some = some_rows(rows, PART)
+        part = large_blocks(some, rows) if self.emission.by_gaps else some
+        n_part = part.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
+        best = super()._compared(part, last, n_part, plan)[0]
+        return [gone(best, partial(self.climbed, part), self.max_iter, n_part)]
+
     def _moved(
         self, rows: Rows, some: MemoryRows, reached: Polished, n_rows: float, n_some: float
     ) -> tuple[Polished, float]:
@@ -198,12 +212,16 @@ def sorted_by_gaps(rows: Rows, kept: Survey) -> Rows:
     n_rows = kept.sums.n_rows
     if n_rows * len(kept.names) > MOST_CELLS or rows.sparse:
         return rows
-    every = some_rows(rows, int(MOST_CELLS))
+    return large_blocks(some_rows(rows, int(MOST_CELLS)), rows)
+
+
+def large_blocks(every: MemoryRows, like: Rows) -> PreparedRows:
+    """Rows in memory, those with the same gaps together, for the threads of others."""
     order = np.lexsort(np.packbits(np.isnan(every.table), axis=1).T)
     table = every.table[order]
     weights = None if every.weights is None else every.weights[order]
-    whole = MemoryRows(table, rows.names, weights)
+    whole = MemoryRows(table, every.names, weights)
     parts = [slice(i, i + LARGE_BLOCKS) for i in range(0, max(len(table), 1), LARGE_BLOCKS)]
     blocks = map(whole._block, parts)
-    threads, told = getattr(rows, "n_threads", 1), getattr(rows, "advance", None)
-    return PreparedRows(tuple(blocks), rows.names, threads, told)
+    threads, told = getattr(like, "n_threads", 1), getattr(like, "advance", None)
+    return PreparedRows(tuple(blocks), every.names, threads, told)

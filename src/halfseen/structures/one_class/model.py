@@ -156,7 +156,7 @@ class OneClass(Generic[P]):
         some = some_rows(rows, plan.most_rows)
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         starts, further = self._starts(some, start, n_components, plan, seed)
-        climb_some, climb_all = partial(self.climbed, some), partial(self.climbed, rows)
+        climb_some = partial(self.climbed, some)
         if plan.simpler_first:
             early = self._simpler(some, starts[0].parameters, n_some, kept, EARLY)
             starts, further = ([_made(early, one) for one in part] for part in (starts, further))
@@ -166,7 +166,7 @@ class OneClass(Generic[P]):
             found = sorted([*found, *more], key=lambda one: -one.height)
         simpler = self._simpler(some, found[0].parameters, n_some, kept)
         last = [Tried(one.name, simpler(one.parameters)) for one in finalists(found, n_rows, plan)]
-        last = tried(last, climb_all, n_rows, plan.last)
+        last = self._compared(rows, last, n_rows, plan)
         if math.isnan(last[0].height):
             raise FloatingPointError("the likelihood is no number")
         best = next(one for one in last if one.height >= last[0].height - EQUAL)
@@ -209,6 +209,12 @@ class OneClass(Generic[P]):
         if filled is not ordered:
             climb = climb._replace(log_likelihood=self._mean_score(rows, filled, climb.n_rows))
         return Polished(filled, climb)
+
+    def _compared(
+        self, rows: Rows, last: list[Tried[P]], n_rows: float, plan: Plan
+    ) -> list[Tried[P]]:
+        """Where the last starts lead in a few passes over all rows, best first."""
+        return tried(last, partial(self.climbed, rows), n_rows, plan.last)
 
     def _mean_score(self, rows: Rows, parameters: P, n_rows: float) -> float:
         """The mean log-likelihood of so many rows, by one pass."""
