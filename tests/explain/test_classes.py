@@ -333,3 +333,28 @@ def test_the_page_of_a_table_of_categories_alone_is_whole(tmp_path):
     model = LatentClass(2, kinds=dict.fromkeys(range(4), "categorical"), random_state=0).fit(X)
     model.report(X, tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text("utf-8").rstrip().endswith("</html>")
+
+
+def test_the_page_says_how_many_hidden_categories_are_filled_in_rightly(model, page):
+    frame = people()
+    hide = np.random.RandomState(0).random_sample(frame.shape) < 0.1
+    words = frame.columns.isin(["diet", "vote"])
+    hidden = hide & frame.notna().to_numpy() & words
+    filled = model.impute(frame.mask(hide))
+    usual = frame.mask(hide).mode().iloc[0]
+    right = (filled == frame).to_numpy()[hidden].mean()
+    alike = (frame == usual).to_numpy()[hidden].mean()
+    assert right > alike + 0.1
+    assert (
+        f"{hidden.sum():,} known categories were hidden from the model and filled in again: "
+        f"{right:.0%} of them rightly. The commonest category of each column would be right for "
+        f"{alike:.0%}."
+    ) in " ".join(page.split())
+
+
+def test_categories_that_are_numbered_are_drawn_as_steps():
+    frame = people().assign(how=lambda f: f.grade.clip(3, 5).map({3: "1 no", 4: "2 so", 5: "3 ok"}))
+    shown = portrait_of(LatentClass(2, random_state=0).fit(frame))
+    ordered = {one.name: one.ordered for one in shown.categories}
+    assert ordered["how"]
+    assert not ordered["vote"]

@@ -22,6 +22,8 @@ class HiddenValues:
     true: Array  # (m,)
     guess: Array  # (m,)
     spread: Array  # (m,)  the model's own standard deviation
+    right: Mask  # (m,)    whether the value itself was filled in, which is asked of categories
+    usual: Mask  # (m,)    whether it is the commonest of the feature
 
     def only(self, some: Mask) -> "HiddenValues":
         """Some of them (m,)."""
@@ -52,26 +54,44 @@ def hide_and_fill(
     hidden = _hidden(table, fitted.kept, fraction, random_state)
     gappy = np.where(hidden, np.nan, table)
     part = MemoryRows(gappy, fitted.names, sequences=sequences).select(fitted.kept)
-    guess, spread = _filled(fitted, part, hidden[:, fitted.kept])
+    guess, spread, filled = _filled(fitted, part, hidden[:, fitted.kept])
     touched: Mask = np.any(hidden, axis=0)
     middle, scale = np.zeros((2, table.shape[1]))
     middle[touched] = np.nanmean(gappy[:, touched], axis=0)
     scale[touched] = np.nanstd(gappy[:, touched], axis=0)
     _, column = np.nonzero(hidden)
     unit = np.where(scale > 0, scale, 1.0)[column]
+    right, usual = table[hidden] == filled, table[hidden] == _commonest(fitted, gappy)[column]
     true, guess = ((values - middle[column]) / unit for values in (table[hidden], guess))
-    return HiddenValues(column, true, guess, spread / unit)
+    return HiddenValues(column, true, guess, spread / unit, right, usual)
 
 
-def _filled(fitted: Fitted[Any], rows: MemoryRows, hidden: Mask) -> tuple[Array, Array]:
-    """Means and standard deviations of hidden cells, ``hidden`` (n, kept) of the kept features."""
-    means, spreads = [], []
+def _commonest(fitted: Fitted[Any], table: Array) -> Array:
+    """The commonest category of each column that holds categories, NaN for others; (d,)."""
+    found = np.full(table.shape[1], np.nan)
+    for d in np.flatnonzero(fitted.nominal & fitted.kept):
+        values, counts = np.unique(table[~np.isnan(table[:, d]), d], return_counts=True)
+        if len(values):
+            found[d] = values[counts.argmax()]
+    return found
+
+
+def _filled(fitted: Fitted[Any], rows: MemoryRows, hidden: Mask) -> tuple[Array, Array, Array]:
+    """Of hidden cells means, standard deviations, and what would be filled in if not the mean.
+
+    ``hidden`` (n, kept) is of the kept features.
+    """
+    means, spreads, fills = [], [], []
     for block in rows.blocks():
         expected = fitted.model.cells(block, fitted.parameters)
+        instead = expected
+        if fitted.nominal.any():
+            instead = fitted.model.fills(block, fitted.parameters)
         cells = hidden[block.start : block.start + len(block)]
         means.append(expected.mean[cells])
         spreads.append(np.sqrt(expected.variance[cells]))
-    return np.concatenate(means), np.concatenate(spreads)
+        fills.append(instead.mean[cells])
+    return np.concatenate(means), np.concatenate(spreads), np.concatenate(fills)
 
 
 def _hidden(table: Array, kept: Mask, fraction: float, random_state: Any) -> Mask:

@@ -1,7 +1,9 @@
 """A column of few values, shown to people: how common each value is in each component."""
 
 import math
+import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -25,6 +27,20 @@ def bounded(share: float, least: float) -> str:
     if share < least:
         return f"<{math.ceil(100 * least)}%"
     return f">{math.floor(100 - 100 * least)}%" if share > 1 - least else percent(share)
+
+
+def numbered(labels: tuple[str, ...]) -> bool:
+    """Whether somebody put three or more categories in order, by the numbers they begin with.
+
+    >>> numbered(("1 Extremely well", "2 Quite well", "3 Not too well"))
+    True
+    >>> numbered(("1st", "3rd", "2nd")), numbered(("1 yes", "no", "3 maybe"))
+    (False, False)
+    """
+    first = [re.match(r"\d+", label) for label in labels]
+    numbers = [int(one[0]) for one in first if one is not None]
+    rising = all(a < b for a, b in pairwise(numbers))
+    return len(numbers) == len(labels) > 2 and rising
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,6 +57,7 @@ def sureness(case: Case, view: Portrait, doubts: Doubts, sure: Certainty, groupe
                 ("column", "explained"),
             )
         )
+    sentences += _of_categories(case)
     seen, noise = case.fitted.diagnostics, noise_of_spectrum(case)
     figures.append(spectrum_chart(seen.spectrum, seen.n_kept_eigenvalues, noise))
     return Section("sure", "How sure we are", sentences, figures, [], [])
@@ -69,6 +70,19 @@ def _of_numbers(case: Case) -> HiddenValues | None:
         return None
     numbers = ~case.fitted.nominal[hidden.feature]
     return hidden.only(numbers) if numbers.any() else None
+
+
+def _of_categories(case: Case) -> list[str]:
+    """How many hidden categories are filled in rightly, if there are any."""
+    hidden = case.hidden_values
+    if hidden is None or not case.fitted.nominal[hidden.feature].any():
+        return []
+    words = hidden.only(case.fitted.nominal[hidden.feature])
+    return [
+        f"{len(words.true):,} known categories were hidden from the model and filled in again: "
+        f"{percent(float(words.right.mean()))} of them rightly. The commonest category of each "
+        f"column would be right for {percent(float(words.usual.mean()))}."
+    ]
 
 
 def _explained(share: float) -> str:

@@ -1,7 +1,7 @@
 """Cells that are far from what any component gives: typing errors, or tails that are heavy."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -10,14 +10,16 @@ from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
 from halfseen.explain.words import number
 from halfseen.method.fit import Fitted
-from halfseen.rows.arrays import Array
-from halfseen.rows.rows import Block
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.rows import Block, Rows
 from halfseen.structures.one_class.emission import P
 
 CLEARLY = 0.99
 """The probability from which a cell is told."""
 MANY = 0.01
 """Of all cells: so many are no errors, but how the columns are."""
+FITTING = 2
+"""So many times the wild cells of a column hold a value that is no slip: most of them fit."""
 MOST_NAMED = 4
 
 
@@ -54,19 +56,42 @@ class OutlyingSums:
             np.maximum(self.highest, other.highest),
         )
 
+    def without(self, features: Mask) -> Self:
+        """The same of other features than these (d,)."""
+        return replace(self, count=np.where(features, 0.0, self.count))
+
+
+def _held(rows: Rows, values: Array) -> Array:
+    """How many cells of each feature hold its one of the ``values`` (d,); (d,).
+
+    A code that hardly any row of one component has may be the usual one of another.
+    """
+
+    def summarise(block: Block) -> Array:
+        held = block.observed & (block.values == values)
+        cells: Array = block.weighed(held.astype(float)).sum(axis=0)
+        return cells
+
+    return rows.accumulate(summarise)
+
 
 def outlying(case: Case) -> Iterator[Concern]:
     """Cells that look like errors, or columns with heavier tails than the model's."""
     fitted = case.fitted
-    sums = case.rows.select(fitted.kept).accumulate(OutlyingSums.under(fitted))
+    rows = case.rows.select(fitted.kept)
+    sums = rows.accumulate(OutlyingSums.under(fitted))
+    if sums.count.sum() < 1:
+        return
+    centre = fitted.model.shares(fitted.parameters) @ fitted.parameters.means
+    further_up = sums.highest - centre > centre - sums.lowest
+    furthest = np.where(further_up, sums.highest, sums.lowest)
+    sums = sums.without(_held(rows, furthest) > FITTING * sums.count)
     total = float(sums.count.sum())
     if total < 1:
         return
     names = np.array(fitted.own_names, dtype=object)[fitted.kept]
     most = np.argsort(-sums.count, kind="stable")[:MOST_NAMED]
-    centre = fitted.model.shares(fitted.parameters) @ fitted.parameters.means
-    further_up = sums.highest - centre > centre - sums.lowest
-    furthest = _in_units(fitted, np.where(further_up, sums.highest, sums.lowest))
+    furthest = _in_units(fitted, furthest)
     listed = ", ".join(
         f"'{names[i]}'{_found(sums.count[i], number(furthest[i]) if case.cells_shown else '')}"
         for i in most

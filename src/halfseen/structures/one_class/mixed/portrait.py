@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, ndtr
 
 from halfseen.explain.apart import Apart, Density
-from halfseen.explain.categories import Categories
+from halfseen.explain.categories import Categories, numbered
 from halfseen.explain.classes import Classes
 from halfseen.explain.groups import Groups
 from halfseen.explain.words import number
@@ -92,8 +92,9 @@ class _Shown:
         values = self.parameters.level_values[:, i]
         values = values[np.isfinite(values)]
         shares = self.parameters.level_shares[: len(values), :, i]
-        ordered = self.parameters.kinds[i] == Kind.ORDINAL
-        return replace(self._categories(i, values, shares), ordered=bool(ordered))
+        found = self._categories(i, values, shares)
+        ordered = self.parameters.kinds[i] == Kind.ORDINAL or numbered(found.labels)
+        return replace(found, ordered=bool(ordered))
 
     def two_values(self, i: np.intp) -> Categories:
         """A continuous column that has no more than two."""
