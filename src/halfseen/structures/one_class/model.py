@@ -159,7 +159,10 @@ class OneClass(Generic[P]):
         climb_some = partial(self.climbed, some)
         if plan.simpler_first:
             early = self._simpler(some, starts[0].parameters, n_some, kept, EARLY)
-            starts, further = ([_made(early, one) for one in part] for part in (starts, further))
+            starts, further = (
+                [_made(early, one) for one in starts],
+                map(partial(_made, early), further),
+            )
         found = tried(starts, climb_some, n_some, plan.rounds, plan.agreeing)
         if len(agreed(found)) < plan.agreeing and not sure(found):  # a table with many maxima
             more = tried(further, climb_some, n_some, plan.rounds)
