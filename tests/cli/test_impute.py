@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array, lil_array, save_npz
 from typer.testing import CliRunner
 
-from halfseen import load
+from halfseen import Files, load
 from halfseen.cli.app import app
 from halfseen.cli.reading import fitting
 from halfseen.cli.reading.filled_chunks import Filled
@@ -131,7 +131,7 @@ def test_chunks_do_not_have_the_same_draws(files, tmp_path, monkeypatch):
     data, model = files
     row = pd.read_csv(data).iloc[[0] * 900].assign(lactate=np.nan)
     row.to_csv(tmp_path / "same.csv", index=False)
-    given = fitting.fitting(load(model), tmp_path / "same.csv", ())
+    given = fitting.fitting(load(model), Files(tmp_path / "same.csv"))
     filled = Filled(ByModel(load(model)), given, 1)
     parts = [np.asarray(filled.of(chunk)[0]["lactate"]) for chunk in filled.given.chunks()]
     first, second, third = parts

@@ -212,7 +212,6 @@ def test_a_column_that_is_never_observed_stays_empty_and_is_named(tmp_path):
 
 WRONG = {
     "over the input": (lambda data: (data, "--out", data, "--force"), "and would be written over"),
-    "three paths": (lambda data: (data, data, data), "Got 3 paths instead"),
     "unknown kind": (lambda data: (data, "--kind", "puls=count"), "Did you mean 'pulse'?"),
     "unknown column": (lambda data: (data, "--drop", "puls"), "--drop names 'puls'"),
     "no time": (lambda data: (data, "--max-seconds", 0), "--max-seconds must be a number above 0"),

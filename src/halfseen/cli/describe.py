@@ -1,7 +1,6 @@
 """``halfseen describe``: what is missing, before any model."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from shlex import quote
 from typing import Annotated
 
@@ -14,12 +13,17 @@ from halfseen.cli.options import (
     Columns,
     Data,
     Drop,
+    Encoding,
+    Header,
     Json,
     MissingValues,
+    Skip,
+    Table,
     Vocabulary,
     as_option,
     listed,
 )
+from halfseen.cli.reading.asked_files import as_arguments, asked_files
 from halfseen.cli.reading.column_kinds import ColumnKind, column_kinds
 from halfseen.cli.reading.command_table import Surveyed, open_table, surveyed
 from halfseen.cli.value_codes import CodeSums
@@ -32,6 +36,7 @@ from halfseen.moments.far_values import far_values
 from halfseen.rows.arrays import Mask
 from halfseen.rows.naming import quoted
 from halfseen.rows.value_sums import ValueSums
+from halfseen.tables.files import Files
 
 MOST_COLUMNS = 60
 MOST_PATTERNS = 8
@@ -45,6 +50,10 @@ def describe(
     drop: Drop = None,
     kind: KindOf = None,
     missing_values: MissingValues = "",
+    encoding: Encoding = None,
+    header: Header = None,
+    skip: Skip = None,
+    table: Table = None,
     vocabulary: Vocabulary = None,
     show_text: Annotated[
         bool,
@@ -63,21 +72,28 @@ def describe(
       halfseen describe survey.tsv.gz --missing-values 'refused,-9' --drop id --json
     """
     voice = Voice(as_json)
-    gaps, declared = listed(missing_values), said(kind)
-    check_columns(declared, data)
-    table = open_table(
-        *(data, listed(columns), listed(drop), gaps),
-        show_text=show_text,
-        kinds=as_declared(declared),
+    declared = said(kind)
+    files = asked_files(
+        *(data, listed(missing_values)),
+        encoding=encoding,
+        header=header,
+        skip=skip,
+        table=table,
         vocabulary=vocabulary,
     )
-    all_logged = ValueSums.logging(np.ones(len(table.source.names), bool))
-    seen = surveyed(table, ValueSums.of, all_logged, CodeSums.of)
+    check_columns(declared, files)
+    opened = open_table(
+        *(files, listed(columns), listed(drop)),
+        show_text=show_text,
+        kinds=as_declared(declared),
+    )
+    all_logged = ValueSums.logging(np.ones(len(opened.source.names), bool))
+    seen = surveyed(opened, ValueSums.of, all_logged, CodeSums.of)
     kinds, words = column_kinds(seen), set(seen.table.worded)
     numbers = np.array([name not in words for name in seen.table.source.names])
     found = missingness(seen.table.rows(), seen.features, ordered=numbers)
     voice.note(
-        f"{table.file}: {found.n_rows:,} rows, {len(found.names)} columns that can be used.",
+        f"{opened.file}: {found.n_rows:,} rows, {len(found.names)} columns that can be used.",
         *seen.table.notes,
     )
     voice.say("")
@@ -97,7 +113,7 @@ def describe(
         for sentence in sections[key]:
             voice.say(f"  - {sentence}")
         voice.say("")
-    voice.say(f"Next:  {_next(data, columns, drop, kind, missing_values, vocabulary, options)}")
+    voice.say(f"Next:  {_next(files, columns, drop, kind, missing_values, options)}")
     aside = [column for column in seen.table.columns if not column.used]
     ignored = {column.name: in_options(column.sentence or DECLARED) for column in aside}
     voice.finish(
@@ -120,12 +136,11 @@ def _numbers(seen: Surveyed, numbers: Mask) -> Seen:
 
 
 def _next(
-    data: Path,
+    files: Files,
     columns: list[str] | None,
     drop: list[str] | None,
     kinds: list[str] | None,
     missing_values: str,
-    vocabulary: Path | None,
     options: list[str],
 ) -> str:
     """The fit that follows, with what was asked for here and what is safe to do."""
@@ -139,8 +154,14 @@ def _next(
         if listed(given)
     ]
     declared = [f"--kind {quote(kind)}" for kind in kinds or ()]
-    declared += [f"--vocabulary {quote(str(vocabulary))}"] if vocabulary else []
-    words = ["halfseen fit", quote(str(data)), *asked, *declared, *options, "--out model.halfseen"]
+    words = [
+        "halfseen fit",
+        as_arguments(files),
+        *asked,
+        *declared,
+        *options,
+        "--out model.halfseen",
+    ]
     return " ".join(words)
 
 

@@ -20,7 +20,9 @@ from halfseen.cli.options import (
     Columns,
     Data,
     Drop,
+    Encoding,
     Force,
+    Header,
     Json,
     Log,
     MissingValues,
@@ -28,12 +30,15 @@ from halfseen.cli.options import (
     Order,
     Scale,
     Sequence_,
+    Skip,
     Standardise,
     Step,
+    Table,
     Vocabulary,
     check_writable,
     listed,
 )
+from halfseen.cli.reading.asked_files import as_arguments, asked_files, written
 from halfseen.cli.reading.command_table import Opened, open_table
 from halfseen.cli.reading.prepared import prepared
 from halfseen.cli.sequences import following, keys_among, of_sequences
@@ -58,6 +63,10 @@ def fit(
     scale: Scale = scales.Scale.robust,
     standardise: Standardise = False,
     missing_values: MissingValues = "",
+    encoding: Encoding = None,
+    header: Header = None,
+    skip: Skip = None,
+    table: Table = None,
     vocabulary: Vocabulary = None,
     method: Annotated[
         Method,
@@ -140,7 +149,15 @@ def fit(
       halfseen fit ap.mtx --vocabulary ap_terms.txt --model gamma-poisson -k 20 --out ap.halfseen
       halfseen fit folder-of-parquet -k 4 --workers 8 --out big.halfseen
     """
-    check_writable(out, force, data)
+    files = asked_files(
+        *(data, listed(missing_values)),
+        encoding=encoding,
+        header=header,
+        skip=skip,
+        table=table,
+        vocabulary=vocabulary,
+    )
+    check_writable(out, force, *written(files))
     voice = Voice(as_json)
     common = {
         "n_components": number_of_components(k),
@@ -161,18 +178,17 @@ def fit(
         made(model, common, refine, scale, **own)  # which refuses options of other models
         check_scales(model, listed(log), standardise)
     far = check_workers(cluster, workers)
-    check_columns(kinds, data)
-    left_out = [*listed(drop), *keys_among(follow, data)]
+    check_columns(kinds, files)
+    left_out = [*listed(drop), *keys_among(follow, files)]
     opened = partial(
         open_table,
-        *(data, listed(columns), left_out, listed(missing_values)),
+        *(files, listed(columns), left_out),
         workers=far,
-        vocabulary=vocabulary,
     )
     with client_of(cluster, workers) if far else nullcontext(), voice.listening():
-        table, choice = _table(opened, model, own)
+        whole, choice = _table(opened, model, own)
         estimator = made(choice.model, common, refine, scale, **own)
-        ready = prepared(voice, table, listed(log), standardise)
+        ready = prepared(voice, whole, listed(log), standardise)
         if choice.sentence:
             voice.say(choice.sentence)
         X = ready.files if far else ready.given
@@ -189,7 +205,7 @@ def fit(
     tell(voice, learned, ready.n_rows, out, bic, concerns, choice.sentence)
     if far:
         return
-    voice.say(f"Next:  halfseen report {quote(str(out))} {quote(str(data))} --out report.html")
+    voice.say(f"Next:  halfseen report {quote(str(out))} {as_arguments(files)} --out report.html")
 
 
 def _table(

@@ -12,16 +12,22 @@ from halfseen import load
 from halfseen.cli.gaps_told import Gaps, counted
 from halfseen.cli.kinds import KindOf, said
 from halfseen.cli.options import (
+    KNOWN_FILES,
+    Encoding,
     Force,
     ForSpreadsheets,
+    Header,
     Json,
     Keep,
     MissingValues,
+    Skip,
+    Table,
     Vocabulary,
     check_writable,
     listed,
 )
 from halfseen.cli.progress import over_rows
+from halfseen.cli.reading.asked_files import asked_files, written
 from halfseen.cli.reading.beside import Beside
 from halfseen.cli.reading.filled_chunks import Filled
 from halfseen.cli.reading.fills import ByImputer, ByModel, Fills
@@ -30,18 +36,16 @@ from halfseen.cli.reading.imputed_table import Asked, learned_from
 from halfseen.cli.reading.kept_columns import kept_names
 from halfseen.cli.results import beside, check_kind, table_file
 from halfseen.cli.voice import Voice
+from halfseen.tables.formats import ENDINGS
 
 
 def impute(
     paths: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            metavar="[MODEL] DATA",
-            help="A model written by 'halfseen fit', if there is one, and the table: .csv, .tsv "
-            "(.gz too), .parquet, .feather, .arrow, .npy, .npz or .mtx; or a folder of files of "
-            "one kind.",
-            exists=True,
-            readable=True,
+            metavar="[MODEL] DATA...",
+            help="A model written by 'halfseen fit', if there is one, and the table: "
+            f"{KNOWN_FILES}",
         ),
     ],
     out: Annotated[
@@ -91,6 +95,10 @@ def impute(
         typer.Option(help="Without a model: learn for no longer than that, nearly."),
     ] = None,
     missing_values: MissingValues = "",
+    encoding: Encoding = None,
+    header: Header = None,
+    skip: Skip = None,
+    table: Table = None,
     vocabulary: Vocabulary = None,
     for_spreadsheets: ForSpreadsheets = False,
     force: Force = False,
@@ -116,20 +124,27 @@ def impute(
       halfseen impute patients.halfseen new.parquet --out filled.parquet --keep '*' --std
     """
     model, data = _model_and_data(paths)
+    inputs = asked_files(
+        *(data, listed(missing_values)),
+        encoding=encoding,
+        header=header,
+        skip=skip,
+        table=table,
+        vocabulary=vocabulary,
+    )
     check_kind(out)
     outs = _outs(out, draws, std)
     for path in outs:
-        check_writable(path, force, *paths)
+        check_writable(path, force, *([model] if model else []), *written(inputs))
     voice = Voice(as_json)
     asked = Asked(listed(columns), listed(drop), said(kind), max_seconds)
-    missing = listed(missing_values)
     if model is None:
         settings = {"draws": draws, "random_state": seed, "possible": not expected}
-        fills: Fills = ByImputer(learned_from(voice, data, asked, missing, **settings))
+        fills: Fills = ByImputer(learned_from(voice, inputs, asked, **settings))
     else:
         _check_alone(asked)
         fills = ByModel(load(model), not expected)
-    given = fitting(fills.estimator, data, missing, vocabulary)
+    given = fitting(fills.estimator, inputs)
     names = given.source.names
     everything = ["*"] if model is None and given.source.named else []
     kept = kept_names(given, listed(keep) or everything, names)
@@ -165,14 +180,14 @@ def impute(
     )
 
 
-def _model_and_data(paths: Sequence[Path]) -> tuple[Path | None, Path]:
-    """The model, if there is one, and the table."""
-    if len(paths) > 2:
-        raise ValueError(
-            f"Give a model and a table, or a table alone. Got {len(paths)} paths instead; a folder "
-            "of files of one kind is one table."
-        )
-    return (None, paths[0]) if len(paths) == 1 else (paths[0], paths[1])
+def _model_and_data(paths: Sequence[str]) -> tuple[Path | None, Sequence[str]]:
+    """The model, if there is one, and the table: a file that ends as tables do is no model."""
+    first = Path(paths[0])
+    if len(paths) == 1 or first.name.lower().endswith(tuple(ENDINGS)) or first.is_dir():
+        return None, paths
+    if not first.exists():
+        raise ValueError(f"{first} does not exist. Check its name and folder.")
+    return first, paths[1:]
 
 
 def _check_alone(asked: Asked) -> None:

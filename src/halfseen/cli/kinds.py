@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ from halfseen.cli.reading.command_table import all_names
 from halfseen.cli.reading.known_names import check_known
 from halfseen.models import MODELS
 from halfseen.tables.declared_kinds import check_kinds, declared_kinds, takes_kinds
+from halfseen.tables.files import Files
 from halfseen.tables.opened_files import Kinds
 
 KindOf = Annotated[
@@ -41,7 +41,7 @@ def said(given: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
-def check_columns(kinds: dict[str, str], data: Path) -> None:
+def check_columns(kinds: dict[str, str], data: Files) -> None:
     """Refuse kinds of columns that a file does not have."""
     if kinds:
         check_known(list(kinds), all_names(data), data.name, "--kind")

@@ -12,14 +12,33 @@ import typer
 from halfseen.cli import choices as scales
 from halfseen.store.not_over_input import check_not_input
 
-Data = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DATA",
-        help="The table: .csv, .tsv (.gz too), .parquet, .feather, .arrow, .npy, .npz or .mtx; or "
-        "a folder of files of one kind.",
-        exists=True,
-        readable=True,
+KNOWN_FILES = (
+    ".csv, .tsv, .txt (.gz too), .xlsx, .ods, .parquet, .feather, .arrow, .sav, .dta, .sas7bdat, "
+    ".rds, .rda, .jsonl, .sqlite, .duckdb, .npy, .npz or .mtx; several files, or a folder, of "
+    "one kind; a connection string of a database, with --table; or - for standard input."
+)
+Data = Annotated[list[str], typer.Argument(metavar="DATA...", help=f"The table: {KNOWN_FILES}")]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Of text: utf-8, cp1252 and the like, if found wrongly."),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether text, or a sheet, has a line of names, if found wrongly.",
+    ),
+]
+Skip = Annotated[
+    int | None,
+    typer.Option(min=0, help="Lines before that of names, if found wrongly: titles, comments."),
+]
+Table = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Which sheet, data frame or table, of a file or a database with several; of databases "
+        "also a query, 'select ...'.",
     ),
 ]
 ModelFile = Annotated[

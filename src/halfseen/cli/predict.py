@@ -9,17 +9,22 @@ import typer
 from halfseen import load
 from halfseen.cli.options import (
     Data,
+    Encoding,
     Force,
     ForSpreadsheets,
+    Header,
     Json,
     Keep,
     MissingValues,
     ModelFile,
+    Skip,
+    Table,
     Vocabulary,
     check_writable,
     listed,
 )
 from halfseen.cli.progress import over_rows
+from halfseen.cli.reading.asked_files import asked_files, written
 from halfseen.cli.reading.beside import Beside
 from halfseen.cli.reading.fitting import fitting
 from halfseen.cli.reading.kept_columns import kept_names
@@ -39,6 +44,10 @@ def predict(
     ],
     keep: Keep = None,
     missing_values: MissingValues = "",
+    encoding: Encoding = None,
+    header: Header = None,
+    skip: Skip = None,
+    table: Table = None,
     vocabulary: Vocabulary = None,
     for_spreadsheets: ForSpreadsheets = False,
     force: Force = False,
@@ -54,11 +63,19 @@ def predict(
       halfseen predict patients.halfseen patients.csv --out groups.csv --keep id
       halfseen predict words.halfseen words.mtx --out topics.parquet
     """
-    check_writable(out, force, model, data, *([vocabulary] if vocabulary else []))
+    files = asked_files(
+        *(data, listed(missing_values)),
+        encoding=encoding,
+        header=header,
+        skip=skip,
+        table=table,
+        vocabulary=vocabulary,
+    )
+    check_writable(out, force, model, *written(files), *([vocabulary] if vocabulary else []))
     check_kind(out)
     voice = Voice(as_json)
     learned = load(model)
-    given = fitting(learned, data, listed(missing_values), vocabulary)
+    given = fitting(learned, files)
     view = portrait_of(learned)
     kept = kept_names(given, listed(keep), ())
     columns = [*view.predicted(np.empty((0, view.k))), UNUSUAL]

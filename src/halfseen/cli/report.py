@@ -8,15 +8,20 @@ import typer
 from halfseen import load
 from halfseen.cli.options import (
     Data,
+    Encoding,
     Force,
     Groups,
+    Header,
     Json,
     MissingValues,
     ModelFile,
+    Skip,
+    Table,
     Vocabulary,
     check_writable,
     listed,
 )
+from halfseen.cli.reading.asked_files import asked_files, written
 from halfseen.cli.reading.fitting import Fitting, fitting
 from halfseen.cli.reading.kept_columns import labels
 from halfseen.cli.voice import Voice
@@ -37,6 +42,10 @@ def report(
     ] = 10,
     groups: Groups = None,
     missing_values: MissingValues = "",
+    encoding: Encoding = None,
+    header: Header = None,
+    skip: Skip = None,
+    table: Table = None,
     vocabulary: Vocabulary = None,
     force: Force = False,
     as_json: Json = False,
@@ -52,10 +61,18 @@ def report(
       halfseen report patients.halfseen patients.csv --out report.html
       halfseen report visits.halfseen visits.csv --groups patient --out report.html
     """
-    check_writable(out, force, model, data, *([vocabulary] if vocabulary else []))
+    files = asked_files(
+        *(data, listed(missing_values)),
+        encoding=encoding,
+        header=header,
+        skip=skip,
+        table=table,
+        vocabulary=vocabulary,
+    )
+    check_writable(out, force, model, *written(files), *([vocabulary] if vocabulary else []))
     voice = Voice(as_json)
     learned = load(model)
-    given = fitting(learned, data, listed(missing_values), vocabulary)
+    given = fitting(learned, files)
     heading = title or f"{learned.n_components_} {portrait_of(learned).nouns} in {given.file}"
     with voice.listening(), given.reckoning():
         learned.report(

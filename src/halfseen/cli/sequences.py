@@ -1,11 +1,11 @@
 """Options by which rows follow each other."""
 
-from pathlib import Path
 from typing import Any
 
 from halfseen.cli.reading.command_table import all_names
 from halfseen.cli.reading.known_names import check_known
 from halfseen.models import MODELS
+from halfseen.tables.files import Files
 
 OPTIONS = {"sequence": "--sequence", "order": "--order", "step": "--step"}
 
@@ -29,7 +29,7 @@ def of_sequences(model: Any, follow: dict[str, Any]) -> Any:
     return takers[0] if model is None else model
 
 
-def keys_among(follow: dict[str, Any], data: Path) -> list[str]:
+def keys_among(follow: dict[str, Any], data: Files) -> list[str]:
     """The columns that only say how rows follow each other, which the table must have."""
     keys = [follow[name] for name in ("sequence", "order") if name in follow]
     if keys:

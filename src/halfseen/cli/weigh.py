@@ -10,15 +10,20 @@ from halfseen.cli.options import (
     Columns,
     Data,
     Drop,
+    Encoding,
     Groups,
+    Header,
     Json,
     Log,
     MissingValues,
     Number,
     Scale,
+    Skip,
     Standardise,
+    Table,
     listed,
 )
+from halfseen.cli.reading.asked_files import asked_files
 from halfseen.cli.reading.command_table import open_table
 from halfseen.cli.reading.kept_columns import labels
 from halfseen.cli.reading.prepared import prepared
@@ -44,6 +49,10 @@ def weigh(
     standardise: Standardise = False,
     groups: Groups = None,
     missing_values: MissingValues = "",
+    encoding: Encoding = None,
+    header: Header = None,
+    skip: Skip = None,
+    table: Table = None,
     as_json: Json = False,
 ) -> None:
     r"""Compare ways of weighting columns by how well they predict rows not learned from.
@@ -62,10 +71,17 @@ def weigh(
     standardise = standardise or by_itself or scale is scales.Scale.standard
     check_scales(model, listed(log), standardise)
     without = [*listed(drop), *([groups] if groups else [])]
-    whole = open_table(data, missing=listed(missing_values))
+    files = asked_files(
+        *(data, listed(missing_values)),
+        encoding=encoding,
+        header=header,
+        skip=skip,
+        table=table,
+    )
+    whole = open_table(files)
     by_row = labels(whole.source, whole.file, groups)
-    table = open_table(data, listed(columns), without, listed(missing_values))
-    ready = prepared(voice, table, listed(log), standardise)
+    chosen = open_table(files, listed(columns), without)
+    ready = prepared(voice, chosen, listed(log), standardise)
     estimator = made(model, {}, None)
     with voice.listening(), ready.reckoning():
         found = compare_weights(

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from shlex import quote
 
 from halfseen.cli.options import as_option
 
@@ -16,6 +17,9 @@ OPTIONS = {
     "scale": "--scale",
     "gaps": "--gaps",
     "step": "--step",
+    "table": "--table",
+    "encoding": "--encoding",
+    "skip": "--skip",
 }
 ALONE = {"random_state": "--seed", "moments": "--moments", "max_seconds": "--max-seconds"}
 """Options of parameters that are named by themselves."""
@@ -26,6 +30,9 @@ PHRASES = {
     "or by NaN if they stand for missing values": "or mark them as missing with --missing-values "
     "inf,-inf",
     "use header=True": "use --header",
+    "header=True says": "--header says",
+    "header=False says": "--no-header says",
+    "with table=.": "with --table.",
     "overwrite=True": "--force",
     "refine='em'": "--refine",
     "refine=None": "--no-refine",
@@ -71,7 +78,7 @@ def in_options(sentence: str) -> str:
     sentence = _WORDS.sub(lambda m: f"--missing-values {_option(m[1])}", sentence)
     sentence = _OUT.sub(lambda m: f"{_USE[m[1]]} --drop {_option(m[2])}", sentence)
     sentence = _PARAMETER.sub(lambda m: f"{ALONE.get(m[1], m[1])} must", sentence)
-    sentence = _SETTING.sub(lambda m: f"{OPTIONS[m[1]]} {m[2] or m[3]}", sentence)
+    sentence = _SETTING.sub(lambda m: f"{OPTIONS[m[1]]} {quote(m[2] or m[3])}", sentence)
     return _NAME.sub(lambda m: OPTIONS[m[1]], sentence)
 
 

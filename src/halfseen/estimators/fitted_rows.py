@@ -49,7 +49,7 @@ def _numbered(estimator: Any, X: Any) -> Any:
     """A sparse matrix in a file, without words for a model that knows columns by their numbers."""
     files = Files(X) if isinstance(X, str | Path) else X
     named = hasattr(estimator, "feature_names_in_")
-    if named or not isinstance(files, Files) or not is_sparse_file(Path(files.path)):
+    if named or not isinstance(files, Files) or not is_sparse_file(files.single):
         return X
     return replace(files, vocabulary=()) if files.vocabulary is None else files
 

@@ -83,7 +83,7 @@ def open_rows(
         return _in_memory(estimator, X, sample_weight, coding)
     X, words = Files(X) if isinstance(X, str | Path) else X, None
     if isinstance(X, Files):
-        if not is_sparse_file(Path(X.path)):
+        if not is_sparse_file(X.single):
             check_no_blocks(observed)
         X, source = _opened(estimator, X, coding)
         words = source.names if source.named else None
@@ -171,11 +171,11 @@ def open_source(
 
     With ``kinds``, or a ``coding``, words are read as codes.
     """
-    if is_sparse_file(Path(files.path)):
+    if is_sparse_file(files.single):
         return open_sparse_file(files)
     if files.vocabulary:
         raise ValueError(
-            f"vocabulary names the columns of a sparse matrix, and {Path(files.path).name} is "
+            f"vocabulary names the columns of a sparse matrix, and {files.name} is "
             "none: its columns have names or numbers of their own. Leave vocabulary out."
         )
     return open_files(files, kinds, coding)

@@ -8,6 +8,8 @@ from typing import Any
 from halfseen.rows.engines.batch_size import MEMORY
 from halfseen.tables.preprocessing import Preprocessing
 
+STANDARD_INPUT = "-"
+
 
 @dataclass(frozen=True)
 class Files:
@@ -19,9 +21,12 @@ class Files:
 
     Parameters
     ----------
-    path : str or Path
-        A Parquet, Arrow, Feather, CSV, TSV (also gzipped: ``.csv.gz``), ``.npy`` or ``.npz`` file,
-        or a folder of files of one kind. Files of a folder have the same columns, in any order. A
+    path : str, Path or sequence of them
+        A Parquet, Arrow, Feather, CSV, TSV (also gzipped: ``.csv.gz``), ``.npy`` or ``.npz`` file;
+        a file of Excel, SPSS, Stata, SAS, R, JSON, SQLite or DuckDB; a folder of files of one kind,
+        or several files, or a pattern such as ``"visits-*.csv"``; a connection string of a
+        database, such as ``"postgresql://host/clinic"``, with ``table``; or ``"-"`` for standard
+        input. Files of one table have the same columns, in any order. A
         sparse matrix in a file (``.mtx``, or ``.npz`` of SciPy) is read as a whole.
     columns : sequence of str or int, or None, default=None
         Which columns to learn from, in this order; the others are not read. By name, or by number
@@ -47,6 +52,15 @@ class Files:
     missing_values : sequence of str, default=()
         Cells that stand for a gap, such as ``["unknown", "-999"]``, beside empty ones, NA, NaN,
         null and the like.
+    encoding : str or None, default=None
+        Of text: ``"utf-8"``, ``"cp1252"`` and the like. None finds it out.
+    header : bool or None, default=None
+        Whether text, or a sheet, has a line of names. None finds it out.
+    skip : int or None, default=None
+        Lines before that of names, or before the first row. None finds them: titles, comments.
+    table : str or None, default=None
+        Which table, of a file or a database that has several: a sheet, a data frame, a name; of
+        databases also a query, ``"select age, pulse from visits"``.
     preprocessing : Preprocessing or None, default=None
         Logarithms, shifts and scales of the columns, which are then those of its ``fitted_names``.
 
@@ -65,7 +79,7 @@ class Files:
     (2, 2)
     """
 
-    path: str | Path
+    path: str | Path | Sequence[str | Path]
     columns: Sequence[str | int] | None = None
     memory: float = MEMORY
     dask: bool = False
@@ -74,10 +88,43 @@ class Files:
     drop: Sequence[str | int] = ()
     show_text: bool = False
     vocabulary: str | Path | Sequence[str] | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    skip: int | None = None
+    table: str | None = None
+
+    @property
+    def paths(self) -> tuple[str | Path, ...]:
+        """What was given, one by one."""
+        return (self.path,) if isinstance(self.path, str | Path) else tuple(self.path)
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        if len(self.paths) != 1:
+            return f"{len(self.paths)} files"
+        only = self.paths[0]
+        if str(only) == STANDARD_INPUT:
+            return "standard input"
+        return str(only).rpartition("@")[2] if is_address(only) else Path(only).name
+
+    @property
+    def single(self) -> Path:
+        """The one file or folder; of several, the first."""
+        return Path(self.paths[0]) if self.paths else Path()
+
+
+def is_address(path: str | Path) -> bool:
+    """Whether it is a connection string of a database, and no file.
+
+    >>> is_address("sqlite:///clinic.db"), is_address("clinic.db")
+    (True, False)
+    """
+    return "://" in str(path)
 
 
 def paths_of(X: Any) -> tuple[str | Path, ...]:
-    """The file or folder that a table is in; nothing if it is elsewhere."""
+    """The files or folders that a table is in; nothing if it is elsewhere."""
     if isinstance(X, Files):
-        return (X.path,)
+        return X.paths
     return (X,) if isinstance(X, str | Path) else ()

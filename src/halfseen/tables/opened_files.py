@@ -13,12 +13,11 @@ from halfseen.tables.cells.writing import Writing
 from halfseen.tables.coding import LEFT_OUT, Coding
 from halfseen.tables.file_source import FileSource, OneFile, Stamp, stamp_of
 from halfseen.tables.files import Files
-from halfseen.tables.formats import ENDINGS
 from halfseen.tables.formats.format import Format, Header, Look, Written
 from halfseen.tables.found_coding import Coded, Seen, coded, coding_of
 from halfseen.tables.identifiers import NUMBERS_ROWS, identifies
 from halfseen.tables.kinds import Fate, Kind, fate_of, holding
-from halfseen.tables.sparse_file import MARKETS
+from halfseen.tables.located import located
 
 Kinds = Callable[[Sequence[str]], dict[str, str]]
 """The kinds that columns are declared to be, of those that the files have."""
@@ -37,7 +36,7 @@ def open_files(
     ``coding`` that is known already they become its codes.
     """
     _check(given)
-    paths, format = _files_of(Path(given.path))
+    paths, format = located(given)
     try:
         files = tuple(OneFile(path, stamp_of(path), format.header(path)) for path in paths)
         return _opened(given, files, format, kinds, coding)
@@ -49,9 +48,9 @@ def open_files(
         ) from missing
 
 
-def names_in(path: Path) -> tuple[str, ...]:
-    """All columns of a file, or of the first file in a folder."""
-    paths, format = _files_of(path)
+def names_in(given: Files) -> tuple[str, ...]:
+    """All columns of a file, or of the first of several."""
+    paths, format = located(given)
     return format.header(paths[0]).names
 
 
@@ -89,7 +88,7 @@ def _opened(
     if not used:
         held = "numbers" if kinds is None else "numbers or categories"
         raise DataError(
-            f"No column of {held} is left in {Path(given.path).name}. Give a table that holds some."
+            f"No column of {held} is left in {given.name}. Give a table that holds some."
         )
     found = coding_of(used, columns) if coding is None and kinds is not None else coding
     return FileSource(
@@ -201,36 +200,6 @@ def _check(given: Files) -> None:
             f"The 'memory' of Files must be a number of MB above zero. Got {given.memory!r} "
             "instead."
         )
-
-
-def _files_of(path: Path) -> tuple[tuple[Path, ...], Format]:
-    """The files, sorted by name, and what they all are."""
-    if not path.exists():
-        raise DataError(f"{path} does not exist.")
-    if not path.is_dir() and _ending(path) is None:
-        raise ValueError(
-            f"{path.name} is of no kind that is known. Files end in "
-            f"{', '.join([*ENDINGS, *MARKETS])}."
-        )
-    listed = sorted(filter(_is_visible, path.iterdir())) if path.is_dir() else [path]
-    kinds = {file: ending for file in listed if (ending := _ending(file))}
-    if not kinds:
-        raise DataError(f"{path} holds no file that ends in {', '.join(ENDINGS)}.")
-    endings = sorted(set(kinds.values()))
-    if len(endings) > 1:
-        raise DataError(
-            f"{path} holds files of several kinds ({', '.join(endings)}). Keep those of one table "
-            "in a folder of their own."
-        )
-    return tuple(kinds), ENDINGS[endings[0]]
-
-
-def _is_visible(file: Path) -> bool:
-    return not file.name.startswith((".", "_"))  # as PyArrow has it
-
-
-def _ending(file: Path) -> str | None:
-    return next((ending for ending in ENDINGS if file.name.lower().endswith(ending)), None)
 
 
 def _asked(given: Files, first: OneFile) -> tuple[str, ...]:

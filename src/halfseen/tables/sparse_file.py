@@ -109,7 +109,7 @@ class SparseSource:
 
 def open_sparse_file(given: Files) -> SparseSource:
     """The matrix of a file, with the columns, names and gaps that are asked for."""
-    path = Path(given.path)
+    path = given.single
     matrix = read_sparse_file(path)
     words, notes = vocabulary_of(path, matrix.shape[1], given.vocabulary)
     names = words or tuple(map(str, range(matrix.shape[1])))

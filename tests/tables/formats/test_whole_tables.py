@@ -158,7 +158,7 @@ def test_of_several_tables_one_must_be_named(table, tmp_path):
 
 def test_json_that_is_no_table_is_refused(tmp_path):
     (tmp_path / "t.json").write_text(json.dumps([1, 2, 3]))
-    with pytest.raises(DataError, match="holds JSON that is no table. Write a list of objects"):
+    with pytest.raises(DataError, match=r"holds JSON that is no table\. Write a list of objects"):
         open_source(Files(tmp_path / "t.json"))
 
 

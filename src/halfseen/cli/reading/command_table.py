@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from shlex import quote
 from typing import Any
 
 import numpy as np
 
+from halfseen.cli.reading.asked_files import as_arguments
 from halfseen.cli.reading.known_names import check_known
 from halfseen.cli.wording import in_options
 from halfseen.rows.errors import DataError
@@ -41,7 +40,7 @@ class Opened:
     @property
     def file(self) -> str:
         """What people call it."""
-        return Path(self.files.path).name
+        return self.files.name
 
     @property
     def sparse(self) -> bool:
@@ -58,7 +57,7 @@ class Opened:
         """The same with only the first of many columns named."""
         short = (in_options(one) for one in told(self.columns, most=MOST_NAMED))
         notes = [*self.source.notes, *short]
-        where = f"'halfseen describe {quote(str(self.files.path))}' names all of them."
+        where = f"'halfseen describe {as_arguments(self.files)}' names all of them."
         return notes if notes == self.notes else [*notes, where]
 
     @property
@@ -84,34 +83,26 @@ class Opened:
 
 
 def open_table(
-    data: Path,
+    data: Files,
     columns: Sequence[str] = (),
     drop: Sequence[str] = (),
-    missing: Sequence[str] = (),
     *,
     workers: bool = False,
     show_text: bool = False,
     kinds: Kinds | None = None,
-    vocabulary: Path | None = None,
 ) -> Opened:
-    """The table in a file or a folder; columns that are asked for must hold numbers.
+    """The table in files; columns that are asked for must hold numbers.
 
     With ``kinds``, which says what columns are declared to be, they may hold words too.
     """
-    files = Files(
-        data,
-        dask=workers,
-        missing_values=tuple(missing),
-        show_text=show_text,
-        vocabulary=vocabulary,
-    )
-    if workers and is_sparse_file(data):
+    files = replace(data, dask=workers, show_text=show_text)
+    if workers and is_sparse_file(data.single):
         raise DataError(
             f"{data.name} holds a sparse matrix, which is read as a whole. Leave out --cluster and "
             "--workers, or use a dask.array with blocks of CSR from Python."
         )
     if columns or drop:
-        known = all_names(data, vocabulary)
+        known = all_names(data)
         for option, names in (("--columns", columns), ("--drop", drop)):
             check_known(names, known, data.name, option)
         _check_left([name for name in columns or known if name not in drop], data, kinds)
@@ -120,14 +111,14 @@ def open_table(
     return Opened(files, source, source.columns, kinds)
 
 
-def all_names(data: Path, vocabulary: Path | None = None) -> tuple[str, ...]:
+def all_names(data: Files) -> tuple[str, ...]:
     """All columns of a file."""
-    if is_sparse_file(data):
-        return open_source(Files(data, vocabulary=vocabulary)).all_names
+    if is_sparse_file(data.single):
+        return open_source(data).all_names
     return names_in(data)
 
 
-def _check_left(names: list[str], data: Path, kinds: Kinds | None) -> None:
+def _check_left(names: list[str], data: Files, kinds: Kinds | None) -> None:
     if not names:
         what = "numbers" if kinds is None else "numbers or categories"
         raise DataError(

@@ -1,10 +1,9 @@
 """Tables as a fitted model takes them, some rows at a time."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +58,7 @@ class Fitting:
     @property
     def file(self) -> str:
         """What people call it."""
-        return Path(self.files.path).name
+        return self.files.name
 
     @property
     def preprocessing(self) -> Preprocessing | None:
@@ -172,28 +171,26 @@ def in_sequences(model: Any) -> bool:
     return about is not None and bool(about.sequences)
 
 
-def fitting(
-    model: Any, path: Path, missing: Sequence[str], vocabulary: Path | None = None
-) -> Fitting:
+def fitting(model: Any, data: Files) -> Fitting:
     """The table in a file, with its columns found by name, or by number where it has no names."""
     done = preprocessing_of(model)
     kept = () if done is None else done.missing_values
-    files = Files(path, missing_values=(*kept, *missing), vocabulary=vocabulary)
+    files = replace(data, missing_values=(*kept, *data.missing_values))
     names = own_names(model)
-    if names is None and is_sparse_file(path) and vocabulary is None:
+    if names is None and is_sparse_file(data.single) and data.vocabulary is None:
         files = replace(files, vocabulary=())
     if names is not None and not _numbered(files):
-        _check_names(names, path, vocabulary)
+        _check_names(names, data)
         files = replace(files, columns=names)
     coding = _coding_of_words(model, names)
     source = open_source(files, coding=coding)
-    _check_number(model, source, path)
+    _check_number(model, source, data.name)
     return Fitting(model, files, source, coding)
 
 
 def _numbered(files: Files) -> bool:
     """Whether a file is a sparse matrix for which no words are found."""
-    return is_sparse_file(Path(files.path)) and not open_source(files).named
+    return is_sparse_file(files.single) and not open_source(files).named
 
 
 def preprocessing_of(model: Any) -> Preprocessing | None:
@@ -219,13 +216,13 @@ def own_names(model: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def _check_names(names: list[str], path: Path, vocabulary: Path | None) -> None:
-    known = all_names(path, vocabulary)
+def _check_names(names: list[str], data: Files) -> None:
+    known = all_names(data)
     every = set(known)
     absent = [name for name in names if name not in every]
     if absent:
         raise DataError(
-            f"{path.name} does not fit the model: it has no column "
+            f"{data.name} does not fit the model: it has no column "
             f"{quoted(absent, range(len(absent)))}. It has "
             f"{quoted(known, range(len(known)), most=12) if known else 'none'}. "
             "Rename columns as they were in the table that the model was fitted to; a column "
@@ -233,9 +230,9 @@ def _check_names(names: list[str], path: Path, vocabulary: Path | None) -> None:
         )
 
 
-def _check_number(model: Any, source: FileSource | SparseSource, path: Path) -> None:
+def _check_number(model: Any, source: FileSource | SparseSource, file: str) -> None:
     if len(source.names) != model.n_features_in_:
         raise DataError(
-            f"{path.name} does not fit the model: it has {len(source.names)} columns of numbers, "
+            f"{file} does not fit the model: it has {len(source.names)} columns of numbers, "
             f"and the model was fitted to {model.n_features_in_}. Give the same columns."
         )

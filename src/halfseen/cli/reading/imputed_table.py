@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from halfseen.cli.kinds import check_columns
@@ -13,6 +12,7 @@ from halfseen.cli.voice import Voice
 from halfseen.imputer.estimator import Imputer
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.tables.declared_kinds import declared_kinds
+from halfseen.tables.files import Files
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,13 @@ class Asked:
         return [option for option, value in pairs.items() if value]
 
 
-def learned_from(
-    voice: Voice, data: Path, asked: Asked, missing: Sequence[str], **settings: Any
-) -> Imputer:
+def learned_from(voice: Voice, data: Files, asked: Asked, **settings: Any) -> Imputer:
     """An imputer of the columns of a file that can be used; told."""
     kinds = asked.kinds or {}
     check_columns(kinds, data)
     imputer = Imputer(kinds or "auto", max_seconds=asked.max_seconds, **settings)
     declared = partial(declared_kinds, imputer)
-    table = open_table(data, asked.columns, asked.drop, missing, kinds=declared)
+    table = open_table(data, asked.columns, asked.drop, kinds=declared)
     voice.note(*table.short_notes)
     voice.note(f"No model is given, so gaps are learned to be filled from {table.file} itself.")
     names = list(table.source.names) if table.source.named else None

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -42,7 +41,7 @@ class Prepared:
 
     def reckoning(self) -> AbstractContextManager[None]:
         """For what is reckoned with the table: failures name a column of it."""
-        return reckoning(Path(self.files.path).name, self._ends)
+        return reckoning(self.files.name, self._ends)
 
     def _ends(self) -> Ends:
         files = replace(self.files, preprocessing=None)

@@ -28,15 +28,15 @@ FORMATS: dict[str, Format] = {
 ALSO = {".txt": ".tsv", ".txt.gz": ".tsv.gz", ".tab": ".tsv", ".dat": ".csv", ".data": ".csv"}
 """Other endings of the same formats."""
 
-SHEETS = WholeTable(read_spreadsheet, "python-calamine", "excel")
-STATISTICS = WholeTable(read_statistics, "pyreadstat", "stats")
+SHEETS = WholeTable(read_spreadsheet, "python-calamine", "excel", ("header", "skip", "table"))
+STATISTICS = WholeTable(read_statistics, "pyreadstat", "stats", ("encoding",))
 OF_R = WholeTable(read_r, "pyreadr", "r")
 SQLITE = WholeTable(read_sqlite)
 WHOLE: dict[str, Format] = {
     **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"), SHEETS),
     **dict.fromkeys(READERS, STATISTICS),
     **dict.fromkeys((".rds", ".rda", ".rdata"), OF_R),
-    **dict.fromkeys((".jsonl", ".ndjson", ".json"), WholeTable(read_json)),
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), WholeTable(read_json, takes=("encoding",))),
     **dict.fromkeys((".sqlite", ".sqlite3", ".db"), SQLITE),
     **dict.fromkeys((".duckdb", ".ddb"), WholeTable(read_duckdb, "duckdb", "duckdb")),
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from io import RawIOBase, StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
@@ -47,6 +47,7 @@ class Delimited:
     delimiter: str  # that the name of the file says; what its lines say counts more
     compression: str | None = None
     given: Given = Given()  # noqa: RUF009 - immutable
+    takes: ClassVar[tuple[str, ...]] = ("encoding", "header", "skip")
 
     def header(self, file: Path) -> Header:
         """The columns of a file."""

@@ -36,7 +36,8 @@ def _objects(file: Path, encoding: str) -> list[dict[str, Any]]:
         found = [json.loads(line) for line in text.splitlines() if line.strip()]
     if len(found) == 1 and isinstance(found[0], dict) and _by_column(found[0]):
         by_column = found[0]
-        return [dict(zip(by_column, row, strict=True)) for row in zip(*by_column.values())]
+        columns = zip(*by_column.values(), strict=True)
+        return [dict(zip(by_column, row, strict=True)) for row in columns]
     if not all(isinstance(one, dict) for one in found):
         raise DataError(
             f"{file.name} holds JSON that is no table. Write a list of objects, or an object a "

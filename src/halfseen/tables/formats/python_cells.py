@@ -35,7 +35,7 @@ def arrow_column(cells: Sequence[Any]) -> Any:
         return pa.array([None] * len(known), pa.float64())
     if kinds <= {bool}:
         return pa.array(known, pa.bool_())
-    if all(issubclass(kind, Real | Decimal) and kind is not bool for kind in kinds):
+    if bool not in kinds and all(issubclass(kind, Real | Decimal) for kind in kinds):
         return _numbers(known)
     if all(issubclass(kind, date) for kind in kinds):
         return pa.array([None if cell is None else _moment(cell) for cell in known])

@@ -32,6 +32,7 @@ class WholeTable:
     read: Callable[[Path, Given], Table]
     needs: str = "pyarrow"  # the library
     extra: str = "io"  # with which it is installed
+    takes: tuple[str, ...] = ("table",)  # what people may say of a file
     given: Given = Given()  # noqa: RUF009 - immutable
 
     def header(self, file: Path) -> Header:
