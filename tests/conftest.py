@@ -1,6 +1,9 @@
 """Tables with gaps, and files of every format that hold them."""
 
 import gzip
+import os
+import sys
+from multiprocessing import get_context
 
 import numpy as np
 import pandas as pd
@@ -12,6 +15,27 @@ from hypothesis import settings
 
 settings.register_profile("halfseen", deadline=None)  # how long anything takes is no test
 settings.load_profile("halfseen")
+LOADED_BY_WORKERS = [
+    "pandas",
+    "pyarrow.parquet",
+    "dask.dataframe",
+    "dask.array",
+    "halfseen.cli.fit",
+]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def workers_that_have_everything_loaded():
+    """Dask's workers are forks of a process that has loaded what they would each load anew."""
+    if "dask" not in sys.modules or not hasattr(os, "fork"):
+        return
+    import dask
+    from distributed.utils import get_mp_context
+
+    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+    get_mp_context()  # which decides by itself what is loaded, the first time
+    get_context("forkserver").set_forkserver_preload(["distributed", *LOADED_BY_WORKERS])
+
 
 NAMES = ("age", "pulse", "lactate")
 
@@ -76,7 +100,6 @@ def write():
 @pytest.fixture
 def replace_bytes():
     """Change the content of a file, and not its size nor its time of change."""
-    import os
 
     def replace(path, place, content):
         status = path.stat()

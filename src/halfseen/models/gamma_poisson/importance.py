@@ -53,6 +53,7 @@ def importance_sample(
     # Rows that are alike share their likelihood's draws, but not their posterior's.
     chances = np.random.default_rng([seed, block.start]).random((len(block), n_posterior_draws))
     counts, topics = block.nonzeros(), np.ascontiguousarray(parameters.topics.T)
+    shapes = np.ascontiguousarray(parameters.shapes)
     n, k = close.shapes.shape
     log_likelihood, error, effective = (np.empty(n) for _ in range(3))
     mean, covariance = np.zeros((n, k)), np.zeros((n, k, k))
@@ -62,7 +63,7 @@ def importance_sample(
         _sample(
             *counts.part(some),
             topics,
-            parameters.shapes,
+            shapes,
             close.shapes[some],
             close.rates[some],
             chances[some],
@@ -217,9 +218,12 @@ def _add_moments(
     """Weighted mean (k,) and covariance (k, k) of the draws, added to zeros in place."""
     k = len(mean)
     for draw in range(len(weights)):
-        mean += weights[draw] * loadings[draw]
+        for c in range(k):
+            mean[c] += weights[draw] * loadings[draw, c]
+    away = np.empty(k)
     for draw in range(len(weights)):
-        away = loadings[draw] - mean
+        for c in range(k):
+            away[c] = loadings[draw, c] - mean[c]
         for a in range(k):
             for b in range(k):
                 covariance[a, b] += weights[draw] * away[a] * away[b]

@@ -65,12 +65,13 @@ def factorised_posterior(
     """
     rates = np.ascontiguousarray(parameters.rate + block.presence().onto(parameters.topics.T))
     counts, topics = block.nonzeros(), np.ascontiguousarray(parameters.topics.T)
+    prior = np.ascontiguousarray(parameters.shapes)
     shapes, evidence = np.empty(rates.shape), np.zeros(len(rates))
     for some in short_calls(max_iterations * rates.shape[1] * (1.0 + np.diff(counts.starts))):
         _factorised(
             *counts.part(some),
             topics,
-            parameters.shapes,
+            prior,
             rates[some],
             tolerance,
             max_iterations,

@@ -142,13 +142,14 @@ class Chains:
             weights = np.ones(len(loadings)) if block.weights is None else block.weights
             counts, topics = block.nonzeros(), np.ascontiguousarray(parameters.topics.T)
             split, k = np.zeros(topics.shape), topics.shape[1]
+            shapes = np.ascontiguousarray(parameters.shapes)
             mean, log_mean, moved = (np.empty_like(loadings) for _ in range(3))
             for some in short_calls(DRAWING * k * (1 + np.diff(counts.starts))):
                 _sweep(
                     *counts.part(some),
                     weights[some],
                     topics,
-                    parameters.shapes,
+                    shapes,
                     exposure[some],
                     loadings[some],
                     seed,
