@@ -86,6 +86,8 @@ def test_weights_are_told_with_the_reason(mixture):
     lines = weights_told(tuple(NAMES), mixture.feature_weights_, mixture.observed_fraction_)
     assert lines[0] == "In full: age, pulse, lactate."
     assert lines[1] == "crp: weight 0.28, being known for 28% of rows."
+    known = weights_told(("age", "crp"), np.array([1.0, 0.9]), np.array([1.0, 1.0]))
+    assert known[1] == "crp: weight 0.90."
 
 
 def test_everything_is_shown_in_own_units():

@@ -6,9 +6,10 @@ import sys
 import warnings
 from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import version
 from inspect import cleandoc
 from io import TextIOWrapper
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -25,6 +26,7 @@ COMMANDS = {
     "predict": "Say to which group each row belongs, or how much of each topic it holds.",
     "weigh": "Compare ways of weighting columns on a table of your own.",
     "report": "Write a page that explains a model.",
+    "doctor": "Say which versions, threads and readers of files there are.",
     "reproduce": "Run the figures of the paper again, with a verdict on each claim.",
 }
 """What each command does. The function has the name of its module."""
@@ -112,8 +114,19 @@ app = typer.Typer(
 )
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"halfseen {version('halfseen')}")
+        raise typer.Exit()
+
+
 @app.callback()
-def _commands() -> None:
+def _commands(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Say which this is."),
+    ] = False,
+) -> None:
     """Learn latent-variable models from tables with gaps.
 
     Start with: halfseen describe table.csv

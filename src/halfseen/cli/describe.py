@@ -93,7 +93,7 @@ def describe(
     numbers = np.array([name not in words for name in seen.table.source.names])
     found = missingness(seen.table.rows(), seen.features, ordered=numbers)
     voice.note(
-        f"{opened.file}: {found.n_rows:,} rows, {len(found.names)} columns that can be used.",
+        f"{opened.file}: {found.n_rows:,} rows, {_columns(len(found.names))} that can be used.",
         *seen.table.notes,
     )
     voice.say("")
@@ -124,6 +124,10 @@ def describe(
         options=options,
         **sections,
     )
+
+
+def _columns(number: int) -> str:
+    return "1 column" if number == 1 else f"{number:,} columns"
 
 
 def _numbers(seen: Surveyed, numbers: Mask) -> Seen:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -9,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from halfseen import choose_components
 from halfseen.cli import choices as scales
 from halfseen.cli.choices import Covariance, Gaps, Method, Moments, Weights
 from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of
@@ -22,6 +24,7 @@ from halfseen.cli.options import (
     Drop,
     Encoding,
     Force,
+    Groups,
     Header,
     Json,
     Log,
@@ -40,6 +43,7 @@ from halfseen.cli.options import (
 )
 from halfseen.cli.reading.asked_files import as_arguments, asked_files, written
 from halfseen.cli.reading.command_table import Opened, open_table
+from halfseen.cli.reading.kept_columns import labels
 from halfseen.cli.reading.prepared import prepared
 from halfseen.cli.sequences import following, keys_among, of_sequences
 from halfseen.cli.voice import Voice
@@ -124,6 +128,7 @@ def fit(
             help="Polish by likelihood: done for groups unless told not to, slow for topics.",
         ),
     ] = None,
+    groups: Groups = None,
     sequence: Sequence_ = None,
     order: Order = None,
     step: Step = None,
@@ -179,7 +184,10 @@ def fit(
         check_scales(model, listed(log), standardise)
     far = check_workers(cluster, workers)
     check_columns(kinds, files)
-    left_out = [*listed(drop), *keys_among(follow, files)]
+    if groups is not None and far:
+        raise ValueError("--groups goes with tables that are read here. Leave out --workers.")
+    by_row = None if groups is None else labels(open_table(files).source, files.name, groups)
+    left_out = [*listed(drop), *([groups] if groups else []), *keys_among(follow, files)]
     opened = partial(
         open_table,
         *(files, listed(columns), left_out),
@@ -193,19 +201,30 @@ def fit(
             voice.say(choice.sentence)
         X = ready.files if far else ready.given
         with ready.reckoning():
+            found = None
+            if by_row is not None and estimator.n_components == "auto":
+                found = choose_components(X, estimator, groups=by_row, **follow)
+                estimator.set_params(n_components=found.n_components)
             learned = estimator.fit(X, **follow)
+    if found is not None:
+        learned.diagnostics_ = replace(learned.diagnostics_, choice=found)
     learned.verbose = 0
     if ready.changed:
         learned.preprocessing_ = ready.preprocessing
     # A table that only workers read is not gone over again from here.
     with voice.listening(), ready.reckoning():
         bic = learned.bic(X) if hasattr(learned, "bic") and not far else None
-        concerns = [] if far else concerns_of(learned.case(X).in_words())
+        concerns = [] if far else concerns_of(learned.case(X, by_row).in_words())
     learned.save(out, overwrite=force)  # when all that can fail is done
     tell(voice, learned, ready.n_rows, out, bic, concerns, choice.sentence)
     if far:
         return
-    voice.say(f"Next:  halfseen report {quote(str(out))} {as_arguments(files)} --out report.html")
+    read = f"{as_arguments(files)}{_again(groups)}"
+    voice.say(f"Next:  halfseen report {quote(str(out))} {read} --out report.html")
+
+
+def _again(groups: str | None) -> str:
+    return f" --groups {quote(groups)}" if groups else ""
 
 
 def _table(

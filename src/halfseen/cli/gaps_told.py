@@ -10,6 +10,7 @@ from halfseen.cli.reading.filled_chunks import Filled
 from halfseen.cli.voice import Voice
 from halfseen.rows.arrays import Array
 from halfseen.rows.naming import quoted
+from halfseen.rows.percentages import percent
 
 RARE = 0.2
 """Share of rows in which a column is known, below which its fills are mostly guesses."""
@@ -57,7 +58,7 @@ class Gaps:
         if self.explained is None or not np.isfinite(self.explained).any():
             return
         rows = [
-            (name, f"{int(n):,}", "" if np.isnan(share) else f"{share:.0%}")
+            (name, f"{int(n):,}", "" if np.isnan(share) else percent(share))
             for name, n, share in zip(self.names, self.count, self.explained, strict=True)
         ]
         title = (

@@ -17,7 +17,7 @@ KNOWN_FILES = (
     ".rds, .rda, .jsonl, .sqlite, .duckdb, .npy, .npz or .mtx; several files, or a folder, of "
     "one kind; a connection string of a database, with --table; or - for standard input."
 )
-Data = Annotated[list[str], typer.Argument(metavar="DATA...", help=f"The table: {KNOWN_FILES}")]
+Data = Annotated[list[str], typer.Argument(metavar="DATA", help=f"The table: {KNOWN_FILES}")]
 Encoding = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Of text: utf-8, cp1252 and the like, if found wrongly."),

@@ -73,7 +73,8 @@ def report(
     voice = Voice(as_json)
     learned = load(model)
     given = fitting(learned, files)
-    heading = title or f"{learned.n_components_} {portrait_of(learned).nouns} in {given.file}"
+    view = portrait_of(learned)
+    heading = title or f"{view.k} {view.noun if view.k == 1 else view.nouns} in {given.file}"
     with voice.listening(), given.reckoning():
         learned.report(
             given.table,

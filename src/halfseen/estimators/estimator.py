@@ -296,11 +296,12 @@ class Estimator(BaseEstimator):
         """A component that less than one row belongs to is one too many."""
         left = int(np.count_nonzero(shares >= 1 / n_rows))
         if left < wanted:
-            nouns = "components" if self.about.labels else plural(self.about.noun)
+            noun = "component" if self.about.labels else self.about.noun
+            nouns, these = plural(noun), noun if left == 1 else plural(noun)
             removed = " and were removed" if len(shares) < wanted else ""
             warn(
                 f"{wanted - left} of {wanted} {nouns} ended with less than one row's weight"
-                f"{removed}: the data support fewer. Use at most {left} {nouns}.",
+                f"{removed}: the data support fewer. Use at most {left} {these}.",
                 WeakMomentsWarning,
             )
 

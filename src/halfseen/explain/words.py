@@ -13,6 +13,8 @@ from halfseen.tables.identifiers import named_as_year
 MOST = 8
 """More features than this are counted, not named."""
 YEARS = (1500, 2200)
+KNOWN = 0.995
+"""Of the rows: a feature that is known for so many does not count less for its gaps."""
 
 
 class Told(NamedTuple):
@@ -83,8 +85,7 @@ def weights_told(names: tuple[str, ...], weights: Array, observed: Array) -> lis
         lines.append(f"In full: {some_of(full)}.")
     less = [d for d in np.argsort(-relative, kind="stable") if 0 < relative[d] < 0.95]
     lines += [
-        f"{names[d]}: weight {relative[d]:.2f}, being known for {percent(observed[d])} of rows."
-        for d in less[:MOST]
+        f"{names[d]}: weight {relative[d]:.2f}{_being_known(observed[d])}." for d in less[:MOST]
     ]
     if len(less) > MOST:
         more = len(less) - MOST
@@ -93,6 +94,11 @@ def weights_told(names: tuple[str, ...], weights: Array, observed: Array) -> lis
     if unused:
         lines.append(f"Not used to find the components: {some_of(unused)}.")
     return lines
+
+
+def _being_known(observed: float) -> str:
+    """Why a feature counts less, if gaps are why."""
+    return f", being known for {percent(observed)} of rows" if observed < KNOWN else ""
 
 
 def some_of(names: list[str], most: int = 12) -> str:

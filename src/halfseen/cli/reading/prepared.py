@@ -16,6 +16,7 @@ from halfseen.cli.reading.numerical import Ends, reckoning
 from halfseen.cli.voice import Voice
 from halfseen.rows.arrays import Mask
 from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.percentages import percent
 from halfseen.tables.door import open_source, rows_of
 from halfseen.tables.files import Files
 from halfseen.tables.opened_files import Kinds
@@ -113,5 +114,5 @@ def _about(seen: Surveyed) -> str:
     known = float(seen.features.count.sum()) / max(seen.n_rows * n_columns, 1)
     return (
         f"{seen.table.file}: {seen.n_rows:,} rows, and {n_columns} columns{of} in which "
-        f"{1 - known:.0%} of the cells are empty."
+        f"{percent(1 - known)} of the cells are empty."
     )

@@ -17,7 +17,7 @@ def number_chart(choice: Choice, noun: str, nouns: str) -> list[Figure]:
             f"{step.n_components} {nouns if step.n_components > 1 else noun}",
             step.agreement or 0.0,
             f"{step.agreement:.2f}",
-            _told(step, nouns),
+            _told(step, noun if step.n_components == 1 else nouns),
             ENOUGH_AGREEMENT,
         )
         for step in tried
@@ -30,9 +30,9 @@ def number_chart(choice: Choice, noun: str, nouns: str) -> list[Figure]:
     return [bar_chart(f"How many {nouns}", caption, bars, (nouns, "how it fared"))]
 
 
-def _told(step: HeldOut, nouns: str) -> str:
+def _told(step: HeldOut, what: str) -> str:
     """Everything about one number."""
-    said = f"{step.n_components} {nouns}: agreement {step.agreement:.2f}"
+    said = f"{step.n_components} {what}: agreement {step.agreement:.2f}"
     if step.over is not None and step.over != step.n_components:
         likely = "more" if step.gain > 0 else "less"
         said += (

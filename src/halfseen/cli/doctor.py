@@ -1,0 +1,101 @@
+"""``halfseen doctor``: what is installed here, and what is missing."""
+
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from halfseen.cli.options import Json
+from halfseen.cli.voice import Voice
+
+CORE = ("numpy", "scipy", "scikit-learn", "numba", "narwhals", "joblib", "safetensors")
+
+
+class Extra(NamedTuple):
+    """A library that is not needed by all."""
+
+    library: str  # as it is installed
+    module: str
+    extra: str
+    what: str  # it is for
+
+
+EXTRAS = (
+    Extra("pyarrow", "pyarrow", "io", "CSV, TSV, Parquet, Arrow, Feather, JSON and SQLite"),
+    Extra("python-calamine", "python_calamine", "excel", "Excel and LibreOffice"),
+    Extra("pyreadstat", "pyreadstat", "stats", "SPSS, Stata and SAS"),
+    Extra("pyreadr", "pyreadr", "r", "R"),
+    Extra("duckdb", "duckdb", "duckdb", "DuckDB"),
+    Extra("sqlalchemy", "sqlalchemy", "sql", "databases by a connection string"),
+    Extra("dask", "dask", "dask", "clusters"),
+    Extra("matplotlib", "matplotlib", "plots", "pictures"),
+    Extra("jinja2", "jinja2", "report", "the report page"),
+)
+
+
+def doctor(as_json: Json = False) -> None:
+    r"""Say which versions, threads, caches and readers of files there are, and how to get others.
+
+    \b
+    For example:
+      halfseen doctor
+      halfseen doctor --json
+    """
+    voice = Voice(as_json)
+    core = {name: _version(name) for name in CORE}
+    extras = {one.library: _version(one.library) for one in EXTRAS if find_spec(one.module)}
+    threads, cache = _threads(), _cache()
+    voice.say(f"halfseen {_version('halfseen')}, Python {platform.python_version()} on {_system()}")
+    voice.say("")
+    voice.table("Needed by all", ("library", "version"), list(core.items()), right=2)
+    voice.say("")
+    rows = [
+        (one.what, one.library, extras.get(one.library) or f"pip install 'halfseen[{one.extra}]'")
+        for one in EXTRAS
+    ]
+    voice.table("For some things", ("for", "library", "version, or how to get it"), rows, right=3)
+    voice.say("")
+    voice.say(f"Threads: {threads['cpus']} processors, {threads['blas']} for linear algebra.")
+    writable = "written to" if cache["writable"] else "NOT WRITABLE, so that each start is slow"
+    voice.say(f"Compiled functions are kept in {cache['folder']}, which is {writable}.")
+    voice.finish(
+        halfseen=_version("halfseen"),
+        python=platform.python_version(),
+        system=_system(),
+        libraries=core,
+        extras={one.library: extras.get(one.library) for one in EXTRAS},
+        missing={one.library: one.extra for one in EXTRAS if one.library not in extras},
+        threads=threads,
+        cache=cache,
+    )
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _system() -> str:
+    return f"{platform.system()} {platform.machine()}"
+
+
+def _threads() -> dict[str, int]:
+    import numpy as np  # whose libraries are looked through
+    from threadpoolctl import threadpool_info
+
+    del np
+    pools = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    return {"cpus": os.cpu_count() or 1, "blas": max(pools, default=1)}
+
+
+def _cache() -> dict[str, Any]:
+    """Where compiled functions are kept: beside the package, or where numba is told to."""
+    told = os.environ.get("NUMBA_CACHE_DIR")
+    package = Path(str(sys.modules["halfseen"].__file__)).parent
+    folder = Path(told) if told else package
+    return {"folder": str(folder), "writable": os.access(folder, os.W_OK)}
