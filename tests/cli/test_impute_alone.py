@@ -138,6 +138,30 @@ def test_a_column_that_is_hardly_ever_known_is_warned_of(tmp_path):
     assert caution.startswith("'pool' is known in fewer than 20% of the rows, so that most of")
 
 
+def test_gaps_beside_zeros_are_said_to_mean_that_there_is_none(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = patients()[["heat", "pulse"]]
+    frame["pools"] = rng.integers(3, size=N)
+    frame["quality"] = np.where(frame["pools"] > 0, rng.choice(["good", "poor"], N), None)
+    frame["water"] = np.where(frame["pools"] > 0, rng.normal(size=N), np.nan)
+    frame.to_csv(tmp_path / "it.csv", index=False)
+    told = succeed("impute", tmp_path / "it.csv", "--out", tmp_path / "f.csv", "--json").stdout
+    first = json.loads(told)["cautions"][0]
+    assert first.startswith("Some empty cells seem to mean that there is none, as they are nearly")
+    assert "'quality' and 'water' where 'pools' is 0." in first
+    assert first.endswith("made up: write that there is none instead.")
+
+
+def test_a_column_of_which_others_tell_nothing_is_named(tmp_path):
+    frame = patients()[["heat", "pulse"]].dropna()
+    coins = np.random.default_rng(2).choice(["head", "tail"], len(frame)).astype(object)
+    coins[::4] = None
+    frame.assign(coin=coins).to_csv(tmp_path / "it.csv", index=False)
+    told = succeed("impute", tmp_path / "it.csv", "--out", tmp_path / "f.csv", "--json").stdout
+    (caution,) = json.loads(told)["cautions"]
+    assert caution.startswith("The other columns tell hardly anything of 'coin': gaps there get")
+
+
 def test_draws_are_numbered_tables_that_differ_and_are_repeatable(data, tmp_path):
     for name in ("a", "b"):
         out = tmp_path / f"{name}.csv"

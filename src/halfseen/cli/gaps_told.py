@@ -1,6 +1,6 @@
 """Where gaps were filled, how many, and how well that can be done."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,6 +14,8 @@ from halfseen.rows.percentages import percent
 
 RARE = 0.2
 """Share of rows in which a column is known, below which its fills are mostly guesses."""
+HARDLY = 0.05
+"""Share that the others tell of a column, below which its fills are all alike."""
 MOST_TOLD = 40
 
 
@@ -36,15 +38,20 @@ class Gaps:
     count: Array  # (d,)
     n_rows: int
     explained: Array | None  # (d,)  how much the others tell of each, from 0 to 1
+    zeros: tuple[str, ...]  # (d,)   the column whose zeros its gaps go with; empty if there is none
 
     @classmethod
-    def of(cls, names: Sequence[str], filled: Filled, explained: Array | None) -> Self:
+    def of(
+        cls, names: Sequence[str], filled: Filled, explained: Array | None, zero_beside: Any
+    ) -> Self:
         """Of a table that was filled; those with most gaps first."""
         count = np.asarray(filled.n_gaps)
         order = np.argsort(-count, kind="stable")
         order = order[count[order] > 0]
         own = None if explained is None else explained[order]
-        return cls(tuple(names[j] for j in order), count[order], filled.n_rows, own)
+        beside = np.full(len(count), -1) if zero_beside is None else zero_beside
+        zeros = tuple(names[beside[j]] if beside[j] >= 0 else "" for j in order)
+        return cls(tuple(names[j] for j in order), count[order], filled.n_rows, own, zeros)
 
     @property
     def as_dicts(self) -> dict[str, dict[str, Any]]:
@@ -68,11 +75,32 @@ class Gaps:
         voice.table(title, ["column", "gaps", "told"], rows[:MOST_TOLD])
         if len(rows) > MOST_TOLD:
             voice.say(f"{len(rows) - MOST_TOLD} more have fewer gaps.")
+        for sentence in self._cautions(self.explained):
+            voice.caution(sentence)
+
+    def _cautions(self, explained: Array) -> Iterator[str]:
+        none = [j for j, zero in enumerate(self.zeros) if zero]
+        if none:
+            each = dict.fromkeys(self.zeros[j] for j in none)
+            own = {zero: [j for j in none if self.zeros[j] == zero] for zero in each}
+            parts = [f"{quoted(self.names, js)} where '{zero}' is 0" for zero, js in own.items()]
+            yield (
+                "Some empty cells seem to mean that there is none, as they are nearly always and "
+                f"nearly only found beside a zero: {'; '.join(parts)}. What stands there now is "
+                "made up: write that there is none instead."
+            )
         known = 1 - self.count / max(self.n_rows, 1)
-        rare = np.flatnonzero((known > 0) & (known < RARE))
+        rare = np.setdiff1d(np.flatnonzero((known > 0) & (known < RARE)), none)
         if len(rare):
-            voice.caution(
+            yield (
                 f"{quoted(self.names, rare)} {'is' if len(rare) == 1 else 'are'} known in fewer "
                 f"than {RARE:.0%} of the rows, so that most of what stands there now is guessed. "
                 "If an empty cell means that there is none, write that there instead."
+            )
+        hardly = np.setdiff1d(np.flatnonzero(explained < HARDLY), none)
+        if len(hardly):
+            yield (
+                f"The other columns tell hardly anything of {quoted(self.names, hardly)}: gaps "
+                "there get about the same value in every row. Use draws (--draws) for "
+                "estimates, or leave such a column out of what you compute."
             )

@@ -4,10 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.imputer.chains import SWEEPS, Chain, chains_for
 from halfseen.imputer.clock import Clock
 from halfseen.imputer.filler import Filler, learned
+from halfseen.imputer.nothing_there import zero_beside
 from halfseen.method.reckoning import reckoning
 from halfseen.models.latent_class.estimator import LatentClass
 from halfseen.moments.magnitudes import check_magnitudes
@@ -39,6 +41,7 @@ class Learned:
     possible: PossibleValues
     gappy: Mask  # (d,)      columns that had gaps
     decimals: Array  # (d,)  that values have at most; infinite if there is no telling
+    zero_beside: NDArray[np.intp]  # (d,)  whose zeros its gaps go with; -1 if none
     chains: tuple[Chain, ...] = ()  # for draws
 
     @property
@@ -137,7 +140,8 @@ def learned_from(rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock
             filler = learned(part, own.of_kept(), classes, seed, clock)
     gappy = (seen.sums.observed_fraction < 1) & ~coding.left_out
     possible = PossibleValues.of(seen.sums)
-    found = Learned(filler, own.kept, constants, possible, gappy, _decimals(some.table))
+    beside = zero_beside(some.table, np.array([not words for words in coding.labels], dtype=bool))
+    found = Learned(filler, own.kept, constants, possible, gappy, _decimals(some.table), beside)
     if not draws or filler is None:
         return found
     table, kept = some.table[:, own.kept], own.kept

@@ -33,6 +33,10 @@ class Fills(Protocol):
     def explained(self) -> Array | None:
         """How much the others tell of each column (d,), if that was tried on rows held out."""
 
+    @property
+    def zero_beside(self) -> Any:
+        """For each column the one whose zeros its gaps go with (d,), if that was looked for."""
+
 
 @dataclass(frozen=True, eq=False)
 class ByModel:
@@ -63,6 +67,11 @@ class ByModel:
     @property
     def explained(self) -> None:
         """Models are not tried on rows held out."""
+        return None
+
+    @property
+    def zero_beside(self) -> None:
+        """Models are not told what gaps mean."""
         return None
 
 
@@ -96,3 +105,8 @@ class ByImputer:
     def explained(self) -> Array:
         """How much the others tell of each column (d,), as rows that were held out show."""
         return self.estimator.learned_.explained
+
+    @property
+    def zero_beside(self) -> Any:
+        """For each column the one whose zeros its gaps go with (d,); -1 if there is none."""
+        return self.estimator.learned_.zero_beside
