@@ -127,19 +127,24 @@ def why_not_reproduced(trial: Trial, n_rows: float, bounds: Bounds = USUAL) -> s
     if trial.agreement is not None and trial.agreement < ENOUGH_AGREEMENT:
         return (
             "halves of the rows disagree on them (agreement "
-            f"{_down(trial.agreement):.2f}, of at least {ENOUGH_AGREEMENT:g})"
+            f"{_below(trial.agreement, ENOUGH_AGREEMENT):.2f}, of at least {ENOUGH_AGREEMENT:g})"
         )
     if trial.overlap is not None and trial.overlap < bounds.overlap:
         return (
             "one of them is not found again in the other half (overlap "
-            f"{_down(trial.overlap):.2f}, of at least {bounds.overlap:g})"
+            f"{_below(trial.overlap, bounds.overlap):.2f}, of at least {bounds.overlap:g})"
         )
     return too_small(trial.smallest, n_rows, bounds.share)
 
 
-def _down(agreement: float) -> float:
-    """To two digits that are not those of the limit."""
-    return math.floor(100 * agreement) / 100
+def _below(agreement: float, limit: float) -> float:
+    """To two digits, as elsewhere, unless these would be those of the limit.
+
+    >>> _below(0.536, 0.8), _below(0.799, 0.8)
+    (0.54, 0.79)
+    """
+    near = round(agreement, 2)
+    return near if near < limit else math.floor(100 * agreement) / 100
 
 
 def too_small(share: float, n_rows: float, least_share: float = LEAST_SHARE) -> str:
