@@ -82,8 +82,9 @@ def test_a_code_that_is_a_value_elsewhere_is_not_emptied_everywhere(tmp_path):
     table.loc[20, "platelets"] = 999
     found = advised(tmp_path, table)["advice"]
     assert (
-        "999 is the value of 'age' in 10 rows, far from all others. If it stands for a gap, empty "
-        "those cells in the file: --missing-values would empty cells of 'platelets' too." in found
+        "999 is the value of 'age' in 10 rows, far from all others. If it stands for a gap there, "
+        "use --missing-values age:999. The number alone would empty cells of 'platelets' too."
+        in found
     )
 
 

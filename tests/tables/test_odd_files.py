@@ -146,6 +146,20 @@ ODD = {
     "apostrophes for thousands": cells("1'234,12,1'000'000.5,7", [1234, 12, 1000000.5, 7]),
     "a minus of typographers": cells("−5,3,−1.5,2", [-5, 3, -1.5, 2]),
     "exponents": cells("1e3,2E-1,3,4", [1000, 0.2, 3, 4]),
+    "a code of one column": Odd(
+        "t.csv",
+        "insulin,pulse\n0,0\n94,72\n0,71\n168,0\n",
+        {"insulin": [GAP, 94, GAP, 168], "pulse": [0, 72, 71, 0]},
+        (),
+        {"missing_values": {"insulin": ["0"]}},
+    ),
+    "a code of one column, in a word": Odd(
+        "t.csv",
+        "insulin,pulse\nlow,0\n94,72\nlow,71\n168,0\n",
+        {"insulin": [GAP, 94, GAP, 168], "pulse": [0, 72, 71, 0]},
+        (),
+        {"missing_values": ["insulin:low"]},
+    ),
     "names with commas": Odd(
         "t.csv", '"lactate, venous",pulse\n' + ROWS, {"lactate, venous": AGES, "pulse": PULSES}
     ),
@@ -205,6 +219,12 @@ def test_words_stay_categories_whatever_signs_they_have(case):
         assert coded("x", Seen(cells)).labels == labels
 
 
+def test_a_code_of_a_column_that_is_not_there_is_refused(tmp_path):
+    odd = Odd("t.csv", "age,pulse\n" + ROWS, {}, (), {"missing_values": ["puls:0"]})
+    with pytest.raises(DataError, match="missing_values names 'puls', which the table does not"):
+        read(odd, tmp_path)
+
+
 REFUSED = {
     "a row that is longer": ("t.csv", "age,pulse\n1,2\n3,4,5\n6,7\n", "as many cells as the first"),
     "nothing at all": ("t.csv", "", "is empty. Give a table with a line of column names"),
@@ -218,3 +238,10 @@ def test_what_cannot_be_read_is_refused_with_a_remedy(case, tmp_path):
     name, content, remedy = REFUSED[case]
     with pytest.raises((DataError, ValueError), match=remedy):
         read(Odd(name, content, {}), tmp_path)
+
+
+def test_a_code_of_one_column_of_an_array_is_a_gap_there_only(tmp_path):
+    np.save(tmp_path / "t.npy", np.array([[0.0, 0.0], [1.0, 2.0]]))
+    files = Files(tmp_path / "t.npy", missing_values=["1:0"])
+    table = next(open_source(files).pieces((0, 1), 5)).table()
+    np.testing.assert_array_equal(table, [[0, GAP], [1, 2]])

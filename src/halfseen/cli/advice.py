@@ -136,9 +136,10 @@ def _codes(names: tuple[str, ...], codes: CodeSums) -> Iterator[Advice]:
         more = f" and in {len(n_rows) - 3} other columns" if len(n_rows) > 3 else ""
         said = f"{code:g} is the value of {where}{more}, far from all others."
         if elsewhere:
+            own = as_option([f"{names[i]}:{code:g}" for i in n_rows])
             yield Advice(
-                f"{said} If it stands for a gap, empty those cells in the file: --missing-values "
-                f"would empty cells of {quoted(names, elsewhere)} too."
+                f"{said} If it stands for a gap there, use --missing-values {own}. The number "
+                f"alone would empty cells of {quoted(names, elsewhere)} too."
             )
         else:
             yield Advice(f"{said} If it stands for a gap, use --missing-values={safe}.")

@@ -56,8 +56,8 @@ MissingValues = Annotated[
     str,
     typer.Option(
         metavar="VALUES",
-        help="What else stands for a gap: 'unknown,-999'. Empty cells, NA, NaN, null and the like "
-        "do anyway.",
+        help="What else stands for a gap: 'refused,-999', or in one column 'insulin:0'. Empty "
+        "cells, NA, NaN, null and the like do anyway.",
     ),
 ]
 Vocabulary = Annotated[

@@ -43,6 +43,7 @@ PHRASES = {
     "leave it out of kinds": "leave out its --kind",
     "kinds says that": "--kind says that",
     "kinds names": "--kind names",
+    "missing_values names": "--missing-values names",
     "Give order= too": "Give --order too",
     "give more memory with Files(path, memory=...)": "cut it into files",
 }

@@ -93,7 +93,7 @@ class FileSource:
         for batch in self.batches(self.maybe_new, ROWS_A_BATCH):
             for name, place in places.items():
                 labels = self.written[place].labels or ()
-                codes = codes_of(batch.column(name), labels, self.gaps)
+                codes = codes_of(batch.column(name), labels, self.gaps.of(name))
                 counts[place] += np.sum(codes == UNSEEN)
         return counts
 

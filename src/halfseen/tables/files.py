@@ -1,6 +1,6 @@
 """A table in a file, or in all files of one kind in a folder."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,9 +49,9 @@ class Files:
         Have the rows read and summed by Dask's workers, who must all see the path: those of the
         current ``distributed.Client`` or, without one, threads of this process. Every row group of
         a Parquet file is a partition, every file of another kind is one.
-    missing_values : sequence of str, default=()
+    missing_values : sequence of str, or dict from columns to such, default=()
         Cells that stand for a gap, such as ``["unknown", "-999"]``, beside empty ones, NA, NaN,
-        null and the like.
+        null and the like; ``{"insulin": ["0"]}`` or ``["insulin:0"]`` for those of a column.
     encoding : str or None, default=None
         Of text: ``"utf-8"``, ``"cp1252"`` and the like. None finds it out.
     header : bool or None, default=None
@@ -83,7 +83,7 @@ class Files:
     columns: Sequence[str | int] | None = None
     memory: float = MEMORY
     dask: bool = False
-    missing_values: Sequence[str] = ()
+    missing_values: Sequence[str] | Mapping[str, Sequence[str]] = ()
     preprocessing: Preprocessing | None = None
     drop: Sequence[str | int] = ()
     show_text: bool = False
@@ -92,6 +92,18 @@ class Files:
     header: bool | None = None
     skip: int | None = None
     table: str | None = None
+
+    @property
+    def gap_codes(self) -> tuple[str, ...]:
+        """What stands for a gap, one by one; ``column:cell`` for those of a column.
+
+        >>> Files("t.csv", missing_values={"insulin": ["0"], "glucose": ["0", "-9"]}).gap_codes
+        ('insulin:0', 'glucose:0', 'glucose:-9')
+        """
+        if not isinstance(self.missing_values, Mapping):
+            return tuple(self.missing_values)
+        pairs = self.missing_values.items()
+        return tuple(f"{column}:{cell}" for column, cells in pairs for cell in cells)
 
     @property
     def paths(self) -> tuple[str | Path, ...]:

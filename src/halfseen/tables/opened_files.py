@@ -7,7 +7,7 @@ from typing import cast
 
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
-from halfseen.tables.cells.gap_words import Gaps
+from halfseen.tables.cells.gap_words import Gaps, gaps_among
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.cells.writing import Writing
 from halfseen.tables.coding import LEFT_OUT, Coding
@@ -69,7 +69,7 @@ def _opened(
             _check_same(file, first, (*asked, *map(str, given.drop)))
     if coding is not None:
         asked = _fitted(given, files, asked, coding)
-    gaps = Gaps(tuple(given.missing_values))
+    gaps = gaps_among(given.gap_codes, first.header.names)
     looks = [_look(format, file, asked, gaps) for file in files]
     stored = [{field.name: field.stored for field in file.header.fields} for file in files]
     seen = {

@@ -118,7 +118,7 @@ def open_sparse_file(given: Files) -> SparseSource:
         asked = names if given.columns is None else tuple(map(str, given.columns))
         wanted = tuple(name for name in asked if name not in dropped)
         matrix, names = _chosen(path, matrix, names, wanted), wanted
-    codes = Gaps(tuple(given.missing_values)).codes
+    codes = Gaps(given.gap_codes).codes
     if codes:
         stored = np.where(np.isin(matrix.data, codes), np.nan, matrix.data)
         matrix = csr_array((stored, matrix.indices, matrix.indptr), shape=matrix.shape)

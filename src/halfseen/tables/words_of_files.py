@@ -40,7 +40,9 @@ def numbers_and_words(
     import pyarrow as pa
 
     columns = [
-        without_gap_words(words[name], gaps) if name in words else np.ascontiguousarray(values)
+        without_gap_words(words[name], gaps.of(name))
+        if name in words
+        else np.ascontiguousarray(values)
         for name, values in zip(names, table.T, strict=True)
     ]
     return pa.table(columns, names=list(names))

@@ -175,7 +175,7 @@ def fitting(model: Any, data: Files) -> Fitting:
     """The table in a file, with its columns found by name, or by number where it has no names."""
     done = preprocessing_of(model)
     kept = () if done is None else done.missing_values
-    files = replace(data, missing_values=(*kept, *data.missing_values))
+    files = replace(data, missing_values=(*kept, *data.gap_codes))
     names = own_names(model)
     if names is None and is_sparse_file(data.single) and data.vocabulary is None:
         files = replace(files, vocabulary=())

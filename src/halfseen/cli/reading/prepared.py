@@ -80,7 +80,7 @@ def prepared(voice: Voice, table: Opened, log: Sequence[str], standardise: bool)
         seen.table.rows(),
         log=logged,
         standardise=standardise,
-        missing_values=table.files.missing_values,
+        missing_values=table.files.gap_codes,
         whole=seen.features.whole,
         measured=measured,
     )

@@ -1,9 +1,13 @@
 """What stands for a gap in a file: one set of words, whichever way the file is read."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from halfseen.rows.errors import DataError
+from halfseen.rows.naming import quoted
 
 USUAL_WORDS = (
     *("", "NA", "na", "N/A", "n/a", "NULL", "null", "None", "<NA>", "NaN", "nan", "NAN"),
@@ -25,9 +29,22 @@ SUSPECTED_WORDS = frozenset(
 
 @dataclass(frozen=True)
 class Gaps:
-    """The usual words, and what the user says stands for a gap, such as ``unknown`` or ``-999``."""
+    """The usual words, and what the user says stands for a gap, such as ``unknown`` or ``-999``.
+
+    Some stand for a gap in one column only, such as ``0`` in that of insulin.
+    """
 
     missing_values: tuple[str, ...] = ()
+    by_column: tuple[tuple[str, str], ...] = ()  # name of the column, and the cell
+
+    def of(self, column: str) -> "Gaps":
+        """Those of one column.
+
+        >>> Gaps(("-999",), (("insulin", "0"),)).of("insulin").missing_values
+        ('-999', '0')
+        """
+        own = tuple(cell for name, cell in self.by_column if name == column.strip())
+        return Gaps((*self.missing_values, *own)) if own else self
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -47,6 +64,27 @@ class Gaps:
         """The values with NaN in place of codes; a copy only if there are any."""
         codes = self.codes
         return np.where(np.isin(values, codes), np.nan, values) if codes else values
+
+
+def gaps_among(given: Sequence[str], names: Collection[str]) -> Gaps:
+    """What stands for a gap in a table with columns of these names.
+
+    >>> gaps_among(["-999", "insulin:0", "24:00"], ["insulin", "glucose"])
+    Gaps(missing_values=('-999', '24:00'), by_column=(('insulin', '0'),))
+    """
+    known, everywhere, own = set(names), [], []
+    for text in given:
+        column, mark, cell = text.rpartition(":")
+        if mark and column.strip() in known:
+            own.append((column.strip(), cell.strip()))
+        elif mark and column.strip() and cell.strip() and _number(column.split(":")[0]) is None:
+            raise DataError(
+                f"missing_values names '{column}', which the table does not have. It has "
+                f"{quoted(list(names), range(len(names)), 12)}."
+            )
+        else:
+            everywhere.append(text)
+    return Gaps(tuple(everywhere), tuple(own))
 
 
 def _number(text: str) -> float | None:

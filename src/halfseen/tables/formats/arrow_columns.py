@@ -83,7 +83,7 @@ def _all_rows(
 
 def cells_of(batch: Any, stored: Sequence[str], gaps: Gaps) -> dict[str, CellSums]:
     """How the cells of columns of a record batch look."""
-    return {name: _cells(batch.column(name), gaps) for name in stored}
+    return {name: _cells(batch.column(name), gaps.of(name)) for name in stored}
 
 
 def _cells(column: Any, gaps: Gaps) -> CellSums:
@@ -125,7 +125,9 @@ def _other(kind: Any) -> str | None:
 
 def _floats(batch: Any, reading: Reading) -> np.ndarray[Any, Any]:
     """Columns as floats, nulls as NaN, float32 if all are; column after column, as Arrow does."""
-    columns = [_as_floats(batch, column, reading.gaps) for column in reading.columns]
+    columns = [
+        _as_floats(batch, column, reading.gaps.of(column.stored)) for column in reading.columns
+    ]
     single = all(column.dtype == np.float32 for column in columns)
     shape = (batch.num_rows, len(columns))
     table = np.empty(shape, np.float32 if single else np.float64, order="F")

@@ -73,7 +73,7 @@ class NumpyFile:
             layout = _layout(stream)
             tables = _by_columns if layout.by_columns else _by_rows
             for table in tables(stream, layout, columns, n_rows):
-                yield Piece(len(table), partial(_floats, table, wanted.gaps))
+                yield Piece(len(table), partial(_floats, table, wanted))
                 start += len(table)
 
     def batches(self, file: Path, stored: tuple[str, ...], n_rows: int) -> Iterator[Any]:
@@ -182,6 +182,12 @@ def _numbers(stream: IO[bytes], count: int, dtype: np.dtype[Any]) -> np.ndarray[
     return np.frombuffer(content, dtype)
 
 
-def _floats(table: np.ndarray[Any, Any], gaps: Gaps) -> np.ndarray[Any, Any]:
-    single = table.dtype == np.float32
-    return gaps.opened(table.astype(np.float32 if single else np.float64, copy=False))
+def _floats(table: np.ndarray[Any, Any], wanted: Reading) -> np.ndarray[Any, Any]:
+    single, gaps = table.dtype == np.float32, wanted.gaps
+    values = gaps.opened(table.astype(np.float32 if single else np.float64, copy=False))
+    own = {name for name, _ in gaps.by_column}
+    for place, name in enumerate(wanted.stored):
+        if name in own:
+            values = values.copy()
+            values[:, place] = gaps.of(name).opened(values[:, place])
+    return values
