@@ -1,5 +1,6 @@
 """Moments of rows that follow each other, against sums over all that can happen."""
 
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from halfseen.method.decomposers.joint import joint
+from halfseen.moments.items import completion
 from halfseen.moments.items import sequence_start as sequence_start_module
 from halfseen.moments.items.features import Item
 from halfseen.moments.items.sequence_start import sequence_start
@@ -71,20 +73,33 @@ def matched(start, weights):
     return np.argmin(np.abs(start.states.weights[:, None] - weights), axis=0)
 
 
-@pytest.mark.parametrize("gaps", [(), (1,)])
-def test_columns_of_a_row_and_windows_of_rows_give_the_chain_back(gaps, monkeypatch):
+@pytest.fixture
+def converged(monkeypatch):
+    """Completion goes on until rounding stops it."""
+    monkeypatch.setattr(completion, "TOLERANCE", 1e-16)
+    monkeypatch.setattr(completion, "MOST_ITERATIONS", 2000)
     monkeypatch.setattr(sequence_start_module, "FEWEST_WINDOWS", 0.1)
+
+
+@pytest.mark.parametrize("gaps", [(), (1,)])
+@pytest.mark.parametrize(("first", "route"), [(None, "joint"), ([0.1, 0.9], "rows")])
+@pytest.mark.usefixtures("converged")
+def test_columns_of_a_row_and_rows_that_follow_give_the_chain_back(gaps, first, route):
+    """Stationary or not: then rows alone tell the states, and pairs of rows what follows."""
     rng = np.random.default_rng(0)
     transition = np.array([[0.8, 0.2], [0.3, 0.7]])
-    start = stationary(transition)
+    start = stationary(transition) if first is None else np.array(first)
+    weights = np.mean([start @ np.linalg.matrix_power(transition, t) for t in range(3)], axis=0)
     chances = rng.dirichlet(np.ones(2), size=(2, 3)).transpose(2, 0, 1)
-    result = found(every_sequence(start, transition, chances, gaps), 2, 2)
-    assert result.route == "joint"
-    order = matched(result, start)
-    np.testing.assert_allclose(result.states.weights[order], start, atol=1e-6)
-    np.testing.assert_allclose(result.transition[np.ix_(order, order)], transition, atol=1e-6)
+    rows = every_sequence(start, transition, chances, gaps)
+    result = found(replace(rows, weights=rows.weights * 1e12), 2, 2)
+    assert result.route == route
+    order = matched(result, weights)
+    np.testing.assert_allclose(result.states.weights[order], weights, atol=1e-10)
+    np.testing.assert_allclose(result.start[order], start, atol=1e-10)
+    np.testing.assert_allclose(result.transition[np.ix_(order, order)], transition, atol=1e-10)
     own = result.states.statistics[order].reshape(2, 3, 2)
-    np.testing.assert_allclose(own, chances.transpose(1, 2, 0), atol=1e-6)
+    np.testing.assert_allclose(own, chances.transpose(1, 2, 0), atol=1e-10)
 
 
 def test_one_column_of_categories_is_told_by_time_alone():
@@ -95,9 +110,9 @@ def test_one_column_of_categories_is_told_by_time_alone():
     result = found(every_sequence(start, transition, chances), 5, 3)
     assert result.route == "time"
     order = matched(result, start)
-    np.testing.assert_allclose(result.states.weights[order], start, atol=1e-8)
-    np.testing.assert_allclose(result.transition[np.ix_(order, order)], transition, atol=1e-8)
-    np.testing.assert_allclose(result.states.statistics[order], chances[:, :, 0].T, atol=1e-8)
+    np.testing.assert_allclose(result.states.weights[order], start, atol=1e-10)
+    np.testing.assert_allclose(result.transition[np.ix_(order, order)], transition, atol=1e-10)
+    np.testing.assert_allclose(result.states.statistics[order], chances[:, :, 0].T, atol=1e-10)
 
 
 def test_short_sequences_are_told_by_rows_and_say_so():

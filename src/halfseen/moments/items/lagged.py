@@ -59,9 +59,11 @@ class LaggedSums:
     held_behind: Array  # (j, q)  Σ m_t+1 z_t'
     first: Array  # (q,)      Σ z of first rows
     first_count: Array  # (j,)
-    middle: Array  # (q,)     Σ z of rows with two neighbours
-    middle_count: Array  # (j,)
-    n_middle: float  # those rows, by weight
+    before: Array  # (q,)     Σ z of rows that others follow
+    before_count: Array  # (j,)
+    after: Array  # (q,)      Σ z of rows that follow others
+    after_count: Array  # (j,)
+    n_middle: float  # rows with two neighbours, by weight
     n_first: float  # sequences
     n_rows: float
 
@@ -85,8 +87,10 @@ class LaggedSums:
                 held_behind=(m[t + 1] * w).T @ z[t],
                 first=weight[first] @ z[first],
                 first_count=weight[first] @ m[first],
-                middle=weight[mid] @ z[mid],
-                middle_count=weight[mid] @ m[mid],
+                before=weight[t] @ z[t],
+                before_count=weight[t] @ m[t],
+                after=weight[t] @ z[t + 1],
+                after_count=weight[t] @ m[t + 1],
                 n_middle=float(weight[mid].sum()),
                 n_first=float(weight[first].sum()),
                 n_rows=float(weight.sum()),
@@ -115,9 +119,12 @@ class LaggedSums:
         """Where first rows are on average, as states are; (r,)."""
         return _place(self.first, self.first_count, item, emphasis, back)
 
-    def middle_place(self, item: Ints, emphasis: Array, back: Array) -> Array:
-        """The same of rows with two neighbours."""
-        return _place(self.middle, self.middle_count, item, emphasis, back)
+    def pair_places(self, item: Ints, emphasis: Array, back: Array) -> tuple[Array, Array]:
+        """The same of rows that others follow, and of those that follow others."""
+        return (
+            _place(self.before, self.before_count, item, emphasis, back),
+            _place(self.after, self.after_count, item, emphasis, back),
+        )
 
     def told(
         self, mean: Array, owner: Ints, item: Ints, emphasis: Array, back: Array, between: Array

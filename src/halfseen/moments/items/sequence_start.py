@@ -93,7 +93,9 @@ def _read(
         system = windows if in_time else System(system.cube, system.left, system.n_unseen) + windows
         told = told + lagged.told(mean, second.owner, item, emphasis, back, between)
     states = read_off(second, completion, system, told.read(mean, second.owner), decompose)
-    start, transition = _chain(states, between, lagged.first_place(item, emphasis, back), lagged)
+    pairs = lagged.pair_places(item, emphasis, back)
+    first = lagged.first_place(item, emphasis, back)
+    start, transition = _chain(states, between, pairs, first, lagged.n_first)
     return SequenceStart(states, start, transition, route, reason)
 
 
@@ -112,7 +114,7 @@ def _route(
     if share < FEWEST_WINDOWS:
         return "rows", f"only {share:.0%} of the rows have a row before and after them"
     item, emphasis, back = second.encoding.item, second.emphasis, completion.back
-    away = float(np.linalg.norm(lagged.middle_place(item, emphasis, back)))
+    away = max(float(np.linalg.norm(p)) for p in lagged.pair_places(item, emphasis, back))
     if away > FARTHEST:
         return "rows", (
             f"rows with neighbours are {away:.2f} standard deviations of the states from all rows: "
@@ -145,17 +147,21 @@ def _in_time(lagged: LaggedSums, second: Second, rank: int) -> Completion:
 
 
 def _chain(
-    states: ItemStart, between: Array, first: Array, lagged: LaggedSums
+    states: ItemStart, between: Array, pairs: tuple[Array, Array], first: Array, n_first: float
 ) -> tuple[Array, Array]:
-    """How sequences begin, and ``J = V⁻¹ M V⁻ᵀ`` row by row, V's columns being (1, ζ_k)."""
+    """How sequences begin, and ``J = V⁻¹ M V⁻ᵀ`` row by row, V's columns being (1, ζ_k).
+
+    ``M = E[(1, ζ(h_t)) (1, ζ(h_t+1))']``: of the ``pairs`` of rows neither need be on average where
+    all rows are, so that chains which are not stationary are covered.
+    """
     k = len(states.weights)
     places = np.vstack([np.ones(k), states.places.T])  # V
     moves = np.eye(k)
     moves[1:, 1:] = between
+    moves[1:, 0], moves[0, 1:] = pairs
     back = np.linalg.pinv(places)
     joint = np.maximum(back @ moves @ back.T, LEAST * states.weights[:, None] * states.weights)
     transition = joint / joint.sum(axis=1, keepdims=True)
     start = np.maximum(back @ np.concatenate([[1.0], first]), LEAST)
-    n = lagged.n_first
-    start = (n * start / start.sum() + states.weights * k) / (n + k)
+    start = (n_first * start / start.sum() + states.weights * k) / (n_first + k)
     return start / start.sum(), transition
