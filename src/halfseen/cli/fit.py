@@ -31,6 +31,7 @@ from halfseen.cli.options import (
     MissingValues,
     Number,
     Order,
+    Outcomes,
     Scale,
     Sequence_,
     Skip,
@@ -45,7 +46,7 @@ from halfseen.cli.reading.asked_files import as_arguments, asked_files, written
 from halfseen.cli.reading.command_table import Opened, open_table
 from halfseen.cli.reading.kept_columns import labels
 from halfseen.cli.reading.prepared import prepared
-from halfseen.cli.sequences import following, keys_among, of_sequences
+from halfseen.cli.sequences import following, keys_among, of_sequences, outcomes_among
 from halfseen.cli.voice import Voice
 from halfseen.doubt.concerns import concerns_of
 from halfseen.models import MODELS
@@ -132,6 +133,7 @@ def fit(
     sequence: Sequence_ = None,
     order: Order = None,
     step: Step = None,
+    outcome: Outcomes = None,
     seed: Annotated[int | None, typer.Option(help="Makes random steps repeatable.")] = None,
     cluster: Cluster = None,
     workers: Workers = None,
@@ -187,7 +189,13 @@ def fit(
     if groups is not None and far:
         raise ValueError("--groups goes with tables that are read here. Leave out --workers.")
     by_row = None if groups is None else labels(open_table(files).source, files.name, groups)
-    left_out = [*listed(drop), *([groups] if groups else []), *keys_among(follow, files)]
+    outcomes = listed(outcome)
+    left_out = [
+        *listed(drop),
+        *([groups] if groups else []),
+        *keys_among(follow, files),
+        *outcomes_among(outcomes, files),
+    ]
     opened = partial(
         open_table,
         *(files, listed(columns), left_out),
@@ -219,12 +227,15 @@ def fit(
     tell(voice, learned, ready.n_rows, out, bic, concerns, choice.sentence)
     if far:
         return
-    read = f"{as_arguments(files)}{_again(groups)}"
+    read = f"{as_arguments(files)}{_again(groups, outcomes)}"
     voice.say(f"Next:  halfseen report {quote(str(out))} {read} --out report.html")
 
 
-def _again(groups: str | None) -> str:
-    return f" --groups {quote(groups)}" if groups else ""
+def _again(groups: str | None, outcomes: list[str]) -> str:
+    """The columns that the page is to be told of as well."""
+    named = [("--groups", groups)] if groups else []
+    named += [("--outcome", name) for name in outcomes]
+    return "".join(f" {option} {quote(name)}" for option, name in named)
 
 
 def _table(

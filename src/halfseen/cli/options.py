@@ -149,6 +149,15 @@ Groups = Annotated[
     ),
 ]
 
+Outcomes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--outcome",
+        metavar="COLUMN",
+        help="What became of rows, such as death: shown by component, not learned from.",
+    ),
+]
+
 
 def listed(given: str | list[str] | None) -> list[str]:
     """The names in options such as ``--columns 'age, pulse' --columns lactate``.

@@ -15,6 +15,7 @@ from halfseen.cli.options import (
     Json,
     MissingValues,
     ModelFile,
+    Outcomes,
     Skip,
     Table,
     Vocabulary,
@@ -41,6 +42,7 @@ def report(
         int, typer.Option(min=1, help="Averages that fewer rows stand behind are not shown.")
     ] = 10,
     groups: Groups = None,
+    outcome: Outcomes = None,
     missing_values: MissingValues = "",
     encoding: Encoding = None,
     header: Header = None,
@@ -60,6 +62,7 @@ def report(
     For example:
       halfseen report patients.halfseen patients.csv --out report.html
       halfseen report visits.halfseen visits.csv --groups patient --out report.html
+      halfseen report patients.halfseen patients.csv --outcome death --out report.html
     """
     files = asked_files(
         *(data, listed(missing_values)),
@@ -85,6 +88,10 @@ def report(
             least_rows=least_rows,
             overwrite=force,
             groups=labels(given.source, given.file, groups),
+            outcome={
+                name: labels(given.source, given.file, name, "--outcome")
+                for name in listed(outcome)
+            },
         )
     voice.say(f"Report: {out.resolve()}")
     voice.finish(report=str(out), bytes=out.stat().st_size)

@@ -1,4 +1,4 @@
-"""Options by which rows follow each other."""
+"""Options that name columns which are not learned from: how rows follow each other, outcomes."""
 
 from typing import Any
 
@@ -37,3 +37,10 @@ def keys_among(follow: dict[str, Any], data: Files) -> list[str]:
         for name in ("sequence", "order"):
             check_known([follow[name]] if name in follow else [], known, data.name, OPTIONS[name])
     return keys
+
+
+def outcomes_among(outcomes: list[str], data: Files) -> list[str]:
+    """The columns that are only shown, which the table must have."""
+    if outcomes:
+        check_known(outcomes, all_names(data), data.name, "--outcome")
+    return outcomes

@@ -552,6 +552,7 @@ class Estimator(BaseEstimator):
         least_rows: float = 10,
         overwrite: bool = False,
         groups: Any = None,
+        outcome: Any = None,
         notes: tuple[str, ...] = (),
     ) -> None:
         """Write one HTML page that explains the model, learned from ``X``, whatever ``fit`` takes.
@@ -559,8 +560,11 @@ class Estimator(BaseEstimator):
         It opens without a network, and holds no row of X unless ``include_rows`` says so, nor
         averages that fewer than ``least_rows`` of them stand behind. A file that is there already
         is not replaced unless ``overwrite`` says so. ``groups`` (n,) label rows that depend on each
-        other, such as those of one patient; ``notes`` are sentences for the summary.
+        other, such as those of one patient; ``notes`` are sentences for the summary. An ``outcome``
+        (n,), or several by name, which the model was not learned from, is shown by component: means
+        of numbers, shares of categories, rows counting for each by how likely they are of it.
         """
+        from halfseen.explain.outcomes import outcomes_of
         from halfseen.explain.page import write_report  # which needs the extra "report"
 
         check_not_input(path, *paths_of(X))
@@ -573,6 +577,7 @@ class Estimator(BaseEstimator):
             overwrite=overwrite,
             grouped=groups is not None,
             notes=notes,
+            outcomes=outcomes_of(outcome),
         )
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

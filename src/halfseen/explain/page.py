@@ -11,6 +11,7 @@ from typing import Any
 from halfseen.doubt.concerns import Case
 from halfseen.explain.findings import components, counted, gaps, summary, weights
 from halfseen.explain.missing import missing_in
+from halfseen.explain.outcomes import Outcome, outcome_chapter
 from halfseen.explain.paths import paths_chapter
 from halfseen.explain.rows import RowsTable, some_rows
 from halfseen.explain.section import Section
@@ -30,6 +31,7 @@ def write_report(
     least_rows: float = LEAST_ROWS,
     overwrite: bool = False,
     grouped: bool = False,
+    outcomes: tuple[Outcome, ...] = (),
 ) -> None:
     """Write the page of a fitted model and a table to ``path``."""
     text = report_page(
@@ -39,6 +41,7 @@ def write_report(
         include_rows=include_rows,
         least_rows=least_rows,
         grouped=grouped,
+        outcomes=outcomes,
     )
     write_whole(path, text.encode("utf-8"), overwrite=overwrite)
 
@@ -51,6 +54,7 @@ def report_page(
     include_rows: bool = False,
     least_rows: float = LEAST_ROWS,
     grouped: bool = False,
+    outcomes: tuple[Outcome, ...] = (),
 ) -> str:
     """The page as HTML. It holds no row of the table, and no cell, unless ``include_rows``.
 
@@ -66,6 +70,7 @@ def report_page(
         summary(fitted, view, found, notes),
         components(view, sure),
         *view.chapters(sure.of),
+        *outcome_chapter(case, view, doubts.memberships, outcomes, least_rows),
         gaps(found, sequenced=case.rows.sequenced),
         weights(fitted, view),
         sureness(case, view, doubts, sure, grouped),

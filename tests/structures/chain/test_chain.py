@@ -16,10 +16,10 @@ from halfseen.structures.chain.law import (
     MOVES_BEFORE,
     ChainSteps,
     ChainSums,
-    smoothed,
 )
 from halfseen.structures.chain.parameters import ChainParameters
 from halfseen.structures.chain.scores import FreeChain, replicated
+from halfseen.structures.chain.smoothing import smoothed
 from halfseen.structures.one_class.mixed.emission import Mixed
 from halfseen.structures.one_class.mixed.parameters import MixedParameters
 from halfseen.structures.one_class.normal.covariance import SHAPES
@@ -196,6 +196,9 @@ def test_slopes_are_those_of_the_likelihood():
         return rows.accumulate(lambda b: CHAIN.posterior(b, EMISSION, moved).log_likelihood.sum())
 
     slope = rows.accumulate(lambda b: free.slopes(b, CHAIN, EMISSION)[0].sum(axis=0))
+    total = rows.accumulate(lambda b: free.total(b, EMISSION))
+    np.testing.assert_allclose(total[: free.size], slope, atol=1e-10)
+    assert total[free.size :].sum() == pytest.approx(8 * 5)
     for i in range(free.size):
         way = np.zeros(free.size)
         way[i] = 1e-5
@@ -234,6 +237,22 @@ def test_replicates_follow_the_weights_of_sequences():
         moved = getattr(again, name) - getattr(here, name)
         told = getattr(found, name) - getattr(here, name)
         assert np.abs(told - moved).max() < 0.15 * np.abs(moved).max()
+
+
+def test_how_slopes_bend_is_seen_on_some_of_the_sequences(monkeypatch):
+    rows, here = longer(400, 10)
+    steps = ChainSteps(EMISSION)
+    for _ in range(400):
+        here = steps.maximise(rows.accumulate(steps.expect(here)), here)
+    bins = Bins.of_sequences(sequence_of(rows))
+    more = np.random.default_rng(0).exponential(size=(100, bins.n)) - 1
+    every = replicated(rows, here, EMISSION, CHAIN, bins, more)
+    monkeypatch.setattr("halfseen.structures.chain.scores.MOST_ROWS", 3000)
+    some = replicated(rows, here, EMISSION, CHAIN, bins, more)
+    for name in ("transition", "centres", "start", "weights"):
+        one, other = (np.std([getattr(p, name) for p in part], axis=0) for part in (every, some))
+        assert not np.array_equal(one, other)
+        np.testing.assert_allclose(other, one, rtol=0.25)
 
 
 def test_shares_that_are_known_lead_to_the_parameters_that_have_them():

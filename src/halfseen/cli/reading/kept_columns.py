@@ -23,13 +23,15 @@ def kept_names(fitting: Fitting, keep: Sequence[str], model_columns: Sequence[st
     return [name for name in (known if everything else keep) if name not in model_columns]
 
 
-def labels(source: FileSource | SparseSource, file: str, column: str | None) -> Any:
+def labels(
+    source: FileSource | SparseSource, file: str, column: str | None, option: str = "--groups"
+) -> Any:
     """The values of a column of the file, one a row; None if no column is named."""
     if column is None:
         return None
     if not isinstance(source, FileSource):
-        raise ValueError(f"{file} holds counts only, and no labels. Leave --groups out.")
-    check_named(source.named, file, "--groups")
-    check_known([column], source.all_names, file, "--groups")
+        raise ValueError(f"{file} holds counts only, and no labels. Leave {option} out.")
+    check_named(source.named, file, option)
+    check_known([column], source.all_names, file, option)
     values = [v for batch in source.batches([column], CHUNK) for v in batch.column(0).to_pylist()]
     return np.array(values, dtype=object)

@@ -11,7 +11,8 @@ from halfseen.doubt.concerns.concern import Concern
 from halfseen.rows.arrays import Array
 from halfseen.rows.rows import Block
 from halfseen.structures.chain.kernels import begins_of
-from halfseen.structures.chain.law import CHAIN, smoothed
+from halfseen.structures.chain.law import CHAIN
+from halfseen.structures.chain.smoothing import smoothed
 from halfseen.structures.one_class.e_step import posterior
 
 FEWEST = 10.0

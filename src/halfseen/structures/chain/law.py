@@ -14,6 +14,7 @@ from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Block, Rows
 from halfseen.structures.chain import kernels
 from halfseen.structures.chain.scores import replicated
+from halfseen.structures.chain.smoothing import filtered, smoothed, smoothed_by
 from halfseen.structures.one_class.e_step import Posterior
 
 BEFORE = 1.0
@@ -89,41 +90,6 @@ class ChainSums:
             self.moves + other.moves,
             tuple(one + another for one, another in pairs),
         )
-
-
-def filtered(block: Block, emission: Any, parameters: Any) -> tuple[Array, Array, Array, Any]:
-    """Log-likelihoods given the rows before (n,), the filtered law and scaled densities (n, k)."""
-    return filtered_by(emission.log_densities(block, parameters), block, parameters)
-
-
-def filtered_by(
-    log_density: Array, block: Block, parameters: Any
-) -> tuple[Array, Array, Array, Any]:
-    """The same, given the log-densities (n, k) of rows under each state."""
-    density = np.array(log_density, dtype=float, order="C")
-    begins = kernels.begins_of(block.sequence, len(block))
-    height, law = np.empty(len(block)), np.empty_like(density)
-    start, transition = (np.ascontiguousarray(p) for p in (parameters.start, parameters.transition))
-    kernels.filter_(density, start, transition, begins, height, law)
-    return height, law, density, begins
-
-
-def smoothed(block: Block, emission: Any, parameters: Any) -> tuple[Array, Array, Array, Array]:
-    """Log-likelihoods (n,), the law of each state given all rows (n, k), starts and moves."""
-    return smoothed_by(emission.log_densities(block, parameters), block, parameters)
-
-
-def smoothed_by(
-    log_density: Array, block: Block, parameters: Any
-) -> tuple[Array, Array, Array, Array]:
-    """The same, given the log-densities (n, k) of rows under each state."""
-    height, law, density, begins = filtered_by(log_density, block, parameters)
-    weights = np.ones(len(block)) if block.weights is None else np.ascontiguousarray(block.weights)
-    k = len(parameters.start)
-    first, moves = np.zeros(k), np.zeros((k, k))
-    transition = np.ascontiguousarray(parameters.transition)
-    kernels.smooth(density, law, transition, begins, weights, first, moves)
-    return height, law, first, moves
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,16 @@ from scipy.special import softmax
 from halfseen.rows.arrays import Array
 from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Block, Rows
+from halfseen.rows.some_rows import some_rows
 from halfseen.structures.chain import kernels
+from halfseen.structures.chain.smoothing import smoothed
 
 NEAR = 0.01
 """Of a standard error: how far slopes are compared to see how they bend."""
+MOST_ROWS = 5000
+"""Rows that this is seen on first."""
+NO_MAXIMUM = -1e-2
+"""Where slopes bend upwards like that, some rows say too little: what states hardly differ in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +76,19 @@ class FreeChain:
             slope[:, where] += shares[:, component, None] * pull
         return slope, shares
 
+    def total(self, block: Block, emission: Any) -> Array:
+        """The slope of the log-likelihood of all rows, and the states' shares; (size + k,)."""
+        parameters, k, n = self.start, len(self.start.start), self.columns.size
+        _, shares, first, moves = smoothed(block, emission, parameters)
+        weighed = block.weighed(shares)
+        slope = np.zeros(self.size)
+        slope[:k] = first - first.sum() * parameters.start
+        slope[n:] = (moves - moves.sum(axis=1, keepdims=True) * parameters.transition).ravel()
+        for component in range(k):
+            where, pull, _ = self.columns.pull(block, component)
+            slope[where] += weighed[:, component] @ pull
+        return np.concatenate([slope, weighed.sum(axis=0)])
+
 
 @dataclass(frozen=True, eq=False)
 class ChainSlopes:
@@ -104,38 +123,63 @@ class ChainSlopes:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Bend:
+    """How slopes change about the maximum, each free number in units of its rows' slopes."""
+
+    curvature: Array  # (p, p)  one on the diagonal, if the model is right
+    occupied: Array  # (k, p)   change of the states' shares
+
+
+def bend_at(parameters: Any, emission: Any, law: Any, rows: Rows) -> Bend:
+    """Seen by going a little to both sides along each free number.
+
+    Numbers of which these rows tell nothing are as if the model were right.
+    """
+    free = FreeChain.of(parameters, emission)
+    here: ChainSlopes = rows.accumulate(ChainSlopes.at(parameters, emission, law, Bins(1)))
+
+    def total(step: Array) -> Array:
+        there = FreeChain.of(free.moved(step), emission)
+        found: Array = rows.accumulate(lambda block: there.total(block, emission))
+        return found
+
+    size, n_rows = np.sqrt(here.square), here.share.sum()
+    curvature, occupied = np.eye(free.size), np.zeros((here.share.shape[1], free.size))
+    for i in np.flatnonzero(size > 0):
+        way = np.zeros(free.size)
+        way[i] = NEAR / size[i]
+        change = (total(-way) - total(way)) / 2
+        curvature[:, i] = change[: free.size] / NEAR
+        occupied[:, i] = -change[free.size :] / (way[i] * n_rows)
+    told = size > 0
+    unit = np.divide(1.0, size, out=np.ones_like(size), where=told)
+    scaled = np.where(told[:, None] & told, unit[:, None] * curvature, np.eye(free.size))
+    return Bend((scaled + scaled.T) / 2, occupied)
+
+
 def replicated(
     rows: Rows, parameters: Any, emission: Any, law: Any, bins: Bins, multipliers: Array
 ) -> list[Any]:
     """The maxima of the likelihood of replicates, a Newton step from that of the rows.
 
     The score bootstrap: replicate b counts bin g ``1 + multipliers[b, g]`` times. How slopes bend
-    is seen by going a little to both sides along each free number.
+    takes two passes for each free number, and is seen on some of the sequences if there are many.
     """
     origin = emission.origin(parameters)
     centred = emission.moved(parameters, -origin)
     ready = rows.recentred(origin)
-
-    def slopes(at: Any, into: Bins) -> ChainSlopes:
-        found: ChainSlopes = ready.accumulate(ChainSlopes.at(at, emission, law, into))
-        return found
-
-    free, here = FreeChain.of(centred, emission), slopes(centred, bins)
-    one = Bins(1)
+    free = FreeChain.of(centred, emission)
+    here: ChainSlopes = ready.accumulate(ChainSlopes.at(centred, emission, law, bins))
+    few = ready if rows.accumulate(len) <= MOST_ROWS else some_rows(ready, MOST_ROWS)
+    bend = bend_at(centred, emission, law, few)
+    if few is not ready and np.linalg.eigvalsh(bend.curvature)[0] < NO_MAXIMUM:
+        bend = bend_at(centred, emission, law, ready)
     size = np.sqrt(here.square)
-    curvature = np.zeros((free.size, free.size))
-    occupied = np.zeros((here.share.shape[1], free.size))
-    for i in np.flatnonzero(size > 0):
-        way = np.zeros(free.size)
-        way[i] = NEAR / size[i]
-        ahead, behind = slopes(free.moved(way), one), slopes(free.moved(-way), one)
-        curvature[:, i] = (behind.slope - ahead.slope)[0] / (2 * way[i])
-        occupied[:, i] = (ahead.share - behind.share)[0] / (2 * way[i] * here.share.sum())
     unit = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
-    bend = unit[:, None] * (curvature + curvature.T) / 2 * unit
-    steps = multipliers @ (here.slope * unit) @ pinvh(bend, rtol=1e-8) * unit
+    steps = multipliers @ (here.slope * unit) @ pinvh(bend.curvature, rtol=1e-8) * unit
     counted = (1 + multipliers) @ here.share
-    weights = counted / counted.sum(axis=1, keepdims=True) + steps @ occupied.T
+    weights = counted / counted.sum(axis=1, keepdims=True) + steps @ bend.occupied.T
     weights = np.clip(weights, 1e-10, None)
     weights /= weights.sum(axis=1, keepdims=True)
     return [
