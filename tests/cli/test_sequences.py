@@ -83,3 +83,21 @@ def test_options_that_do_not_fit_are_refused(folder):
     result = run(*fit, "--sequence", "person", code=2)
     assert "person" in result.output
     assert not (place / "no.halfseen").exists()
+
+
+def test_an_outcome_is_shown_and_not_learned_from(folder):
+    place, _ = folder
+    data, out = place / "visits.csv", place / "o.halfseen"
+    fitted = run(
+        "fit", data, "--sequence", "patient", "--order", "day", "-k", 2, "--seed", 0,
+        "--outcome", "fever", "--out", out,
+    )  # fmt: skip
+    assert "--outcome fever --out report.html" in fitted.output.replace("\n", " ")
+    run("report", out, data, "--outcome", "fever", "--out", place / "o.html")
+    page = (place / "o.html").read_text()
+    assert "The states were found without fever." in page
+    assert "fever is yes most often in state" in page
+    refused = run("report", out, data, "--outcome", "crp", "--out", place / "p.html", code=2)
+    assert "learned from 'crp', so that it is no outcome" in refused.output.replace("\n", " ")
+    unknown = run("fit", data, "--outcome", "death", "--out", place / "q.halfseen", code=2)
+    assert "--outcome" in unknown.output

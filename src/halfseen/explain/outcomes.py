@@ -176,9 +176,11 @@ def by_component(memberships: Array, values: Array, clusters: Any, least: float)
     away = share * (value - mean)
     spread = np.sqrt((away * (value - mean)).sum(axis=0) / total)
     n = int(cluster.max(initial=-1)) + 1
-    summed = [[np.bincount(cluster, one, minlength=n) for one in part.T] for part in (away, share)]
-    error = np.sqrt(np.square(summed[0]).sum(axis=1)) / total
-    behind = rows_behind(np.array(summed[1]).T, np.ones((n, 1), bool))[:, 0]
+    pulls, shares = (np.zeros((n, len(total))) for _ in range(2))
+    np.add.at(pulls, cluster, away)
+    np.add.at(shares, cluster, share)
+    error = np.sqrt(np.square(pulls).sum(axis=0)) / total
+    behind = rows_behind(shares, np.ones((n, 1), bool))[:, 0]
     return ByComponent(mean, spread, error, share.sum(axis=0), behind < least)
 
 
@@ -242,11 +244,16 @@ def _figure(view: Portrait, outcome: Outcome, found: list[ByComponent]) -> Figur
         )
         return _with_counts(figure, counted, first.few)
     spreads = [
-        Spread(row, *(float(part[i]) for part in first[:2]), NORMAL * float(first.error[i]),
-               f"{number(first.mean[i])} ± {number(first.spread[i])}, {counted[i]} rows",
-               bool(first.few[i]))
+        Spread(
+            row,
+            float(first.mean[i]),
+            float(first.spread[i]),
+            NORMAL * float(first.error[i]),
+            f"{number(first.mean[i])} ± {number(first.spread[i])}, {counted[i]} rows",
+            bool(first.few[i]),
+        )
         for i, row in enumerate(rows)
-    ]  # fmt: skip
+    ]
     return spreads_chart(
         f"{outcome.name} by {view.noun}",
         f"Means of {outcome.name} (dots) with their 95% confidence intervals (dark), and one "
