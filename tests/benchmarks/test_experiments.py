@@ -331,7 +331,7 @@ SMALL = {
     third_moment_speed: "--rows 4000 --features 8",
     refinement: "--rows 4000 --seeds 1",
     implicit_accuracy: "--rows 3000 --seeds 2",
-    implicit_speed: "--rows 20000",
+    implicit_speed: "--rows 3000",
     out_of_core: "--rows 20000",
     cluster_overhead: "--rows 20000",
     cluster_schedule: "--small",
