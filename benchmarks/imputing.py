@@ -39,7 +39,7 @@ from benchmarks.real_tables import find
 from halfseen import Imputer
 
 Runs = list[dict[str, Any]]
-KEY = ("way", "world", "table", "pattern", "seed")
+KEY = ("way", "world", "table", "pattern", "seed", "rows")
 """What tells runs apart."""
 
 
@@ -92,6 +92,7 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--forest", action="store_true")
+    parser.add_argument("--all-rows", action="store_true", help="of mixed tables, not some of them")
     parser.add_argument("--keep", action="store_true")
     asked = parser.parse_args()
     measure, summed_up = PARTS[asked.what]

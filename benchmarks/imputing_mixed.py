@@ -1,6 +1,6 @@
 """The imputer beside others on real tables of mixed columns.
 
-At most 2,000 rows, a tenth of the known cells hidden. Columns of numbers are judged by root mean
+At most 2,000 rows, or all with ``--all-rows``, a tenth of the known cells hidden. Columns of numbers are judged by root mean
 squared error in standard deviations, columns of categories by log-loss (no probability below a
 thousandth). Beside the imputer: gradient-boosted trees column by column (untuned, one pass); with
 the first seed also column means and modes, nearest neighbours, IterativeImputer (categories as
@@ -37,15 +37,15 @@ BUNDLED = {
 }
 
 
-def load(name: str, rng: np.random.Generator) -> tuple[Array, list[str]]:
-    """A table as numbers, some of its rows if there are many, and the kinds of its columns."""
+def load(name: str, rng: np.random.Generator, every: bool) -> tuple[Array, list[str]]:
+    """A table as numbers, some of its rows if not ``every``, and the kinds of its columns."""
     pd = import_module("pandas")
     if name in BUNDLED:
         values = BUNDLED[name](return_X_y=True)[0]
         frame = pd.DataFrame(values, columns=[f"x{j}" for j in range(values.shape[1])])
     else:
         frame = pd.read_csv(find(f"{name}.csv"))
-    if len(frame) > MOST_ROWS:
+    if len(frame) > MOST_ROWS and not every:
         frame = frame.iloc[np.sort(rng.choice(len(frame), MOST_ROWS, replace=False))]
     return coded(frame.reset_index(drop=True))
 
@@ -55,17 +55,17 @@ def at_hand(name: str) -> bool:
     return name in BUNDLED or find(f"{name}.csv") is not None
 
 
-def one_table(name: str, seed: int, ways: list[str]) -> dict[str, Any]:
+def one_table(name: str, seed: int, ways: list[str], every: bool) -> dict[str, Any]:
     """Some ways on one table."""
     rng = np.random.default_rng(seed)
-    X, kinds = load(name, rng)
+    X, kinds = load(name, rng, every)
     hidden = ~np.isnan(X) & (rng.random(X.shape) < HIDDEN)
     gappy = np.where(hidden, np.nan, X)
     varied = [len(np.unique(known_of(gappy, d))) > 1 for d in range(X.shape[1])]
     some = (~np.isnan(gappy)).any(axis=1)
     X, hidden = X[some][:, varied], hidden[some][:, varied]
     kinds = [kind for kind, keep in zip(kinds, varied, strict=True) if keep]
-    return {
+    return ({"rows": "all"} if every else {}) | {
         "table": name,
         "seed": seed,
         "shape": list(X.shape),
@@ -81,7 +81,7 @@ def mixed(asked: argparse.Namespace) -> Runs:
         for seed in range(asked.first_seed, asked.first_seed + asked.seeds):
             more = (*OTHERS, *(["forest"] if asked.forest else []))
             ways = asked.ways or [*USUAL, *(more if seed == asked.first_seed else [])]
-            runs.append(one_table(name, seed, ways))
+            runs.append(one_table(name, seed, ways, asked.all_rows))
             print(runs[-1], flush=True)
     return runs
 
@@ -90,8 +90,10 @@ def summed_up(runs: Runs) -> dict[str, Any]:
     """Ratios to boosted trees, to the imputer's own classes, and to lace."""
     found: dict[str, Any] = {"runs": runs}
     parts = {"tuned on": TUNED, "confirmed on": CONFIRMED, "all": (*TUNED, *CONFIRMED)}
-    for part, names in parts.items():
-        own = [run for run in runs if run["table"] in names]
+    whole = [run for run in runs if run.get("rows") == "all"]
+    some = [run for run in runs if run.get("rows") != "all"]
+    each = {part: [r for r in some if r["table"] in names] for part, names in parts.items()}
+    for part, own in {**each, "all rows": whole}.items():
         if not own:
             continue
         ways = list(dict.fromkeys(way for run in own for way in run["ways"]))
