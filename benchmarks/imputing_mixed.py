@@ -1,11 +1,12 @@
 """The imputer beside others on real tables of mixed columns.
 
-At most 2,000 rows, or all with ``--all-rows``, a tenth of the known cells hidden. Columns of numbers are judged by root mean
-squared error in standard deviations, columns of categories by log-loss (no probability below a
-thousandth). Beside the imputer: gradient-boosted trees column by column (untuned, one pass); with
-the first seed also column means and modes, nearest neighbours, IterativeImputer (categories as
-dummies with one dropped, fills clipped to the range), lace where it is installed, and with
-``--forest`` chained ExtraTrees. Figures are ratios to the boosted trees, as geometric means. The
+At most 2,000 rows, or all with ``--all-rows``, a tenth of the known cells hidden. Columns of
+numbers are judged by root mean squared error in standard deviations, columns of categories by log-
+loss (no probability below a thousandth). Beside the imputer: gradient-boosted trees column by
+column (untuned, one pass); with the first seed also column means and modes, nearest neighbours,
+IterativeImputer (categories as dummies with one dropped, fills clipped to the range), lace where
+it is installed, and with ``--forest`` chained ExtraTrees.
+Figures are ratios to the boosted trees, as geometric means. The
 imputer was tuned on ``TUNED`` tables with seed 0, and only confirmed on the others.
 """
 
