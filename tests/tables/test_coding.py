@@ -143,7 +143,7 @@ def test_numbers_written_as_text_are_numbers_and_words_for_gaps_are_gaps(library
     assert reader.coding_.labels == ((), ("a", "b"))
     assert reader.coding_.sentences == (
         "'cost': commas in it were read as thousands separators.",
-        "",
+        "'word': '?' was read as a gap, in 1 cell.",
     )
     nan = np.nan
     np.testing.assert_array_equal(table, [[1200.5, 0], [nan, nan], [7, 1], [nan, nan]])

@@ -134,8 +134,8 @@ ODD = {
         "'unknown' was read as a gap, in 1 cell; 'Not done' was read as a gap, in 1 cell",
     ),
     "errors of spreadsheets": cells("#DIV/0!,1.5,3,2", [GAP, 1.5, 3, 2], "'#DIV/0!' was read as"),
-    "question marks": cells("?,1.5,3,2", [GAP, 1.5, 3, 2]),
-    "dots": cells(".,1.5,3,2", [GAP, 1.5, 3, 2]),
+    "question marks": cells("?,1.5,?,2", [GAP, 1.5, GAP, 2], "'?' was read as a gap, in 2 cells"),
+    "dots": cells(".,1.5,3,2", [GAP, 1.5, 3, 2], "'.' was read as a gap, in 1 cell"),
     "yes and no": cells("yes,no,,Yes", [1, 0, GAP, 1], "yes was read as 1 and no as 0"),
     "y and n": cells("Y,N,N,Y", [1, 0, 0, 1], "yes was read as 1 and no as 0"),
     "true and false": cells("TRUE,false,,true", [1, 0, GAP, 1]),
@@ -194,7 +194,16 @@ COLUMNS = {case: next(iter(odd.columns)) for case, odd in ODD.items() if odd.nam
 def test_cells_in_memory_are_read_as_those_of_files(case):
     words = [row[0] for row in csv.reader(ODD[case].content.splitlines()[1:])]
     ours, theirs = Words.of(words, Gaps()), CellSums.of_text(pa.array(words), Gaps())
-    for name in ("known", "plain", "thousands", "european", "answers", "dress", "suspects", "odd"):
+    for name in (
+        "known",
+        "plain",
+        "thousands",
+        "european",
+        "answers",
+        "dress",
+        "suspects",
+        "marked",
+    ):
         there = getattr(theirs, name)
         assert getattr(ours.sums, name) == there or theirs.as_they_stand, name
     assert ours.sums.writing is theirs.writing

@@ -28,6 +28,7 @@ from halfseen.tables.kinds import (
     holding,
     how_read,
     left_aside,
+    marked_told,
     not_quite_numbers,
     short,
 )
@@ -158,7 +159,8 @@ def _categories(name: str, cells: CellSums, declared: str | None) -> Coded:
         labels = tuple(word for word in cells.order if word in words)
     kind = "binary" if len(labels) == 2 else "categorical"
     found = declared or ("ordinal" if cells.order is not None else kind)
-    return Coded(Fate(cast("Kind", found), True), labels)
+    told = marked_told(cells)
+    return Coded(Fate(cast("Kind", found), True, told), labels)
 
 
 def _check_codable(name: str, declared: str | None, other: str) -> None:

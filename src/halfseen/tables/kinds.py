@@ -82,12 +82,21 @@ def fate_of(cells: CellSums, identifies: Reason | None, show_text: bool = False)
 def how_read(cells: CellSums) -> Reason | None:
     """What is told of numbers that do not stand as they are; None if they do."""
     notes = [] if cells.writing is None or cells.writing.note is None else [cells.writing.note]
-    if cells.writing is not Writing.ANSWERS:
-        notes += [*_undressed(cells), *_taken_for_gaps(cells)]
+    if cells.writing not in (None, Writing.ANSWERS):
+        notes += [*_undressed(cells), *_taken_for_gaps(cells.suspects)]
+    notes += _taken_for_gaps(cells.marked)
     if not notes:
         return None
     alone, alike = (tuple(said) for said in zip(*notes, strict=True))
     return Reason("; ".join(alone), "; ".join(alike))
+
+
+def marked_told(cells: CellSums) -> Reason | None:
+    """What is told of words; None if none of them stands for a gap."""
+    notes = [Reason(*note) for note in _taken_for_gaps(cells.marked)]
+    if not notes:
+        return None
+    return Reason("; ".join(one.alone for one in notes), "; ".join(one.alike for one in notes))
 
 
 def _undressed(cells: CellSums) -> Iterator[tuple[str, str]]:
@@ -110,8 +119,8 @@ _VALUES = {
 }
 
 
-def _taken_for_gaps(cells: CellSums) -> Iterator[tuple[str, str]]:
-    for word, count in cells.suspects.items():
+def _taken_for_gaps(words: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    for word, count in words.items():
         cells_told = "1 cell" if count == 1 else f"{count:,} cells"
         yield f"'{word}' was read as a gap, in {cells_told}", f"'{word}' was read as a gap"
 

@@ -14,6 +14,8 @@ USUAL_WORDS = (
     *("#N/A", "#N/A N/A", "#NA", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
     *("?", "."),  # as UCI's tables, SAS and Stata write gaps
 )
+TOLD_WORDS = ("?", ".")
+"""Usual words that not everybody knows, so that they are told of where they stand for gaps."""
 
 SUSPECTED_WORDS = frozenset(
     (

@@ -18,7 +18,7 @@ from halfseen.tables.cells.dressed import (
     undressed,
     without_suspects,
 )
-from halfseen.tables.cells.gap_words import SUSPECTED_WORDS, Gaps
+from halfseen.tables.cells.gap_words import SUSPECTED_WORDS, TOLD_WORDS, Gaps
 from halfseen.tables.cells.run import Run
 from halfseen.tables.cells.writing import (
     ANSWERS,
@@ -80,6 +80,8 @@ class CellSums:
     """What numbers are dressed in, and how often."""
     suspects: Mapping[str, int] = field(default_factory=dict)
     """Words that stand for a gap if all others are numbers, and how often each is there."""
+    marked: Mapping[str, int] = field(default_factory=dict)
+    """Words that always stand for a gap and are told of, and how often each is there."""
 
     @classmethod
     def of_numbers(
@@ -113,7 +115,7 @@ class CellSums:
             words = _few_in(column)
             truths = words is not None and words <= {"0", "1"}
             return replace(sums, categories=words, truths=sums.known * truths, unworded=0)
-        cells = tidy(column, gaps)
+        cells, marked = tidy(column, gaps), _marked(column)
         counted = _Counted.of(cells)
         known, suspects = len(cells) - cells.null_count, counted.suspects
         numbers = counted.undressed
@@ -133,6 +135,7 @@ class CellSums:
             answers=counted.fitting(ANSWERS),
             dress=counted.dress,
             suspects=suspects,
+            marked=marked,
             truths=counted.fitting(TRUTHS),
             truth_words=counted.fitting(TRUTH_WORDS),
             dates=counted.fitting(DATES),
@@ -175,6 +178,7 @@ class CellSums:
             self.answers + other.answers,
             _added(self.dress, other.dress),
             _added(self.suspects, other.suspects),
+            _added(self.marked, other.marked),
         )
 
     @property
@@ -301,6 +305,16 @@ def _odd(cells: Any) -> tuple[int, dict[str, int]]:
     odd = compute.value_counts(cells.filter(compute.invert(fits)))[:EXAMPLES]
     counted = {one["values"]: one["counts"] for one in odd.to_pylist()}
     return int(compute.index(fits, False).as_py()), counted
+
+
+def _marked(column: Any) -> dict[str, int]:
+    """How often words are there that always stand for a gap and are told of."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    cells = compute.utf8_trim_whitespace(column.cast(pa.string()))
+    counts = {word: compute.sum(compute.equal(cells, word)).as_py() or 0 for word in TOLD_WORDS}
+    return {word: int(count) for word, count in counts.items() if count}
 
 
 def _added(ours: Mapping[str, int], theirs: Mapping[str, int]) -> Mapping[str, int]:

@@ -1,8 +1,8 @@
 """Cells of a table in memory as words, whichever objects they are, and the codes of words."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from functools import partial
@@ -14,7 +14,7 @@ import numpy as np
 from halfseen.rows.arrays import Array
 from halfseen.tables.cells.distinct import LARGEST, Distinct
 from halfseen.tables.cells.dressed import BELOW, bare, dresses_of
-from halfseen.tables.cells.gap_words import SUSPECTED_WORDS, Gaps
+from halfseen.tables.cells.gap_words import SUSPECTED_WORDS, TOLD_WORDS, Gaps
 from halfseen.tables.cells.run import Run
 from halfseen.tables.cells.sums import EXAMPLES, WITH_NUMBERS, CellSums, few
 from halfseen.tables.cells.writing import (
@@ -86,11 +86,14 @@ class _Places(dict[Any, int]):
 
     def __init__(self, gaps: Gaps):
         self.words: dict[str, int] = {}
+        self.marked: dict[str, int] = {}
         self.gap_words = frozenset(gaps.words)
 
     def __missing__(self, cell: Any) -> int:
         word = word_of(cell, self.gap_words)
         if word is None:  # and no key: every NaN would be a new one
+            if isinstance(cell, str) and cell.strip() in TOLD_WORDS:
+                self.marked[cell.strip()] = self.marked.get(cell.strip(), 0) + 1
             return -1
         place = self[cell] = self.words.setdefault(word, len(self.words))
         return place
@@ -104,6 +107,7 @@ class Words:
     places: np.ndarray[Any, Any]  # (n,)  number of a cell's word, -1 in the gaps
     other: str | None = None  # what some cells are, if neither text nor numbers nor truths
     long: int = 0  # cells that are whole numbers of more digits than floats have
+    marked: Mapping[str, int] = field(default_factory=dict)  # words for gaps that are told of
 
     @classmethod
     def of(cls, cells: Sequence[Any], gaps: Gaps) -> Self:
@@ -115,7 +119,7 @@ class Words:
             # Truths equal 0 and 1, and are other words; of others nobody knows what they equal.
             cells = [word_of(cell, known.gap_words) for cell in cells]
         places = np.fromiter((known[cell] for cell in cells), np.int64, len(cells))
-        return cls(tuple(known.words), places, others[0] if others else None, long)
+        return cls(tuple(known.words), places, others[0] if others else None, long, known.marked)
 
     @property
     def counts(self) -> np.ndarray[Any, Any]:
@@ -165,6 +169,7 @@ class Words:
             answers=fitting(ANSWERS),
             dress=self._dress(numbers),
             suspects=suspects,
+            marked=self.marked,
             truths=fitting(TRUTHS),
             truth_words=fitting(TRUTH_WORDS),
             dates=fitting(DATES),

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
-from halfseen.tables.cells.gap_words import Gaps
+from halfseen.tables.cells.gap_words import TOLD_WORDS, Gaps
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.formats.arrow_columns import cells_of, named, pieces_of
 from halfseen.tables.formats.encoding import UTF_8, encoding_of
@@ -33,6 +33,8 @@ FEWEST_BYTES = 1 << 20
 BYTES_AN_ENTRY = 2
 """Of text at the least: a digit and a delimiter."""
 
+AS_STORED = Gaps()
+"""For columns that are handed on as they are, of which nothing is counted."""
 PADDED = r"^[+-]?0\d"
 
 
@@ -92,7 +94,7 @@ class Delimited:
         """The rows of a file in order, columns as they are, in Arrow's record batches."""
         kinds = self._kinds(file, stored)
         as_text = self._long(file, kinds) | self._padded(file, kinds)
-        yield from self._batches(file, kinds | as_text, n_rows, Gaps())
+        yield from self._batches(file, kinds | as_text, n_rows, AS_STORED)
 
     def parts(self, file: Path) -> list[Part]:
         """All of it: rows are found only by reading."""
@@ -114,7 +116,7 @@ class Delimited:
         """
         from pyarrow import float64, string, types
 
-        first = dict(self._begins(file, stored, Gaps()))
+        first = dict(self._begins(file, stored, AS_STORED))
         first = {name: string() if types.is_null(kind) else kind for name, kind in first.items()}
         if self._hold(file, first):
             return first
@@ -130,7 +132,7 @@ class Delimited:
         floats = tuple(name for name, kind in kinds.items() if types.is_floating(kind))
         if not floats:
             return {}
-        cells = self.look(file, self.header(file), floats, Gaps()).cells
+        cells = self.look(file, self.header(file), floats, AS_STORED).cells
         return {name: string() for name, sums in cells.items() if sums.long}
 
     def _padded(self, file: Path, kinds: dict[str, Any]) -> dict[str, Any]:
@@ -140,7 +142,7 @@ class Delimited:
         whole = {name: string() for name, kind in kinds.items() if types.is_integer(kind)}
         padded: dict[str, Any] = {}
         if whole:
-            for batch in self._batches(file, whole, 1, Gaps()):
+            for batch in self._batches(file, whole, 1, AS_STORED):
                 for name in whole.keys() - padded.keys():
                     if compute.any(compute.match_substring_regex(batch[name], PADDED)).as_py():
                         padded[name] = string()
@@ -151,7 +153,7 @@ class Delimited:
         from pyarrow import ArrowInvalid
 
         try:
-            with self._opened(file, FEWEST_BYTES, kinds) as batches:
+            with self._opened(file, FEWEST_BYTES, kinds, AS_STORED) as batches:
                 for _ in batches:
                     pass
         except ArrowInvalid:
@@ -202,7 +204,9 @@ class Delimited:
             column_types={name: kind for name, kind in (kinds or {}).items() if kind is not None},
             include_columns=kinds and list(kinds),
             strings_can_be_null=True,
-            null_values=list(gaps.words),
+            null_values=[
+                word for word in gaps.words if gaps is AS_STORED or word not in TOLD_WORDS
+            ],
         )
         frame = self._frame(file) or TextFrame(self.delimiter)
         # One thread is no slower here, and knows the line of an error.
