@@ -31,7 +31,7 @@ exclude_patterns = ["_build", "examples", "gallery/**/*.ipynb", "gallery/**/*.py
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]
 
-myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
+myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "html_image"]
 myst_heading_anchors = 4
 myst_dmath_double_inline = True
 

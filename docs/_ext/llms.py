@@ -41,6 +41,8 @@ def write_list(app: Sphinx, failed: Exception | None) -> None:
 
 def _line(app: Sphinx, page: str) -> str:
     title = app.env.titles[page].astext()
+    if page.startswith("api"):  # whose sources only say where the docstrings are
+        return f"- [{title}]({page}.html)\n"
     source = Path(app.env.doc2path(page)).suffix
     return f"- [{title}](_sources/{page}{source}.txt)\n"
 
