@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from halfseen.models.gamma_poisson.estimator import GammaPoisson
     from halfseen.models.gaussian_mixture.estimator import GaussianMixture
     from halfseen.models.latent_class.estimator import LatentClass
+    from halfseen.models.lda.estimator import LatentDirichletAllocation
     from halfseen.public.choose_components import choose_components
     from halfseen.public.compare_weights import WeightsComparison, compare_weights
     from halfseen.public.load import load
@@ -61,6 +62,7 @@ __all__ = [
     "IdentifierWarning",
     "Imputer",
     "LatentClass",
+    "LatentDirichletAllocation",
     "LikelihoodWarning",
     "ModelFileError",
     "ObservedBlocks",

@@ -20,6 +20,8 @@ from halfseen.doubt.missingness import _GapSums
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import Chains, SplitSums
 from halfseen.models.gaussian_mixture.uneven_noise import ResidualSums
+from halfseen.models.lda.parameters import LdaParameters
+from halfseen.models.lda.polish import ShareSums, Sweeps
 from halfseen.moments.adjusted import AdjustedSums, Prediction
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.far_values import FarSums
@@ -90,6 +92,12 @@ def sweep(block):
     return chains.sweep(TOPICS, 0)(block, chains.begin(TOPICS)(block))[0]
 
 
+def share_sweep(block):
+    topics = LdaParameters(TOPICS.topics, TOPICS.shapes, 2.0, 0.1)
+    sweeps = Sweeps(0)
+    return sweeps.sweep(topics, 0, drawn=True)(block, sweeps.begin(topics)(block))[0]
+
+
 def later(make):
     """What has to be fitted or compiled is made for the tests, and not to list them."""
     made = functools.cache(make)
@@ -151,6 +159,7 @@ SUMS = {
     ScoreSums: ScoreSums.at(MIXTURE, NORMAL, BINS),
     ResidualSums: later(lambda: ResidualSums.of(fitted(), np.ones(D, bool), BINS)),
     SplitSums: sweep,
+    ShareSums: share_sweep,
     PatternSums: PatternSums.of,
     ValueSums: ValueSums.of,
     ColumnSamples: ColumnSamples.below(share_of_keys(FRACTION)),

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from halfseen import simulate
-from halfseen.models.gamma_poisson.loading_moments import TopicParameters
-from halfseen.models.gamma_poisson.regression import TopicRegression
 from halfseen.moments.regression import recovered, recovered_each
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines import memory
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.reweighted import ReweightedRows
+from halfseen.structures.loadings.loading_moments import TopicParameters
+from halfseen.structures.loadings.regression import TopicRegression
 from halfseen.structures.one_class.e_step import ClassRegression
 from halfseen.structures.one_class.normal.covariance import SHAPES
 from halfseen.structures.one_class.normal.emission import Normal

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from halfseen.method.learned import forms, n_free, select
-from halfseen.models.gamma_poisson.loading_moments import TopicParameters
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
+from halfseen.structures.loadings.loading_moments import TopicParameters
 from halfseen.structures.one_class.normal.covariance import SHAPES
 from halfseen.structures.one_class.normal.parameters import MixtureParameters
 

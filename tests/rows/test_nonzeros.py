@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from halfseen.models.gamma_poisson.posterior import log_factorials
 from halfseen.rows.nonzeros import Nonzeros
 from halfseen.rows.rows import Block
+from halfseen.structures.loadings.posterior import log_factorials
 
 tables = st.tuples(st.integers(0, 6), st.integers(0, 5)).flatmap(
     lambda shape: arrays(float, shape, elements=st.sampled_from([0.0, 0.0, 1.0, 2.0, 300.0]))

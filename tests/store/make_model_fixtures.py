@@ -11,7 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from halfseen import GammaPoisson, GaussianMixture, HiddenMarkov, LatentClass, simulate
+from halfseen import (
+    GammaPoisson,
+    GaussianMixture,
+    HiddenMarkov,
+    LatentClass,
+    LatentDirichletAllocation,
+    simulate,
+)
 from halfseen.tables.preprocessing import Preprocessing
 
 FOLDER = Path(__file__).parent / "fixtures"
@@ -52,6 +59,7 @@ def models():
         "topics": (GammaPoisson(2, feature_weights=np.array([1.0, 1.0, 1.0, 0.5])), counts),
         "classes": (LatentClass(2, gaps="informative", random_state=0), people()),
         "markov": (HiddenMarkov(2, random_state=0), people()),
+        "allocation": (LatentDirichletAllocation(2, concentration=2.5, random_state=0), counts),
     }
 
 

@@ -72,6 +72,8 @@ class Diagnostics:
         How ``n_components="auto"`` was decided.
     covariance_reason : str
         Why covariances are of that kind, if the fit decided that; empty otherwise.
+    refine_reason : str
+        Why the likelihood was climbed, or not, if the fit decided that; empty otherwise.
     """
 
     spectrum: Array
@@ -92,6 +94,7 @@ class Diagnostics:
     never_together: dict[str, str] = field(default_factory=dict)
     choice: Any = None  # a Choice, which knows more than fits do
     covariance_reason: str = ""
+    refine_reason: str = ""
 
     @property
     def gaps_independent(self) -> bool:
@@ -239,7 +242,7 @@ def fit_rows(
 ) -> Fit[P]:
     """Fit a model to rows that were looked through."""
     plan, part = planned(settings, model, seen, n_components), rows.select(seen.kept)
-    if model.starts or not plan.polish:
+    if (model.starts or not plan.polish) and not model.numbered:
         few = at_hand(part, plan.kept)
         if few is not part:
             seen_of = plan.kept.sums  # in which rows of nothing but other features count
@@ -288,7 +291,10 @@ def _fit(
     if not used.all():
         gaps = routes.second.gaps(rows, plan.kept.sums)
     apart = _never_together(calm, plan.used & ~used)
-    diagnostics = diagnose(plan.seen, learned, plan.recovery, stages, gaps, apart)
+    diagnostics = replace(
+        diagnose(plan.seen, learned, plan.recovery, stages, gaps, apart),
+        refine_reason=plan.polish_reason,
+    )
     return Fit(
         len(model.shares(learned.parameters)),
         plan.seen,

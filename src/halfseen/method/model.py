@@ -166,6 +166,10 @@ class Model(Protocol[P]):
         """Whether polishing finds components that the moments do not know of."""
 
     @property
+    def numbered(self) -> bool:
+        """Whether something is known of rows by their numbers, so that they stay in their order."""
+
+    @property
     def axes(self) -> Mapping[str, str]:
         """Of fields that may be shared: the axes that they have."""
 
@@ -200,6 +204,9 @@ class Model(Protocol[P]):
 
     def calmed(self, rows: Rows, kept: Survey) -> Rows:
         """The rows as moments should see them: outliers do not decide those."""
+
+    def worth_polishing(self, kept: Survey) -> tuple[bool, str]:
+        """Whether to climb the likelihood if that is left open, and why in a sentence."""
 
     def polish(
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]

@@ -8,7 +8,7 @@ decompositions for learning latent variable models.
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -22,6 +22,7 @@ from halfseen.moments.magnitudes import check_not_lost
 from halfseen.moments.moments import Moments, Signal
 from halfseen.moments.regression import recovered
 from halfseen.moments.thirds.third import Probe
+from halfseen.moments.weights import Whitening
 from halfseen.rows.arrays import Array
 from halfseen.rows.errors import UnreckonableError, WeakMomentsWarning, warn
 from halfseen.rows.naming import features, quoted
@@ -30,9 +31,20 @@ from halfseen.rows.stages import Stages
 
 
 def by_cumulants(
-    model: Model[Any], calm: Rows, plan: Plan, routes: Routes, stages: Stages
+    model: Model[Any],
+    calm: Rows,
+    plan: Plan,
+    routes: Routes,
+    stages: Stages,
+    *,
+    turned: Callable[[Whitening, Moments], Whitening] = lambda whitening, moments: whitening,
+    counted: Rows | None = None,
 ) -> Start:
-    """Read ``model`` off the moments of ``calm`` rows, and recover the features they are not of."""
+    """Read ``model`` off the moments of ``calm`` rows, and recover the features they are not of.
+
+    Models whose rows are changed for their moments may have the whitened space ``turned``, and
+    recover features from rows as they were ``counted``.
+    """
     cumulants = model.cumulants
     with stages("pairs of features"):
         used = plan.used.copy()
@@ -47,7 +59,7 @@ def by_cumulants(
             signal = cumulants.signal(moments, plan.kept.complete[used], k)
         weights = plan.weights(moments.observed_fraction, signal, used)
         check_reckoned(part.names, signal, weights)
-        whitening = routes.second.whiten(signal, weights / signal.unit, rank)
+        whitening = turned(routes.second.whiten(signal, weights / signal.unit, rank), moments)
     with stages("triples of features"):
         third = routes.third(part, moments, Probe(whitening, cumulants.beyond(signal)))
     evidence = Evidence(k, moments, signal, weights, whitening, third)
@@ -60,7 +72,7 @@ def by_cumulants(
         if not known.all() and plan.recovery != "later":
             regression = model.regression(replace(plan.kept, sums=plan.calm))
             reference = regression.reference(found, known[used])
-            found = recovered(calm, regression, reference, known)
+            found = recovered(calm if counted is None else counted, regression, reference, known)
     return Start(
         found=found,
         used=used,

@@ -160,6 +160,7 @@ class Plan:
     weighting: Weighting
     recovery: str  # of incomplete features: "none", "regress" or "divide"; "later" by the caller
     polish: bool
+    polish_reason: str = ""  # if the model decided that
 
     def weights(self, fraction: Array, signal: Signal, used: Mask) -> Array:
         """The weights of the ``used`` features (kept,), observed by ``fraction`` (used,)."""
@@ -188,8 +189,12 @@ def planned(settings: Settings, model: Model[Any], seen: Survey, n_components: i
     check_used(settings, used)
     weighting = _weighting(settings, model.about.weighting, seen)
     recovery = recovery_of_incomplete(settings, kept, n_components)
-    polish = settings.refine is not None
-    return Plan(settings, n_components, seen, kept, kept.sums, used, weighting, recovery, polish)
+    polish, reason = settings.refine is not None, ""
+    if settings.refine == "auto":
+        polish, reason = model.worth_polishing(kept)
+    return Plan(
+        settings, n_components, seen, kept, kept.sums, used, weighting, recovery, polish, reason
+    )
 
 
 def calmed(plan: Plan, rows: Rows, calm: Rows) -> Plan:

@@ -10,6 +10,7 @@ from typing import Any
 HOMES = {
     "gaussian": "gaussian_mixture.estimator:GaussianMixture",
     "gamma-poisson": "gamma_poisson.estimator:GammaPoisson",
+    "lda": "lda.estimator:LatentDirichletAllocation",
     "classes": "latent_class.estimator:LatentClass",
     "markov": "hidden_markov.estimator:HiddenMarkov",
 }

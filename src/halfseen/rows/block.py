@@ -219,6 +219,10 @@ class Block:
         """The same rows, counting ``weights`` (n,) times."""
         return replace(self, weights=weights)
 
+    def divided(self, by: Array) -> "Block":
+        """The same rows, all that is in each divided by one number, above zero; (n,)."""
+        return replace(self, values=self.values / by[:, None])
+
     def recentred(self, origin: Array) -> "Block":
         """The same rows measured from ``origin`` (d,), ready for many passes."""
         return Block(self.about(origin), self.observed, self.weights, self.start, self.sequence)
@@ -377,6 +381,10 @@ class TableBlock(Block):
         """The same rows, nothing being observed in those that are ``chosen`` (n,)."""
         table = np.where(chosen[:, None], np.nan, self.table)
         return self._with(table, self.columns, self.weights)
+
+    def divided(self, by: Array) -> "TableBlock":
+        """The same rows, all that is in each divided by one number, above zero; (n,)."""
+        return self._with(self.table / by[:, None], self.columns, self.weights)
 
     def with_weights(self, weights: Array) -> "TableBlock":
         """The same rows, counting ``weights`` (n,) times."""

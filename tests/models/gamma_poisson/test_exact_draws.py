@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from halfseen.models.gamma_poisson.importance import importance_sample
-from halfseen.models.gamma_poisson.model import GammaPoissonModel
+from halfseen.models.gamma_poisson.model import gamma_poisson
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import Chains
 from halfseen.rows.rows import Block
-from tests.models.gamma_poisson.test_importance import exact_pmf
+from halfseen.structures.loadings.importance import importance_sample
 from tests.models.geweke import FAR, apart
+from tests.structures.loadings.test_importance import exact_pmf
 
 TOPICS = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
 MODEL = GammaPoissonParameters(TOPICS, np.array([0.7, 1.5]), 0.4)
-PLAIN = GammaPoissonModel(1, polished=False, outliers=False)
+PLAIN = gamma_poisson(1, polished=False, outliers=False)
 N = 4000
 
 

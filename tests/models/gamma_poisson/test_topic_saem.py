@@ -10,12 +10,12 @@ from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import (
     Chains,
     SplitSums,
-    _split,
     fit_gammas,
     polish,
 )
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
+from halfseen.structures.loadings.splits import draw_split
 
 TOPICS = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.3, 0.5]])
 MODEL = GammaPoissonParameters(TOPICS, np.array([0.8, 1.5]), 0.05)
@@ -78,7 +78,7 @@ def test_chains_have_the_posterior_as_their_law():
 
 
 def test_averaged_chains_agree_with_importance_sampling():
-    from halfseen.models.gamma_poisson.importance import importance_sample
+    from halfseen.structures.loadings.importance import importance_sample
 
     block = Block.from_table(table(50))
     sweeps, loadings = [], None
@@ -95,7 +95,7 @@ def test_counts_are_split_in_proportion_one_by_one_or_by_binomials(count):
     totals = np.zeros((20_000, 3))
     state = np.zeros(1, dtype=np.uint64)
     for row in totals:
-        _split(count, share, row, state)
+        draw_split(count, share, row, state)
     np.testing.assert_array_equal(totals.sum(axis=1), count)
     np.testing.assert_allclose(totals.mean(axis=0), count * share, rtol=0.02)
     np.testing.assert_allclose(totals.var(axis=0), count * share * (1 - share), rtol=0.05)

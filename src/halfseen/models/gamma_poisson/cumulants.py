@@ -5,12 +5,10 @@ from scipy.optimize import nnls
 
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.method.model import Decompose, Evidence
-from halfseen.models.gamma_poisson.loading_moments import TopicParameters, some_variance
 from halfseen.moments.moments import Moments, Signal
 from halfseen.rows.arrays import Array, Mask
-
-NONE = 1e-9
-"""Of the share that a feature has in all counts: as good as no share in a topic."""
+from halfseen.structures.loadings.loading_moments import TopicParameters, some_variance
+from halfseen.structures.loadings.topics import positive
 
 
 class GammaPoissonCumulants:
@@ -71,14 +69,7 @@ class GammaPoissonCumulants:
         """
         scaled = evidence.whitening.back @ decomposition.vectors  # (d, k)
         scaled = scaled * np.where(scaled.sum(axis=0) < 0, -1.0, 1.0)
-        scaled = np.maximum(scaled, 0.0)
-        lengths = scaled.sum(axis=0)
-        mean = evidence.moments.mean
-        # Noise can leave a feature with no share in any topic, though it is counted: give it an
-        # even one, or its counts would be impossible. What rounding leaves of none is none.
-        even = np.outer(mean / mean.sum(), lengths)
-        lost = (scaled <= NONE * even).all(axis=1)
-        scaled[lost] = even[lost]
+        scaled = positive(scaled, evidence.moments.mean)
         lengths = scaled.sum(axis=0)
         topics = scaled / lengths
         root_count = np.sqrt(evidence.moments.gaps.own)

@@ -1,31 +1,17 @@
 """Gamma-Poisson topics from tables of counts with gaps."""
 
-from typing import Any, ClassVar, NamedTuple, Unpack
-
-import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_array
-from sklearn.utils.validation import check_is_fitted
+from typing import Any, ClassVar, NamedTuple
 
 from halfseen.estimators.checks import check_positive_integer
 from halfseen.estimators.estimator import Estimator
 from halfseen.estimators.lazily import lazily, lazy_transformer
-from halfseen.models.counts import FitOptions, OfCounts
-from halfseen.models.gamma_poisson.importance import importance_sample
-from halfseen.models.gamma_poisson.model import (
-    ABOUT,
-    LIKELIHOOD_SEED,
-    GammaPoissonModel,
-    loadings,
-)
+from halfseen.models.gamma_poisson.model import ABOUT, gamma_poisson
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.models.gamma_poisson.posterior import likelihood_bound
+from halfseen.models.topics import OfTopics
 from halfseen.rows.arrays import Array
-from halfseen.rows.errors import LikelihoodWarning, warn
-from halfseen.rows.rows import Block
+from halfseen.structures.loadings.model import Loadings
+from halfseen.structures.loadings.posterior import likelihood_bound
 from halfseen.tables.observed_blocks import ObservedBlocks
-
-FEW_DRAWS = 20
 
 
 class Likelihood(NamedTuple):
@@ -37,17 +23,8 @@ class Likelihood(NamedTuple):
     bound: Array  # what the log-likelihood cannot be below
 
 
-class Loadings(NamedTuple):
-    """What is known of rows' loadings given their observed counts, each (n, k)."""
-
-    mean: Array
-    std: Array
-
-
 @lazy_transformer
-class GammaPoisson(  # type: ignore[misc]
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, OfCounts, Estimator
-):
+class GammaPoisson(OfTopics, Estimator):  # type: ignore[misc]
     """Topics whose gamma-distributed loadings add up to Poisson counts, from tables with gaps.
 
     Row n has a loading ``α_nk ~ Gamma(shape c_k, rate b)`` on each topic, and feature d the count
@@ -109,6 +86,7 @@ class GammaPoisson(  # type: ignore[misc]
     about = ABOUT
     Parameters = GammaPoissonParameters
     refinements: ClassVar[tuple[str, ...]] = ("saem",)
+    _otherwise_compare = ", or compare models by likelihood(X).bound"
 
     def __init__(
         self,
@@ -146,48 +124,12 @@ class GammaPoisson(  # type: ignore[misc]
     def _check(self) -> None:
         check_positive_integer(self, "n_sweeps")
 
-    def _model(self) -> GammaPoissonModel:
-        return GammaPoissonModel(
+    def _model(self) -> Loadings[GammaPoissonParameters]:
+        return gamma_poisson(
             self.n_sweeps,
             polished=self.refine is not None,
             outliers=self.outliers is not None,
         )
-
-    def transform(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
-        """Posterior mean loadings of each row given its observed counts; (n, k).
-
-        By mean-field variational inference. What it expects of counts is close to exact; of topics
-        that share many features it may give one the loading of another.
-        """
-        return self.hidden(X, observed)
-
-    def fit_transform(self, X: Any, y: Any = None, **options: Unpack[FitOptions]) -> Any:
-        """Fit, and the posterior mean loadings of the same rows; (n, k)."""
-        observed = options.get("observed")
-        return self.fit(X, y, **options).transform(X, observed=observed)
-
-    @lazily
-    def posterior(self, X: Any, observed: ObservedBlocks | None = None) -> Loadings:
-        """Means and standard deviations of each row's loadings given its observed counts.
-
-        By importance sampling, which takes longer than :meth:`transform` and knows that topics
-        which share features trade loadings.
-        """
-        parameters, each = self.fitted.parameters, self._each(X, observed)
-        both = each(lambda block: np.hstack(loadings(block, parameters)))
-        return Loadings(*np.hsplit(both, 2))
-
-    def inverse_transform(self, X: Any) -> Array:
-        """Expected counts of rows with loadings ``X`` (n, k); (n, d)."""
-        check_is_fitted(self)
-        loadings = check_array(X, dtype=float)
-        if loadings.shape[1] != self.n_components_:
-            raise ValueError(
-                f"Loadings need a column a topic, {self.n_components_} in all. "
-                f"Got {loadings.shape[1]} instead."
-            )
-        expected: Array = loadings @ self.components_
-        return expected
 
     @lazily
     def likelihood(self, X: Any, observed: ObservedBlocks | None = None) -> Likelihood:
@@ -196,44 +138,6 @@ class GammaPoisson(  # type: ignore[misc]
         By importance sampling at the posterior mode of the loadings; the same for a row wherever it
         stands. The bound is that of mean-field variational inference, usually half a unit too low.
         """
-        parameters, each = self.fitted.parameters, self._each(X, observed)
-
-        def columns(block: Block) -> Array:
-            sample = importance_sample(block, parameters, LIKELIHOOD_SEED)
-            return np.column_stack([*sample[:3], likelihood_bound(block, parameters)])
-
-        found = Likelihood(*each(columns).T)
-        rough = int(np.count_nonzero(found.effective_draws < FEW_DRAWS))
-        if rough:
-            warn(
-                f"The likelihoods of {rough} of {len(found.bound)} rows rest on fewer than "
-                f"{FEW_DRAWS} effective draws and are probably too low. Use fewer components, or "
-                "compare models by likelihood(X).bound.",
-                LikelihoodWarning,
-            )
-        return found
-
-    @lazily
-    def score_samples(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
-        """Log-likelihood of the observed counts of each row; (n,)."""
-        found: Likelihood = self.likelihood(X, observed)
-        return found.log_likelihood
-
-    def perplexity(self, X: Any, observed: ObservedBlocks | None = None) -> float:
-        """``exp(-log-likelihood per counted item)``: lower is better."""
-        n_items = float(self._totals(X, observed).sum())
-        return float(np.exp(-float(self.score_samples(X, observed).sum()) / max(n_items, 1.0)))
-
-    @lazily
-    def _totals(self, X: Any, observed: ObservedBlocks | None) -> Array:
-        """How much each row counts in all; (n,)."""
-        return self._each(X, observed)(lambda block: block.nonzeros().totals())
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        parameters, found = self.fitted.parameters, self._sampled(X, observed)
+        bound = self._each(X, observed)(lambda block: likelihood_bound(block, parameters))
+        return Likelihood(found[:, 0], found[:, 1], found[:, 2], bound)

@@ -5,8 +5,8 @@ from typing import Self
 
 from halfseen.method.learned import learned
 from halfseen.method.scale import FRACTION, POSITIVE
-from halfseen.models.gamma_poisson.loading_moments import TopicParameters
 from halfseen.rows.arrays import Array
+from halfseen.structures.loadings.loading_moments import TopicParameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +23,7 @@ class GammaPoissonParameters:
         normal = topics.normalised()
         return cls(normal.topics, normal.shapes, normal.rate)
 
-    def loading_moments(self) -> TopicParameters:
-        """The same topics with the means and variances of their loadings."""
-        return TopicParameters(self.topics, self.shapes / self.rate, self.shapes / self.rate**2)
+    @property
+    def extra(self) -> float:
+        """Nothing: loadings are independent."""
+        return 0.0

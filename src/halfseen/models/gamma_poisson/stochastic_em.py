@@ -17,11 +17,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.special import digamma, polygamma
+from scipy.special import polygamma
 
 from halfseen.method.model import Climb, Polished
-from halfseen.models.gamma_poisson import row_random, special
-from halfseen.models.gamma_poisson.loading_moments import MOST_SHAPE
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.rows.arrays import Array
 from halfseen.rows.compiled import njit
@@ -29,6 +27,10 @@ from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.nonzeros import Indices
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.short_calls import short_calls
+from halfseen.structures.loadings import row_random, special
+from halfseen.structures.loadings.loading_moments import MOST_SHAPE
+from halfseen.structures.loadings.special import inverse_digamma
+from halfseen.structures.loadings.splits import draw_split, shared_out
 
 DRAWING = 64
 """Elementary steps of splitting a count among topics, for each of them."""
@@ -92,23 +94,15 @@ def fit_gammas(mean: Array, log_mean: Array) -> tuple[Array, float]:
     log_rate = float(np.log(len(mean))) - target
     highest = float(np.log(MOST_SHAPE)) + log_rate
     for _ in range(100):
-        shapes = _inverse_digamma(log_rate + log_mean)
+        shapes = inverse_digamma(log_rate + log_mean)
         excess = float(np.log(shapes.sum())) - log_rate - target
         slope = float((1 / polygamma(1, shapes)).sum() / shapes.sum()) - 1
         if abs(excess) < 1e-12 or slope > -1e-8:
             break
         log_rate = min(log_rate - excess / slope, highest)
-    shapes = _inverse_digamma(log_rate + log_mean)
+    shapes = inverse_digamma(log_rate + log_mean)
     too_large = float(max(shapes.max() / MOST_SHAPE, 1.0))
     return shapes / too_large, float(np.exp(log_rate)) / too_large
-
-
-def _inverse_digamma(y: Array) -> Array:
-    """The x with ψ(x) = y, by Newton from Minka's start."""
-    x = np.where(y >= -2.22, np.exp(y) + 0.5, -1 / (y - digamma(1.0)))
-    for _ in range(5):
-        x = x - (digamma(x) - y) / polygamma(1, x)
-    return np.asarray(x)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,29 +199,6 @@ def _without_zeros(parameters: GammaPoissonParameters, mean: Array) -> GammaPois
 
 
 @njit(cache=True, nogil=True)
-def _split(
-    count: int, share: Array, totals: Array, state: row_random.State
-) -> None:  # pragma: no cover - compiled
-    """Add a multinomial draw of ``count`` items to ``totals`` (k,)."""
-    k = len(share)
-    if count <= 8 * k:  # one by one is faster than binomials
-        for _ in range(count):
-            left, c = row_random.uniform(state), 0
-            while c < k - 1 and left >= share[c]:
-                left -= share[c]
-                c += 1
-            totals[c] += 1
-        return
-    chance = 1.0
-    for c in range(k - 1):
-        drawn = row_random.binomial(count, min(max(share[c] / chance, 0.0), 1.0), state)
-        totals[c] += drawn
-        count -= drawn
-        chance = max(chance - share[c], 1e-300)
-    totals[k - 1] += count
-
-
-@njit(cache=True, nogil=True)
 def _sweep(
     starts: Indices,
     features: Indices,
@@ -253,14 +224,10 @@ def _sweep(
             shape[c] = prior[c]
         for entry in range(starts[row], starts[row + 1]):
             feature, count = features[entry], counts[entry]
-            total = 1e-300
+            shared_out(topics[feature], loadings[row], share)
             for c in range(k):
-                share[c] = topics[feature, c] * loadings[row, c]
-                total += share[c]
-            for c in range(k):
-                share[c] /= total
                 split[feature, c] += weights[row] * count * share[c]
-            _split(int(count), share, shape, state)
+            draw_split(int(count), share, shape, state)
         for c in range(k):
             mean[row, c] = shape[c] / rates[row, c]
             log_mean[row, c] = special.digamma(shape[c]) - np.log(rates[row, c])

@@ -105,6 +105,7 @@ class OneClass(Generic[P]):
     """
 
     starts: ClassVar[bool] = True
+    numbered: ClassVar[bool] = False
     about: About
     abilities: Abilities
     emission: Emission[P]
@@ -131,6 +132,10 @@ class OneClass(Generic[P]):
     def start(self, calm: Rows, plan: FitPlan, routes: Routes, stages: Stages) -> Start:
         """By the moments of the columns, or in the way that the mixture has of its own."""
         return self.by_moments(self, calm, plan, routes, stages)
+
+    def worth_polishing(self, kept: Survey) -> tuple[bool, str]:
+        """Always."""
+        return True, ""
 
     def regression(self, kept: Survey) -> ClassRegression[P]:
         """Incomplete features are found by regression on the components' shares."""

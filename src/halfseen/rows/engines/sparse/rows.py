@@ -154,6 +154,11 @@ class SparseBlock(Block):
             self.start,
         )
 
+    def divided(self, by: Array) -> "SparseBlock":
+        """The same rows, all that is in each divided by one number, above zero; (n,)."""
+        values = self.stored.values / by[self.stored.row_numbers]
+        return self._with(self.stored._replace(values=values), self.gaps, self.row_observed)
+
     def without(self, row: NDArray[np.intp], feature: NDArray[np.intp]) -> "SparseBlock":
         """The same rows with some of the entries, given by row and feature (m,), as gaps."""
         hidden = self.row_observed[row, self.column_block[feature]]  # others are gaps already

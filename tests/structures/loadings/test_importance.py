@@ -9,10 +9,10 @@ from scipy.stats import nbinom
 
 from halfseen import GammaPoisson, LikelihoodWarning, simulate
 from halfseen.method.learned import select
-from halfseen.models.gamma_poisson.importance import N_DRAWS, importance_sample
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.models.gamma_poisson.posterior import factorised_posterior, likelihood_bound
 from halfseen.rows.rows import Block
+from halfseen.structures.loadings.importance import N_DRAWS, importance_sample
+from halfseen.structures.loadings.posterior import factorised_posterior, likelihood_bound
 
 TOPICS = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
 MODEL = GammaPoissonParameters(TOPICS, np.array([0.7, 1.5]), 0.4)
@@ -197,7 +197,7 @@ def test_more_topics_than_there_are_do_not_break_the_likelihood():
 
 
 def test_rough_likelihoods_are_warned_of(monkeypatch):
-    monkeypatch.setattr("halfseen.models.gamma_poisson.estimator.FEW_DRAWS", 10_000)
+    monkeypatch.setattr("halfseen.models.topics.FEW_DRAWS", 10_000)
     rng = np.random.default_rng(0)
     X, _ = simulate.gamma_poisson(200, TOPICS, MODEL.shapes, 0.05, rng)
     with pytest.warns(LikelihoodWarning, match="The likelihoods of 200 of 200 rows rest on fewer"):

@@ -1,13 +1,13 @@
-"""Rows that are unlike all that a gamma-Poisson model has seen, and counts unlike their rows."""
+"""Rows that are unlike all that topics were learned from, and counts unlike their rows."""
 
 import numpy as np
 from scipy.stats import nbinom
 
-from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.models.gamma_poisson.posterior import FactorisedPosterior, factorised_posterior
 from halfseen.rows.arrays import Array
 from halfseen.rows.nonzeros import Indices, Nonzeros
 from halfseen.rows.rows import Block
+from halfseen.structures.loadings.law import LoadingLaw, loading_means, variance_along
+from halfseen.structures.loadings.posterior import FactorisedPosterior, factorised_posterior
 
 WIDER = 2.0
 """Factorised posteriors are too sure of loadings that topics trade: their variances count twice."""
@@ -17,26 +17,26 @@ IMPOSSIBLE = 1e-6
 """A count of this probability given its row, its being one of many allowed for, is an error."""
 
 
-def unusual(block: Block, parameters: GammaPoissonParameters) -> Array:
+def unusual(block: Block, law: LoadingLaw) -> Array:
     """How unlike the model's own each row is, from 0 to 1; (n,).
 
     A half where one row of the model in ten thousand has a count as far above what the row's other
     counts say, in any of its features, or is as long.
     """
-    chance, _ = _least_likely(block, parameters)
-    either = np.minimum(2 * np.minimum(chance, _tail_of_length(block, parameters)), 1.0)
+    chance, _ = _least_likely(block, law)
+    either = np.minimum(2 * np.minimum(chance, _tail_of_length(block, law)), 1.0)
     score: Array = RARE_ROW / (RARE_ROW + either)
     return score
 
 
-def without_errors(block: Block, parameters: GammaPoissonParameters) -> Block:
+def without_errors(block: Block, law: LoadingLaw) -> Block:
     """The same rows, a count that is impossible given the rest of its row being a gap."""
-    chance, feature = _least_likely(block, parameters)
+    chance, feature = _least_likely(block, law)
     row = np.flatnonzero(chance < IMPOSSIBLE)
     return block.without(row, feature[row]) if len(row) else block
 
 
-def _least_likely(block: Block, parameters: GammaPoissonParameters) -> tuple[Array, Indices]:
+def _least_likely(block: Block, law: LoadingLaw) -> tuple[Array, Indices]:
     """Of each row how probable its least likely count is, and the feature; (n,) each.
 
     A count is judged without itself, which would take as many passes as there are features. Two
@@ -47,10 +47,9 @@ def _least_likely(block: Block, parameters: GammaPoissonParameters) -> tuple[Arr
     counts = block.nonzeros()
     n_seen = block.presence().onto(np.ones((block.n_features, 1)))[:, 0]
     least, feature = np.ones(len(block)), np.zeros(len(block), dtype=np.int64)
-    loadings = parameters.loading_moments()
-    usual = loadings.means @ parameters.topics  # (d,)
-    spread = np.sqrt(usual + loadings.variances @ parameters.topics**2) + np.finfo(float).tiny
-    of_row = _predicted(factorised_posterior(block, parameters), parameters, counts.rows, counts)
+    usual = loading_means(law) @ law.topics  # (d,)
+    spread = np.sqrt(usual + variance_along(law, law.topics.T)) + np.finfo(float).tiny
+    of_row = _predicted(factorised_posterior(block, law), law, counts.rows, counts)
     for above in (
         (counts.counts - of_row[0]) / np.sqrt(of_row[1]),
         ((counts.counts - usual[counts.features]) / spread[counts.features]),
@@ -60,8 +59,8 @@ def _least_likely(block: Block, parameters: GammaPoissonParameters) -> tuple[Arr
             counts.rows[place],
             counts._replace(features=counts.features[place], counts=counts.counts[place]),
         )
-        rest = factorised_posterior(block.without(row, chosen.features), parameters)
-        mean, variance = _predicted(rest, parameters, row, chosen)
+        rest = factorised_posterior(block.without(row, chosen.features), law)
+        mean, variance = _predicted(rest, law, row, chosen)
         chance = np.minimum(n_seen[row] * _tail(chosen.counts, mean, variance), 1.0)
         lower = chance < least[row]
         least[row[lower]], feature[row[lower]] = chance[lower], chosen.features[lower]
@@ -77,23 +76,22 @@ def _furthest(counts: Nonzeros, above: Array) -> Indices:
 
 def _predicted(
     posterior: FactorisedPosterior,
-    parameters: GammaPoissonParameters,
+    law: LoadingLaw,
     row: Indices,
     counts: Nonzeros,
 ) -> tuple[Array, Array]:
     """Means and variances of ``counts``, each in its ``row``, given the loadings; (m,) each."""
-    shares = parameters.topics.T[counts.features]  # (m, k)
+    shares = law.topics.T[counts.features]  # (m, k)
     mean = np.einsum("mk,mk->m", shares, posterior.mean[row]) + np.finfo(float).tiny
     of_loadings = (posterior.mean / posterior.rates)[row]
     return mean, mean + WIDER * np.einsum("mk,mk->m", shares**2, of_loadings)
 
 
-def _tail_of_length(block: Block, parameters: GammaPoissonParameters) -> Array:
+def _tail_of_length(block: Block, law: LoadingLaw) -> Array:
     """The probability that what is observed in a row has as large a total; (n,)."""
-    seen = block.presence().onto(parameters.topics.T)  # (n, k)
-    loadings = parameters.loading_moments()
-    mean = seen @ loadings.means + np.finfo(float).tiny
-    return _tail(block.nonzeros().totals(), mean, mean + seen**2 @ loadings.variances)
+    seen = block.presence().onto(law.topics.T)  # (n, k)
+    mean = seen @ loading_means(law) + np.finfo(float).tiny
+    return _tail(block.nonzeros().totals(), mean, mean + variance_along(law, seen))
 
 
 def _tail(count: Array, mean: Array, variance: Array) -> Array:

@@ -1,30 +1,31 @@
-"""Gamma-Poisson loadings given the observed counts, in closed form or nearly so."""
+"""Loadings given the observed counts, in closed form or nearly so."""
 
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from halfseen.models.gamma_poisson import special
-from halfseen.models.gamma_poisson.loading_moments import TopicParameters
-from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.rows.arrays import Array
 from halfseen.rows.compiled import njit
-from halfseen.rows.nonzeros import Indices
+from halfseen.rows.nonzeros import Indices, Nonzeros
 from halfseen.rows.rows import Block
 from halfseen.rows.short_calls import short_calls
+from halfseen.structures.loadings import special
+from halfseen.structures.loadings.law import LoadingLaw, Rest, exposures
+from halfseen.structures.loadings.loading_moments import TopicParameters
 
 
 def best_linear_loadings(block: Block, parameters: TopicParameters) -> Array:
     """The best linear prediction of the loadings from the observed counts; (n, k).
 
-    ``α̂ = m + (diag(1/s) + A_o' Ψ_o⁻¹ A_o)⁻¹ A_o' Ψ_o⁻¹ (x_o - A_o m)`` over the observed features
-    o, Ψ being the Poisson variances ``A m``. Exact for every pattern of gaps.
+    ``α̂ = m + (C⁻¹ + A_o' Ψ_o⁻¹ A_o)⁻¹ A_o' Ψ_o⁻¹ (x_o - A_o m)`` over the observed features
+    o, C being the loadings' covariance and Ψ the Poisson variances ``A m``. Exact for every pattern
+    of gaps.
     """
     topics, k = parameters.topics, len(parameters.means)
     rates = parameters.means @ topics  # (d,)
     scaled = topics / np.maximum(rates, np.finfo(float).tiny)  # (k, d)
-    prior = np.diag(1 / parameters.variances)
+    prior = parameters.precision
     deviations = block.deviations(rates)
     # Rows without gaps, often nearly all, share their precision.
     coefficients = np.linalg.solve(topics @ scaled.T + prior, scaled)  # (k, d)
@@ -53,7 +54,8 @@ class FactorisedPosterior(NamedTuple):
 
 def factorised_posterior(
     block: Block,
-    parameters: GammaPoissonParameters,
+    law: LoadingLaw,
+    rest: Rest | None = None,
     tolerance: float = 1e-8,
     max_iterations: int = 1000,
 ) -> FactorisedPosterior:
@@ -61,11 +63,28 @@ def factorised_posterior(
 
     ``shape = c_k + Σ_d x_d φ_dk`` and ``rate = b + Σ_d a_dk`` over observed d, with
     ``φ_dk ∝ a_dk exp E[log α_k]``. Its means are biased as regressors, but as predictions they are
-    within a few tenths of a percent of exact ones.
+    within a few tenths of a percent of exact ones. What is ``extra`` in the law does not matter if
+    rates are alike, and is left out.
     """
-    rates = np.ascontiguousarray(parameters.rate + block.presence().onto(parameters.topics.T))
-    counts, topics = block.nonzeros(), np.ascontiguousarray(parameters.topics.T)
-    prior = np.ascontiguousarray(parameters.shapes)
+    rates = np.ascontiguousarray(exposures(block, law, rest))
+    return _climbed(block.nonzeros(), law, rates, rest, tolerance, max_iterations)
+
+
+def mean_field(counts: Nonzeros, law: LoadingLaw, rates: Array) -> Array:
+    """Its means of some of rows' counts, rates being given; (n, k)."""
+    return _climbed(counts, law, rates, None, 1e-8, 1000).mean
+
+
+def _climbed(
+    counts: Nonzeros,
+    law: LoadingLaw,
+    rates: Array,
+    rest: Rest | None,
+    tolerance: float,
+    max_iterations: int,
+) -> FactorisedPosterior:
+    topics, prior = np.ascontiguousarray(law.topics.T), np.ascontiguousarray(law.shapes)
+    beyond = Rest.none(*rates.shape) if rest is None else rest
     shapes, evidence = np.empty(rates.shape), np.zeros(len(rates))
     for some in short_calls(max_iterations * rates.shape[1] * (1.0 + np.diff(counts.starts))):
         _factorised(
@@ -73,6 +92,8 @@ def factorised_posterior(
             topics,
             prior,
             rates[some],
+            beyond.counts[some],
+            beyond.shares[some],
             tolerance,
             max_iterations,
             shapes[some],
@@ -87,10 +108,10 @@ def log_factorials(block: Block) -> Array:
     return counts.row_sums(gammaln(counts.counts + 1))
 
 
-def likelihood_bound(block: Block, parameters: GammaPoissonParameters) -> Array:
-    """A lower bound of the log-likelihood of the observed counts in each row; (n,)."""
-    q = factorised_posterior(block, parameters)
-    c, b = parameters.shapes, parameters.rate
+def likelihood_bound(block: Block, law: LoadingLaw) -> Array:
+    """A lower bound of rows' log-likelihoods, if loadings are independent; (n,)."""
+    q = factorised_posterior(block, law)
+    c, b = law.shapes, law.rate
     divergence = (
         (q.shapes - c) * digamma(q.shapes)
         - gammaln(q.shapes)
@@ -112,6 +133,8 @@ def _factorised(
     topics: Array,  # (d, k)
     prior: Array,  # (k,)
     rates: Array,  # (n, k)
+    beyond: Array,  # (n,)  counts that were not recorded
+    where: Array,  # (n, k)  the topics' shares of where they are
     tolerance: float,
     max_iterations: int,
     shapes: Array,  # (n, k)  written
@@ -121,7 +144,7 @@ def _factorised(
     factor, new = np.empty(k), np.empty(k)
     for row in range(n_rows):
         entries = range(starts[row], starts[row + 1])
-        total = 0.0
+        total = beyond[row]
         for entry in entries:
             total += counts[entry]
         shape = shapes[row]
@@ -140,6 +163,13 @@ def _factorised(
                 evidence[row] += counts[entry] * np.log(mixed)
                 for c in range(k):
                     new[c] += counts[entry] * topics[features[entry], c] * factor[c] / mixed
+            if beyond[row] > 0:
+                mixed = 1e-300
+                for c in range(k):
+                    mixed += where[row, c] * factor[c]
+                evidence[row] += beyond[row] * np.log(mixed)
+                for c in range(k):
+                    new[c] += beyond[row] * where[row, c] * factor[c] / mixed
             change = np.abs(new - shape).max()
             for c in range(k):
                 shape[c] = new[c]

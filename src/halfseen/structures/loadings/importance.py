@@ -1,11 +1,12 @@
-"""Gamma-Poisson likelihoods and posteriors by importance sampling, with their own error.
+"""Likelihoods of counts and posteriors of loadings by importance sampling, with their own error.
 
 In u = log α the posterior of the loadings has one mode. Where a topic is surely there it is close
 to normal; where a topic may be absent it has the long lower tail of a small gamma. Half of the
 draws are from a t distribution at the mode, half from gammas that match the mean-field posterior,
 as it is and with three times its variance; weighting them by posterior over mixture of proposals
 gives likelihoods that are unbiased for a fixed number of draws, and nearly so here, where rows
-that need more get more.
+that need more get more. If the law has more than independent gammas, the total ``T = Σ r_k α_k``
+of the latter is drawn anew: whatever its shares are, it is a gamma of shape ``g + Σ x``.
 """
 
 import math
@@ -14,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from halfseen.models.gamma_poisson import row_random
-from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.models.gamma_poisson.posterior import factorised_posterior, log_factorials
 from halfseen.rows.arrays import Array
 from halfseen.rows.compiled import njit
 from halfseen.rows.nonzeros import Indices
 from halfseen.rows.rows import Block
 from halfseen.rows.short_calls import short_calls
+from halfseen.structures.loadings import row_random
+from halfseen.structures.loadings.law import LoadingLaw, Rest
+from halfseen.structures.loadings.posterior import factorised_posterior, log_factorials
 
 DEGREES = 2.0  # of freedom of the t distribution
 WIDER = 3.0  # how much more variance the wider gammas have
@@ -46,15 +47,20 @@ class ImportanceSample(NamedTuple):
 
 
 def importance_sample(
-    block: Block, parameters: GammaPoissonParameters, seed: int, n_posterior_draws: int = 0
+    block: Block,
+    law: LoadingLaw,
+    seed: int,
+    n_posterior_draws: int = 0,
+    rest: Rest | None = None,
 ) -> ImportanceSample:
-    """Sample the loadings of each row given its observed counts."""
-    close = factorised_posterior(block, parameters)
+    """Sample the loadings of each row given its observed counts, and its rest if that is known."""
+    close = factorised_posterior(block, law, rest)
     # Rows that are alike share their likelihood's draws, but not their posterior's.
     chances = np.random.default_rng([seed, block.start]).random((len(block), n_posterior_draws))
-    counts, topics = block.nonzeros(), np.ascontiguousarray(parameters.topics.T)
-    shapes = np.ascontiguousarray(parameters.shapes)
+    counts, topics = block.nonzeros(), np.ascontiguousarray(law.topics.T)
+    prior = np.ascontiguousarray(law.shapes)
     n, k = close.shapes.shape
+    beyond = Rest.none(n, k) if rest is None else rest
     log_likelihood, error, effective = (np.empty(n) for _ in range(3))
     mean, covariance = np.zeros((n, k)), np.zeros((n, k, k))
     draws = np.empty((n, n_posterior_draws, k))
@@ -63,9 +69,12 @@ def importance_sample(
         _sample(
             *counts.part(some),
             topics,
-            shapes,
+            prior,
+            law.extra,
             close.shapes[some],
             close.rates[some],
+            beyond.counts[some],
+            beyond.shares[some],
             chances[some],
             np.uint64(seed),
             log_likelihood[some],
@@ -75,16 +84,38 @@ def importance_sample(
             covariance[some],
             draws[some],
         )
-    prior = parameters.shapes * np.log(parameters.rate) - gammaln(parameters.shapes)
-    log_likelihood += prior.sum() - log_factorials(block)
+    log_likelihood += _log_constant(law) - log_factorials(block)
+    if rest is not None:
+        log_likelihood -= gammaln(rest.counts + 1)
     return ImportanceSample(log_likelihood, error, effective, mean, covariance, draws)
+
+
+def _log_constant(law: LoadingLaw) -> float:
+    """What is constant in the logarithm of the law's density."""
+    prior = law.shapes * np.log(law.rate) - gammaln(law.shapes)
+    if law.extra == 0:
+        return float(prior.sum())
+    total = law.shapes.sum()
+    more = gammaln(total) - gammaln(total + law.extra) + law.extra * np.log(law.rate)
+    return float(prior.sum() + more)
 
 
 @njit(cache=True, nogil=True)
 def _log_joint(
-    u: Array, features: Indices, counts: Array, topics: Array, prior: Array, rates: Array
+    u: Array,
+    features: Indices,
+    counts: Array,
+    topics: Array,
+    prior: Array,
+    extra: float,
+    rates: Array,
+    beyond: float,
+    where: Array,
 ) -> float:  # pragma: no cover - compiled
-    """``Σ_d x_d log Σ_k a_dk e^{u_k} + Σ_k (c_k u_k - r_k e^{u_k})``, up to constants."""
+    """``Σ_d x_d log Σ_k a_dk e^{u_k} + Σ_k (c_k u_k - r_k e^{u_k}) + (g - Σ c) log Σ_k e^{u_k}``.
+
+    Up to constants; what is known ``beyond`` the counts is one more of them.
+    """
     loading = np.exp(u)
     total = 0.0
     for c in range(len(u)):
@@ -94,19 +125,35 @@ def _log_joint(
         for c in range(len(u)):
             rate += topics[features[entry], c] * loading[c]
         total += counts[entry] * math.log(max(rate, 1e-300))
+    if extra != 0.0:
+        total += extra * math.log(max(loading.sum(), 1e-300))
+    if beyond > 0.0:
+        total += beyond * math.log(max((where * loading).sum(), 1e-300))
     return total
 
 
 @njit(cache=True, nogil=True)
 def _mode(
-    features: Indices, counts: Array, topics: Array, prior: Array, start: Array, rates: Array
+    features: Indices,
+    counts: Array,
+    topics: Array,
+    prior: Array,
+    extra: float,
+    start: Array,
+    rates: Array,
+    beyond: float,
+    where: Array,
 ) -> tuple[Array, Array]:  # pragma: no cover - compiled
-    """The mode in u = log α, and the root L of the precision there (P = L L')."""
+    """The mode in u = log α, and the root L of the precision there (P = L L').
+
+    What is extra in the law moves the total alone, if rates are alike: elsewhere the place is near.
+    """
     k = len(prior)
     loading = start / rates
     share, new = np.empty(k), np.empty(k)
     precision = np.zeros((k, k))
-    near = 0.02 / math.sqrt(1 + counts.sum())  # a small part of the narrowest spread
+    counted = counts.sum() + beyond
+    near = 0.02 / math.sqrt(1 + counted)  # a small part of the narrowest spread
     for _ in range(MOST_CLIMBED):
         # α_k r_k = c_k + Σ_d x_d φ_dk at the mode: iterate it, and it climbs.
         for c in range(k):
@@ -123,12 +170,26 @@ def _mode(
             for a in range(k):
                 for b in range(a + 1):
                     precision[a, b] += counts[entry] * share[a] * share[b]
+        if beyond > 0.0:
+            share[:] = where * loading
+            share /= max(share.sum(), 1e-300)
+            new += beyond * share
+            for a in range(k):
+                for b in range(a + 1):
+                    precision[a, b] += beyond * share[a] * share[b]
         new /= rates
         change = np.abs(np.log(new / loading)).max()
         for c in range(k):
             loading[c] = new[c]
         if change < near:
             break
+    if extra != 0.0:
+        held = prior.sum() + counted
+        loading *= (held + extra) / held
+        share[:] = loading / loading.sum()
+        for a in range(k):
+            for b in range(a + 1):
+                precision[a, b] += max(extra, 0.0) * share[a] * share[b]
     # Wild counts hide a weak prior by rounding; what is drawn is weighed by how it was drawn.
     some = HIDDEN * np.diag(precision).max()
     for a in range(k):
@@ -141,7 +202,7 @@ def _mode(
 
 @njit(cache=True, nogil=True)
 def _seed(
-    features: Indices, counts: Array, rates: Array, seed: np.uint64
+    features: Indices, counts: Array, rates: Array, beyond: float, seed: np.uint64
 ) -> row_random.State:  # pragma: no cover - compiled
     """A stream that depends on nothing but the row (Fowler, Noll and Vo's hash).
 
@@ -154,6 +215,8 @@ def _seed(
     for entry in range(len(counts)):
         mixed = (mixed ^ np.uint64(features[entry] + 1)) * prime
         mixed = (mixed ^ np.uint64(counts[entry])) * prime
+    if beyond > 0.0:
+        mixed = (mixed ^ np.uint64(beyond)) * prime
     for c in range(len(rates)):
         size = rates[c] if rates[c] < LARGE else 1e3 * math.log(rates[c])
         mixed = (mixed ^ np.uint64(1e6 * size + SHIFT)) * prime
@@ -163,28 +226,44 @@ def _seed(
 
 @njit(cache=True, nogil=True)
 def _gamma_density(
-    u: Array, shapes: Array, rates: Array, shrink: float, constant: float
+    u: Array, shapes: Array, rates: Array, extra: float, shrink: float, constant: float
 ) -> float:  # pragma: no cover - compiled
-    """Log-density in u of independent gammas of ``shapes / shrink`` and ``rates / shrink``."""
-    total = constant
+    """Log-density in u of independent gammas of ``shapes / shrink`` and ``rates / shrink``.
+
+    With their total drawn anew, if the law has something extra.
+    """
+    total, sized = constant, 0.0
     for c in range(len(u)):
-        total += (shapes[c] * u[c] - rates[c] * math.exp(u[c])) / shrink
+        size = rates[c] * math.exp(u[c])
+        sized += size
+        total += (shapes[c] * u[c] - size) / shrink
+    if extra != 0.0:
+        total += extra / shrink * math.log(max(sized / shrink, 1e-300))
     return total
 
 
 @njit(cache=True, nogil=True)
 def _gamma_constant(
-    shapes: Array, rates: Array, shrink: float
+    shapes: Array, rates: Array, extra: float, shrink: float
 ) -> float:  # pragma: no cover - compiled
     total = 0.0
     for c in range(len(shapes)):
         total += shapes[c] / shrink * math.log(rates[c] / shrink) - math.lgamma(shapes[c] / shrink)
+    if extra != 0.0:
+        held = shapes.sum()
+        total += math.lgamma(held / shrink) - math.lgamma((held + extra) / shrink)
     return total
 
 
 @njit(cache=True, nogil=True)
 def _draw(
-    kind: int, mode: Array, back: Array, shapes: Array, rates: Array, state: row_random.State
+    kind: int,
+    mode: Array,
+    back: Array,
+    shapes: Array,
+    rates: Array,
+    extra: float,
+    state: row_random.State,
 ) -> Array:  # pragma: no cover - compiled
     """One u: of the t distribution (kinds 0 and 1), the gammas (2) or the wider ones (3)."""
     k = len(mode)
@@ -199,6 +278,10 @@ def _draw(
     shrink = 1.0 if kind == 2 else WIDER
     for c in range(k):
         u[c] = row_random.log_gamma(shapes[c] / shrink, state) - math.log(rates[c] / shrink)
+    if extra != 0.0:
+        sized = (rates * np.exp(u)).sum() / shrink
+        drawn = row_random.log_gamma((shapes.sum() + extra) / shrink, state)
+        u += drawn - math.log(max(sized, 1e-300))
     return u
 
 
@@ -236,8 +319,11 @@ def _sample(
     all_counts: Array,
     topics: Array,  # (d, k)
     prior: Array,  # (k,)
+    extra: float,
     all_shapes: Array,  # (n, k)  of the mean-field posterior
     all_rates: Array,  # (n, k)
+    all_beyond: Array,  # (n,)
+    all_where: Array,  # (n, k)
     chances: Array,  # (n, m)
     seed: np.uint64,
     log_likelihood: Array,  # (n,)  written, as all that follow
@@ -256,26 +342,28 @@ def _sample(
         part = slice(starts[row], starts[row + 1])
         features, counts = all_features[part], all_counts[part]
         shapes, rates = all_shapes[row], all_rates[row]
-        mode, root = _mode(features, counts, topics, prior, shapes, rates)
+        beyond, where = all_beyond[row], all_where[row]
+        mode, root = _mode(features, counts, topics, prior, extra, shapes, rates, beyond, where)
         back = np.linalg.inv(root).astype(np.float64)  # u = mode + (L')⁻¹ t
         t_constant = scale
         for c in range(k):
             t_constant += math.log(root[c, c])
-        constant = _gamma_constant(shapes, rates, 1.0)
-        wide_constant = _gamma_constant(shapes, rates, WIDER)
-        state = _seed(features, counts, rates, seed)
+        constant = _gamma_constant(shapes, rates, extra, 1.0)
+        wide_constant = _gamma_constant(shapes, rates, extra, WIDER)
+        state = _seed(features, counts, rates, beyond, seed)
         n_draws, goal = 0, N_DRAWS
         while goal <= MOST_DRAWS:  # it doubles
             while n_draws < goal:
-                u = _draw(n_draws % 4, mode, back, shapes, rates, state)
+                u = _draw(n_draws % 4, mode, back, shapes, rates, extra, state)
                 t = (u - mode) @ root
                 proposal = _log_mixture(
                     t_constant - half * math.log(1 + (t * t).sum() / DEGREES),
-                    _gamma_density(u, shapes, rates, 1.0, constant),
-                    _gamma_density(u, shapes, rates, WIDER, wide_constant),
+                    _gamma_density(u, shapes, rates, extra, 1.0, constant),
+                    _gamma_density(u, shapes, rates, extra, WIDER, wide_constant),
                 )
                 log_weights[n_draws] = (
-                    _log_joint(u, features, counts, topics, prior, rates) - proposal
+                    _log_joint(u, features, counts, topics, prior, extra, rates, beyond, where)
+                    - proposal
                 )
                 for c in range(k):
                     loadings[n_draws, c] = math.exp(u[c])

@@ -5,10 +5,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.models.gamma_poisson.unusual import RARE_ROW, unusual, without_errors
 from halfseen.rows.block import Block
 from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.gathered import with_gaps
+from halfseen.structures.loadings.unusual import RARE_ROW, unusual, without_errors
 
 D, K, N = 15, 3, 3000
 

@@ -5,12 +5,12 @@ import pytest
 from scipy.sparse import csr_array
 
 from halfseen.models import simulate
-from halfseen.models.usual_counts import usual_counts
 from halfseen.rows.block import Block
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.gathered import whole_table
+from halfseen.structures.loadings.usual_counts import usual_counts
 
 N, D, K = 1500, 12, 3
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from halfseen.models.gamma_poisson.bursts import bursts, explained, told_by_others
 from halfseen.moments.bin_sums import BinSums
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines.memory import MemoryRows
+from halfseen.structures.loadings.bursts import bursts, explained, told_by_others
 
 D, K = 12, 3
 

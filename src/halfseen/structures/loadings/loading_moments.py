@@ -32,11 +32,19 @@ class TopicParameters:
         """The same model with its topics in another order."""
         return type(self)(self.topics[order], self.means[order], self.variances[order])
 
+    @property
+    def precision(self) -> Array:
+        """The inverse of the loadings' covariance; (k, k)."""
+        return np.diag(1 / self.variances)
+
     def normalised(self) -> Self:
         """The same model with topics that sum to one: loadings then count words."""
         lengths = self.topics.sum(axis=1)
-        return type(self)(
-            self.topics / lengths[:, None], self.means * lengths, self.variances * lengths**2
+        return replace(
+            self,
+            topics=self.topics / lengths[:, None],
+            means=self.means * lengths,
+            variances=self.variances * lengths**2,
         )
 
     @property

@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 from scipy import stats
 
-from halfseen.models.gamma_poisson import row_random
+from halfseen.structures.loadings import row_random
 
 
 @njit

@@ -1,15 +1,15 @@
 """Topics' shares of incomplete features, by regression on loadings predicted from complete ones."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import nnls
 
-from halfseen.models.gamma_poisson.loading_moments import TopicParameters
-from halfseen.models.gamma_poisson.posterior import best_linear_loadings
 from halfseen.moments.regression import RegressionSums, Solution
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.rows import Block
+from halfseen.structures.loadings.loading_moments import TopicParameters
+from halfseen.structures.loadings.posterior import best_linear_loadings
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class TopicRegression:
         # Noise can leave a topic with no share of anything: then it is like the others together.
         lost = ~topics.any(axis=1)
         topics[lost] = reference.means @ topics
-        return TopicParameters(topics, reference.means, reference.variances)
+        return replace(reference, topics=topics)
 
 
 def _non_negative(sums: RegressionSums) -> Array:

@@ -5,14 +5,14 @@ import pytest
 from scipy.special import digamma
 
 from halfseen import simulate
-from halfseen.models.gamma_poisson import special
-from halfseen.models.gamma_poisson.loading_moments import TopicParameters
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.models.gamma_poisson.posterior import best_linear_loadings, factorised_posterior
-from halfseen.models.gamma_poisson.regression import TopicRegression
 from halfseen.moments.regression import recovered
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
+from halfseen.structures.loadings import special
+from halfseen.structures.loadings.loading_moments import TopicParameters
+from halfseen.structures.loadings.posterior import best_linear_loadings, factorised_posterior
+from halfseen.structures.loadings.regression import TopicRegression
 
 TOPICS = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.3, 0.5]])
 SHAPES, RATE = np.array([0.8, 1.5]), 0.1

@@ -1,8 +1,21 @@
-"""Special functions for compiled kernels, which cannot call SciPy's."""
+"""Special functions: for compiled kernels, which cannot call SciPy's, and such as it lacks."""
 
 import math
 
+import numpy as np
+from scipy.special import digamma as scipys_digamma
+from scipy.special import polygamma
+
+from halfseen.rows.arrays import Array
 from halfseen.rows.compiled import njit
+
+
+def inverse_digamma(y: Array) -> Array:
+    """The x with ψ(x) = y, by Newton from Minka's start."""
+    x = np.where(y >= -2.22, np.exp(y) + 0.5, -1 / (y - scipys_digamma(1.0)))
+    for _ in range(5):
+        x = x - (scipys_digamma(x) - y) / polygamma(1, x)
+    return np.asarray(x)
 
 
 @njit(cache=True, nogil=True)

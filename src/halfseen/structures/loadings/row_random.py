@@ -87,3 +87,28 @@ def binomial(count: int, chance: float, state: State) -> int:  # pragma: no cove
     for _ in range(count):
         total += uniform(state) < chance
     return total
+
+
+@njit(cache=True, nogil=True)
+def poisson(mean: float, state: State) -> int:  # pragma: no cover - compiled
+    """A Poisson count (Ahrens and Dieter 1974).
+
+    Of events one after the other the m-th is at a gamma; whether that is before the end leaves
+    fewer of them to look at. No number, or an infinite one, gives none.
+    """
+    total = 0
+    while 12.0 < mean < 1e15:
+        some = int(0.875 * mean)
+        at = math.exp(log_gamma(float(some), state))
+        if at > mean:
+            return total + binomial(some - 1, mean / at, state)
+        total += some
+        mean -= at
+    if not mean < 1e15:
+        return 0
+    left = math.exp(-mean)
+    reached = uniform(state)
+    while reached > left:
+        total += 1
+        reached *= uniform(state)
+    return total

@@ -1,0 +1,1 @@
+"""Latent Dirichlet allocation: documents whose items are shared out among topics."""

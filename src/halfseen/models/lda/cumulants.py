@@ -1,0 +1,185 @@
+"""Topics of latent Dirichlet allocation, read off moments of distinct items about their mean.
+
+With shares ``y = c/l - μ`` of a row's l items, whose shares given the row's topics are φ, and
+``S = cov(φ)``, ``T`` the third central moment of φ,
+
+    E[y⊗y]   = (1 - 1/l) S + 1/l (diag μ - μ⊗μ),
+    E[y⊗y⊗y] = (1 - 1/l)(1 - 2/l) T + 1/l (1 - 1/l) (δ_ij S_ik - 2 S_ij μ_k, in three places)
+               + 1/l² (δ_ijk μ_i - δ_ij μ_i μ_k in three places + 2 μ⊗μ⊗μ),
+
+so that S and T follow from moments of rows however these are weighted. Third moments are taken in
+directions in which μ has no part (it is none of those that topics differ in), so that terms with μ
+alone vanish. Topics then are as in a mixture about its mean, with ``κ = 2√(α₀+1)/(α₀+2)`` in the
+places of the constant: ``v_k0² = α_k/α₀`` and ``a_k = μ + √(α₀+1) B v_k/v_k0``.
+
+References
+----------
+A. Anandkumar, D. Foster, D. Hsu, S. Kakade, Y. Liu (2012), A spectral algorithm for latent
+Dirichlet allocation.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from halfseen.method.decomposers.decomposition import Decomposition
+from halfseen.method.model import Decompose, Evidence
+from halfseen.models.lda.lengths import LengthSums
+from halfseen.models.lda.parameters import ReadTopics
+from halfseen.moments.moments import Moments, Signal
+from halfseen.moments.weights import Whitening
+from halfseen.rows.arrays import Array, Mask
+from halfseen.structures.loadings.topics import as_topics
+
+GRID = np.geomspace(0.1, 30.0, 16)
+COARSE = np.geomspace(0.1, 30.0, 9)
+"""Concentrations that are tried, if none is given."""
+LEAST_SHARE = 1e-3
+"""Of a topic: it would be read off nothing but noise otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class OfShares:
+    """``(C - κ (diag μ - μ⊗μ)) / (1 - κ)``, C being what multiplies like a matrix."""
+
+    second: Any  # (d, d)
+    mean: Array  # (d,)
+    inverse: float  # κ, the mean of 1/l
+
+    def __matmul__(self, vectors: Array) -> Array:
+        of_items = self.mean[:, None] * (vectors - self.mean @ vectors)
+        found: Array = (self.second @ vectors - self.inverse * of_items) / (1 - self.inverse)
+        return found
+
+    def diagonal(self) -> Array:
+        """Variances of the shares that topics give; (d,)."""
+        of_items = self.mean * (1 - self.mean)
+        found: Array = (self.second.diagonal() - self.inverse * of_items) / (1 - self.inverse)
+        return found
+
+
+class CountCumulants:
+    """How many topics there are shows in counts: their factorial moment has as many dimensions.
+
+    ``E[x⊗x] - diag(E x) = E[l(l-1)] E[φ⊗φ]``, however lengths vary.
+    """
+
+    centred = True
+
+    def rank(self, n_components: int) -> int:
+        """K topics span K dimensions."""
+        return n_components
+
+    def most_components(self, n_features: int) -> int:
+        """One dimension has to be left for noise alone; a single feature can hold one topic."""
+        return max(n_features - 1, 1)
+
+    def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
+        """The factorial moment."""
+        d, mean = len(moments.mean), moments.mean
+        matrix = moments.second - moments.diagonal(mean) + np.outer(mean, mean)
+        return Signal(matrix, noise=mean, null=np.empty((d, 0)), unit=np.ones(d))
+
+    def beyond(self, signal: Signal) -> Array:
+        """None."""
+        return signal.null
+
+    def read(self, evidence: Evidence, decompose: Decompose) -> Any:
+        """Refused: topics are read off shares."""
+        raise NotImplementedError("topics are read off shares of rows")
+
+
+@dataclass(frozen=True, eq=False)
+class ShareCumulants:
+    """Of rows that are shares of their lengths."""
+
+    lengths: LengthSums
+    concentration: float | None  # α₀, if it is given
+    likelihood: Callable[[ReadTopics], float]  # of some rows
+
+    centred = True
+
+    def rank(self, n_components: int) -> int:
+        """K topics differ in K - 1 dimensions."""
+        return n_components - 1
+
+    def most_components(self, n_features: int) -> int:
+        """One dimension has to be left for noise alone; a single feature can hold one topic."""
+        return max(n_features - 1, 1)
+
+    def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
+        """The covariance of shares, without what the choice of items adds."""
+        d, inverse = len(moments.mean), self.lengths.inverse
+        thin = OfShares(moments.second, moments.mean, inverse)
+        matrix: Any = thin @ np.eye(d) if moments.gaps.all_pairs else thin
+        noise = inverse / (1 - inverse) * moments.mean
+        return Signal(matrix, noise=noise, null=np.empty((d, 0)), unit=np.ones(d))
+
+    def beyond(self, signal: Signal) -> Array:
+        """None."""
+        return signal.null
+
+    def turned(self, whitening: Whitening, moments: Moments) -> Whitening:
+        """The same space, seen along directions in which the mean has no part.
+
+        What is taken off is what no topic differs from another in, by the features' weights.
+        """
+        weight, back, mean = whitening.weights[:, None] ** 2, whitening.back, moments.mean
+        within = np.linalg.lstsq(back.T @ (weight * back), back.T @ (weight[:, 0] * mean))[0]
+        apart = weight[:, 0] * (mean - back @ within)
+        size = apart @ mean
+        if not size > np.finfo(float).eps * (weight[:, 0] * mean) @ mean:
+            return whitening
+        along = mean @ whitening.forward / size
+        return replace(whitening, forward=whitening.forward - np.outer(apart, along))
+
+    def read(self, evidence: Evidence, decompose: Decompose) -> tuple[ReadTopics, Decomposition]:
+        """Topics, at the concentration that leaves least of the tensor unexplained.
+
+        Of two topics any concentration explains all of it: the likelihood of some rows decides.
+        """
+        third, k = self.third(evidence), evidence.n_components
+        grid = np.ones(1) if k == 1 else COARSE if k == 2 else GRID
+        if self.concentration is not None:
+            grid = np.array([self.concentration])
+        found = [(float(one), decompose(bordered(third, float(one)))) for one in grid]
+        if len(found) > 1 and k == 2:
+            read = [(self.topics(evidence, tensor, one), tensor) for one, tensor in found]
+            return max(read, key=lambda pair: self.likelihood(pair[0]))
+        concentration, best = min(found, key=lambda pair: pair[1].off_diagonal)
+        return self.topics(evidence, best, concentration), best
+
+    def third(self, evidence: Evidence) -> Array:
+        """The whitened third central moment of what topics give; (k - 1, k - 1, k - 1)."""
+        once, twice = self.lengths.inverse, self.lengths.inverse_square
+        pairs, triples = once - twice, twice
+        alike = evidence.third.alike(
+            evidence.signal.matrix, triples / pairs * evidence.moments.mean
+        )
+        found: Array = (evidence.third.tensor - pairs * alike) / (1 - 3 * once + 2 * twice)
+        return found
+
+    def topics(
+        self, evidence: Evidence, decomposition: Decomposition, concentration: float
+    ) -> ReadTopics:
+        """Topics and how common they are, from the components of the bordered tensor."""
+        vectors = decomposition.vectors * np.where(decomposition.vectors[0] < 0, -1.0, 1.0)
+        first = np.maximum(vectors[0], np.sqrt(LEAST_SHARE))
+        places = evidence.whitening.back @ (vectors[1:] / first)  # (d, k)
+        mean = evidence.moments.mean
+        topics = as_topics(mean[:, None] + np.sqrt(concentration + 1) * places, mean)
+        shares = first**2 / (first**2).sum()
+        return ReadTopics.of(topics.T, shares, concentration, self.lengths.law)
+
+
+def bordered(third: Array, concentration: float) -> Array:
+    """The tensor with its constant coordinate, first in each mode; (k, k, k)."""
+    k = len(third) + 1
+    tensor = np.zeros((k, k, k))
+    tensor[1:, 1:, 1:] = third
+    inner = np.arange(1, k)
+    for place in ((0, inner, inner), (inner, 0, inner), (inner, inner, 0), (0, 0, 0)):
+        tensor[place] = 2 * np.sqrt(concentration + 1) / (concentration + 2)
+    return tensor

@@ -1,0 +1,114 @@
+"""The verbs of estimators whose rows have loadings on topics."""
+
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags, check_array
+from sklearn.utils.validation import check_is_fitted
+
+from halfseen.estimators.lazily import lazily
+from halfseen.models.counts import FitOptions, OfCounts
+from halfseen.rows.arrays import Array
+from halfseen.rows.errors import LikelihoodWarning, warn
+from halfseen.structures.loadings.model import loadings
+from halfseen.tables.observed_blocks import ObservedBlocks
+
+FEW_DRAWS = 20
+
+
+class KnownLoadings(NamedTuple):
+    """What is known of rows' loadings given their observed counts, each (n, k)."""
+
+    mean: Array
+    std: Array
+
+
+class OfTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OfCounts):
+    """For estimators of models in which loadings on topics add up to rates of counts."""
+
+    fitted: Any
+    hidden: Any
+    _each: Any
+    n_components_: int
+    components_: Array
+    _otherwise_compare = ""
+    """What else likelihoods that are too rough may be compared by."""
+
+    def transform(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
+        """Posterior mean loadings of each row given its observed counts; (n, k).
+
+        By mean-field variational inference. What it expects of counts is close to exact; of topics
+        that share many features it may give one the loading of another.
+        """
+        shown: Array = self.hidden(X, observed)
+        return shown
+
+    def fit_transform(self, X: Any, y: Any = None, **options: Unpack[FitOptions]) -> Any:
+        """Fit, and the posterior mean loadings of the same rows; (n, k)."""
+        observed = options.get("observed")
+        return self.fit(X, y, **options).transform(X, observed=observed)
+
+    @lazily
+    def posterior(self, X: Any, observed: ObservedBlocks | None = None) -> KnownLoadings:
+        """Means and standard deviations of each row's loadings given its observed counts.
+
+        By importance sampling, which takes longer than :meth:`transform` and knows that topics
+        which share features trade loadings.
+        """
+        parameters, each = self.fitted.parameters, self._each(X, observed)
+        both = each(lambda block: np.hstack(loadings(block, parameters)))
+        return KnownLoadings(*np.hsplit(both, 2))
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Expected counts of rows with loadings ``X`` (n, k); (n, d)."""
+        check_is_fitted(self)
+        loadings = check_array(X, dtype=float)
+        if loadings.shape[1] != self.n_components_:
+            raise ValueError(
+                f"Loadings need a column a topic, {self.n_components_} in all. "
+                f"Got {loadings.shape[1]} instead."
+            )
+        expected: Array = loadings @ self.components_
+        return expected
+
+    @lazily
+    def score_samples(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
+        """Log-likelihood of the observed counts of each row; (n,)."""
+        return self._sampled(X, observed)[:, 0]
+
+    def _sampled(self, X: Any, observed: ObservedBlocks | None) -> Array:
+        """Log-likelihoods by importance sampling, their errors and effective draws; (n, 3)."""
+        model, parameters = self.fitted.model, self.fitted.parameters
+        found: Array = self._each(X, observed)(
+            lambda block: np.column_stack(model.sampled(block, parameters)[:3])
+        )
+        rough = int(np.count_nonzero(found[:, 2] < FEW_DRAWS))
+        if rough:
+            warn(
+                f"The likelihoods of {rough} of {len(found)} rows rest on fewer than {FEW_DRAWS} "
+                "effective draws and are probably too low. Use fewer components"
+                f"{self._otherwise_compare}.",
+                LikelihoodWarning,
+            )
+        return found
+
+    def perplexity(self, X: Any, observed: ObservedBlocks | None = None) -> float:
+        """``exp(-log-likelihood per counted item)``: lower is better."""
+        n_items = float(self._totals(X, observed).sum())
+        return float(np.exp(-float(self.score_samples(X, observed).sum()) / max(n_items, 1.0)))
+
+    @lazily
+    def _totals(self, X: Any, observed: ObservedBlocks | None) -> Array:
+        """How much each row counts in all; (n,)."""
+        totals: Array = self._each(X, observed)(lambda block: block.nonzeros().totals())
+        return totals
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
