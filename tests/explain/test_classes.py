@@ -358,3 +358,14 @@ def test_categories_that_are_numbered_are_drawn_as_steps():
     ordered = {one.name: one.ordered for one in shown.categories}
     assert ordered["how"]
     assert not ordered["vote"]
+
+
+def test_categories_that_hardly_any_row_has_do_not_describe_a_class():
+    frame = people()
+    few = np.r_[np.flatnonzero(frame.age > 50)[:6], np.flatnonzero(frame.age < 50)[:6]]
+    pool = pd.Series(None, index=frame.index, dtype=object)
+    pool.iloc[few] = np.repeat(["large", "small"], 6)
+    told = portrait_of(LatentClass(2, random_state=0).fit(frame.assign(pool=pool))).told()
+    said = " ".join(line for one in told for line in one.lines)
+    assert "vote: " in said
+    assert "pool" not in said

@@ -70,8 +70,16 @@ class Classes(Groups):
         return [part for part in self.categories if part.of_gaps or self.nominal[part.column]]
 
     def _differences(self, i: int) -> list[tuple[float, str]]:
-        """Numbers by their averages, categories by their shares."""
-        parts = [part.difference(i) for part in self.told_by_shares]
+        """Numbers by their averages, categories by their shares.
+
+        Categories of which little is known say little of a class, however far they differ in the
+        few rows that have them: they count by the root of how often their column is known.
+        """
+        known = np.sqrt(self.fitted.observed_fraction)
+        parts = []
+        for part in self.told_by_shares:
+            size, said = part.difference(i)
+            parts.append((size if part.of_gaps else size * known[part.column], said))
         return [*super()._differences(i), *(one for one in parts if one[0] >= SOMEWHAT)]
 
     def _lines(self) -> list[Line]:
