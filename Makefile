@@ -38,13 +38,20 @@ attack: .venv/test.stamp
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
+# Pip compiles modules of libraries with one core, which takes half a minute; this uses all. What is
+# no Python of this version among them is left as it is.
+define install
+$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '$(1)'
+-$(BIN)/python -m compileall -qq -j 0 .venv/lib
+endef
+
 .venv/demo.stamp: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli]'
+	$(call install,.[cli])
 	touch $@
 
 # What the tests need includes what the demo needs, so this stamps both.
 .venv/test.stamp: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(call install,.[dev])
 	touch .venv/demo.stamp $@
 
 .venv/docs.stamp: pyproject.toml constraints.txt | .venv/bin/python

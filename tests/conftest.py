@@ -33,6 +33,7 @@ def workers_that_have_everything_loaded():
     from distributed.utils import get_mp_context
 
     dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+    dask.config.set({"distributed.worker.profile.enabled": False})  # a look a hundredth of a second
     get_mp_context()  # which decides by itself what is loaded, the first time
     get_context("forkserver").set_forkserver_preload(["distributed", *LOADED_BY_WORKERS])
 

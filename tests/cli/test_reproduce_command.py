@@ -15,7 +15,8 @@ from halfseen.cli.app import app
 from halfseen.reproduce import store
 from halfseen.reproduce.figures import FIGURES
 
-COMMAND = [sys.executable, "-m", "halfseen", "reproduce", "gaussian", "--quick", "--runs", "2"]
+ARGUMENTS = ["gaussian", "--quick", "--runs", "2"]
+COMMAND = [sys.executable, "-m", "halfseen", "reproduce", *ARGUMENTS]
 
 
 def run(*arguments):
@@ -28,7 +29,7 @@ def results_in(folder):
 
 def test_killed_half_way_and_started_again_it_ends_with_the_same_results(tmp_path):
     whole, halves = tmp_path / "whole", tmp_path / "halves"
-    subprocess.run([*COMMAND, "--out", whole, "--jobs", "1"], check=True, capture_output=True)
+    assert run(*ARGUMENTS, "--out", str(whole), "--jobs", "1").exit_code == 0
     killed = subprocess.Popen(
         [*COMMAND, "--out", halves, "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -39,9 +40,8 @@ def test_killed_half_way_and_started_again_it_ends_with_the_same_results(tmp_pat
     killed.communicate()
     done = number_of_runs(halves)
     assert done < number_of_runs(whole)
-    again = subprocess.run(
-        [*COMMAND, "--out", halves, "--jobs", "1"], check=True, capture_output=True, text=True
-    )
+    again = run(*ARGUMENTS, "--out", str(halves), "--jobs", "1")
+    assert again.exit_code == 0
     assert "Page: " in again.stdout
     assert results_in(halves).read_bytes() == results_in(whole).read_bytes()
     assert (halves / "reproduction.md").read_bytes() == (whole / "reproduction.md").read_bytes()
