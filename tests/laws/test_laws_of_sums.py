@@ -56,6 +56,7 @@ from halfseen.rows.together import Together, together
 from halfseen.rows.value_sums import ValueSums
 from halfseen.structures.chain.law import CHAIN, ChainSums
 from halfseen.structures.chain.parameters import ChainParameters
+from halfseen.structures.chain.residuals import LastingSums
 from halfseen.structures.chain.scores import ChainSlopes
 from halfseen.structures.one_class.e_step import ClassSums
 from halfseen.structures.one_class.mixed.emission import Mixed
@@ -178,6 +179,9 @@ SUMS = {
     WindowSums: later(lambda: WindowSums.along(encoding(), np.ones(D), (directions(2),) * 3)),
     ChainSums: ChainSums.under(MIXED, STATES),
     ChainSlopes: ChainSlopes.at(STATES, MIXED, CHAIN, BINS),
+    LastingSums: LastingSums.of(
+        MIXED, STATES, lambda block: CHAIN.posterior(block, MIXED, STATES).responsibilities
+    ),
 }
 ELSEWHERE = {
     "CellSums": "tables/test_one_door.py adds cells of columns",

@@ -115,9 +115,10 @@ class SequenceEstimator(Estimator):
     ) -> Any:
         """``X`` with each gap filled, given all rows of its sequence.
 
-        Numbers by expectations, categories by the likeliest one. Arrays come back as arrays and
-        data frames as data frames, with observed cells, names and index as they were; files as an
-        Arrow table.
+        Numbers by expectations, categories by the likeliest one. Continuous columns lean on values
+        of the same sequence before and after, as far as what states leave of them lasts. Arrays
+        come back as arrays and data frames as data frames, with observed cells, names and index as
+        they were; files as an Arrow table.
 
         Parameters
         ----------

@@ -86,6 +86,11 @@ class HiddenMarkov(SequenceEstimator):
         The column by which it knew their order.
     step_ : float or None
         From one row of a sequence to the next, in that column.
+    lasting_ : ndarray of shape (d,)
+        How much of what states leave of a continuous column lasts from row to row, of 1: gaps are
+        filled with what is known before and after them too. NaN for other columns.
+    fading_ : ndarray of shape (d,)
+        How much of that is left in the next row, of 1; NaN for other columns.
     means_ : ndarray of shape (k, d)
         Means of the columns that have one, in each state; NaN for columns of several categories.
     covariances_ : ndarray of shape (k, d)

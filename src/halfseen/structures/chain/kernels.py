@@ -178,3 +178,8 @@ def begins_of(sequence: NDArray[np.int64] | None, n: int) -> Begins:
         return np.arange(n + 1)
     changes = np.flatnonzero(np.diff(sequence, prepend=np.int64(-1)))
     return np.append(changes, n).astype(np.int64)
+
+
+def sequence_numbers(sequence: NDArray[np.int64] | None, n: int) -> NDArray[np.int64]:
+    """The sequence of each row; rows alone are one each."""
+    return np.arange(n) if sequence is None else np.asarray(sequence)

@@ -7,12 +7,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from halfseen.method.em import normalised
-from halfseen.method.model import Each
+from halfseen.method.model import Cells, Each
 from halfseen.method.starts import EVERY, FEW_ROWS, LARGE, MANY_ROWS, Plan
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.bins import Bins
+from halfseen.rows.gathered import with_gaps
 from halfseen.rows.rows import Block, Rows
 from halfseen.structures.chain import kernels
+from halfseen.structures.chain.residuals import drawn_levels, lasting_of, leaned
 from halfseen.structures.chain.scores import replicated
 from halfseen.structures.chain.smoothing import filtered, smoothed, smoothed_by
 from halfseen.structures.one_class.e_step import Posterior
@@ -185,7 +187,35 @@ class Chain:
         def shares(block: Block) -> Array:
             return self.posterior(block, emission, parameters).responsibilities
 
-        return emission.settled_by(rows, parameters, shares)
+        found = emission.settled_by(rows, parameters, shares)
+        lasting, fading = lasting_of(rows, emission, found, shares)
+        return replace(found, lasting=lasting, fading=fading)
+
+    def leaned(
+        self, block: Block, emission: Any, parameters: Any, shares: Array, cells: Cells
+    ) -> Cells:
+        """Gaps lean on what states leave of observed cells of the same sequence."""
+        return leaned(block, emission, parameters, shares, cells)
+
+    def leaning(
+        self, each: Each, emission: Any, parameters: Any, random: Any
+    ) -> Callable[[Array, Labels], Array]:
+        """The function that makes drawn rows (n, d) of drawn states (n,) do the same."""
+        if not (np.nan_to_num(parameters.lasting) > 0).any():
+            return lambda rows, labels: rows
+
+        def both(block: Block) -> Array:
+            return np.column_stack([with_gaps(block), _firsts(block)])
+
+        table = each(both)
+        begins = np.append(np.flatnonzero(table[:, -1]), len(table)).astype(np.int64)
+        known = np.ascontiguousarray(table[:, :-1])
+
+        def lean(rows: Array, labels: Labels) -> Array:
+            own = drawn_levels(known, begins, emission, parameters, labels, random)
+            return np.where(np.isnan(own), rows, own)
+
+        return lean
 
     def drawn(
         self, each: Each, emission: Any, parameters: Any, number: int, random: Any
@@ -193,9 +223,7 @@ class Chain:
         """Paths given all rows: forwards filtered, and drawn backwards."""
 
         def both(block: Block) -> Array:
-            begins = np.zeros(len(block))
-            begins[kernels.begins_of(block.sequence, len(block))[:-1]] = 1.0
-            return np.column_stack([filtered(block, emission, parameters)[1], begins])
+            return np.column_stack([filtered(block, emission, parameters)[1], _firsts(block)])
 
         table = each(both)
         begins = np.append(np.flatnonzero(table[:, -1]), len(table)).astype(np.int64)
@@ -238,6 +266,13 @@ class Chain:
     ) -> list[Any]:
         """By the score bootstrap, whole sequences counting more or less."""
         return replicated(rows, parameters, emission, self, bins, more)
+
+
+def _firsts(block: Block) -> Array:
+    """One for the first row of each sequence, zero for others; (n,)."""
+    begins = np.zeros(len(block))
+    begins[kernels.begins_of(block.sequence, len(block))[:-1]] = 1.0
+    return begins
 
 
 CHAIN = Chain()

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from halfseen.method.em import Expected
-from halfseen.method.model import Each
+from halfseen.method.model import Cells, Each
 from halfseen.method.starts import Plan, plan_for
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.bins import Bins
@@ -70,6 +70,16 @@ class Law(Protocol):
     def settled(self, rows: Rows, emission: Emission[Any], parameters: Any) -> Any:
         """Polished parameters as they are shown."""
 
+    def leaned(
+        self, block: Block, emission: Emission[Any], parameters: Any, shares: Array, cells: Cells
+    ) -> Cells:
+        """What is expected in every cell, given what other rows say of it beside components."""
+
+    def leaning(
+        self, each: Each, emission: Emission[Any], parameters: Any, random: Any
+    ) -> Callable[[Array, Labels], Array]:
+        """The function that makes drawn rows (n, d) of drawn components (n,) heed the same."""
+
     def drawn(
         self, each: Each, emission: Emission[Any], parameters: Any, number: int, random: Any
     ) -> Iterator[Labels]:
@@ -117,6 +127,18 @@ class Independent:
     def settled(self, rows: Rows, emission: Emission[Any], parameters: Any) -> Any:
         """As the emission has it."""
         return emission.settled(rows, parameters)
+
+    def leaned(
+        self, block: Block, emission: Emission[Any], parameters: Any, shares: Array, cells: Cells
+    ) -> Cells:
+        """Other rows say nothing."""
+        return cells
+
+    def leaning(
+        self, each: Each, emission: Emission[Any], parameters: Any, random: Any
+    ) -> Callable[[Array, Labels], Array]:
+        """Other rows say nothing."""
+        return lambda rows, labels: rows
 
     def drawn(
         self, each: Each, emission: Emission[Any], parameters: Any, number: int, random: Any

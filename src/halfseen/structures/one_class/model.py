@@ -362,7 +362,12 @@ class OneClass(Generic[P]):
 
     def cells(self, block: Block, parameters: P) -> Cells:
         """Expectations over components."""
-        return self._cells(self.hidden(block, parameters), parameters)
+        return self._leaned(block, self.hidden(block, parameters), parameters)
+
+    def _leaned(self, block: Block, shares: Array, parameters: P) -> Cells:
+        """With what other rows say beside components."""
+        own = self._cells(shares, parameters)
+        return self.law.leaned(block, self.emission, parameters, shares, own)
 
     def _cells(self, shares: Array, parameters: P) -> Cells:
         means, variances = self.emission.means(parameters), self.emission.variances(parameters)
@@ -374,7 +379,7 @@ class OneClass(Generic[P]):
     def fills(self, block: Block, parameters: P) -> Cells:
         """Expectations, or what the emission has instead."""
         shares = self.hidden(block, parameters)
-        return self.emission.fills(shares, parameters, self._cells(shares, parameters))
+        return self.emission.fills(shares, parameters, self._leaned(block, shares, parameters))
 
     def unusual(self, block: Block, parameters: P) -> Array:
         """By the cell that is least of any component, or by all of them; (n,).
@@ -401,7 +406,8 @@ class OneClass(Generic[P]):
     def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
         """Draw the component of each row, and then its cells."""
         drawn = self.law.drawn(each, self.emission, parameters, number, random)
-        return [self.emission.draw(parameters, labels, random) for labels in drawn]
+        lean = self.law.leaning(each, self.emission, parameters, random)
+        return [lean(self.emission.draw(parameters, labels, random), labels) for labels in drawn]
 
     def draw(self, parameters: P, n_rows: int, random: Any) -> tuple[Array, Labels]:
         """Rows without gaps, and the components they come from."""
