@@ -259,3 +259,12 @@ def test_what_cannot_be_asked_is_refused_with_what_to_do():
     assert model.perplexity(X, method="completion") > 1
     assert model.transform(X, totals=lengths).sum(axis=1) == pytest.approx(1)
     assert not hasattr(model, "partial_fit")
+
+
+@pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning")
+@pytest.mark.filterwarnings("ignore::halfseen.DroppedFeatureWarning")
+def test_many_columns_have_no_array_of_all_pairs_and_give_the_same():
+    _, _, X, _ = simulated(n=400, d=520, length=60)
+    few = LatentDirichletAllocation(3, refine=None, outliers=None)
+    thin, whole = few.fit(csr_array(X)).components_, few.fit(X).components_
+    np.testing.assert_allclose(thin[match(thin, whole)], whole, atol=1e-6)

@@ -48,6 +48,11 @@ class OfShares:
     mean: Array  # (d,)
     inverse: float  # κ, the mean of 1/l
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(d, d)."""
+        return len(self.mean), len(self.mean)
+
     def __matmul__(self, vectors: Array) -> Array:
         of_items = self.mean[:, None] * (vectors - self.mean @ vectors)
         found: Array = (self.second @ vectors - self.inverse * of_items) / (1 - self.inverse)
