@@ -11,7 +11,6 @@ measures it after fewer and more sweeps.
 """
 
 import argparse
-import gzip
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -43,8 +42,7 @@ class Topics(NamedTuple):
 def articles() -> Any:
     """Associated Press; (2246, 10473)."""
     folder = Path(os.environ["HALFSEEN_DATA"]) / "tables"
-    with gzip.open(folder / "ap.mtx.gz") as file:
-        return csr_array(mmread(file)).astype(float)
+    return csr_array(mmread(str(folder / "ap.mtx.gz"))).astype(float)
 
 
 def posts() -> Any:
