@@ -1,6 +1,7 @@
 """``halfseen describe``: what is missing, before any model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from shlex import quote
 from typing import Annotated
 
@@ -8,6 +9,15 @@ import numpy as np
 import typer
 
 from halfseen.cli.advice import Seen, advice, what_methods_use
+from halfseen.cli.each_column import (
+    DECLARED,
+    MODEL,
+    Done,
+    for_machines,
+    of_model,
+    of_table,
+    show,
+)
 from halfseen.cli.kinds import KindOf, as_declared, check_columns, said
 from halfseen.cli.options import (
     Columns,
@@ -41,7 +51,6 @@ from halfseen.tables.files import Files
 MOST_COLUMNS = 60
 MOST_PATTERNS = 8
 MOST_LABELS = 30
-DECLARED = "It is declared not to be used."
 
 
 def describe(
@@ -62,6 +71,13 @@ def describe(
             help="Quote some cells of columns of text, which may be names of people.",
         ),
     ] = False,
+    all_columns: Annotated[
+        bool,
+        typer.Option(
+            "--all-columns",
+            help="Only say what was done to each column, in one table; of a model, as it keeps it.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     r"""Say what is missing in a table, in what pattern, and what follows for a fit.
@@ -70,8 +86,13 @@ def describe(
     For example:
       halfseen describe patients.csv
       halfseen describe survey.tsv.gz --missing-values 'refused,-9' --drop id --json
+      halfseen describe patients.xlsx --all-columns
+      halfseen describe patients.halfseen --all-columns
     """
     voice = Voice(as_json)
+    if data[0].endswith(MODEL):
+        _tell_each(voice, of_model(Path(data[0])))
+        return
     declared = said(kind)
     files = asked_files(
         *(data, listed(missing_values)),
@@ -90,6 +111,12 @@ def describe(
     all_logged = ValueSums.logging(np.ones(len(opened.source.names), bool))
     seen = surveyed(opened, ValueSums.of, all_logged, CodeSums.of)
     kinds, words = column_kinds(seen), set(seen.table.worded)
+    if all_columns:
+        found_kinds = {name: one.told for name, one in kinds.items()}
+        known = dict(zip(seen.table.source.names, seen.features.count / seen.n_rows, strict=True))
+        voice.note(*seen.table.source.notes)
+        _tell_each(voice, of_table(seen.table.columns, found_kinds, known))
+        return
     numbers = np.array([name not in words for name in seen.table.source.names])
     found = missingness(seen.table.rows(), seen.features, ordered=numbers)
     voice.note(
@@ -124,6 +151,11 @@ def describe(
         options=options,
         **sections,
     )
+
+
+def _tell_each(voice: Voice, columns: Sequence[Done]) -> None:
+    show(voice, columns)
+    voice.finish(columns=for_machines(columns))
 
 
 def _columns(number: int) -> str:

@@ -14,6 +14,7 @@ from halfseen import choose_components
 from halfseen.cli import choices as scales
 from halfseen.cli.choices import Covariance, Gaps, Method, Moments, Weights
 from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of
+from halfseen.cli.each_column import kept
 from halfseen.cli.kinds import KindOf, as_declared, check_columns, said
 from halfseen.cli.learned import tell
 from halfseen.cli.model_choice import Choice, chosen, codes_told
@@ -216,6 +217,8 @@ def fit(
             learned = estimator.fit(X, **follow)
     if found is not None:
         learned.diagnostics_ = replace(learned.diagnostics_, choice=found)
+    if ready.columns:
+        learned.diagnostics_ = replace(learned.diagnostics_, columns=kept(ready.columns))
     learned.verbose = 0
     if ready.changed:
         learned.preprocessing_ = ready.preprocessing

@@ -74,6 +74,8 @@ class Diagnostics:
         Why covariances are of that kind, if the fit decided that; empty otherwise.
     refine_reason : str
         Why the likelihood was climbed, or not, if the fit decided that; empty otherwise.
+    columns : Coding or None
+        What was done to each column of the file, if the command line read one.
     """
 
     spectrum: Array
@@ -95,6 +97,7 @@ class Diagnostics:
     choice: Any = None  # a Choice, which knows more than fits do
     covariance_reason: str = ""
     refine_reason: str = ""
+    columns: Coding | None = None
 
     @property
     def gaps_independent(self) -> bool:

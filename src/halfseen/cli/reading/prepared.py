@@ -19,6 +19,7 @@ from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.percentages import percent
 from halfseen.tables.door import open_source, rows_of
 from halfseen.tables.files import Files
+from halfseen.tables.kinds import Column
 from halfseen.tables.opened_files import Kinds
 from halfseen.tables.preprocessing import Preprocessing
 from halfseen.tables.sparse_file import SparseSource
@@ -34,6 +35,7 @@ class Prepared:
     preprocessing: Preprocessing | None
     features: FeatureSums | None = None  # of the columns in their own units, if they were seen
     kinds: Kinds | None = None  # that columns are declared to be, if words are read as codes
+    columns: tuple[Column, ...] = ()  # what became of each, where columns have names
 
     @property
     def given(self) -> Any:
@@ -85,7 +87,8 @@ def prepared(voice: Voice, table: Opened, log: Sequence[str], standardise: bool)
         measured=measured,
     )
     files = replace(seen.table.files, preprocessing=done if done.changes else None)
-    return Prepared(files, seen.n_rows, len(names), done, seen.features, table.kinds)
+    columns = seen.table.columns if source.named else ()
+    return Prepared(files, seen.n_rows, len(names), done, seen.features, table.kinds, columns)
 
 
 def _measured(seen: Surveyed) -> Mask:
