@@ -41,3 +41,9 @@ def test_gaps_of_new_patients_are_filled_better_than_by_regressions():
     assert figures["chosen"]["row likelihood"] >= -28.6
     assert figures["chosen"]["rmse"] < figures["iterative imputer"]["rmse"]
     assert figures["time, of the iterative imputer's"]["chosen"] <= 0.25
+
+
+def test_no_default_makes_rows_of_real_tables_likelier_than_auto():
+    for table in kept("defaults").values():
+        others = [one["row likelihood"] for name, one in table.items() if name != "auto"]
+        assert table["auto"]["row likelihood"] >= max(others)

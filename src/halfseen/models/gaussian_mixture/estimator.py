@@ -76,7 +76,8 @@ class GaussianMixture(Estimator):
         are gaps for everything but their own likelihood (``outliers="auto"``), and spikes are not
         allowed for. ``"auto"`` compares all but the first two by how likely held-out rows are,
         takes a richer one only if that is clear, and says why in
-        ``diagnostics_.covariance_reason``.
+        ``diagnostics_.covariance_reason``: what to use for a table that nobody has looked at. The
+        default is that of the paper and of version 0.1, for features that vary alike.
     n_factors : int or "auto", default="auto"
         How many factors columns share with ``covariance_type="factor"``; ``"auto"`` chooses a few
         by how likely held-out rows are.
