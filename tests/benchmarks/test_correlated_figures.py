@@ -47,3 +47,8 @@ def test_no_default_makes_rows_of_real_tables_likelier_than_auto():
     for table in kept("defaults").values():
         others = [one["row likelihood"] for name, one in table.items() if name != "auto"]
         assert table["auto"]["row likelihood"] >= max(others)
+
+
+def test_factors_of_wide_tables_take_memory_that_grows_with_the_columns_and_no_faster():
+    peaks = [kept("memory")[f"{d} columns"]["MB at most"] for d in (500, 1000, 2000)]
+    assert peaks[2] - peaks[1] <= 2.1 * (peaks[1] - peaks[0])
