@@ -307,25 +307,48 @@ def _on_grid(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: 
     usual = float(np.median(away)) if step is None and len(away) else float(step or 1.0)
     at = order
     if step is not None:
-        firsts = order[by][_begins(same)]
-        relative = np.empty(len(order))
-        relative[by] = order[by] - np.repeat(firsts, _runs(same))
-        at = np.round(relative / usual)
-        away = np.diff(at[by])[same]
-        usual = 1.0
-    if (away <= NEARLY * usual).any():
-        wrong = int(by[np.flatnonzero(same)[np.argmax(away <= NEARLY * usual)]])
+        at = _places(order, by, same, usual)
+        close = np.diff(at[by])[same] <= NEARLY
+    else:
+        close = away <= NEARLY * usual
+    if close.any():
+        wrong = int(by[np.flatnonzero(same)[np.argmax(close)]])
         raise DataError(
             f"Several rows of one sequence are at the same place, such as row {wrong} and one "
-            "after it. Join them, or use a smaller step."
+            f"after it. Join them, or use a smaller step{_such_as(order, by, same, usual)}."
             if step is not None
             else f"Several rows of one sequence have the same order, such as row {wrong} and one "
             "after it. Join them, or number them apart."
         )
     if step is None and len(away) and (np.abs(away - usual) > NEARLY * usual).any():
+        fits = _apart(order, by, same, usual)
         raise DataError(
             f"The steps between rows are not alike: mostly {usual:g}, but from {away.min():g} to "
-            f"{away.max():g}. Give step={usual:g}, or another, so that rows between count as "
-            "missing, or leave out the order if rows lie in it and each is one step."
+            f"{away.max():g}. Give step={fits or usual:g}, or another, so "
+            "that rows between count as missing, or leave out the order if rows lie in it and each "
+            "is one step."
         )
     return at
+
+
+def _places(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: float) -> Array:
+    """The nearest places of rows on a grid that begins with their sequence."""
+    relative = np.empty(len(order))
+    relative[by] = order[by] - np.repeat(order[by][_begins(same)], _runs(same))
+    return np.asarray(np.round(relative / step))
+
+
+def _apart(
+    order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], most: float
+) -> float | None:
+    """A step of ``most``, or a whole part of it, at which no two rows are at one place."""
+    for parts in range(1, MOST_GRID):
+        step = float(f"{most / parts:.3g}")
+        if (np.diff(_places(order, by, same, step)[by])[same] > NEARLY).all():
+            return step
+    return None
+
+
+def _such_as(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: float) -> str:
+    smaller = _apart(order, by, same, step)
+    return "" if smaller is None else f", such as {smaller:g}"
