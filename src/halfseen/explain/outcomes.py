@@ -21,7 +21,7 @@ MOST_CODES = 6
 MOST_LABELS = 12
 """Different words that are categories of an outcome."""
 NORMAL = 1.96
-EVERYBODY = "all"
+EVERYBODY = "all rows"
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,9 @@ from halfseen.explain.portrait import Doubts, Portrait
 from halfseen.explain.section import Section
 from halfseen.explain.shown_intervals import Certainty
 from halfseen.explain.words import percent
+from halfseen.rows.bins import ENOUGH_SEQUENCES
+from halfseen.rows.sampled import sequence_of
+from halfseen.rows.sequences import lengths_of
 
 
 def sureness(case: Case, view: Portrait, doubts: Doubts, sure: Certainty, grouped: bool) -> Section:
@@ -22,7 +25,7 @@ def sureness(case: Case, view: Portrait, doubts: Doubts, sure: Certainty, groupe
         figures.append(
             histogram(doubts.title, doubts.caption, doubts.axis, doubts.values, *doubts.span)
         )
-    sentences.append(_of_intervals(view, sure, grouped))
+    sentences.append(_of_intervals(view, sure, _drawn(case, grouped)))
     choice = case.fitted.diagnostics.choice
     if choice is not None:
         sentences.append(f"How many {view.nouns} there are was chosen. {choice.reason}")
@@ -89,10 +92,19 @@ def _explained(share: float) -> str:
     return "none" if share <= 0.005 else percent(share)
 
 
-def _of_intervals(view: Portrait, sure: Certainty, grouped: bool) -> str:
+def _drawn(case: Case, grouped: bool) -> str:
+    """What a bootstrap draws."""
+    if grouped:
+        return "whole groups of rows"
+    if not case.rows.sequenced:
+        return "rows, taken to be independent of each other"
+    many = len(lengths_of(sequence_of(case.rows))) >= ENOUGH_SEQUENCES
+    return "whole sequences" if many else "runs of rows, as there are few sequences"
+
+
+def _of_intervals(view: Portrait, sure: Certainty, unit: str) -> str:
     if sure.none_because:
         return f"There are no confidence intervals on this page. {sure.none_because}"
-    unit = "whole groups of rows" if grouped else "rows, taken to be independent of each other"
     return (
         f"The {view.known} come with 95% confidence intervals (point at a cell or bar of a chart "
         f"to see them), from a bootstrap of {unit}."

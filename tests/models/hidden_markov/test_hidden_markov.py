@@ -300,6 +300,7 @@ def test_the_page_says_how_long_states_last_and_what_follows(model, tmp_path):
     assert "How states follow each other" in page
     assert "rows on average, and is followed by state" in page
     assert "How sequences begin" in page
+    assert "from a bootstrap of whole sequences." in page
     assert "rows hold nothing at all, of which their neighbours tell." in page
     assert "Some sequences" not in page  # they are rows of the table
     model.report(FRAME, tmp_path / "rows.html", include_rows=True)
