@@ -128,3 +128,18 @@ def test_columns_that_are_not_there_are_named():
         bare(Sequenced(frame(), sequence="patient"))
     with pytest.raises(ValueError, match="cannot be a column of an array"):
         bare(Sequenced(np.zeros((2, 2)), sequence="patient"))
+
+
+def test_the_step_that_is_suggested_keeps_rows_apart():
+    order = np.array([0.0, 100.0, 200.0, 300.0, 0.0, 40.0, 140.0])
+    who = np.repeat(["a", "b"], [4, 3])
+    given = Sequenced(np.zeros((7, 1)), sequence=who, order=order)
+    with pytest.raises(
+        DataError, match=r"mostly 100, but from 40 to 100. Give step=50, or another"
+    ):
+        arranged(given, keys_of(given), 7)
+    coarse = Sequenced(np.zeros((7, 1)), sequence=who, order=order, step=100)
+    with pytest.raises(DataError, match=r"or use a smaller step, such as 50\."):
+        arranged(coarse, keys_of(coarse), 7)
+    fine = Sequenced(np.zeros((7, 1)), sequence=who, order=order, step=50)
+    np.testing.assert_array_equal(arranged(fine, keys_of(fine), 7).lengths, [7, 4])
