@@ -160,6 +160,28 @@ ODD = {
         (),
         {"missing_values": ["insulin:low"]},
     ),
+    "commas that could be either": Odd(
+        "t.csv",
+        "age;rate\n61,5;1,234\n40;2,345\n39;5,678\n52,25;0,125\n",
+        {"age": AGES, "rate": [1.234, 2.345, 5.678, 0.125]},
+        ("'rate': commas in it were read as decimal commas",),
+    ),
+    **{
+        f"dates such as {day}": Odd(
+            "t.csv",
+            f"day,pulse\n{day},80\n{day},72\n{other},71\n{other},90\n",
+            {"pulse": PULSES},
+            ("Column 'day' was ignored: it holds dates or times.",),
+        )
+        for day, other in {
+            "2024-01-31": "2024-02-01",
+            "31/01/2024": "1/2/2024",
+            "31.01.24": "01.02.24",
+            "1/31/2024 10:30 PM": "2/1/2024 9:00 AM",
+            "31-Jan-2024": "01-Feb-2024",
+            "Jan 31 2024": "February 1 2024",
+        }.items()
+    },
     "names with commas": Odd(
         "t.csv", '"lactate, venous",pulse\n' + ROWS, {"lactate, venous": AGES, "pulse": PULSES}
     ),

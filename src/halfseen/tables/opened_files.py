@@ -2,6 +2,7 @@
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -81,6 +82,7 @@ def _opened(
         name: Seen(_total(cells), others.get(name), _number_rows(cells))
         for name, cells in seen.items()
     }
+    what = _with_the_commas_of_others(what)
     columns = _columns(what, given, first.header, kinds, coding)
     if _chosen(given) or coding is not None:
         _check_usable(first.path, columns, words=kinds is not None or coding is not None)
@@ -103,6 +105,19 @@ def _opened(
         coding=found,
         maybe_new=() if coding is None else _maybe_new(columns, what),
     )
+
+
+def _with_the_commas_of_others(seen: dict[str, Seen]) -> dict[str, Seen]:
+    """Columns such as 1,234 and 5,678 have decimal commas where other columns have them."""
+    decimal = (Writing.DECIMAL_COMMAS, Writing.DOTS_AND_COMMAS)
+    if not any(one.cells.writing in decimal for one in seen.values()):
+        return seen
+    return {
+        name: replace(one, cells=replace(one.cells, thousands=one.cells.plain))
+        if one.cells.either_comma
+        else one
+        for name, one in seen.items()
+    }
 
 
 def _columns(

@@ -217,6 +217,11 @@ class CellSums:
         return next((writing for writing, fitting in fits.items() if fitting == n), None)
 
     @property
+    def either_comma(self) -> bool:
+        """Whether commas may be decimal ones as well as those between thousands."""
+        return self.plain < self.thousands == self.decimal_commas == self.n_values
+
+    @property
     def settled(self) -> bool:
         """Whether no further row can make a difference."""
         if self.category and self.categories is not None:

@@ -37,7 +37,7 @@ FALSE_AND_TRUE = ("False", "True")
 _TRUTH_OF = {word: word.lower().capitalize() for word in ("true", "TRUE", "false", "FALSE")}
 _TRUTH_OF |= {"0": "False", "1": "True"}
 _NO_VALUES = ("NAType", "NaTType")  # of pandas, which is not loaded to find out
-_BEGINNINGS = frozenset("+-.,0123456789iItTfFyYnN$€£¥₹UEGC(<>≤≥−–‒")
+_BEGINNINGS = frozenset("+-.,0123456789iItTfFyYnNjJmMaAsSoOdD$€£¥₹UEGC(<>≤≥−–‒")
 """With which a word begins that can be a number, however dressed, a truth or a date."""
 
 

@@ -20,7 +20,12 @@ TRUTHS = f"^({TRUTH}|0|1)$"
 TRUTH_WORDS = f"^({TRUTH})$"
 ANSWERS = "^(?i:yes|no|y|n)$"
 _TIME = r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
-DATES = rf"^(\d{{4}}-\d{{2}}-\d{{2}}([ T]{_TIME} ?(Z|[+-]\d{{2}}:?\d{{2}})?)?|{_TIME})$"
+_MONTH = r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DATE = (
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|"
+    rf"\d{{1,2}}[ -]{_MONTH}[ -](\d{{4}}|\d{{2}})|{_MONTH} \d{{1,2}},? \d{{4}}"
+)
+DATES = rf"^(({_DATE})([ T]{_TIME} ?([AaPp][Mm]|Z|[+-]\d{{2}}:?\d{{2}})?)?|{_TIME})$"
 
 
 class Writing(Enum):
