@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import halfseen
 from halfseen import GaussianMixture
@@ -46,6 +47,7 @@ from halfseen.rows.bins import Bins
 from halfseen.rows.column_samples import ColumnSamples
 from halfseen.rows.count_tails import CountTails
 from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.gathered import Gathered
 from halfseen.rows.keys import share_of_keys
@@ -257,6 +259,17 @@ def test_any_split_in_any_order_gives_the_sums_of_all_rows(kind, weighed):
     for order in orders:
         shuffled = [parts[i] for i in order]
         assert_same(sum(shuffled[1:], start=shuffled[0]), whole)
+
+
+@pytest.mark.parametrize("kind", SUMS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("weighed", [False, True])
+def test_sparse_rows_have_the_sums_of_the_same_rows_written_out(kind, weighed):
+    weights = np.random.default_rng(2).random(N) + 0.5 if weighed else None
+    written = np.where(np.random.default_rng(3).random((N, D)) < 0.5, 0.0, table())
+    there = csr_array(np.where(np.isnan(written), 1.0, written))
+    there.data[np.isnan(written[there.nonzero()])] = np.nan
+    (sparse,) = SparseRows.of(there, tuple(map(str, range(D))), weights=weights).blocks()
+    assert_same(SUMS[kind](sparse), SUMS[kind](Block.from_table(written, weights)))
 
 
 @every_sum

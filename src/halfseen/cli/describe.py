@@ -167,7 +167,9 @@ def _numbers(seen: Surveyed, numbers: Mask) -> Seen:
     features = seen.features.select(numbers)
     values, logarithms, codes = (sums.select(numbers) for sums in seen.sums)
     names = tuple(np.array(seen.table.source.names, dtype=object)[numbers])
-    far = far_values(seen.table.rows().select(numbers), features) if numbers.any() else []
+    # Counts in sparse tables have long tails; fits tell those that are too far out.
+    measured = numbers.any() and not seen.table.sparse
+    far = far_values(seen.table.rows().select(numbers), features) if measured else []
     return Seen(names, features, values, logarithms, codes, far)
 
 
@@ -250,11 +252,12 @@ def _show_patterns(voice: Voice, found: Missingness) -> None:
         share = pattern.n_rows / found.n_rows
         rows.append((_missing(found, pattern.observed), f"{pattern.n_rows:,}", percent(share)))
     voice.table("Which columns are missing together", ("missing", "rows", ""), rows)
-    others = found.patterns[MOST_PATTERNS:]
-    if others:
-        n_rows = sum(pattern.n_rows for pattern in others)
+    shown = found.patterns[:MOST_PATTERNS]
+    n_others = found.n_patterns - len(shown)
+    if n_others:
+        n_rows = found.n_rows - sum(pattern.n_rows for pattern in shown)
         rows_told = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
-        patterns = "1 other pattern" if len(others) == 1 else f"{len(others):,} other patterns"
+        patterns = "1 other pattern" if n_others == 1 else f"{n_others:,} other patterns"
         voice.say(f"... and {patterns}, in {rows_told}.")
     voice.say("")
 
@@ -273,7 +276,7 @@ def _for_machines(found: Missingness) -> dict[str, object]:
         "n_empty_rows": found.n_empty_rows,
         "n_rows_without_gaps": found.n_whole_rows,
         "observed_fraction": dict(zip(found.names, found.observed, strict=True)),
-        "n_patterns": len(found.patterns),
+        "n_patterns": found.n_patterns,
         "patterns": [
             {
                 "missing": [n for n, o in zip(found.names, p.observed, strict=True) if not o],

@@ -27,6 +27,7 @@ from halfseen.cli.reading.fitting import Fitting, fitting
 from halfseen.cli.reading.kept_columns import labels
 from halfseen.cli.voice import Voice
 from halfseen.explain.portrait import portrait_of
+from halfseen.explain.relevance import USUAL
 from halfseen.rows.naming import quoted
 
 
@@ -41,6 +42,15 @@ def report(
     least_rows: Annotated[
         int, typer.Option(min=1, help="Averages that fewer rows stand behind are not shown.")
     ] = 10,
+    relevance: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Topics are shown by words that are likely and telling: 1 goes by their shares "
+            "alone, 0 by how much more there is of them than elsewhere.",
+        ),
+    ] = USUAL,
     groups: Groups = None,
     outcome: Outcomes = None,
     missing_values: MissingValues = "",
@@ -87,6 +97,7 @@ def report(
             include_rows=include_rows,
             least_rows=least_rows,
             overwrite=force,
+            relevance=relevance,
             groups=labels(given.source, given.file, groups),
             outcome={
                 name: labels(given.source, given.file, name, "--outcome")

@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.heaps import Heaps
 from halfseen.rows.rows import Block
 
 CODES = (
@@ -35,6 +36,9 @@ class CodeSums:
     @classmethod
     def of(cls, block: Block) -> Self:
         """The sums of one block of rows, each of which counts once."""
+        heaps = block.heaps()
+        if heaps is not None:
+            return cls._of_heaps(heaps, block.n_features)
         values, seen = block.values, block.observed
         others = seen & ~np.isin(values, CODES)
         return cls(
@@ -42,6 +46,14 @@ class CodeSums:
             np.where(others, values, np.inf).min(axis=0, initial=np.inf),
             np.where(others, values, -np.inf).max(axis=0, initial=-np.inf),
         )
+
+    @classmethod
+    def _of_heaps(cls, heaps: Heaps, d: int) -> Self:
+        """The same of cells in heaps."""
+        coded = [heaps.summed((heaps.value == code).astype(float), d) for code in CODES]
+        others = heaps.where(~np.isin(heaps.value, CODES))
+        low, high = others.lowest(others.value, d), -others.lowest(-others.value, d)
+        return cls(np.array(coded), low, high)
 
     def __add__(self, other: Self) -> Self:
         return type(self)(

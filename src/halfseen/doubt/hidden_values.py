@@ -11,7 +11,12 @@ from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.errors import DataError
+from halfseen.rows.gathered import gathered, with_gaps
+from halfseen.rows.rows import Block, Rows
 from halfseen.rows.sequences import Sequences
+
+MOST_CELLS = 500_000
+"""That are filled at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +69,44 @@ def hide_and_fill(
     right, usual = table[hidden] == filled, table[hidden] == _commonest(fitted, gappy)[column]
     true, guess = ((values - middle[column]) / unit for values in (table[hidden], guess))
     return HiddenValues(column, true, guess, spread / unit, right, usual)
+
+
+def hide_and_fill_sparse(
+    fitted: Fitted[Any], rows: Rows, features: Mask, *, fraction: float, random_state: Any
+) -> HiddenValues:
+    """Hide a fraction of what is known of some ``features`` (d,) in sparse rows, and fill it in.
+
+    A model says something of every cell of a row: so that never more than a few of those are in
+    memory, rows are gone over a few at a time, and of wide tables a few features are enough.
+    """
+    kept = fitted.kept & features
+    table = gathered(rows.select(kept), with_gaps)  # (n, f)
+    every: Mask = np.ones(table.shape[1], bool)
+    hidden = _hidden(table, every, fraction, random_state)
+    column = np.flatnonzero(kept[fitted.kept])  # of the features, among all that are kept
+    model, parameters = fitted.model, fitted.parameters
+    at_a_time = max(MOST_CELLS // max(int(fitted.kept.sum()), 1), 1)
+
+    def filled(block: Block) -> Array:
+        own = hidden[block.start : block.start + len(block)]
+        row, place = np.nonzero(own)
+        gappy, found = block.without(row, column[place]), []
+        for start in range(0, len(block), at_a_time):
+            some = np.arange(start, min(start + at_a_time, len(block)))
+            cells = model.cells(gappy.rows(some), parameters)
+            asked = own[some]
+            found.append([part[:, column][asked] for part in (cells.mean, cells.variance)])
+        return np.concatenate([np.transpose(part) for part in found])
+
+    guess, variance = gathered(rows.select(fitted.kept), filled).T
+    gappy = np.where(hidden, np.nan, table)
+    middle, scale = np.nanmean(gappy, axis=0), np.nanstd(gappy, axis=0)
+    _, place = np.nonzero(hidden)
+    unit = np.where(scale > 0, scale, 1.0)[place]
+    true, guess = ((values - middle[place]) / unit for values in (table[hidden], guess))
+    never = np.zeros(len(true), bool)  # counts are no categories
+    spread = np.sqrt(variance) / unit
+    return HiddenValues(np.flatnonzero(kept)[place], true, guess, spread, never, never)
 
 
 def _commonest(fitted: Fitted[Any], table: Array) -> Array:

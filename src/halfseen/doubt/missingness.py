@@ -15,6 +15,8 @@ from halfseen.rows.patterns import PatternSums
 from halfseen.rows.rows import Block, Rows
 
 COMPLETE_ABOVE = 0.95
+MOST_PATTERNS = 1000
+"""That are kept."""
 MOST_COMPARED = 1024
 """Of more features, pairs are looked at only among those with the most gaps."""
 
@@ -52,7 +54,8 @@ class Missingness:
     n_empty_rows: int
     n_whole_rows: int  # without gaps
     observed: Array  # (d,)  fractions of the rows
-    patterns: tuple[Pattern, ...]  # most common first
+    patterns: tuple[Pattern, ...]  # most common first, of many only so many
+    n_patterns: int
     never_together: tuple[Pair, ...]
     rarest: Pair | None  # of those that are together at all
     dependence: float  # largest deviation from features missing independently, in standard ones
@@ -105,15 +108,14 @@ def missingness(
     are higher or lower are those of ``ordered`` (d,) features, of all if it is None.
     """
     sums = rows.accumulate(FeatureSums.of) if sums is None else sums
-    compared = _compared(sums.count)
+    compared = _compared(sums)
     origin = np.where(sums.count > 0, sums.mean, 0.0)[compared]
     found = rows.accumulate(_GapSums.about(origin, compared))
     names, n_rows = names or rows.names, int(found.patterns.count.sum())
     pair_names = tuple(np.array(names, dtype=object)[compared])
     patterns = found.patterns.merged()
-    masks = patterns.masks
-    filled, whole = masks.any(axis=1), masks.all(axis=1)
-    n_filled = int(patterns.count[filled].sum())
+    masks = patterns.first_masks(MOST_PATTERNS)
+    n_filled = int(patterns.count[patterns.filled].sum())
     count = found.values.count
     excess = joint_excess(count, max(n_filled, 1))
     i, j = _worst(np.abs(excess))
@@ -122,9 +124,10 @@ def missingness(
         names=names,
         n_rows=n_rows,
         n_empty_rows=n_rows - n_filled,
-        n_whole_rows=int(patterns.count[whole].sum()),
-        observed=patterns.count @ masks / max(n_rows, 1),
+        n_whole_rows=int(patterns.count[patterns.whole].sum()),
+        observed=sums.count / max(n_rows, 1),
         patterns=tuple(map(Pattern, masks, patterns.count.tolist())),
+        n_patterns=len(patterns.count),
         never_together=_never_together(pair_names, count),
         rarest=_rarest(pair_names, count),
         dependence=float(np.abs(excess).max(initial=0.0)),
@@ -135,10 +138,15 @@ def missingness(
     )
 
 
-def _compared(count: Array) -> Mask:
-    """The features (d,) whose pairs are looked at: those that are known least, if at all."""
+def _compared(sums: FeatureSums) -> Mask:
+    """The features (d,) whose pairs are looked at: those that are known least, if at all.
+
+    Of many features without a gap there is nothing to see.
+    """
+    count, compared = sums.count, np.zeros(len(sums.count), bool)
+    if len(count) > MOST_COMPARED and (count == sums.n_rows).all():
+        return compared
     order = np.argsort(np.where(count > 0, count, np.inf), kind="stable")
-    compared = np.zeros(len(count), bool)
     compared[order[:MOST_COMPARED]] = True
     return compared
 

@@ -23,6 +23,7 @@ from halfseen.estimators.imputation import filled, spread_out
 from halfseen.estimators.lazily import lazily
 from halfseen.estimators.partial_fits import streams, with_batch
 from halfseen.estimators.stored import save
+from halfseen.explain.relevance import USUAL
 from halfseen.method.fit import Fit, Fitted, fit_rows, fit_stream, look_through
 from halfseen.method.learned import attributes, n_free, parameters_of
 from halfseen.method.model import About, Model
@@ -558,6 +559,7 @@ class Estimator(BaseEstimator):
         groups: Any = None,
         outcome: Any = None,
         notes: tuple[str, ...] = (),
+        relevance: float = USUAL,
     ) -> None:
         """Write one HTML page that explains the model, learned from ``X``, whatever ``fit`` takes.
 
@@ -567,6 +569,8 @@ class Estimator(BaseEstimator):
         other, such as those of one patient; ``notes`` are sentences for the summary. An ``outcome``
         (n,), or several by name, which the model was not learned from, is shown by component: means
         of numbers, shares of categories, rows counting for each by how likely they are of it.
+        Topics are shown by features that are likely and telling: ``relevance`` is 1 to go by shares alone, and
+        0 to go by how much more there is than elsewhere.
         """
         from halfseen.explain.outcomes import outcomes_of
         from halfseen.explain.page import write_report  # which needs the extra "report"
@@ -582,6 +586,7 @@ class Estimator(BaseEstimator):
             grouped=groups is not None,
             notes=notes,
             outcomes=outcomes_of(outcome),
+            relevance=relevance,
         )
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

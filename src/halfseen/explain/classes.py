@@ -5,6 +5,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from halfseen.doubt.concerns.case import Case
 from halfseen.explain.apart import Apart, Density, apart_chapter
 from halfseen.explain.categories import Categories
 from halfseen.explain.charts.drawing import LABELS, length
@@ -13,6 +14,7 @@ from halfseen.explain.portrait import Doubts, Grid, HeatMap, Sure
 from halfseen.explain.section import Section
 from halfseen.explain.withheld import few_behind
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.sampled import Sample
 
 
 class Line(NamedTuple):
@@ -57,11 +59,11 @@ class Classes(Groups):
         return cls(**vars(shown), nominal=nominal, categories=categories, densities=densities,
                    apart=apart, least_rows=0.0)  # fmt: skip
 
-    def for_sharing(self, doubts: Doubts, table: Array, least: float) -> Self:
+    def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
         """The same without means and shares that fewer than ``least`` rows stand behind."""
-        few, used = few_behind(doubts, table, least), np.isfinite(self.apart.nats)
+        few, used = few_behind(doubts, sample.table, least), np.isfinite(self.apart.nats)
         few = np.where(used, few, few[:, used].all(axis=1, keepdims=True))
-        parts = (part.for_sharing(doubts.carried, table, least) for part in self.categories)
+        parts = (part.for_sharing(doubts.carried, sample.table, least) for part in self.categories)
         return replace(self.withholding(few), categories=tuple(parts), least_rows=least)
 
     @property
@@ -176,7 +178,7 @@ class Classes(Groups):
             high=len(names),
         )
 
-    def chapters(self, sure: Sure) -> list[Section]:
+    def chapters(self, sure: Sure, case: Case) -> list[Section]:
         """What tells the classes apart, if there are several."""
         if self.k == 1:
             return []

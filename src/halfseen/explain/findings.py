@@ -3,6 +3,7 @@
 import numpy as np
 
 from halfseen.doubt.missingness import Missingness
+from halfseen.explain.charts.bars import MOST as MOST_BARS
 from halfseen.explain.charts.bars import Bar, bar_chart
 from halfseen.explain.charts.heat_map import heat_map_chart
 from halfseen.explain.charts.patterns import patterns_chart
@@ -101,6 +102,8 @@ def gaps(found: Missingness, *, sequenced: bool = False) -> Section:
         ("column", "known"),
     )
     figures = [known, patterns_chart(found)] if len(found.patterns) > 1 else [known]
+    if len(found.names) > MOST_BARS and (found.observed == 1).all():
+        figures = []  # a bar a column, and all of them alike
     sentences = list(what_is_missing(found, sequenced=sequenced))
     return Section("gaps", "What was missing", sentences, figures, [], [])
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen.doubt.concerns.case import Case
 from halfseen.explain.portrait import WITHHELD, Doubts, Grid, HeatMap, Sure
 from halfseen.explain.section import Section
 from halfseen.explain.withheld import few_behind
@@ -15,6 +16,7 @@ from halfseen.method.learned import whole
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.gathered import gathered
 from halfseen.rows.rows import Rows
+from halfseen.rows.sampled import Sample
 
 MOST_DRAWN = 40
 SOMEWHAT, CLEARLY, MUCH = 0.4, 0.8, 1.5
@@ -82,9 +84,9 @@ class Groups:
             scores=np.where(few, 0.0, self.scores),
         )
 
-    def for_sharing(self, doubts: Doubts, table: Array, least: float) -> Self:
+    def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
         """The same without means that fewer than ``least`` rows stand behind."""
-        return self.withholding(few_behind(doubts, table, least))
+        return self.withholding(few_behind(doubts, sample.table, least))
 
     @property
     def noun(self) -> str:
@@ -179,7 +181,11 @@ class Groups:
             mean += f" (between {ends[0]} and {ends[1]})"
         return f"{mean}; average of all rows {self._number(self.average[d], d)}"
 
-    def chapters(self, sure: Sure) -> list[Section]:
+    def telling(self, relevance: float) -> Self:
+        """The same: features are not listed by rank."""
+        return self
+
+    def chapters(self, sure: Sure, case: Case) -> list[Section]:
         """None."""
         return []
 

@@ -13,6 +13,7 @@ from halfseen.explain.findings import components, counted, gaps, summary, weight
 from halfseen.explain.missing import missing_in
 from halfseen.explain.outcomes import Outcome, outcome_chapter
 from halfseen.explain.paths import paths_chapter
+from halfseen.explain.relevance import USUAL
 from halfseen.explain.rows import RowsTable, some_rows
 from halfseen.explain.section import Section
 from halfseen.explain.shown_intervals import certainty
@@ -32,6 +33,7 @@ def write_report(
     overwrite: bool = False,
     grouped: bool = False,
     outcomes: tuple[Outcome, ...] = (),
+    relevance: float = USUAL,
 ) -> None:
     """Write the page of a fitted model and a table to ``path``."""
     text = report_page(
@@ -42,6 +44,7 @@ def write_report(
         least_rows=least_rows,
         grouped=grouped,
         outcomes=outcomes,
+        relevance=relevance,
     )
     write_whole(path, text.encode("utf-8"), overwrite=overwrite)
 
@@ -55,21 +58,23 @@ def report_page(
     least_rows: float = LEAST_ROWS,
     grouped: bool = False,
     outcomes: tuple[Outcome, ...] = (),
+    relevance: float = USUAL,
 ) -> str:
     """The page as HTML. It holds no row of the table, and no cell, unless ``include_rows``.
 
     Averages that fewer than ``least_rows`` stand behind are withheld. ``grouped`` says
-    that the case has rows which depend on each other in bins of their own.
+    that the case has rows which depend on each other in bins of their own; features are ranked
+    by share and by what they tell as ``relevance`` has it.
     """
     case = replace(case.in_words(), cells_shown=include_rows)
-    fitted, whole = case.fitted, case.portrait
+    fitted, whole = case.fitted, case.portrait.telling(relevance)
     found, doubts = missing_in(case), whole.doubts(case.sample.rows)
-    view = whole.for_sharing(doubts, case.sample.table, least_rows)
+    view = whole.for_sharing(doubts, case.sample, least_rows)
     sure = certainty(case, view)
     sections = [
         summary(fitted, view, found, notes),
         components(view, sure),
-        *view.chapters(sure.of),
+        *view.chapters(sure.of, case),
         *outcome_chapter(case, view, doubts.memberships, outcomes, least_rows),
         gaps(found, sequenced=case.rows.sequenced),
         weights(fitted, view),

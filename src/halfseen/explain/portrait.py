@@ -7,11 +7,13 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.intervals import Interval
 from halfseen.explain.section import Section
 from halfseen.explain.words import Told
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.rows import Rows
+from halfseen.rows.sampled import Sample
 
 WITHHELD = "Withheld, as too few rows stand behind it."
 Sure = Callable[[Callable[[Any], Array]], Interval | None]
@@ -146,8 +148,8 @@ class Portrait(Protocol):
     def withholding(self, few: Mask) -> Self:
         """The same without some of the centres (k, d), nor what they could be reckoned from."""
 
-    def for_sharing(self, doubts: Doubts, table: Array, least: float) -> Self:
-        """The same without what fewer than ``least`` of the rows of ``table`` stand behind."""
+    def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
+        """The same without what fewer than ``least`` of the rows of a sample stand behind."""
 
     def told(self, members: str = "rows") -> list[Told]:
         """Each component in words."""
@@ -155,7 +157,10 @@ class Portrait(Protocol):
     def grid(self, low: Array | None, high: Array | None) -> Grid:
         """What components are like; ``low`` and ``high`` (k, d) are ends of 95 % intervals."""
 
-    def chapters(self, sure: Sure) -> list[Section]:
+    def telling(self, relevance: float) -> Self:
+        """The same with features ranked by their share (1), by what they tell (0), or both."""
+
+    def chapters(self, sure: Sure, case: Case) -> list[Section]:
         """Chapters of the page that only such components have."""
 
     def heat_map(self, n_words: int) -> HeatMap:

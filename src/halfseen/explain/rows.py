@@ -8,10 +8,14 @@ from halfseen.explain.portrait import Portrait
 from halfseen.explain.words import number, percent, years_among
 from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array
+from halfseen.rows.gathered import gathered
+from halfseen.rows.rows import Block
 from halfseen.rows.sampled import Sample
 
 OF_EACH = 5
 MOST_COLUMNS = 30
+MOST_COUNTED = 12
+"""Of a row of more columns than that which count things."""
 
 
 class RowsTable(NamedTuple):
@@ -29,18 +33,33 @@ def some_rows(view: Portrait, fitted: Fitted[Any], sample: Sample, memberships: 
     done, years, coding = fitted.preprocessing, years_among(fitted), fitted.coding
     labels = ((),) * len(view.names) if coding is None else coding.labels
     columns = range(min(len(view.names), MOST_COLUMNS))
-    n_known = (~np.isnan(sample.table)).sum(axis=1)
+    counts = len(view.names) > MOST_COLUMNS and fitted.model.about.counts
+    n_known = gathered(sample.rows, _n_known)
     rows = []
     for k in range(view.k):
         clearest = np.lexsort((-n_known, -memberships[:, k].round(3)))[:OF_EACH]
-        for place in clearest:
-            row = sample.table[place][None]
-            values = (row if done is None else done.undo(row))[0]
-            cells = [_written(values[d], labels[d], bool(years[d])) for d in columns]
+        for place, row in zip(clearest, sample.some(clearest), strict=True):
+            values = (row[None] if done is None else done.undo(row[None]))[0]
+            if counts:
+                cells = [_most_counted(values, view.names)]
+            else:
+                cells = [_written(values[d], labels[d], bool(years[d])) for d in columns]
             share = percent(float(memberships[place, k]))
             rows.append([str(sample.numbers[place] + 1), f"{view.noun} {k + 1}", share, *cells])
     head = ["row", view.noun, view.belonging]
-    return RowsTable([*head, *(view.names[d] for d in columns)], rows)
+    named = ["counted most"] if counts else [view.names[d] for d in columns]
+    return RowsTable([*head, *named], rows)
+
+
+def _n_known(block: Block) -> Array:
+    """How many cells of each row are known; (n,)."""
+    return block.presence().onto(np.ones((block.n_features, 1)))[:, 0]
+
+
+def _most_counted(values: Array, names: tuple[str, ...]) -> str:
+    """A row of many counts, by what it has most of."""
+    top = np.argsort(-np.nan_to_num(values), kind="stable")[:MOST_COUNTED]
+    return ", ".join(f"{names[d]} {values[d]:.0f}" for d in top if values[d] > 0)
 
 
 def _written(value: float, labels: tuple[str, ...], year: bool) -> str:

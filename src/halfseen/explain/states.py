@@ -5,6 +5,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from halfseen.doubt.concerns.case import Case
 from halfseen.explain.charts.bars import Bar, bar_chart
 from halfseen.explain.charts.drawing import Figure
 from halfseen.explain.charts.heat_map import heat_map_chart
@@ -39,9 +40,9 @@ class States(Classes):
         """How many rows a stay in each state lasts on average; (k,)."""
         return 1 / np.maximum(1 - self.transition.diagonal(), 1e-12)
 
-    def chapters(self, sure: Sure) -> list[Section]:
+    def chapters(self, sure: Sure, case: Case) -> list[Section]:
         """How states follow each other, after what tells them apart."""
-        return [*super().chapters(sure), self._following()] if self.k > 1 else []
+        return [*super().chapters(sure, case), self._following()] if self.k > 1 else []
 
     def _following(self) -> Section:
         sentences = [self._told_of(i) for i in range(self.k)]

@@ -7,17 +7,28 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen.doubt.concerns.case import Case
+from halfseen.explain.coherence import N_WORDS
 from halfseen.explain.portrait import WITHHELD, Doubts, Grid, HeatMap, Sure
+from halfseen.explain.relevance import USUAL, check_relevance, most_relevant
 from halfseen.explain.section import Section
-from halfseen.explain.withheld import few_behind
-from halfseen.explain.words import MOST, Told, percent, plural, shortened
+from halfseen.explain.topics_together import together_chapter
+from halfseen.explain.withheld import few_behind_sparse
+from halfseen.explain.words import Told, percent, plural, shortened
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import whole
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.gathered import gathered
 from halfseen.rows.rows import Block, Rows
+from halfseen.rows.sampled import Sample, holding_at_most
 
-MOST_DRAWN, OF_EACH = 40, 10
+MOST_DRAWN, OF_EACH, FEWEST_DRAWN = 40, 10, 3
+MOST_TOLD = 12
+SMALL = 0.05
+"""Topics whose largest share is smaller are of many words, and told by words alone."""
+TINY = np.finfo(float).tiny
+MOST_STORED = 20_000
+"""Counts of rows whose loadings are looked at with their errors, which takes milliseconds each."""
 Loadings = Callable[[Block, Any], tuple[Array, Array]]
 """Means and standard deviations (n, k) of what is hidden behind rows, given the parameters."""
 
@@ -37,6 +48,7 @@ class Topics:
     geometric: Mask  # (d,)  none
     learned_as: tuple[str | None, str | None]
     withheld: Mask  # (k, d)  whole topics that are not shown
+    relevance: float = USUAL  # of shares, beside what features tell, where they are ranked
 
     of_what: ClassVar[str] = "of all that is counted"
     known: ClassVar[str] = "shares of columns"
@@ -65,6 +77,15 @@ class Topics:
             withheld=np.zeros(centres.shape, bool),
         )
 
+    def telling(self, relevance: float) -> Self:
+        """The same with features ranked by their share (1), by what they tell (0), or both."""
+        check_relevance(relevance)
+        return replace(self, relevance=relevance)
+
+    def words(self, most: int) -> list[NDArray[np.intp]]:
+        """Of each topic the features that show what it is, the most relevant first."""
+        return most_relevant(self.centres, self.average, self.relevance, most)
+
     def withholding(self, few: Mask) -> Self:
         """The same without topics that are withheld in part or in whole, nor in the average."""
         wholly: Mask = np.asarray(few.any(axis=1))
@@ -76,9 +97,9 @@ class Topics:
             average=average if wholly.any() else self.average,
         )
 
-    def for_sharing(self, doubts: Doubts, table: Array, least: float) -> Self:
+    def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
         """The same without topics that fewer than ``least`` rows stand behind."""
-        return self.withholding(few_behind(doubts, table, least))
+        return self.withholding(few_behind_sparse(doubts, sample.rows, least))
 
     @property
     def noun(self) -> str:
@@ -112,7 +133,10 @@ class Topics:
         if self.withheld[i].all():
             return Told(title, [WITHHELD])
         topic = self.centres[i]
-        top = [int(d) for d in np.argsort(-topic, kind="stable")[:MOST] if topic[d] > 0]
+        relevant = self.words(MOST_TOLD)[i]
+        top = [int(d) for d in relevant[np.argsort(-topic[relevant], kind="stable")]]
+        if topic[top[0]] < SMALL:  # as in text: shares of less than a percent tell nobody anything
+            return Told(title, [", ".join(self.names[d] for d in relevant)])
         ratio = np.where(topic >= topic[top[-1]] / 4, self.scores[i], -np.inf)
         special = [int(d) for d in np.argsort(-ratio, kind="stable")[:4] if ratio[d] > 1]
         lines = ["Mostly " + ", ".join(f"{self.names[d]} ({percent(topic[d])})" for d in top)]
@@ -124,13 +148,17 @@ class Topics:
     def grid(self, low: Array | None, high: Array | None) -> Grid:
         """Shares of the most common features of every topic."""
         shown = np.where(self.withheld, 0.0, self.centres)
-        ranked = np.argsort(-shown, axis=1, kind="stable")[~self.withheld.all(axis=1), :OF_EACH]
         main = shown.argmax(axis=0)
-        top = set(ranked.ravel().tolist())
-        chosen = sorted(top, key=lambda d: (main[d], -shown[main[d], d]))[:MOST_DRAWN]
+        there = np.flatnonzero(~self.withheld.all(axis=1))
+        each = max(MOST_DRAWN // max(len(there), 1), FEWEST_DRAWN)
+        words = self.words(min(OF_EACH, each))
+        top = {int(d) for i in there for d in words[i]}
+        chosen = sorted(top, key=lambda d: (main[d], -shown[main[d], d]))
 
         def text(k: int, d: int) -> str:
-            return "" if self.withheld[k, d] else percent(self.centres[k, d])
+            share = self.centres[k, d]
+            written = percent(share) if shown.max() >= SMALL else f"{100 * share:.1f}"
+            return "" if self.withheld[k, d] else written
 
         def tip(k: int, d: int) -> str:
             if self.withheld[k, d]:
@@ -145,8 +173,8 @@ class Topics:
 
         return Grid(
             title=f"What the {self.nouns} are like",
-            caption=f"Share of each column in each {self.noun}, for the most common columns of "
-            f"every {self.noun}.",
+            caption=f"Share of each column in each {self.noun}, for the columns that tell most of "
+            f"every {self.noun}{', in percent' if shown.max() < SMALL else ''}.",
             features=chosen,
             lines=[self.names[d] for d in chosen],
             n_lines=len(self.names),
@@ -155,13 +183,14 @@ class Topics:
             tips=[[tip(k, d) for k in range(self.k)] for d in chosen],
         )
 
-    def chapters(self, sure: Sure) -> list[Section]:
-        """None."""
-        return []
+    def chapters(self, sure: Sure, case: Case) -> list[Section]:
+        """How topics hold together, and how they stand to each other."""
+        return together_chapter(self, self.words(N_WORDS), case)
 
     def heat_map(self, n_words: int) -> HeatMap:
-        """On paper each topic lists its most common features."""
-        top = np.argsort(-self.centres, axis=1, kind="stable")[:, :n_words].T  # (n_words, k)
+        """On paper each topic lists its most relevant features."""
+        words = most_relevant(self.centres + TINY, self.average + TINY, self.relevance, n_words)
+        top = np.array(words).T  # (n_words, k)
         values = np.take_along_axis(self.centres.T, top, axis=0)
         pairs = zip(top, values, strict=True)
         return HeatMap(
@@ -183,12 +212,15 @@ class Topics:
     def doubts(self, rows: Rows) -> Doubts:
         """By the relative error of each row's largest loading."""
         parameters = self.fitted.parameters
-        part = rows.select(self.fitted.kept)
-        both = gathered(part, lambda block: np.hstack(self.loadings(block, parameters)))
+        part, model = rows.select(self.fitted.kept), self.fitted.model
+        few = holding_at_most(part, MOST_STORED)
+        both = gathered(few, lambda block: np.hstack(self.loadings(block, parameters)))
         mean, spread = np.hsplit(both, 2)
         largest = mean.argmax(axis=1)[:, None]
         error: Array = np.take_along_axis(spread / mean, largest, axis=1)[:, 0]
         middle = float(np.median(error))
+        if few is not part:  # what is expected alone takes less long
+            mean = gathered(part, lambda block: model.hidden(block, parameters))
         return Doubts(
             memberships=(mean / mean.sum(axis=1, keepdims=True))[:, self.order],
             carried=mean[:, self.order],

@@ -6,8 +6,9 @@ from halfseen.doubt.concerns.fit import LEAST_ROWS
 from halfseen.explain.portrait import Doubts, Portrait
 from halfseen.explain.words import percent
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.rows import Block, Rows
 
-__all__ = ["LEAST_ROWS", "few_behind", "rows_behind", "said_of"]
+__all__ = ["LEAST_ROWS", "few_behind", "few_behind_sparse", "rows_behind", "said_of"]
 
 
 def few_behind(doubts: Doubts, table: Array, least: float) -> Mask:
@@ -17,6 +18,18 @@ def few_behind(doubts: Doubts, table: Array, least: float) -> Mask:
     a value, each carrying a component by ``c``.
     """
     return np.asarray(rows_behind(doubts.carried, ~np.isnan(table)) < least)
+
+
+def few_behind_sparse(doubts: Doubts, rows: Rows, least: float) -> Mask:
+    """The same for rows of which only what is stored is at hand."""
+
+    def summed(block: Block) -> Array:
+        own = doubts.carried[block.start : block.start + len(block)]
+        return block.presence().back(np.hstack([own, own**2]))
+
+    total, squares = np.hsplit(rows.accumulate(summed), 2)  # (d, k) each
+    behind = np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
+    return np.asarray(least > behind.T)
 
 
 def rows_behind(carried: Array, seen: Mask) -> Array:

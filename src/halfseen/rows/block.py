@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.compiled import njit
 from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.heaps import Heaps
 from halfseen.rows.nonzeros import Nonzeros
 from halfseen.rows.sequences import Numbers, part_of
 
@@ -200,6 +201,23 @@ class Block:
     def feature_sums(self) -> FeatureSums:
         """Counts, sums and ranges of the observed entries of each feature."""
         return FeatureSums.of_table(np.where(self.observed, self.values, np.nan), self.weights)
+
+    def heaps(self) -> Heaps | None:
+        """The observed cells, alike ones together, if most of them are; each row counts once."""
+        return None
+
+    def masks(self) -> NDArray[np.uint8]:
+        """What is observed of each row, a bit a feature; (n, ⌈d / 8⌉)."""
+        return np.packbits(self.observed, axis=1)
+
+    def along_presence(self, origin: Array) -> tuple[Array, Array, Array]:
+        """Counts, sums and squares of feature i over the rows that hold feature j; (d, d) each.
+
+        Values are measured from ``origin`` (d,).
+        """
+        values, mask = self.about(origin), self.observed.astype(float)
+        weighed = self.weighed(mask)
+        return mask.T @ weighed, values.T @ weighed, (values**2).T @ weighed
 
     def nonzeros(self) -> Nonzeros:
         """The counts above zero."""

@@ -25,10 +25,10 @@ class PatternSums:
     @classmethod
     def of(cls, block: Block) -> Self:
         """The patterns of one block of rows, each of which counts once."""
-        n_rows, n_features = block.observed.shape
-        codes = np.packbits(block.observed, axis=1)
+        n_rows = len(block)
         rows = block.start + np.arange(n_rows)
-        return cls(n_features, codes, np.ones(n_rows, np.int64), rows, 0).merged()
+        ones = np.ones(n_rows, np.int64)
+        return cls(block.n_features, block.masks(), ones, rows, 0).merged()
 
     def __add__(self, other: Self) -> Self:
         both = type(self)(
@@ -55,5 +55,20 @@ class PatternSums:
     @property
     def masks(self) -> Mask:
         """Which features are there in each pattern; (u, d)."""
-        bits = np.unpackbits(self.codes, axis=1, count=self.n_features)
+        return self.first_masks(len(self.codes))
+
+    def first_masks(self, most: int) -> Mask:
+        """The same of the first patterns, at most so many."""
+        bits = np.unpackbits(self.codes[:most], axis=1, count=self.n_features)
         return bits.astype(bool)
+
+    @property
+    def filled(self) -> Mask:
+        """Whether patterns hold any feature; (u,)."""
+        return np.asarray(self.codes.any(axis=1))
+
+    @property
+    def whole(self) -> Mask:
+        """Whether patterns hold all features; (u,)."""
+        everything = np.packbits(np.ones(self.n_features, bool))
+        return np.asarray((self.codes == everything).all(axis=1))

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.heaps import Heaps
 from halfseen.rows.rows import Block
 
 
@@ -35,6 +36,10 @@ class ValueSums:
     @classmethod
     def of(cls, block: Block, logged: Mask | None = None) -> Self:
         """The sums of one block of rows, each of which counts once."""
+        heaps = block.heaps()
+        if heaps is not None:
+            none = np.zeros(block.n_features, bool)
+            return cls._of_heaps(len(block), heaps, none if logged is None else logged)
         values, observed = block.values, block.observed
         smallest = np.where(observed, values, np.inf).min(axis=0, initial=np.inf)
         without = np.zeros(observed.shape, bool)
@@ -49,6 +54,23 @@ class ValueSums:
             about = np.where(observed, values - mean, 0.0)
             square, cube = (about**2).sum(axis=0), (about**3).sum(axis=0)
         return cls(len(values), count, mean, square, cube, without.sum(axis=0), smallest)
+
+    @classmethod
+    def _of_heaps(cls, n_rows: int, heaps: Heaps, logged: Mask) -> Self:
+        """The same of cells in heaps."""
+        d = len(logged)
+        smallest = heaps.lowest(heaps.value, d)
+        log = logged[heaps.feature]
+        without = log & (heaps.value <= 0)
+        n_without = heaps.summed(without.astype(float), d)
+        left, log = heaps.where(~without), log[~without]
+        values = np.where(log, np.log(np.where(log, left.value, 1.0)), left.value)
+        count = left.summed(np.ones(len(values)), d)
+        with np.errstate(invalid="ignore", over="ignore"):  # infinities, which are refused later
+            mean = left.summed(values, d) / np.maximum(count, 1.0)
+            about = values - mean[left.feature]
+            square, cube = left.summed(about**2, d), left.summed(about**3, d)
+        return cls(n_rows, count, mean, square, cube, n_without, smallest)
 
     def __add__(self, other: Self) -> Self:
         a, b = self.count, other.count

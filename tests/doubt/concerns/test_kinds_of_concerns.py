@@ -52,7 +52,7 @@ def test_a_cause_raises_its_concern(kind, world):
 # What a cause may raise beside its own kind: one cause can have several signs.
 ALSO = {
     "one_too_many": {"overlapping_components", "small_component"},
-    "one_topic_too_many": {"overlapping_components"},
+    "one_topic_too_many": {"overlapping_components", "correlated_components"},
     "one_too_few": {"not_spherical", "dependent_within", "heavy_tails"},
     "overlapping": {"noise_only_feature", "too_many_components"},
     "uneven_noise": {"too_few_components"},

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from halfseen.doubt.concerns import fit, gaps, information, spectrum
+from halfseen.doubt.concerns import fit, gaps, information, loadings, spectrum
 from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
 from halfseen.doubt.concerns.facts import facts_of
@@ -19,6 +19,7 @@ SHARED: tuple[Check, ...] = (
     fit.not_converged,
     fit.small_components,
     fit.too_sure_of_values,
+    loadings.go_along,
 )
 """The checks of every model; each may have more of its own."""
 

@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from halfseen.doubt.hidden_values import HiddenValues, hide_and_fill
+from halfseen.doubt.hidden_values import HiddenValues, hide_and_fill, hide_and_fill_sparse
+from halfseen.doubt.loadings_together import LoadingsTogether, loadings_together
 from halfseen.doubt.number_of_components import telling_features
 from halfseen.method.fit import Fitted
 from halfseen.moments.bin_sums import BinSums
@@ -19,12 +20,16 @@ from halfseen.rows.bins import Bins
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Rows
-from halfseen.rows.sampled import Sample, sampled
+from halfseen.rows.sampled import Sample, holding_at_most, sampled
 
 MOST_FEATURES = 128
 """Checks of pairs of features look at no more, those that say most."""
 MOST_CELLS = 20_000_000
 """Of rows that are looked at one by one, so that they fit into memory."""
+MOST_DRAWN = 1000
+"""Rows that are drawn from a model, to be looked at as those of the table are."""
+MOST_STORED = 20_000
+"""Counts of rows that a model fills in, which takes it a while where it is of topics."""
 HIDE = 0.1
 """Of the known values, to see whether the model would fill them in again."""
 
@@ -97,13 +102,20 @@ class Case:
     @cached_property
     def sample(self) -> Sample:
         """Rows drawn by lot, if there are many: what takes long for each row looks at these."""
-        wide_ones = MOST_CELLS // max(len(self.rows.names), 1)
-        return sampled(self.rows, max(min(self.portrait.most_rows, wide_ones), 1))
+        most = self.portrait.most_rows
+        if not self.rows.sparse:
+            most = min(most, MOST_CELLS // max(len(self.rows.names), 1))
+        return sampled(self.rows, max(most, 1))
 
     @cached_property
     def hidden_values(self) -> HiddenValues | None:
         """Known values of those rows, hidden from the model; None if there are too few."""
         try:
+            if self.rows.sparse:
+                few = holding_at_most(self.sample.rows, MOST_STORED)
+                return hide_and_fill_sparse(
+                    self.fitted, few, self.features, fraction=HIDE, random_state=0
+                )
             return hide_and_fill(
                 self.fitted,
                 self.sample.table,
@@ -113,6 +125,13 @@ class Case:
             )
         except DataError:
             return None
+
+    @cached_property
+    def loadings_together(self) -> LoadingsTogether | None:
+        """How amounts behind some rows go along, beside the model's; None if there are none."""
+        if self.fitted.model.about.labels or self.fitted.n_components < 2:
+            return None
+        return loadings_together(self.fitted, sampled(self.sample.rows, MOST_DRAWN).rows)
 
     @property
     def unseen_pairs(self) -> bool:

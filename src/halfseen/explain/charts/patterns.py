@@ -66,7 +66,7 @@ def patterns_chart(found: Missingness) -> Figure:
         "rows."
     )
     if others:
-        n_others = len(found.patterns) - len(shown)
+        n_others = found.n_patterns - len(shown)
         caption += f" {n_others:,} rarer patterns, in {others:,} rows, are not drawn."
     title = "Which columns are missing together"
     drawing = picture(title, top + len(features) * LINE, parts)

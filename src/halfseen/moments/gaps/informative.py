@@ -36,14 +36,7 @@ class GapValueSums:
     @classmethod
     def about(cls, origin: Array) -> Callable[[Block], "GapValueSums"]:
         """The function that sums a block about ``origin`` (d,)."""
-
-        def summarise(block: Block) -> GapValueSums:
-            values = block.about(origin)
-            mask = block.observed.astype(float)
-            weighed = block.weighed(mask)
-            return cls(mask.T @ weighed, values.T @ weighed, (values**2).T @ weighed)
-
-        return summarise
+        return lambda block: cls(*block.along_presence(origin))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.block import Block, Entries, made_once
@@ -15,6 +16,7 @@ from halfseen.rows.engines.sparse import kernels
 from halfseen.rows.engines.sparse.compressed import Compressed
 from halfseen.rows.engines.sparse.entries import SparseEntries
 from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.heaps import Heaps
 from halfseen.rows.nonzeros import Nonzeros
 from halfseen.rows.rows import S, T
 
@@ -128,6 +130,55 @@ class SparseBlock(Block):
             two_valued=two_valued,
         )
 
+    def heaps(self) -> Heaps:
+        """What is stored, and of each feature the zeros that are not."""
+        d, (_, features, values) = self.n_features, self.stored
+        n_observed = self.presence().back(np.ones((len(self), 1)))[:, 0]
+        n_zeros = np.rint(n_observed) - np.bincount(features, minlength=d)
+        zero = np.flatnonzero(n_zeros > 0)
+        return Heaps(
+            np.concatenate([features, zero]).astype(np.intp),
+            np.concatenate([values, np.zeros(len(zero))]).astype(float),
+            np.concatenate([np.ones(len(values)), n_zeros[zero]]),
+        )
+
+    def masks(self) -> NDArray[np.uint8]:
+        """What is observed of each row, a bit a feature; (n, ⌈d / 8⌉)."""
+        kinds, which = np.unique(self.row_observed, axis=0, return_inverse=True)
+        codes = np.packbits(kinds[:, self.column_block], axis=1)[which.reshape(-1)]
+        bit = (128 >> self.gaps.features % 8).astype(np.uint8)
+        np.bitwise_and.at(codes, (self.gaps.row_numbers, self.gaps.features // 8), ~bit)
+        return codes
+
+    def along_presence(self, origin: Array) -> tuple[Array, Array, Array]:
+        """Counts, sums and squares of feature i over the rows that hold feature j; (d, d) each.
+
+        A row holds what it has blocks for, less its gaps: all products are of what is stored.
+        """
+        shape, block = (len(self), self.n_features), self.column_block
+        has = self.row_observed.astype(float)
+        counts = self.weighed(np.ones(len(self)))
+        gaps = csr_array((self.gaps.values, *self.gaps[1::-1]), shape=shape)
+        weighed = csr_array(gaps.multiply(counts[:, None]))
+
+        def over_holders(values: Array) -> Array:
+            """Sums of values (stored,) of each feature over the rows that hold each other one."""
+            each = values * counts[self.stored.row_numbers]
+            own = csr_array((each, self.stored.features, self.stored.starts), shape=shape)
+            return np.asarray((own.T @ has)[:, block] - (own.T @ gaps).toarray())
+
+        lacking = np.asarray(weighed.T @ has)[:, block]
+        both = (has.T @ (has * counts[:, None]))[np.ix_(block, block)]
+        count: Array = both - lacking - lacking.T + (weighed.T @ gaps).toarray()
+        total = over_holders(self.stored.values.astype(float))
+        square = over_holders(self.stored.values.astype(float) ** 2)
+        level = origin[:, None]
+        return (
+            count,
+            total - level * count,
+            square - 2 * level * total + level**2 * count,
+        )
+
     @property
     def _n_blocks(self) -> int:
         return int(self.row_observed.shape[1])
@@ -205,6 +256,7 @@ class SparseRows:
 
     sparse: ClassVar[bool] = True
     sequenced: ClassVar[bool] = False
+    sequences: ClassVar[None] = None
     stored: Compressed
     gaps: Compressed
     column_block: NDArray[np.intp]  # (d,)
