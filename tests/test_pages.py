@@ -87,6 +87,20 @@ def visits():
     return frame.assign(temperature=np.where(rng.random(400) < 0.3, np.nan, temperature))
 
 
+def reviews():
+    """Texts of two topics."""
+    rng = np.random.default_rng(0)
+    lists = ["soup", "bread", "waiter", "menu"], ["wheel", "brake", "petrol", "gear"]
+    amounts = rng.poisson(rng.gamma(0.7, 6.0, (300, 2)))
+    texts = [
+        " ".join(
+            word for words, n in zip(lists, both, strict=True) for word in rng.choice(words, n)
+        )
+        for both in amounts
+    ]
+    return pd.DataFrame({"id": range(300), "review": texts})
+
+
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
     """A folder with the tables that pages speak of."""
@@ -96,6 +110,7 @@ def desk(tmp_path, monkeypatch):
     (tmp_path / "patients.csv").write_text("".join(lines), encoding="utf-8")
     survey().to_csv(tmp_path / "survey.csv", index=False)
     visits().to_csv(tmp_path / "visits.csv", index=False)
+    reviews().to_csv(tmp_path / "reviews.csv", index=False)
     monkeypatch.chdir(tmp_path)
     yield
     plt.close("all")

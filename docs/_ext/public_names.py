@@ -22,6 +22,7 @@ PLACES = {
     "pool": "Gaps filled",
     "Files": "Data",
     "ObservedBlocks": "Data",
+    "Text": "Data",
     "Stream": "Data",
 }
 MODULES = {

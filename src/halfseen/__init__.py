@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from halfseen.tables.files import Files
     from halfseen.tables.observed_blocks import ObservedBlocks
+    from halfseen.tables.text import Text
 
 __version__ = "0.1.0"
 
@@ -43,6 +44,7 @@ _HOMES = {
     "ObservedBlocks": "tables.observed_blocks",
     "Pooled": "imputer.pool",
     "Stream": "estimators.stream",
+    "Text": "tables.text",
     "UnseenCategoryWarning": "rows.errors",
     "WeakMomentsWarning": "rows.errors",
     "WeightsComparison": "public.compare_weights",
@@ -68,6 +70,7 @@ __all__ = [
     "ObservedBlocks",
     "Pooled",
     "Stream",
+    "Text",
     "UnseenCategoryWarning",
     "WeakMomentsWarning",
     "WeightsComparison",

@@ -54,3 +54,10 @@ class Scale(StrEnum):
     robust = "robust"
     standard = "standard"
     none = "none"
+
+
+class StopWords(StrEnum):
+    """What is left out of text."""
+
+    english = "english"
+    none = "none"

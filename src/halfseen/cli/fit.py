@@ -29,6 +29,7 @@ from halfseen.cli.options import (
     Header,
     Json,
     Log,
+    MinRows,
     MissingValues,
     Number,
     Order,
@@ -38,7 +39,9 @@ from halfseen.cli.options import (
     Skip,
     Standardise,
     Step,
+    StopWords,
     Table,
+    TextColumn,
     Vocabulary,
     check_writable,
     listed,
@@ -52,6 +55,7 @@ from halfseen.cli.voice import Voice
 from halfseen.doubt.concerns import concerns_of
 from halfseen.models import MODELS
 from halfseen.tables.declared_kinds import takes_kinds
+from halfseen.tables.text import Text
 
 
 def fit(
@@ -74,6 +78,9 @@ def fit(
     skip: Skip = None,
     table: Table = None,
     vocabulary: Vocabulary = None,
+    text: TextColumn = None,
+    stop_words: StopWords = scales.StopWords.english,
+    min_rows: MinRows = 0,
     method: Annotated[
         Method,
         typer.Option(
@@ -155,6 +162,7 @@ def fit(
       halfseen fit survey.csv -k 3 --kind 'tumour stage=ordinal' --out survey.halfseen
       halfseen fit visits.csv --sequence patient --order day --out visits.halfseen
       halfseen fit ap.mtx --vocabulary ap_terms.txt --model gamma-poisson -k 20 --out ap.halfseen
+      halfseen fit reviews.csv --text review --out reviews.halfseen
       halfseen fit folder-of-parquet -k 4 --workers 8 --out big.halfseen
     """
     files = asked_files(
@@ -164,6 +172,7 @@ def fit(
         skip=skip,
         table=table,
         vocabulary=vocabulary,
+        text=None if text is None else Text(text, stop_words.value, min_rows),
     )
     check_writable(out, force, *written(files))
     voice = Voice(as_json)

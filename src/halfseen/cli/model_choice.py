@@ -5,9 +5,11 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import get_tags
 
 from halfseen.cli.reading.command_table import Opened
 from halfseen.models import MODELS
+from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
 from halfseen.tables.declared_kinds import takes_kinds
 
@@ -30,6 +32,14 @@ def chosen(table: Opened, options: Mapping[str, str]) -> Choice:
 
     ``table`` is one whose words were read as codes.
     """
+    if table.sparse and not options and _counts(table.seen.features):
+        takers = [name for name, kind in MODELS.items() if kind.about.counts and _sparse(kind)]
+        if takers:
+            gives = MODELS[takers[0]].about.gives
+            return Choice(
+                takers[0],
+                f"All that is stored counts things, so --model {takers[0]} was taken ({gives}).",
+            )
     able = [name for name, kind in MODELS.items() if _has(kind, options)] or list(MODELS)
     words = table.seen.table.worded if table.worded else []
     takers = [name for name in able if takes_kinds(MODELS[name])]
@@ -51,6 +61,14 @@ def codes_told(table: Opened) -> str:
         f" {few} of {len(sums.count)} have few different values: if those are answers or codes, "
         f"use --model {takers[0]}."
     )
+
+
+def _counts(sums: FeatureSums) -> bool:
+    return bool(sums.whole.all() and (sums.minimum >= 0).all())
+
+
+def _sparse(kind: Any) -> bool:
+    return bool(get_tags(kind()).input_tags.sparse)
 
 
 def _has(kind: Any, parameters: Collection[str]) -> bool:

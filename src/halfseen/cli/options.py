@@ -72,6 +72,27 @@ Vocabulary = Annotated[
         readable=True,
     ),
 ]
+TextColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--text",
+        metavar="COLUMN",
+        help="Count the words of this column of text, for models of topics: words of two letters "
+        "or more, in small letters, in at least --min-rows rows and in half of them at most. The "
+        "model keeps how.",
+    ),
+]
+StopWords = Annotated[
+    scales.StopWords,
+    typer.Option(help="Common words that --text leaves out: English ones, or none."),
+]
+MinRows = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Rows that a word of --text is in at least; 0 is 5, and 2 below 500 rows.",
+    ),
+]
 Log = Annotated[
     list[str] | None,
     typer.Option(metavar="NAMES", help="Put these columns on a log scale; '*' for all."),

@@ -91,7 +91,8 @@ def predict(
         table_file(out, force=force, for_spreadsheets=for_spreadsheets) as write,
     ):
         for chunk in over_rows(voice, f"Finding {view.nouns}", given):
-            hidden, unusual = learned.hidden(chunk.asked), learned.unusual(chunk.asked)
+            hidden = learned.hidden(chunk.asked, **chunk.options)
+            unusual = learned.unusual(chunk.asked, **chunk.options)
             write(beside.take(chunk.n_rows) | view.predicted(hidden) | {UNUSUAL: unusual})
             found, n_unusual = found + view.tallied(hidden), n_unusual + np.sum(unusual > HALF)
     voice.note(view.summed_up(found))

@@ -40,7 +40,7 @@ from halfseen.store.not_over_input import check_not_input
 from halfseen.tables.arrays_and_frames import feature_names
 from halfseen.tables.coding import decoded, unused_names
 from halfseen.tables.door import open_rows
-from halfseen.tables.files import paths_of
+from halfseen.tables.files import Files, paths_of
 from halfseen.tables.observed_blocks import ObservedBlocks
 
 
@@ -125,6 +125,8 @@ class Estimator(BaseEstimator):
         How the fit went, and what to be careful about.
     preprocessing_ : Preprocessing or None
         What the command line did to the columns before the fit; None if nothing.
+    text_ : Text or None
+        How a column of text of the file was counted by words; None if there was none.
     columns_by_name_ : bool
         Whether data frames may have their columns in any order: true of models from files.
     n_features_in_ : int
@@ -230,6 +232,7 @@ class Estimator(BaseEstimator):
         settings, _ = self.checked()
         self.__dict__.pop("stream_", None)  # a fit starts anew
         rows, stages = open_rows(self, X, sample_weight, observed, vocabulary=vocabulary)
+        self.text_ = X.text if isinstance(X, Files) else None
         model = self._learned_from(self._model())  # which may rest on what the columns are
         seen = look_through(settings, model, rows, stages, unused_names(self))
         return self._keep(self._fit(settings, model, rows, seen, stages))
@@ -280,6 +283,7 @@ class Estimator(BaseEstimator):
         self.n_components_ = fit.n_components
         self.diagnostics_ = fit.diagnostics
         self.preprocessing_ = None
+        self.text_ = getattr(self, "text_", None)
         self.columns_by_name_ = False  # as scikit-learn wants it; models from files do
         self.n_iter_ = 0 if climb is None else climb.n_iterations
         self.converged_ = climb is None or climb.converged

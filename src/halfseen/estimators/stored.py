@@ -16,9 +16,11 @@ from halfseen.store import model_file
 from halfseen.store.kind import Forms, Kind, Later
 from halfseen.tables.coding import Coding
 from halfseen.tables.preprocessing import Preprocessing
+from halfseen.tables.text import Text
 
 RECORDS: dict[str, type] = {
-    kind.__name__: kind for kind in (Choice, Coding, Diagnostics, HeldOut, Preprocessing, RankTest)
+    kind.__name__: kind
+    for kind in (Choice, Coding, Diagnostics, HeldOut, Preprocessing, RankTest, Text)
 }
 """Types of values with named fields. Fields added to them later need no change here."""
 
@@ -33,6 +35,7 @@ SHARED: Forms = {
     "n_components_": ("int",),
     "diagnostics_": ("Diagnostics",),
     "preprocessing_": ("Preprocessing", "NoneType"),
+    "text_": ("Text", "NoneType"),
     "n_iter_": ("int",),
     "converged_": ("bool",),
     "lower_bound_": ("float", "NoneType"),
@@ -46,6 +49,7 @@ LATER: Later = {
     "value_ranges_": lambda learned: _anything(len(learned["kept_features_"])),
     "value_steps_": lambda learned: np.zeros(len(learned["kept_features_"])),
     "preprocessing_": lambda learned: None,
+    "text_": lambda learned: None,
     "converged_": lambda learned: True,
     "lower_bound_": lambda learned: None,
 }

@@ -57,6 +57,7 @@ from halfseen.tables.row_weights import read_row_weights
 from halfseen.tables.sequenced import Sequenced, arranged, bare, keys_of
 from halfseen.tables.sparse_file import SparseSource, is_sparse_file, open_sparse_file
 from halfseen.tables.sparse_matrix import read_sparse
+from halfseen.tables.text_source import open_text
 from halfseen.tables.unseen import warn_of_unseen
 from halfseen.tables.vocabulary import checked
 
@@ -87,6 +88,8 @@ def open_rows(
             check_no_blocks(observed)
         X, source = _opened(estimator, X, coding)
         words = source.names if source.named else None
+        if isinstance(source, SparseSource) and observed is None:
+            observed = source.observed
     if get_tags(estimator).input_tags.sparse and issparse(X):
         return _sparse(estimator, X, sample_weight, observed, words)
     if is_dask(X):
@@ -171,6 +174,8 @@ def open_source(
 
     With ``kinds``, or a ``coding``, words are read as codes.
     """
+    if files.text is not None:
+        return open_text(files)
     if is_sparse_file(files.single):
         return open_sparse_file(files)
     if files.vocabulary:
@@ -206,6 +211,11 @@ def _opened(
         warn_of_unseen(coding, source.n_unseen())
     takes_sparse = get_tags(estimator).input_tags.sparse and not _changes(files.preprocessing)
     whole = isinstance(source, SparseSource) and takes_sparse
+    if files.text is not None and not whole:
+        raise ValueError(
+            f"Words of '{files.text.column}' are counted for models that take sparse counts, and "
+            f"{type(estimator).__name__} is none. Use one of topics, or leave text out."
+        )
     return (source.matrix if isinstance(source, SparseSource) and whole else files), source
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from halfseen.rows.engines.batch_size import MEMORY
 from halfseen.tables.preprocessing import Preprocessing
+from halfseen.tables.text import Text
 
 STANDARD_INPUT = "-"
 
@@ -38,6 +39,9 @@ class Files:
         words. None looks beside the matrix, by names such as ``ap_terms.txt``, ``ap.vocab`` or
         ``vocabulary.txt`` beside ``ap.mtx``, or for an array ``vocab`` in an ``.npz``, and takes
         what has as many words as there are columns; ``()`` leaves columns to their numbers.
+    text : Text or None, default=None
+        The column of text whose words are counted, and how: ``Text("review")``. Nothing else of
+        the file is read then. For models that take sparse counts.
     show_text : bool, default=False
         Whether what is said of columns may quote cells of text, which may be names of people.
     memory : float, default=256
@@ -88,6 +92,7 @@ class Files:
     drop: Sequence[str | int] = ()
     show_text: bool = False
     vocabulary: str | Path | Sequence[str] | None = None
+    text: Text | None = None
     encoding: str | None = None
     header: bool | None = None
     skip: int | None = None

@@ -49,6 +49,13 @@ def open_files(
         ) from missing
 
 
+def as_they_are(given: Files) -> FileSource:
+    """The files with no column read as numbers, for whoever asks for cells as they are."""
+    paths, format = located(given)
+    files = tuple(OneFile(path, stamp_of(path), format.header(path)) for path in paths)
+    return FileSource(files, format, (), True, (), Gaps(tuple(given.missing_values)))
+
+
 def names_in(given: Files) -> tuple[str, ...]:
     """All columns of a file, or of the first of several."""
     paths, format = located(given)

@@ -13,14 +13,17 @@ import numpy as np
 from scipy.io import mminfo, mmread
 from scipy.sparse import csr_array, issparse, load_npz
 
+from halfseen.rows.arrays import Mask
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
 from halfseen.tables.cells.gap_words import Gaps
+from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
 from halfseen.tables.formats.numpy_file import is_sparse
 from halfseen.tables.kinds import Column
+from halfseen.tables.observed_blocks import ObservedBlocks
 from halfseen.tables.sparse_structure import canonical, sound
 from halfseen.tables.vocabulary import vocabulary_of
 from halfseen.tables.width import check_size
@@ -79,6 +82,15 @@ class SparseSource:
     names: tuple[str, ...]  # words of a vocabulary, or numbers
     named: bool = False
     notes: tuple[str, ...] = ()
+    known: Mask | None = None  # (n,)  rows that are not missing as a whole; None if none is
+    beside: FileSource | None = None  # the file that counts are of, if it has other columns
+
+    @property
+    def observed(self) -> ObservedBlocks | None:
+        """Which rows there are, if some are missing."""
+        if self.known is None:
+            return None
+        return ObservedBlocks(np.zeros(len(self.names), int), self.known[:, None])
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -87,8 +99,9 @@ class SparseSource:
 
     def rows(self) -> SparseRows:
         """The rows with nothing written out, for whoever can do with what is stored."""
-        matrix = canonical(self.matrix)
-        return SparseRows.of(matrix, self.names)
+        observed = self.observed
+        blocks = () if observed is None else observed.arrays(*self.matrix.shape)
+        return SparseRows.of(canonical(self.matrix), self.names, *blocks)
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -10,6 +10,12 @@ CHUNK = 20_000
 """Rows that a model is given at a time, and between two steps of a progress bar."""
 
 
+def with_columns(source: FileSource | SparseSource) -> FileSource | SparseSource:
+    """The source itself, or the file whose text was counted: what has other columns."""
+    beside = source.beside if isinstance(source, SparseSource) else None
+    return source if beside is None else beside
+
+
 class Beside:
     """Some columns as they are in the file, as many rows at a time as are asked for."""
 
@@ -17,6 +23,7 @@ class Beside:
         self.names = list(names)
         self._batches: Iterator[Any] = iter(())
         self._waiting: Any = None
+        source = with_columns(source)
         if names and isinstance(source, FileSource):
             self._batches = source.batches(self.names, CHUNK)
 

@@ -22,6 +22,7 @@ from halfseen.tables.coding import Coding
 from halfseen.tables.door import open_source, rows_of
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
+from halfseen.tables.observed_blocks import ObservedBlocks
 from halfseen.tables.preprocessing import Preprocessing
 from halfseen.tables.sequenced import Sequenced, keys_of
 from halfseen.tables.sparse_file import SparseSource, is_sparse_file
@@ -39,6 +40,12 @@ class Chunk(NamedTuple):
     n_rows: int
     words: Mapping[str, Any] = {}  # columns that hold no numbers, as they are in the file
     sequenced: Sequenced | None = None  # the same with what says how rows follow each other
+    observed: ObservedBlocks | None = None  # which rows of sparse values are not missing
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What they are given beside it."""
+        return {} if self.observed is None else {"observed": self.observed}
 
     @property
     def asked(self) -> Any:
@@ -89,8 +96,10 @@ class Fitting:
         if isinstance(self.source, SparseSource) and sparse and not dense:
             matrix = self.source.matrix
             for start in range(0, max(matrix.shape[0], 1), CHUNK):
-                part = matrix[start : start + CHUNK]
-                yield Chunk(part, self._named(part), part.shape[0])
+                part, known = matrix[start : start + CHUNK], self.source.known
+                some = None if known is None else known[start : start + CHUNK]
+                observed = replace(self.source, matrix=part, known=some).observed
+                yield Chunk(part, self._named(part), part.shape[0], observed=observed)
             return
         beside = Beside(self.source, self.worded)
         for values in self._tables():
@@ -177,6 +186,10 @@ def fitting(model: Any, data: Files) -> Fitting:
     kept = () if done is None else done.missing_values
     files = replace(data, missing_values=(*kept, *data.gap_codes))
     names = own_names(model)
+    text = getattr(model, "text_", None)
+    if text is not None and not is_sparse_file(data.single):
+        files = replace(files, text=text, columns=names)
+        return Fitting(model, files, open_source(files))
     if names is None and is_sparse_file(data.single) and data.vocabulary is None:
         files = replace(files, vocabulary=())
     if names is not None and not _numbered(files):

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.cli.reading.beside import CHUNK
+from halfseen.cli.reading.beside import CHUNK, with_columns
 from halfseen.cli.reading.fitting import Fitting
 from halfseen.cli.reading.known_names import check_known, check_named
 from halfseen.tables.file_source import FileSource
@@ -16,7 +16,7 @@ def kept_names(fitting: Fitting, keep: Sequence[str], model_columns: Sequence[st
     """Columns of the file that are written beside the result."""
     if not keep:
         return []
-    source = fitting.source
+    source = with_columns(fitting.source)
     check_named(source.named and isinstance(source, FileSource), fitting.file, "--keep")
     known, everything = source.all_names, list(keep) == ["*"]
     check_known([] if everything else keep, known, fitting.file, "--keep")
@@ -29,6 +29,7 @@ def labels(
     """The values of a column of the file, one a row; None if no column is named."""
     if column is None:
         return None
+    source = with_columns(source)
     if not isinstance(source, FileSource):
         raise ValueError(f"{file} holds counts only, and no labels. Leave {option} out.")
     check_named(source.named, file, option)
