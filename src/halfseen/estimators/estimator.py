@@ -573,8 +573,8 @@ class Estimator(BaseEstimator):
         other, such as those of one patient; ``notes`` are sentences for the summary. An ``outcome``
         (n,), or several by name, which the model was not learned from, is shown by component: means
         of numbers, shares of categories, rows counting for each by how likely they are of it.
-        Topics are shown by features that are likely and telling: ``relevance`` is 1 to go by shares alone, and
-        0 to go by how much more there is than elsewhere.
+        Topics are shown by features that are likely and telling: ``relevance`` is 1 to go by shares
+        alone, and 0 to go by how much more there is than elsewhere.
         """
         from halfseen.explain.outcomes import outcomes_of
         from halfseen.explain.page import write_report  # which needs the extra "report"
