@@ -41,7 +41,6 @@ def model(wide):
 
 VERBS = """
 import sys, resource, warnings
-from scipy.io import mmread
 from halfseen import GammaPoisson
 from halfseen.cli.describe import describe
 
@@ -51,7 +50,7 @@ def most():
 warnings.simplefilter("ignore")
 path, page = sys.argv[1:]
 before = most()
-describe(path)
+describe([path])
 described = most() - before
 GammaPoisson(2).fit(path).report(path, page, include_rows=True)
 print(described, most() - before, sep=";", end="")

@@ -26,7 +26,6 @@ MOST_DRAWN, OF_EACH, FEWEST_DRAWN = 40, 10, 3
 MOST_TOLD = 12
 SMALL = 0.05
 """Topics whose largest share is smaller are of many words, and told by words alone."""
-TINY = np.finfo(float).tiny
 MOST_STORED = 20_000
 """Counts of rows whose loadings are looked at with their errors, which takes milliseconds each."""
 Loadings = Callable[[Block, Any], tuple[Array, Array]]
@@ -188,9 +187,8 @@ class Topics:
         return together_chapter(self, self.words(N_WORDS), case)
 
     def heat_map(self, n_words: int) -> HeatMap:
-        """On paper each topic lists its most relevant features."""
-        words = most_relevant(self.centres + TINY, self.average + TINY, self.relevance, n_words)
-        top = np.array(words).T  # (n_words, k)
+        """On paper each topic lists its most common features."""
+        top = np.argsort(-self.centres, axis=1, kind="stable")[:, :n_words].T  # (n_words, k)
         values = np.take_along_axis(self.centres.T, top, axis=0)
         pairs = zip(top, values, strict=True)
         return HeatMap(
