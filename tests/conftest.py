@@ -15,13 +15,7 @@ from hypothesis import settings
 
 settings.register_profile("halfseen", deadline=None)  # how long anything takes is no test
 settings.load_profile("halfseen")
-LOADED_BY_WORKERS = [
-    "pandas",
-    "pyarrow.parquet",
-    "dask.dataframe",
-    "dask.array",
-    "halfseen.cli.fit",
-]
+collect_ignore = ["loaded_by_workers.py"]  # which looking for examples in it would run
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -35,7 +29,7 @@ def workers_that_have_everything_loaded():
     dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     dask.config.set({"distributed.worker.profile.enabled": False})  # a look a hundredth of a second
     get_mp_context()  # which decides by itself what is loaded, the first time
-    get_context("forkserver").set_forkserver_preload(["distributed", *LOADED_BY_WORKERS])
+    get_context("forkserver").set_forkserver_preload(["tests.loaded_by_workers"])
 
 
 NAMES = ("age", "pulse", "lactate")
