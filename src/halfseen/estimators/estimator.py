@@ -325,9 +325,12 @@ class Estimator(BaseEstimator):
         return self._fitted_with(model, parameters)
 
     def _fitted_with(self, model: Model[Any], parameters: Any) -> Fitted[Any]:
+        settings = Settings.of(self)
+        if settings.refine == "auto" and self.n_iter_ == 0:  # which is what was decided
+            settings = replace(settings, refine=None)
         return Fitted(
             model,
-            Settings.of(self),
+            settings,
             parameters,
             feature_names(self),
             self.kept_features_,

@@ -45,9 +45,10 @@ class GammaPoisson(OfTopics, Estimator):  # type: ignore[misc]
     outliers : {"auto"} or None, default="auto"
         Leave counts and rows that are far beyond what the others allow out of what is learned, if
         there are any, or take every count at its word, as the paper does.
-    refine : {"saem"} or None, default=None
-        Polish by stochastic approximation EM, or stay with what the moments say. Worth its time
-        when rows hold many counts.
+    refine : {"auto", "saem"} or None, default=None
+        Polish by stochastic approximation EM, or stay with what the moments say. ``"auto"``
+        polishes where cells count less than one item on average, as words in documents do: there
+        moments alone make topics of single odd rows. ``diagnostics_.refine_reason`` says why.
     n_sweeps : int, default=1000
         Sweeps of stochastic approximation EM over the rows.
 
@@ -85,7 +86,7 @@ class GammaPoisson(OfTopics, Estimator):  # type: ignore[misc]
 
     about = ABOUT
     Parameters = GammaPoissonParameters
-    refinements: ClassVar[tuple[str, ...]] = ("saem",)
+    refinements: ClassVar[tuple[str, ...]] = ("saem", "auto")
     _otherwise_compare = ", or compare models by likelihood(X).bound"
 
     def __init__(
@@ -127,7 +128,7 @@ class GammaPoisson(OfTopics, Estimator):  # type: ignore[misc]
     def _model(self) -> Loadings[GammaPoissonParameters]:
         return gamma_poisson(
             self.n_sweeps,
-            polished=self.refine is not None,
+            polished=self.refine == "saem" or getattr(self, "n_iter_", 0) > 0,
             outliers=self.outliers is not None,
         )
 
