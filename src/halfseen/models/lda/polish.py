@@ -35,14 +35,18 @@ from halfseen.structures.loadings import row_random, special
 from halfseen.structures.loadings.posterior import factorised_posterior
 from halfseen.structures.loadings.splits import draw_split, shared_out
 
-N_EXPECTED = 40
+N_EXPECTED = 100
 """Sweeps of expectations before those of draws, in text: elsewhere moments are a better start."""
+FEWER = 10
+"""In text so many times fewer sweeps of draws follow: of more, held-out words are less likely."""
 DRAWING = 16
 """Elementary steps of a count, for each topic."""
 UNKNOWN = -1.0
 """The total of a row of which it is not known."""
 N_BEGINNING = 50
 """Steps, at most, to the loadings that sweeps begin with: others would lead topics astray."""
+LEFT = 0.05
+"""Of a feature's share in a topic, at least, without one item."""
 LEAST_ALPHA, MOST_ALPHA = 1e-4, 1e4
 
 
@@ -124,7 +128,7 @@ class Sweeps:
         return begin
 
     def sweep(
-        self, parameters: LdaParameters, number: int, *, drawn: bool
+        self, parameters: LdaParameters, number: int, *, drawn: bool, own: Array | None = None
     ) -> Callable[[Block, Array], tuple[ShareSums, Array]]:
         """The function that moves a block's loadings once, and sums what they say.
 
@@ -134,6 +138,7 @@ class Sweeps:
         seed = np.random.SeedSequence([self.seed, number]).generate_state(1, np.uint64)[0]
         topics, totals = np.ascontiguousarray(parameters.topics.T), self.totals  # (d, k)
         prior = np.ascontiguousarray(parameters.shapes)
+        single = np.zeros(len(prior)) if own is None else own
 
         def step(block: Block, loadings: Array) -> tuple[ShareSums, Array]:
             n, k = loadings.shape
@@ -152,6 +157,7 @@ class Sweeps:
                     weights[some],
                     topics,
                     prior,
+                    single,
                     parameters.length_shape,
                     parameters.rate,
                     where[some],
@@ -188,17 +194,19 @@ def polish(
     totals: Array | None = None,
     text: bool = True,
 ) -> Polished:
-    """Improve ``start`` by sweeps of expectations, if rows are ``text``, and ``n_sweeps`` of draws.
+    """Improve ``start`` by ``n_sweeps`` of draws; if rows are ``text``, mostly by expectations.
 
-    Half of these are to get there, half to average: the average gives later sweeps more weight, in
+    Half of the draws are to get there, half to average: the average gives later sweeps more weight, in
     proportion to their number.
     """
     sweeps, parameters = Sweeps(seed, totals), _without_zeros(rows, start)
     carried = rows.carrying(sweeps.begin(parameters))
-    n_expected = N_EXPECTED if text else 0
+    n_expected, own = (N_EXPECTED if text else 0), None
+    n_sweeps = max(n_sweeps // FEWER, 1) if text else n_sweeps
     for number in range(n_expected):
-        sums = carried.accumulate(sweeps.sweep(parameters, number, drawn=False))
+        sums = carried.accumulate(sweeps.sweep(parameters, number, drawn=False, own=own))
         parameters = sums.maximise(parameters, smoothing, concentration)
+        own = 1 / np.maximum(sums.split.sum(axis=0) + smoothing * len(sums.split), 1.0)
     averaged: ShareSums | None = None
     n_burn_in = n_sweeps // 2
     for number in range(n_sweeps):
@@ -224,12 +232,17 @@ def _expected(
     weight: float,
     topics: Array,
     prior: Array,
+    own: Array,
     held: Array,
     split: Array,
     share: Array,
     found: Array,
 ) -> None:  # pragma: no cover - compiled
-    """Share a row's counts out by those ``held`` (k,) so far, each but for one of its own."""
+    """Share a row's counts out by those ``held`` (k,) so far, each but for one of its own.
+
+    That one is neither among the row's items nor among those that topics are made of, of which it
+    is ``own`` (k,).
+    """
     k = len(prior)
     for entry in range(len(counts)):
         feature, count = features[entry], counts[entry]
@@ -239,8 +252,10 @@ def _expected(
             total += share[c]
         second = 1e-300
         for c in range(k):
-            other = prior[c] + max(held[c] - share[c] / total, 0.0)
-            share[c] = topics[feature, c] * other
+            one = share[c] / total
+            other = prior[c] + max(held[c] - one, 0.0)
+            topic = topics[feature, c]
+            share[c] = max(topic - one * own[c], LEFT * topic) * other
             second += share[c]
         for c in range(k):
             part = count * share[c] / second
@@ -297,6 +312,7 @@ def _sweep(
     weights: Array,  # (n,)
     topics: Array,  # (d, k)
     prior: Array,  # (k,)
+    own: Array,  # (k,)  the share of one item in each topic
     length_shape: float,
     length_rate: float,
     where: Array,  # (n, k)  shares of topics in what rows do not have
@@ -338,6 +354,7 @@ def _sweep(
                 weights[row],
                 topics,
                 prior,
+                own,
                 loadings[row],
                 split,
                 share,
