@@ -56,7 +56,7 @@ def said_twice(case: Case) -> Iterator[Concern]:
     found = repeated(gathered(few.select(fitted.kept), with_gaps), fitted.parameters.kinds, told)
     others = np.setdiff1d(np.arange(len(told)), [place for pair in found for place in pair])
     before = float(told[others].sum())
-    if not found or before <= 0:
+    if not found or not before > 0:
         return
     changed, after = _without(case, few, [one.column for one in found], others)
     if changed.agreement >= SAME or after < MORE * before:
