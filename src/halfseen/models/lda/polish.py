@@ -196,8 +196,8 @@ def polish(
 ) -> Polished:
     """Improve ``start`` by ``n_sweeps`` of draws; if rows are ``text``, mostly by expectations.
 
-    Half of the draws are to get there, half to average: the average gives later sweeps more weight, in
-    proportion to their number.
+    Half of the draws are to get there, half to average: the average gives later sweeps more weight,
+    in proportion to their number.
     """
     sweeps, parameters = Sweeps(seed, totals), _without_zeros(rows, start)
     carried = rows.carrying(sweeps.begin(parameters))
