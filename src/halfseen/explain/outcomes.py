@@ -106,8 +106,9 @@ def outcome_chapter(
         return []
     _check_not_learned(case, outcomes)
     sentences = [
-        f"The {view.nouns} were found without {_listed(outcomes)}. That they differ in it does not "
-        "say that they are its cause.",
+        f"The {view.nouns} were found without {_listed(outcomes)}. That they differ in an outcome "
+        "does not say that they are its cause. After 'between' are the ends of 95% confidence "
+        "intervals.",
     ]
     figures = []
     for outcome in outcomes:
@@ -211,7 +212,7 @@ def _told(view: Portrait, outcome: Outcome, found: list[ByComponent]) -> list[st
         return [f"{what}{often and ' so'} in {said(shown[0])}, and {of_all} of all rows; {known}."]
     return [
         f"{what} {most}{often} in {said(shown[0])} and {least}{often} in {said(shown[-1])}; of all "
-        f"rows {of_all}; {known}. Between are the ends of 95% confidence intervals."
+        f"rows {of_all}; {known}."
     ]
 
 
