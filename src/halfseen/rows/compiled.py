@@ -28,6 +28,9 @@ ROOM = 64 << 20
 if it gets none. Of what is loaded from the disk 32 MB are enough, of what is compiled 48."""
 
 
+_njit: Any = numba.njit  # whose stubs lack options that it has
+
+
 def njit(*, cache: bool = True, **options: Any) -> Callable[[F], F]:
     """``numba.njit`` for which a cache is a help and no condition.
 
@@ -38,7 +41,7 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[F], F]:
         if not cache:
             return _without_cache(function, options)
         try:
-            kept: F = numba.njit(cache=True, no_cfunc_wrapper=True, **options)(function)
+            kept: F = _njit(cache=True, no_cfunc_wrapper=True, **options)(function)
         except (RuntimeError, OSError):  # no folder for it can be written to
             return _without_cache(function, options)
         _forgive(kept)
@@ -48,7 +51,7 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[F], F]:
 
 
 def _without_cache(function: F, options: dict[str, Any]) -> F:
-    plain: F = numba.njit(no_cfunc_wrapper=True, **options)(function)
+    plain: F = _njit(no_cfunc_wrapper=True, **options)(function)
     return _prepared(plain)
 
 
