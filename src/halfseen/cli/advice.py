@@ -49,6 +49,7 @@ class Seen(NamedTuple):
     logarithms: ValueSums
     codes: CodeSums
     far: Sequence[FarValues] = ()
+    sparse: bool = False  # whether only what is not zero is stored, as counts of words are
 
 
 def what_methods_use(found: Missingness) -> Iterator[str]:
@@ -83,7 +84,7 @@ def advice(found: Missingness, seen: Seen, kinds: Mapping[str, ColumnKind]) -> I
     yield from _mistyped(names, seen)
     words = any(kind.worded for kind in kinds.values())
     yield from _single(kinds)
-    if not words and _counts(seen.features):
+    if not words and _counts(seen.features, seen.sparse):
         models = " or ".join(name for name, kind in MODELS.items() if kind.about.counts)
         yield Advice(
             "All values are whole numbers of at least 0, as counts are. If they count things, use "
@@ -166,10 +167,10 @@ def _apart(far: FarValues) -> str:
     return f"{often}{number(far.furthest, year)} (others {up_to} {number(far.others, year)})"
 
 
-def _counts(features: FeatureSums) -> bool:
+def _counts(features: FeatureSums, sparse: bool) -> bool:
     """Whether all columns may count things: amounts and ratings are rarely 0, years never."""
     counts = features.whole & (features.minimum >= 0)
-    if not counts.all() or features.two_valued.any():
+    if not counts.all() or (features.two_valued.any() and not sparse):
         return False
     years = (features.minimum >= YEARS[0]) & (features.maximum <= YEARS[1])
     return bool(np.mean(features.minimum == 0) >= WITH_ZEROS and not years.any())

@@ -43,12 +43,13 @@ from halfseen.doubt.missingness import Missingness, missingness
 from halfseen.explain.missing import what_is_missing
 from halfseen.explain.words import percent
 from halfseen.moments.far_values import far_values
-from halfseen.rows.arrays import Mask
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.naming import quoted
 from halfseen.rows.value_sums import ValueSums
 from halfseen.tables.files import Files
 
 MOST_COLUMNS = 60
+MOST_COUNTED = 20
 MOST_PATTERNS = 8
 MOST_LABELS = 30
 
@@ -124,7 +125,10 @@ def describe(
         *seen.table.notes,
     )
     voice.say("")
-    _show_columns(voice, found, kinds)
+    if seen.table.sparse and (found.observed == 1).all():
+        _show_counts(voice, found, seen.features.total)
+    else:
+        _show_columns(voice, found, kinds)
     if show_text:
         _show_categories(voice, seen)
     _show_patterns(voice, found)
@@ -170,7 +174,7 @@ def _numbers(seen: Surveyed, numbers: Mask) -> Seen:
     # Counts in sparse tables have long tails; fits tell those that are too far out.
     measured = numbers.any() and not seen.table.sparse
     far = far_values(seen.table.rows().select(numbers), features) if measured else []
-    return Seen(names, features, values, logarithms, codes, far)
+    return Seen(names, features, values, logarithms, codes, far, seen.table.sparse)
 
 
 def _next(
@@ -225,6 +229,16 @@ def _show_columns(voice: Voice, found: Missingness, kinds: Mapping[str, ColumnKi
     voice.table("Columns", head, rows, right=len(head) - 2)
     if len(order) > MOST_COLUMNS:
         voice.say(f"... and {len(order) - MOST_COLUMNS} columns that are known less often.")
+    voice.say("")
+
+
+def _show_counts(voice: Voice, found: Missingness, total: Array) -> None:
+    """Columns of a sparse table without gaps, by what they hold together."""
+    order = np.argsort(-total, kind="stable")
+    rows = [(found.names[i], f"{total[i]:,.6g}") for i in order[:MOST_COUNTED]]
+    voice.table("Columns that hold most", ("column", "sum"), rows)
+    if len(order) > MOST_COUNTED:
+        voice.say(f"... and {len(order) - MOST_COUNTED:,} columns that hold less.")
     voice.say("")
 
 

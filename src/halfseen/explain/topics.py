@@ -24,6 +24,7 @@ from halfseen.rows.sampled import Sample, holding_at_most
 
 MOST_DRAWN, OF_EACH, FEWEST_DRAWN = 40, 10, 3
 MOST_TOLD = 12
+LEAST_WRITTEN = 0.0005
 SMALL = 0.05
 """Topics whose largest share is smaller are of many words, and told by words alone."""
 MOST_STORED = 20_000
@@ -156,8 +157,10 @@ class Topics:
 
         def text(k: int, d: int) -> str:
             share = self.centres[k, d]
-            written = percent(share) if shown.max() >= SMALL else f"{100 * share:.1f}"
-            return "" if self.withheld[k, d] else written
+            if self.withheld[k, d]:
+                return ""
+            small = f"{100 * share:.1f}" if share >= LEAST_WRITTEN else ""
+            return percent(share) if shown.max() >= SMALL else small
 
         def tip(k: int, d: int) -> str:
             if self.withheld[k, d]:
