@@ -10,9 +10,9 @@ so that a machine that is busy otherwise tells the same; give both one thread
 
 Where the best of its starts is higher, other rows of the same truth tell whether it is nearer to
 it: ``nats more, other rows`` is the same difference for as many rows, from the mean of 20,000
-others. What it has and a fit here has not are classes of a few rows with categories of probability
-zero and narrow spreads, against which every class here has seen a row of the table at large; the
-size of the ``smallest class`` of both, in rows, shows them.
+others. What it has and a fit here has not are classes of a few rows with narrow spreads, whose
+prior here is worth one row of the whole table, and categories of probability zero; the size of the
+``smallest class`` of both, in rows, shows them.
 """
 
 import argparse
