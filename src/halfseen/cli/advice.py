@@ -148,7 +148,9 @@ def _codes(names: tuple[str, ...], codes: CodeSums) -> Iterator[Advice]:
 
 def _mistyped(names: tuple[str, ...], seen: Seen) -> Iterator[Advice]:
     coded = {feature for code in seen.codes.far() for feature in code.n_rows}
-    far = [one for one in seen.far if one.feature not in coded]
+    whole = seen.features.whole
+    # Where all others are 0, rare events are counted.
+    far = [f for f in seen.far if f.feature not in coded and (f.others or not whole[f.feature])]
     if not far:
         return
     listed = ", ".join(f"'{names[one.feature]}' {_apart(one)}" for one in far)

@@ -36,6 +36,8 @@ from halfseen.cli.reading.imputed_table import Asked, learned_from
 from halfseen.cli.reading.kept_columns import kept_names
 from halfseen.cli.results import beside, check_kind, table_file
 from halfseen.cli.voice import Voice
+from halfseen.rows.errors import ModelFileError
+from halfseen.store.container import check_start
 from halfseen.tables.formats import ENDINGS
 
 
@@ -183,11 +185,23 @@ def impute(
 def _model_and_data(paths: Sequence[str]) -> tuple[Path | None, Sequence[str]]:
     """The model, if there is one, and the table: a file that ends as tables do is no model."""
     first = Path(paths[0])
-    if len(paths) == 1 or first.name.lower().endswith(tuple(ENDINGS)) or first.is_dir():
+    if len(paths) == 1 or first.is_dir():
+        return None, paths
+    if first.name.lower().endswith(tuple(ENDINGS)) and not _is_model(first):
         return None, paths
     if not first.exists():
         raise ValueError(f"{first} does not exist. Check its name and folder.")
     return first, paths[1:]
+
+
+def _is_model(path: Path) -> bool:
+    """Whether a file begins as models do, whatever its name."""
+    try:
+        with path.open("rb") as file:
+            check_start(file.read(256), path.stat().st_size, path.name)
+    except (ModelFileError, OSError):
+        return False
+    return True
 
 
 def _check_alone(asked: Asked) -> None:

@@ -221,7 +221,7 @@ class Delimited:
         parse = csv.ParseOptions(
             delimiter="\t" if frame.squeezed else frame.delimiter,
             newlines_in_values=True,
-            invalid_row_handler=_comments_aside,
+            invalid_row_handler=_comments_aside if frame.comments else None,
         )
         with (
             self._stream(file, frame) as stream,

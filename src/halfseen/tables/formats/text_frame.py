@@ -46,6 +46,7 @@ class TextFrame(NamedTuple):
     skip: int = 0  # lines before that of names, or before the first row if names are given
     names: tuple[str, ...] | None = None  # None: the next line holds them
     units: bool = False  # whether a line of units follows the names
+    comments: bool = False  # whether there are comments, which may stand between rows too
     notes: tuple[str, ...] = ()  # what is told, to go on after the name of the file
 
 
@@ -73,8 +74,15 @@ def framed(lines: list[str], usual: str, given: Given) -> TextFrame:
     asked = said or usual
     block = _found(rest, asked, given.skip is not None, only=said)
     squeezed = block.delimiter == SPACES and _irregular(rest[block.start :])
-    frame = TextFrame(block.delimiter, squeezed, skip + block.start)
+    frame = TextFrame(block.delimiter, squeezed, skip + block.start, comments=_commented_on(lines))
     return _named(frame, block, rest, given)
+
+
+def _commented_on(lines: list[str]) -> bool:
+    """Whether some lines are comments, and all are text: bytes that are none have no lines."""
+    return any(line.startswith(COMMENTS) for line in lines) and not any(
+        "\ufffd" in x for x in lines
+    )
 
 
 def framed_cells(rows: list[list[str]], given: Given) -> TextFrame:
