@@ -1,5 +1,7 @@
 """HiddenMarkov as users meet it: verbs, containers, order, lone rows, messages."""
 
+from copy import deepcopy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -350,3 +352,14 @@ def test_groups_go_with_rows_that_were_given_in_another_order(model):
     case = on_grid.case(spaced, groups=spaced["patient"])
     met = set(zip(sequence_of(case.rows), case.bins.labels, strict=True))
     assert len(met) == S  # those between among them
+
+
+def test_files_from_before_gaps_leaned_on_neighbours_are_read_as_they_were(model):
+    was = {"kept_features_": np.ones(3, dtype=bool)}
+    for name in ("lasting_", "fading_"):
+        assert np.isnan(HiddenMarkov.later[name](was)).all()
+    old = deepcopy(model)
+    old.lasting_, old.fading_ = np.full((2, 3), np.nan)
+    plain, leaning = old.impute(FRAME)["pulse"], model.impute(FRAME)["pulse"]
+    assert plain.notna().all()
+    np.testing.assert_allclose(plain, leaning)  # nothing lasts in this world

@@ -155,6 +155,10 @@ class HiddenMarkov(SequenceEstimator):
     about = ABOUT
     Parameters = ChainParameters
     takes_kinds: ClassVar[bool] = True
+    later: ClassVar[Any] = {
+        "lasting_": lambda was: np.full(len(was["kept_features_"]), np.nan),
+        "fading_": lambda was: np.full(len(was["kept_features_"]), np.nan),
+    }
     decided: ClassVar[Any] = {
         "sequence_": ("str", "NoneType"),
         "order_": ("str", "NoneType"),
