@@ -11,9 +11,6 @@ PAGES = {
 }
 
 
-AWAITED = ("topics",)
-
-
 def write_pages(app: Any, *_: object) -> None:
     """Copy the pages to ``docs/project``, which is not kept under version control."""
     folder = Path(app.srcdir) / "project"
@@ -23,13 +20,6 @@ def write_pages(app: Any, *_: object) -> None:
         target = folder / page
         if not target.exists() or target.read_text(encoding="utf-8") != text:
             target.write_text(text, encoding="utf-8")
-
-
-def leave_out(app: Any, _: str, source: list[str]) -> None:
-    """Take lines of a list of pages away whose page is not there (yet)."""
-    for page in AWAITED:
-        if not (Path(app.srcdir) / f"{page}.md").exists():
-            source[0] = source[0].replace(f"\n/{page}\n", "\n")
 
 
 def turned(text: str) -> str:
@@ -53,5 +43,4 @@ def turned(text: str) -> str:
 def setup(app: Any) -> dict[str, bool]:
     """Tell Sphinx."""
     app.connect("config-inited", write_pages)
-    app.connect("source-read", leave_out)
     return {"parallel_read_safe": True}
