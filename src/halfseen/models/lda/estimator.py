@@ -95,7 +95,7 @@ class LatentDirichletAllocation(OfTopics, Estimator):
     >>> np.sort(model.components_, axis=0).round(1)
     array([[0. , 0. , 0. , 0. ],
            [0.5, 0.5, 0.5, 0.5]])
-    >>> model.transform(X).sum(axis=1).round(6).min()
+    >>> float(model.transform(X).sum(axis=1).round(6).min())
     1.0
     """
 
