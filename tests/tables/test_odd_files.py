@@ -257,6 +257,11 @@ def test_a_code_of_a_column_that_is_not_there_is_refused(tmp_path):
 
 
 REFUSED = {
+    "nothing but texts": (
+        "t.csv",
+        "note\n" + "".join(f"this is text number {i}\n" for i in range(30)),
+        "No column of numbers is left in t.csv",
+    ),
     "a row that is longer": ("t.csv", "age,pulse\n1,2\n3,4,5\n6,7\n", "as many cells as the first"),
     "nothing at all": ("t.csv", "", "is empty. Give a table with a line of column names"),
     "two columns of one name": ("t.csv", "age,age\n1,2\n3,4\n", "Give each its own name"),

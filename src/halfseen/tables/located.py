@@ -13,7 +13,7 @@ from typing import Any
 
 from halfseen.rows.errors import DataError
 from halfseen.tables.files import STANDARD_INPUT, Files, is_address
-from halfseen.tables.formats import ENDINGS
+from halfseen.tables.formats import ALSO, ENDINGS
 from halfseen.tables.formats.database import fetched
 from halfseen.tables.formats.format import Format
 from halfseen.tables.formats.text_frame import Given
@@ -21,6 +21,8 @@ from halfseen.tables.sparse_file import MARKETS
 
 MAGIC = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"PK\x03\x04": ".xlsx", b"SQLite": ".sqlite"}
 """How what comes through a pipe begins; all else is text."""
+BESIDE = (*ALSO, ".json")
+"""Endings of tables that files about tables have too."""
 OPTIONS = ("encoding", "header", "skip", "table")
 
 
@@ -53,7 +55,10 @@ def _those(path: str | Path, given: Files) -> dict[Path, str]:
         raise DataError(f"{path} does not exist.")
     if path.is_dir():
         listed = sorted(filter(_is_visible, path.iterdir()))
-        return {file: ending for file in listed if (ending := _ending(file))}
+        found = {file: ending for file in listed if (ending := _ending(file))}
+        # Beside tables, a .txt or .json is more likely to tell of them.
+        tables = {file: ending for file, ending in found.items() if ending not in BESIDE}
+        return tables or found
     return {path: _known(path)}
 
 

@@ -141,7 +141,10 @@ def _found(lines: list[str], usual: str, placed: bool, only: str | None) -> _Blo
         spaced = _block(lines, SPACES, placed)
         rows = spaced.cells[1:]
         alike = sum(len(row) == spaced.width for row in rows)
-        if rows and spaced.width > 1 and alike >= CONSISTENT * len(rows):
+        # Under a title of one word stand texts, and not cells.
+        before = lines[: spaced.start]
+        titled = any(line.strip() and not line.startswith(COMMENTS) for line in before)
+        if rows and spaced.width > 1 and alike >= CONSISTENT * len(rows) and not titled:
             return spaced
     return best
 
