@@ -173,7 +173,8 @@ REFUSED = {
     "partial": ({"model": GammaPoisson(method="partial")}, r"^method='partial' takes features"),
     "name": (
         {"model": "gausian"},
-        r"^model must be 'gaussian' or 'gamma-poisson' or 'classes' or 'markov', or an estimator\. "
+        r"^model must be 'gaussian' or 'gamma-poisson' or 'lda' or 'classes' or 'markov', or an "
+        r"estimator\. "
         r"Got "
         r"'gausian' instead\.$",
     ),
