@@ -83,5 +83,5 @@ def choices(command: str) -> dict[str, tuple[str, ...]]:
     for name, hint in get_type_hints(function).items():
         for kind in (hint, *get_args(hint)):
             if isinstance(kind, type) and issubclass(kind, StrEnum):
-                found[f"--{name}"] = tuple(map(str, kind))
+                found[f"--{name.replace('_', '-')}"] = tuple(map(str, kind))
     return found

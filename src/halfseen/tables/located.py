@@ -47,10 +47,10 @@ def _those(path: str | Path, given: Files) -> dict[Path, str]:
         path = _from_pipe() if str(path) == STANDARD_INPUT else _from_database(path, given.table)
     path = Path(path)
     if not path.exists() and has_magic(str(path)):
-        found = sorted(map(Path, glob(str(path), recursive=True)))
-        if not found:
+        fitting = sorted(map(Path, glob(str(path), recursive=True)))
+        if not fitting:
             raise DataError(f"No file fits the pattern {path}. Check it, or name the files.")
-        return {file: _known(file) for file in found if _is_visible(file)}
+        return {file: _known(file) for file in fitting if _is_visible(file)}
     if not path.exists():
         raise DataError(f"{path} does not exist.")
     if path.is_dir():

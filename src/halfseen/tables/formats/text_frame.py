@@ -23,6 +23,8 @@ ENOUGH_LINES = 2
 """Lines that a table must have before others are taken for what comes before it."""
 CONSISTENT = 0.9
 """Of lines with as many cells as most, if spaces are to be what cells are apart by."""
+OF_NUMBERS = 0.5
+"""Of cells that are numbers, likewise: texts have spaces too."""
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 EMPTY = frozenset({"", "NA", "NaN", "nan", "?", ".", "-", "null", "NULL"})
@@ -141,12 +143,19 @@ def _found(lines: list[str], usual: str, placed: bool, only: str | None) -> _Blo
         spaced = _block(lines, SPACES, placed)
         rows = spaced.cells[1:]
         alike = sum(len(row) == spaced.width for row in rows)
-        # Under a title of one word stand texts, and not cells.
+        # Under a title of one word stand texts, and not cells; and so do where most are words.
         before = lines[: spaced.start]
         titled = any(line.strip() and not line.startswith(COMMENTS) for line in before)
-        if rows and spaced.width > 1 and alike >= CONSISTENT * len(rows) and not titled:
+        even = rows and spaced.width > 1 and alike >= CONSISTENT * len(rows)
+        if even and not titled and _of_numbers(rows) >= OF_NUMBERS:
             return spaced
     return best
+
+
+def _of_numbers(rows: list[list[str]]) -> float:
+    """How many of the cells are numbers or empty, as a share."""
+    cells = [cell for row in rows for cell in row]
+    return sum(cell in EMPTY or bool(NUMBER.fullmatch(cell)) for cell in cells) / max(len(cells), 1)
 
 
 def _block(lines: list[str], delimiter: str, placed: bool) -> _Block:
