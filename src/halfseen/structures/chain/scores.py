@@ -9,7 +9,7 @@ from scipy.linalg import pinvh
 from scipy.sparse import csr_array
 from scipy.special import softmax
 
-from halfseen.rows.arrays import Array
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.some_rows import some_rows
@@ -129,6 +129,7 @@ class Bend:
 
     curvature: Array  # (p, p)  one on the diagonal, if the model is right
     occupied: Array  # (k, p)   change of the states' shares
+    told: Mask  # (p,)          numbers of which rows tell anything that can be reckoned
 
 
 def bend_at(parameters: Any, emission: Any, law: Any, rows: Rows) -> Bend:
@@ -149,13 +150,15 @@ def bend_at(parameters: Any, emission: Any, law: Any, rows: Rows) -> Bend:
     for i in np.flatnonzero(size > 0):
         way = np.zeros(free.size)
         way[i] = NEAR / size[i]
-        change = (total(-way) - total(way)) / 2
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            change = (total(-way) - total(way)) / 2
         curvature[:, i] = change[: free.size] / NEAR
         occupied[:, i] = -change[free.size :] / (way[i] * n_rows)
-    told = size > 0
+    # A standard error away from what rows hardly tell of there may be no numbers.
+    told = (size > 0) & np.isfinite(curvature).all(axis=0) & np.isfinite(occupied).all(axis=0)
     unit = np.divide(1.0, size, out=np.ones_like(size), where=told)
     scaled = np.where(told[:, None] & told, unit[:, None] * curvature, np.eye(free.size))
-    return Bend((scaled + scaled.T) / 2, occupied)
+    return Bend((scaled + scaled.T) / 2, np.where(told, occupied, 0.0), told)
 
 
 def replicated(
@@ -176,7 +179,7 @@ def replicated(
     if few is not ready and np.linalg.eigvalsh(bend.curvature)[0] < NO_MAXIMUM:
         bend = bend_at(centred, emission, law, ready)
     size = np.sqrt(here.square)
-    unit = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
+    unit = np.divide(1.0, size, out=np.zeros_like(size), where=(size > 0) & bend.told)
     steps = multipliers @ (here.slope * unit) @ pinvh(bend.curvature, rtol=1e-8) * unit
     counted = (1 + multipliers) @ here.share
     weights = counted / counted.sum(axis=1, keepdims=True) + steps @ bend.occupied.T
