@@ -268,3 +268,15 @@ def test_many_columns_have_no_array_of_all_pairs_and_give_the_same():
     few = LatentDirichletAllocation(3, refine=None, outliers=None)
     thin, whole = few.fit(csr_array(X)).components_, few.fit(X).components_
     np.testing.assert_allclose(thin[match(thin, whole)], whole, atol=1e-6)
+
+
+def test_totals_of_other_rows_are_refused():
+    X = np.random.default_rng(0).poisson(2.0, (30, 4)).astype(float)
+    with pytest.raises(ValueError, match="totals are 29 numbers for 30 rows"):
+        LatentDirichletAllocation(2, refine=None).fit(X, totals=np.full(29, 9.0))
+
+
+def test_totals_are_refused_where_parts_of_the_rows_are_compared():
+    X = np.random.default_rng(0).poisson(2.0, (30, 4)).astype(float)
+    with pytest.raises(ValueError, match="Choose the number without totals"):
+        LatentDirichletAllocation("auto").fit(X, totals=np.full(30, 9.0))

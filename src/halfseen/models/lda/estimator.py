@@ -13,7 +13,7 @@ from halfseen.models.lda.model import ABOUT, Shares, lda
 from halfseen.models.lda.parameters import LdaParameters
 from halfseen.models.lda.perplexity import completed, given_length
 from halfseen.models.topics import OfTopics
-from halfseen.rows.arrays import Array
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.rows import Block
 from halfseen.structures.loadings.model import Loadings
 from halfseen.tables.observed_blocks import ObservedBlocks
@@ -167,11 +167,21 @@ class LatentDirichletAllocation(OfTopics, Estimator):
         """
         totals = options.pop("totals", None)
         weight = options.get("sample_weight")
+        if totals is not None and self.n_components == "auto":
+            raise ValueError(
+                "n_components='auto' compares fits to parts of the rows, and totals are those of "
+                "all rows. Choose the number without totals, and fit with it and totals."
+            )
         self._totals_given = None if totals is None else _checked(totals, weight)
         try:
             return super().fit(X, y, **options)  # type: ignore[misc]
         finally:
             del self._totals_given
+
+    def _fit(self, settings: Any, model: Any, rows: Any, *given: Any) -> Any:
+        if self._totals_given is not None:
+            _check_all_there(self._totals_given, rows.accumulate(len))
+        return super()._fit(settings, model, rows, *given)
 
     def _learned_from(self, model: Any) -> Any:
         return replace(model, kind=replace(model.kind, totals=self._totals_given))
@@ -229,9 +239,25 @@ class LatentDirichletAllocation(OfTopics, Estimator):
 
 def _checked(totals: Any, sample_weight: Any) -> Array:
     """Totals of the rows that count."""
-    found = np.asarray(totals, dtype=float)
-    if found.ndim != 1 or not (np.isfinite(found).all() and (found >= 0).all()):
+    found = np.asarray(totals)
+    if found.dtype.kind not in "buif" or found.ndim != 1 or not _possible(found).all():
         raise ValueError(
             "totals must hold one finite number of at least 0 a row: how many items it has in all."
         )
+    found = found.astype(float)
     return found if sample_weight is None else found[np.asarray(sample_weight) > 0]
+
+
+def _possible(totals: Any) -> Mask:
+    """Which are finite and not below zero."""
+    possible: Mask = np.isfinite(totals) & (totals >= 0)
+    return possible
+
+
+def _check_all_there(totals: Array, n_rows: int) -> None:
+    """There is a total for each row."""
+    if len(totals) != n_rows:
+        raise ValueError(
+            f"totals are {len(totals)} numbers for {n_rows} rows. Give one for each row, also for "
+            "those in which nothing is observed."
+        )
