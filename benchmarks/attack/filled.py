@@ -8,7 +8,7 @@ from benchmarks.attack.containers import as_floats
 from benchmarks.attack.defect import check
 from benchmarks.attack.word_containers import as_cells
 from halfseen.rows.arrays import Array, Mask
-from halfseen.tables.cells.gap_words import USUAL_WORDS
+from halfseen.tables.cells.gap_words import SUSPECTED_WORDS, USUAL_WORDS
 from halfseen.tables.cells.words import word_of
 
 GAP_WORDS = frozenset(USUAL_WORDS)
@@ -23,7 +23,17 @@ def gaps_in(X: Any) -> Mask:
     """Which cells (n, d) of a table of numbers or of cells are gaps."""
     if X.dtype != object:
         return np.asarray(np.isnan(X))
-    return np.array([is_gap(cell) for cell in X.flat], dtype=bool).reshape(X.shape)
+    gaps = np.array([is_gap(cell) for cell in X.flat], dtype=bool).reshape(X.shape)
+    for place in range(X.shape[1]):
+        gaps[:, place] |= _suspected(X[:, place], gaps[:, place])
+    return gaps
+
+
+def _suspected(cells: Any, gaps: Mask) -> Mask:
+    """Which cells (n,) of a column hold words that stand for a gap where all else is numbers."""
+    found = np.array([str(cell).strip().lower() in SUSPECTED_WORDS for cell in cells], dtype=bool)
+    numbers = [_is_number(cell) for cell in cells[~gaps & ~found]]
+    return found & bool(numbers and all(numbers))
 
 
 def check_filled(X: Any, filled: Any, learned: Mask, ranges: Array) -> None:

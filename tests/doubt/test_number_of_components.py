@@ -105,7 +105,7 @@ def test_the_users_estimator_is_not_altered():
     assert pickle.dumps(fitted) == before
 
 
-@pytest.mark.parametrize("model", ["lda", "Gaussian", ""])
+@pytest.mark.parametrize("model", ["kmeans", "Gaussian", ""])
 def test_an_unknown_name_is_refused(model):
     names = " or ".join(f"'{name}'" for name in MODELS)
     message = rf"^model must be {names}, or an estimator\. Got '{model}' instead\.$"

@@ -14,6 +14,7 @@ from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.cells.words import Words
 from halfseen.tables.cells.writing import floats_of
 from halfseen.tables.door import open_source, rows_of
+from halfseen.tables.formats.text_frame import Given, framed
 from halfseen.tables.found_coding import Seen, coded
 
 GAP = np.nan
@@ -281,3 +282,8 @@ def test_a_code_of_one_column_of_an_array_is_a_gap_there_only(tmp_path):
     files = Files(tmp_path / "t.npy", missing_values=["1:0"])
     table = next(open_source(files).pieces((0, 1), 5)).table()
     np.testing.assert_array_equal(table, [[0, GAP], [1, 2]])
+
+
+def test_a_row_of_gaps_among_words_does_not_end_a_title():
+    lines = ["sex,colour", "female,red", "male,", ",", "male,green", "male,red"]
+    assert framed(lines, ",", Given())[2:4] == (0, None)

@@ -193,10 +193,6 @@ class Estimator(BaseEstimator):
         """The model that the parameters make."""
         raise NotImplementedError
 
-    def _learned_from(self, model: Model[Any]) -> Model[Any]:
-        """The model for rows of which a fit was told more than they hold."""
-        return model
-
     def _check(self) -> None:
         """Refuse parameters of its own that cannot be right."""
 
@@ -233,7 +229,7 @@ class Estimator(BaseEstimator):
         self.__dict__.pop("stream_", None)  # a fit starts anew
         rows, stages = open_rows(self, X, sample_weight, observed, vocabulary=vocabulary)
         self.text_ = X.text if isinstance(X, Files) else None
-        model = self._learned_from(self._model())  # which may rest on what the columns are
+        model = self._model()  # which may rest on what the columns are
         seen = look_through(settings, model, rows, stages, unused_names(self))
         return self._keep(self._fit(settings, model, rows, seen, stages))
 

@@ -314,10 +314,13 @@ def _never_together(rows: Rows, left_out: Mask) -> dict[str, str]:
     if not left_out.any():
         return {}
     count = rows.accumulate(pair_counts)
-    others = {
-        i: quoted(rows.names, np.flatnonzero(count[i] == 0)) for i in np.flatnonzero(left_out)
-    }
-    return {rows.names[i]: f"never observed together with {some}" for i, some in others.items()}
+    found = {}
+    for i in np.flatnonzero(left_out):
+        others = np.flatnonzero(count[i] == 0)
+        # Moments may be of some rows only, as documents of one or two items have none.
+        some = quoted(rows.names, others) if len(others) else "another where moments can be taken"
+        found[rows.names[i]] = f"never observed together with {some}"
+    return found
 
 
 def _check_survey(settings: Settings, seen: Survey) -> None:

@@ -37,7 +37,7 @@ def by_cumulants(
     routes: Routes,
     stages: Stages,
     *,
-    turned: Callable[[Whitening, Moments], Whitening] = lambda whitening, moments: whitening,
+    turned: Callable[[Whitening, Moments], Whitening] | None = None,
     counted: Rows | None = None,
 ) -> Start:
     """Read ``model`` off the moments of ``calm`` rows, and recover the features they are not of.
@@ -59,7 +59,8 @@ def by_cumulants(
             signal = cumulants.signal(moments, plan.kept.complete[used], k)
         weights = plan.weights(moments.observed_fraction, signal, used)
         check_reckoned(part.names, signal, weights)
-        whitening = turned(routes.second.whiten(signal, weights / signal.unit, rank), moments)
+        whitening = routes.second.whiten(signal, weights / signal.unit, rank)
+        whitening = whitening if turned is None else turned(whitening, moments)
     with stages("triples of features"):
         third = routes.third(part, moments, Probe(whitening, cumulants.beyond(signal)))
     evidence = Evidence(k, moments, signal, weights, whitening, third)

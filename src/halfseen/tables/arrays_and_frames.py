@@ -3,7 +3,7 @@
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,9 @@ def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.
     try:
         if holds_dates(X):
             raise TypeError("dates are no numbers")
-        with _words_beside(estimator, reset):
+        if reset:
+            vars(estimator).pop("_words_given", None)  # of an earlier fit
+        with _words_beside() if hasattr(estimator, "_words_given") else nullcontext():
             table: np.ndarray[Any, Any] = validate_data(
                 estimator,
                 X,
@@ -86,13 +88,10 @@ def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.
 
 
 @contextmanager
-def _words_beside(estimator: Any, reset: bool) -> Iterator[None]:
+def _words_beside() -> Iterator[None]:
     """Columns that were named by words beside a table, as they are in others without names."""
-    if reset:
-        vars(estimator).pop("_words_given", None)  # of an earlier fit
     with warnings.catch_warnings():
-        if hasattr(estimator, "_words_given"):
-            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         yield
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.sparse import csr_array
 from scipy.special import digamma, gammaln
 
-from halfseen import LatentDirichletAllocation
+from halfseen import LatentDirichletAllocation, WeakMomentsWarning
 from halfseen.doubt.matching import match
 from halfseen.models.lda.model import Shares
 from halfseen.models.lda.parameters import LdaParameters
@@ -280,3 +280,14 @@ def test_totals_are_refused_where_parts_of_the_rows_are_compared():
     X = np.random.default_rng(0).poisson(2.0, (30, 4)).astype(float)
     with pytest.raises(ValueError, match="Choose the number without totals"):
         LatentDirichletAllocation("auto").fit(X, totals=np.full(30, 9.0))
+
+
+def test_a_column_that_meets_others_in_short_rows_only_is_named():
+    rng = np.random.default_rng(0)
+    long = rng.multinomial(12, [0.3, 0.3, 0.2, 0.2], size=40).astype(float)
+    long[:, 3] = np.nan
+    single = np.eye(4)[rng.integers(4, size=20)]  # of one item, which has no pairs
+    with pytest.warns(WeakMomentsWarning):
+        model = LatentDirichletAllocation(2, refine=None).fit(np.vstack([long, single]))
+    told = {"3": "never observed together with another where moments can be taken"}
+    assert model.diagnostics_.never_together == told

@@ -153,7 +153,8 @@ class LatentDirichletAllocation(OfTopics, Estimator):
 
     def _model(self) -> Loadings[LdaParameters]:
         given = None if self.concentration == "auto" else float(self.concentration)
-        kind = Shares(self.n_sweeps, float(self.smoothing), given)
+        totals = getattr(self, "_totals_given", None)  # while a fit that was told them goes on
+        kind = Shares(self.n_sweeps, float(self.smoothing), given, totals)
         return lda(kind, outliers=self.outliers is not None)
 
     def fit(  # type: ignore[override]
@@ -182,9 +183,6 @@ class LatentDirichletAllocation(OfTopics, Estimator):
         if self._totals_given is not None:
             _check_all_there(self._totals_given, rows.accumulate(len))
         return super()._fit(settings, model, rows, *given)
-
-    def _learned_from(self, model: Any) -> Any:
-        return replace(model, kind=replace(model.kind, totals=self._totals_given))
 
     def transform(
         self, X: Any, observed: ObservedBlocks | None = None, totals: Any = None

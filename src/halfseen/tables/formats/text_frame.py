@@ -201,7 +201,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 def _start(rows: list[list[str]], width: int) -> int:
     """How many lines come before the table: titles, comments, what is empty."""
-    after = _after_a_break(rows)
+    after = _after_a_break(rows, width)
     for place, row in enumerate(rows[:MOST_BEFORE]):
         if place < after:
             continue
@@ -217,14 +217,24 @@ def _start(rows: list[list[str]], width: int) -> int:
     return after
 
 
-def _after_a_break(rows: list[list[str]]) -> int:
-    """Where what follows an empty line begins, if only words stand before that; 0 if not."""
+def _after_a_break(rows: list[list[str]], width: int) -> int:
+    """Where what follows an empty line begins, if that is the table; 0 if not.
+
+    Before it only words may stand, and no line as full as those of the table: where one is, the
+    table has begun and the empty line is a row of gaps, unless names and numbers follow it.
+    """
     for place, row in enumerate(rows[:MOST_BEFORE]):
-        if not any(row):
-            return place + 1 if place else 0
         if any(map(_numeric, row)):
             return 0
+        if not any(row):
+            full = any(sum(map(bool, line)) >= width for line in rows[:place])
+            return place + 1 if place and (not full or _names_first(rows[place + 1 :])) else 0
     return 0
+
+
+def _names_first(rows: list[list[str]]) -> bool:
+    """Whether a line of words comes first, and one with numbers next."""
+    return len(rows) > 1 and not any(map(_numeric, rows[0])) and any(map(_numeric, rows[1]))
 
 
 def _line(block: _Block, place: int) -> list[str]:
