@@ -62,7 +62,8 @@ def sureness(case: Case, view: Portrait, doubts: Doubts, sure: Certainty, groupe
         )
     sentences += _of_categories(case)
     seen, noise = case.fitted.diagnostics, noise_of_spectrum(case)
-    figures.append(spectrum_chart(seen.spectrum, seen.n_kept_eigenvalues, noise))
+    if len(seen.spectrum):  # one topic has none
+        figures.append(spectrum_chart(seen.spectrum, seen.n_kept_eigenvalues, noise))
     return Section("sure", "How sure we are", sentences, figures, [], [])
 
 

@@ -283,3 +283,10 @@ def test_without_outliers_no_value_is_a_spike(tmp_path):
     assert np.isnan(model.spike_shares_).all()
     model.save(tmp_path / "model.halfseen")
     assert load(tmp_path / "model.halfseen").kinds_ == model.kinds_
+
+
+def test_a_class_of_one_row_is_kept_and_explains_it():
+    cells = [["a", None, 0.18], ["b", "no", -1.17], [None, "yes", 0.04], ["a", "yes", -0.4]]
+    X = pd.DataFrame(cells, columns=["word", "answer", "number"])
+    heights = [LatentClass(k, outliers=None, random_state=0).fit(X).lower_bound_ for k in (1, 2, 3)]
+    assert heights == sorted(heights)

@@ -291,3 +291,19 @@ def test_a_column_that_meets_others_in_short_rows_only_is_named():
         model = LatentDirichletAllocation(2, refine=None).fit(np.vstack([long, single]))
     told = {"3": "never observed together with another where moments can be taken"}
     assert model.diagnostics_.never_together == told
+
+
+def test_two_topics_are_found_where_columns_never_meet():
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet([1, 1], size=200) @ [[0.4, 0.4, 0.1, 0.1], [0.1, 0.1, 0.4, 0.4]]
+    X = np.array([rng.multinomial(30, share) for share in shares], dtype=float)
+    X[:100, 0], X[100:, 1] = np.nan, np.nan
+    model = LatentDirichletAllocation(2, refine=None, random_state=0).fit(X)
+    assert set(model.diagnostics_.never_together) <= {"0", "1"}
+    assert np.isfinite(model.components_).all()
+
+
+def test_one_topic_has_a_page(tmp_path):
+    X = np.random.default_rng(0).poisson(2.0, (40, 4)).astype(float)
+    LatentDirichletAllocation(1).fit(X).report(X, tmp_path / "page.html")
+    assert "How sure we are" in (tmp_path / "page.html").read_text("utf-8")

@@ -61,6 +61,11 @@ def by_shares(
         varied = (sums.count >= FEWEST) & (sums.minimum < sums.maximum)
         plan = replace(plan, calm=sums, used=plan.used & varied)
         check_used(plan.settings, plan.used)
+    second, third = routes_of(plan, model, shares)
+    if plan.n_components == 2:  # whose concentration rows decide, of the features that meet
+        used = plan.used.copy()
+        used[used] = second.meeting(shares.select(used), plan.calm.select(used))
+        plan = replace(plan, used=used)
     stride = max(1, int(plan.kept.sums.n_rows // N_SCORED))
 
     def likelihood(read: ReadTopics) -> float:
@@ -69,7 +74,6 @@ def by_shares(
 
     cumulants = ShareCumulants(known, concentration, likelihood)
     reading = replace(model, cumulants=cumulants)
-    second, third = routes_of(plan, model, shares)
     way = Routes(second, automatic if plan.settings.third_moment == "auto" else third)
     return by_cumulants(reading, shares, plan, way, stages, turned=cumulants.turned, counted=calm)
 

@@ -67,6 +67,8 @@ RARE_ROW = 1e-4
 """A row that one of so many of its component is as far out as is as likely unlike all of them."""
 COMMON_ROW = 0.1
 """A row with as many wild cells as one of so many rows is as likely usual."""
+ROUNDING = 1e-9
+"""Of a row that is a component's own."""
 MOST_SETTLING = 200
 """Passes until parameters are at rest: little beside the starts."""
 ENOUGH, EARLY = 10, 5
@@ -195,6 +197,8 @@ class OneClass(Generic[P]):
                 settling = min(int(self.law.settling / n_rows), MOST_SETTLING)
                 if settling:
                     reached = self.climbed(rows, reached.parameters, self.max_iter, settling)
+        while (fewer := self._filled(reached.parameters, n_rows)) is not reached.parameters:
+            reached = self.climbed(rows, fewer, self.max_iter)
         parameters, climb = reached
         height, emission = climb.log_likelihood or 0.0, self.emission
         beside = self.law.left_out(rows, emission, parameters)
@@ -212,11 +216,8 @@ class OneClass(Generic[P]):
             + moving,
             n_rows=climb.n_rows,
         )
-        ordered = self._in_order(self.law.settled(rows, emission, parameters), start)
-        filled = self._filled(ordered, n_rows)
-        if filled is not ordered:
-            climb = climb._replace(log_likelihood=self._mean_score(rows, filled, climb.n_rows))
-        return Polished(filled, climb)
+        settled = self.law.settled(rows, emission, parameters)
+        return Polished(self._in_order(settled, start), climb)
 
     def _compared(
         self, rows: Rows, last: list[Tried[P]], n_rows: float, plan: Plan
@@ -289,7 +290,8 @@ class OneClass(Generic[P]):
     def _filled(self, found: P, n_rows: float) -> P:
         """Without components that less than one row belongs to, or what the law has instead."""
         shares = self.shares(found)
-        some = np.flatnonzero(shares >= min(self.law.least_rows / n_rows, shares.max()))
+        least = (1 - ROUNDING) * self.law.least_rows / n_rows
+        some = np.flatnonzero(shares >= min(least, shares.max()))
         if len(some) == len(shares):
             return found
         left = shares[some] / shares[some].sum()
