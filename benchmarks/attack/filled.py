@@ -1,5 +1,6 @@
 """What a table must be whose gaps were filled, by whatever filled them."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from halfseen.tables.cells.gap_words import SUSPECTED_WORDS, USUAL_WORDS
 from halfseen.tables.cells.words import word_of
 
 GAP_WORDS = frozenset(USUAL_WORDS)
+CODE = re.compile(r"[+-]?0\d")
+"""What is no number in a column of words, as it begins with a zero."""
 
 
 def is_gap(cell: Any) -> bool:
@@ -20,11 +23,11 @@ def is_gap(cell: Any) -> bool:
 
 
 def gaps_in(X: Any) -> Mask:
-    """Which cells (n, d) of a table of numbers or of cells are gaps."""
+    """Which cells (n, d) of a table of numbers or of cells, or some cells (n,), are gaps."""
     if X.dtype != object:
         return np.asarray(np.isnan(X))
     gaps = np.array([is_gap(cell) for cell in X.flat], dtype=bool).reshape(X.shape)
-    for place in range(X.shape[1]):
+    for place in range(X.shape[1] if X.ndim > 1 else 0):
         gaps[:, place] |= _suspected(X[:, place], gaps[:, place])
     return gaps
 
@@ -32,7 +35,8 @@ def gaps_in(X: Any) -> Mask:
 def _suspected(cells: Any, gaps: Mask) -> Mask:
     """Which cells (n,) of a column hold words that stand for a gap where all else is numbers."""
     found = np.array([str(cell).strip().lower() in SUSPECTED_WORDS for cell in cells], dtype=bool)
-    numbers = [_is_number(cell) for cell in cells[~gaps & ~found]]
+    known = cells[~gaps & ~found]
+    numbers = [_is_number(cell) and not CODE.match(str(cell).strip()) for cell in known]
     return found & bool(numbers and all(numbers))
 
 

@@ -364,3 +364,10 @@ def test_a_single_wild_value_does_not_blur_its_feature(frame):
     model = GaussianMixture(2, covariance_type="diag").fit(frame)
     np.testing.assert_allclose(model.covariances_, expected.covariances_, rtol=0.1)
     np.testing.assert_allclose(model.means_, expected.means_, atol=0.1)
+
+
+@pytest.mark.parametrize("cells", [[pd.NA] * 6, ["1.5", pd.NA] * 3])
+def test_texts_with_gaps_in_a_frame_are_refused_by_name(cells):
+    frame = pd.DataFrame({"age": pd.Series(cells, dtype="string"), "pulse": np.arange(6.0)})
+    with pytest.raises(ValueError, match="'age' cannot be read as numbers"):
+        GaussianMixture(1).fit(frame)

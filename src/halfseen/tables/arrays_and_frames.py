@@ -101,11 +101,21 @@ def not_numbers(X: Any) -> list[str]:
 
 
 def _is_numeric(column: Any) -> bool:
+    if str(getattr(column, "dtype", "")).startswith("str"):  # whose gaps are no NaN in a frame
+        return _all_numbers(column)
     try:
         np.asarray(column, dtype=float)
     except (TypeError, ValueError):
         return False
     return np.asarray(column).dtype.kind not in "mM"  # dates are numbers only to computers
+
+
+def _all_numbers(texts: Any) -> bool:
+    """Whether all texts are there, and are numbers."""
+    try:
+        return bool(np.isfinite(np.asarray(texts, dtype=float)).all())
+    except (TypeError, ValueError):
+        return False
 
 
 def feature_names(estimator: Any) -> tuple[str, ...]:
