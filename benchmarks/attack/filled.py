@@ -1,6 +1,5 @@
 """What a table must be whose gaps were filled, by whatever filled them."""
 
-import re
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,6 @@ from halfseen.tables.cells.gap_words import SUSPECTED_WORDS, USUAL_WORDS
 from halfseen.tables.cells.words import word_of
 
 GAP_WORDS = frozenset(USUAL_WORDS)
-CODE = re.compile(r"[+-]?0\d")
-"""What is no number in a column of words, as it begins with a zero."""
 
 
 def is_gap(cell: Any) -> bool:
@@ -22,25 +19,22 @@ def is_gap(cell: Any) -> bool:
     return word_of(cell, GAP_WORDS) is None
 
 
-def gaps_in(X: Any) -> Mask:
-    """Which cells (n, d) of a table of numbers or of cells, or some cells (n,), are gaps."""
+def gaps_in(X: Any, coding: Any = None) -> Mask:
+    """Which cells (n, d) of a table of numbers or of cells, or some cells (n,), are gaps.
+
+    In columns that a ``coding`` has as numbers, words that are suspected to stand for gaps do.
+    """
     if X.dtype != object:
         return np.asarray(np.isnan(X))
     gaps = np.array([is_gap(cell) for cell in X.flat], dtype=bool).reshape(X.shape)
-    for place in range(X.shape[1] if X.ndim > 1 else 0):
-        gaps[:, place] |= _suspected(X[:, place], gaps[:, place])
+    if coding is not None:
+        words = [str(cell).strip().lower() in SUSPECTED_WORDS for cell in X.flat]
+        of_numbers = ~(coding.worded | coding.left_out)
+        gaps |= np.array(words, dtype=bool).reshape(X.shape) & of_numbers
     return gaps
 
 
-def _suspected(cells: Any, gaps: Mask) -> Mask:
-    """Which cells (n,) of a column hold words that stand for a gap where all else is numbers."""
-    found = np.array([str(cell).strip().lower() in SUSPECTED_WORDS for cell in cells], dtype=bool)
-    known = cells[~gaps & ~found]
-    numbers = [_is_number(cell) and not CODE.match(str(cell).strip()) for cell in known]
-    return found & bool(numbers and all(numbers))
-
-
-def check_filled(X: Any, filled: Any, learned: Mask, ranges: Array) -> None:
+def check_filled(X: Any, filled: Any, learned: Mask, ranges: Array, coding: Any = None) -> None:
     """Observed cells stay, gaps of what was ``learned`` (d,) become values that were seen.
 
     ``ranges`` (2, d) are the lowest and the highest number of each column.
@@ -48,7 +42,7 @@ def check_filled(X: Any, filled: Any, learned: Mask, ranges: Array) -> None:
     words = X.dtype == object
     made: Any = as_cells(filled) if words else as_floats(filled)
     check(made.shape == X.shape, "impute changes the shape", made.shape)
-    gaps = gaps_in(X)
+    gaps = gaps_in(X, coding)
     if words:
         _check_words(X, made, gaps, learned, ranges)
     else:
@@ -103,11 +97,11 @@ def _is_number(cell: Any) -> bool:
     return True
 
 
-def check_spread(X: Any, spread: Any, learned: Mask) -> None:
+def check_spread(X: Any, spread: Any, learned: Mask, coding: Any = None) -> None:
     """How far off fills of what was ``learned`` (d,) are is known, and no other cell is off."""
     spread = as_floats(spread)
     check(np.isnan(spread[:, ~learned]).all(), "impute is sure of what was not learned", spread)
-    spread, gaps = spread[:, learned], gaps_in(X)[:, learned]
+    spread, gaps = spread[:, learned], gaps_in(X, coding)[:, learned]
     check((spread >= 0).all(), "impute gives a negative std", spread)
     check(np.isfinite(spread).all(), "impute gives an infinite std", spread)
     check((spread[~gaps] == 0).all(), "impute gives a std to observed cells", spread)

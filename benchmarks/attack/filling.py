@@ -62,7 +62,7 @@ def hold_to_laws(rng: Rng, imputer: Any, given: Any, X: Any) -> None:
     check_filled(X, without_indicators(imputer, filled, X.shape[1]), *known_of(imputer))
     if rng.random() < 0.3:
         plain = asked("transform", imputer.transform, X, return_std=True)
-        check_spread(X, plain[1], known_of(imputer)[0])
+        check_spread(X, plain[1], known_of(imputer)[0], imputer.coding_)
     if imputer.draws is not None:
         for one in asked("draw", imputer.draw, X):
             check_filled(X, without_indicators(imputer, one, X.shape[1]), *known_of(imputer))
@@ -73,7 +73,7 @@ def hold_to_laws(rng: Rng, imputer: Any, given: Any, X: Any) -> None:
     far = learning.drawn_far_rows(rng, X)
     other = asked("transform of far rows", imputer.transform, far, may_refuse=True)
     if other is not None:
-        there = ~gaps_in(far)
+        there = ~gaps_in(far, imputer.coding_)
         other = as_cells(without_indicators(imputer, other, X.shape[1]))
         check(not gaps_in(other[there]).any(), "transform loses far cells", far)
     if rng.random() < 0.1:
@@ -84,11 +84,11 @@ def hold_to_laws(rng: Rng, imputer: Any, given: Any, X: Any) -> None:
         check(alike, "a pickled imputer differs")
 
 
-def known_of(imputer: Any) -> tuple[Any, Any]:
-    """Which columns have anything to be filled with, and from where to where numbers go."""
+def known_of(imputer: Any) -> tuple[Any, Any, Any]:
+    """Which columns have anything to be filled with, from where to where, and what words are."""
     learned = imputer.learned_
     ranges = np.array([learned.possible.low, learned.possible.high])
-    return learned.kept | ~np.isnan(learned.constants), ranges
+    return learned.kept | ~np.isnan(learned.constants), ranges, imputer.coding_
 
 
 def without_indicators(imputer: Any, filled: Any, d: int) -> Any:

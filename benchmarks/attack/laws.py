@@ -96,7 +96,7 @@ def bound_is_the_mean_score(model: Any, X: Any, weight: Any) -> None:
     if model.lower_bound_ is None or model.about.sequences or hardly_varies(X):
         return
     scores = asked("score_samples", model.score_samples, X)
-    something = (~gaps_in(X) & model.kept_features_).any(axis=1)
+    something = (~gaps_in(X, coding_of(model)) & model.kept_features_).any(axis=1)
     weight = something if weight is None else weight * something
     mean = float(weight @ scores / weight.sum())
     apart = abs(mean - model.lower_bound_) / (1 + abs(mean))
@@ -128,9 +128,14 @@ def gaps_are_filled(model: Any, given: Any, X: Any, **options: Any) -> None:
         check_chances(chances, len(X))
     if options.get("return_std"):
         answer, spread = answer
-        check_spread(X, spread, learned_columns(model))
+        check_spread(X, spread, learned_columns(model), coding_of(model))
     for filled in answer if "draws" in options else [answer]:
-        check_filled(X, filled, learned_columns(model), model.value_ranges_)
+        check_filled(X, filled, learned_columns(model), model.value_ranges_, coding_of(model))
+
+
+def coding_of(model: Any) -> Any:
+    """How columns of words became numbers, if there may be any."""
+    return getattr(model, "coding_", None)
 
 
 def learned_columns(model: Any) -> Mask:
@@ -160,7 +165,7 @@ def cells_are_told_apart(model: Any, X: Any) -> None:
     """What is said of single cells and of pairs of columns is a number wherever it can be."""
     if hasattr(model, "surprisal"):
         found = np.asarray(asked("surprisal", model.surprisal, X), dtype=float)
-        there = ~gaps_in(X) & model.kept_features_
+        there = ~gaps_in(X, coding_of(model)) & model.kept_features_
         check(found.shape == X.shape, "surprisal has another shape", found.shape)
         check(not np.isinf(found).any(), "surprisal is infinite", found)
         check(not (np.isnan(found) & there).any(), "surprisal is NaN of an observed cell", found)
