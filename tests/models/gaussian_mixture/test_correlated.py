@@ -626,3 +626,13 @@ def test_what_goes_along_is_not_counted_as_groups():
     assert reason.startswith("Within groups columns go along with each other, alike in all groups.")
     assert "covariance_type='tied' with 1 component: " in reason
     assert f"covariance_type='tied_diag' with {alone.n_components_} components" in reason
+
+
+def test_the_bound_is_the_mean_score_also_where_a_climb_ends_early_beyond_what_is_usual():
+    far = [[0, 2526, 0], [74358, 0, 28], [0, 65780, 0], [44610, 12759, 31], [0, 100375, 0]]
+    X, weight = np.array(far, dtype=float), np.array([1.0, 2.0, 2.0, 2.0, 1.0])
+    model = GaussianMixture(
+        2, covariance_type="factor", outliers=None, max_iter=200, random_state=0
+    ).fit(X, sample_weight=weight)
+    mean = weight @ model.score_samples(X) / weight.sum()
+    assert model.lower_bound_ == pytest.approx(mean, rel=1e-9)

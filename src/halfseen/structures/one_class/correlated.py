@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
+from halfseen.method.learned import declared
 from halfseen.method.model import Cells, Each, Polished
 from halfseen.method.starts import EVERY, MANY_ROWS, Plan, Rounds, Tried, gone, plan_for, tried
 from halfseen.moments.survey import Survey
@@ -120,7 +121,7 @@ class Correlated(OneClass[P]):
         # Where a component has no cells of a column its mean may leave what is usual there.
         within: Any = self.emission.within(found)
         usual_found = replace(within, outlier_share=share)
-        if wild or (self.emission.means(usual_found) != self.emission.means(found)).any():
+        if wild or _differ(within, found):
             height = self._mean_score(rows, usual_found, climb.n_rows)
             climb = climb._replace(log_likelihood=height)
         return Polished(usual_found, climb)
@@ -225,3 +226,9 @@ def large_blocks(every: MemoryRows, like: Rows) -> PreparedRows:
     blocks = map(whole._block, parts)
     threads, told = getattr(like, "n_threads", 1), getattr(like, "advance", None)
     return PreparedRows(tuple(blocks), every.names, threads, told)
+
+
+def _differ(one: Any, other: Any) -> bool:
+    """Whether any number of two sets of parameters does."""
+    names = [this.field for this in declared(one)]
+    return any(not np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
