@@ -147,3 +147,11 @@ def test_a_file_whose_coding_cannot_be_is_refused(model, field, value, said, tmp
     object.__setattr__(wrong.coding_, field, value(model.coding_))
     with pytest.raises(ModelFileError, match=said):
         wrong.save(tmp_path / "it.halfseen")
+
+
+def test_new_rows_may_hold_nothing_but_words_for_gaps_where_the_fit_found_numbers():
+    table = pd.DataFrame({"lab": ["-", "1.5", "2", "3.5"] * 10, "sex": ["f", "m", "m", "f"] * 10})
+    model = LatentClass(1).fit(table)
+    new = pd.DataFrame({"lab": ["-", "-"], "sex": ["f", "m"]})
+    alone = model.score_samples(new.assign(lab=[np.nan, np.nan]))
+    np.testing.assert_allclose(model.score_samples(new), alone)

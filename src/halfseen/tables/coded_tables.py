@@ -177,7 +177,11 @@ def _floats(
         return column.numbers
     if column.other is not None or column.words.other is not None:
         return None
-    writing = column.words.sums.writing if writing is None else writing
+    if writing is None:
+        sums = column.words.sums
+        if not sums.n_values:  # nothing but words that stand for gaps among numbers
+            return np.nan
+        writing = sums.writing
     return None if writing is None else column.words.floats(writing)
 
 
