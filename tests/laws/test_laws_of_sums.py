@@ -29,6 +29,7 @@ from halfseen.moments.far_values import FarSums
 from halfseen.moments.gaps.informative import GapValueSums
 from halfseen.moments.gaps.mask_rows import MaskRows
 from halfseen.moments.gaps.panels import Panels
+from halfseen.moments.items.by_time import Places, PlaceSums, TimeSums
 from halfseen.moments.items.features import Encoding, Item, ItemSums
 from halfseen.moments.items.lagged import LaggedSums, WindowSums
 from halfseen.moments.items.sums import MeetingSums
@@ -178,7 +179,11 @@ SUMS = {
     ValueCounts: ValueCounts.of(np.ones(D, bool), padded([np.array([1.0, 3.0])] * D)),
     CubeSums: later(lambda: CubeSums.along(encoding(), directions(3), ~COMPLETE)),
     LaggedSums: later(lambda: LaggedSums.of(encoding(), lambda block: block.values**2)),
-    WindowSums: later(lambda: WindowSums.along(encoding(), np.ones(D), (directions(2),) * 3)),
+    WindowSums: later(
+        lambda: WindowSums.along((encoding(),) * 3, np.ones(D), (directions(2),) * 3)
+    ),
+    PlaceSums: later(lambda: PlaceSums.of(encoding())),
+    TimeSums: later(lambda: TimeSums.of(Places(*(encoding(),) * 3), lambda block: block.values**2)),
     ChainSums: ChainSums.under(MIXED, STATES),
     ChainSlopes: ChainSlopes.at(STATES, MIXED, CHAIN, BINS),
     LastingSums: LastingSums.of(

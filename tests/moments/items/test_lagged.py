@@ -56,9 +56,10 @@ def every_sequence(start, transition, chances, gaps=()):
     )
 
 
-def found(rows, n_levels, k):
+def found(rows, n_levels, k, kind="levels"):
     d = len(rows.names)
-    items = [Item("levels", levels=tuple(range(n_levels)))] * d
+    levels = tuple(range(n_levels)) if kind == "levels" else ()
+    items = [Item(kind, middle=n_levels / 2, spread=1.0, levels=levels)] * d
     owner = np.repeat(np.arange(d), n_levels)
 
     def statistics(block):
@@ -81,10 +82,11 @@ def converged(monkeypatch):
     monkeypatch.setattr(sequence_start_module, "FEWEST_WINDOWS", 0.1)
 
 
+@pytest.mark.parametrize("kind", ["levels", "number", "count"])
 @pytest.mark.parametrize("gaps", [(), (1,)])
 @pytest.mark.parametrize(("first", "route"), [(None, "joint"), ([0.1, 0.9], "rows")])
 @pytest.mark.usefixtures("converged")
-def test_columns_of_a_row_and_rows_that_follow_give_the_chain_back(gaps, first, route):
+def test_columns_of_a_row_and_rows_that_follow_give_the_chain_back(gaps, first, route, kind):
     """Stationary or not: then rows alone tell the states, and pairs of rows what follows."""
     rng = np.random.default_rng(0)
     transition = np.array([[0.8, 0.2], [0.3, 0.7]])
@@ -92,7 +94,7 @@ def test_columns_of_a_row_and_rows_that_follow_give_the_chain_back(gaps, first, 
     weights = np.mean([start @ np.linalg.matrix_power(transition, t) for t in range(3)], axis=0)
     chances = rng.dirichlet(np.ones(2), size=(2, 3)).transpose(2, 0, 1)
     rows = every_sequence(start, transition, chances, gaps)
-    result = found(replace(rows, weights=rows.weights * 1e12), 2, 2)
+    result = found(replace(rows, weights=rows.weights * 1e12), 2, 2, kind)
     assert result.route == route
     order = matched(result, weights)
     np.testing.assert_allclose(result.states.weights[order], weights, atol=1e-10)
@@ -102,15 +104,22 @@ def test_columns_of_a_row_and_rows_that_follow_give_the_chain_back(gaps, first, 
     np.testing.assert_allclose(own, chances.transpose(1, 2, 0), atol=1e-10)
 
 
-def test_one_column_of_categories_is_told_by_time_alone():
+@pytest.mark.parametrize("gaps", [(), (0,)])
+@pytest.mark.parametrize("first", [None, [0.1, 0.3, 0.6]])
+@pytest.mark.parametrize(("kind", "n_levels", "k"), [("levels", 5, 3), ("number", 4, 3)])
+def test_one_column_is_told_by_time_alone(first, gaps, kind, n_levels, k):
+    """Stationary or not; then states are as common as they are among rows with two neighbours."""
     rng = np.random.default_rng(1)
     transition = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.1, 0.6]])
-    start = stationary(transition)
-    chances = rng.dirichlet(np.ones(5) / 2, size=(3, 1)).transpose(2, 0, 1)
-    result = found(every_sequence(start, transition, chances), 5, 3)
+    start = stationary(transition) if first is None else np.array(first)
+    weights = start @ transition
+    chances = rng.dirichlet(np.ones(n_levels) / 2, size=(k, 1)).transpose(2, 0, 1)
+    rows = every_sequence(start, transition, chances, gaps)
+    result = found(replace(rows, weights=rows.weights * 1e12), n_levels, k, kind)
     assert result.route == "time"
-    order = matched(result, start)
-    np.testing.assert_allclose(result.states.weights[order], start, atol=1e-10)
+    order = matched(result, weights)
+    np.testing.assert_allclose(result.states.weights[order], weights, atol=1e-10)
+    np.testing.assert_allclose(result.start[order], start, atol=1e-10)
     np.testing.assert_allclose(result.transition[np.ix_(order, order)], transition, atol=1e-10)
     np.testing.assert_allclose(result.states.statistics[order], chances[:, :, 0].T, atol=1e-10)
 

@@ -1,7 +1,7 @@
 """Items as the moments see them: bounded features, centred and whitened within each item."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -141,6 +141,14 @@ class Encoding:
     def item(self) -> Ints:
         """The item that each feature is of; (q,)."""
         return np.repeat(np.arange(len(self.width)), self.width)
+
+    def less(self, mean: Array) -> Self:
+        """The same features less ``mean`` (q,), still zero in the gaps."""
+        maps = self.maps.copy()
+        for j, own in enumerate(np.split(mean, np.cumsum(self.width)[:-1])):
+            rows = slice(None) if self.columns.kind[j] == LEVELS else 0
+            maps[j, rows, : self.width[j]] -= own
+        return replace(self, maps=maps)
 
     def features(self, block: Block) -> Array:
         """The features of a block's rows, zero in the gaps; (n, q), feature by feature in memory.

@@ -10,8 +10,10 @@ so that ``E[z_t-1 ⊗ z_t ⊗ z_t+1] = G(B T, B, B T')`` with the same G that di
 row have: the normal equations of both add.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import reduce
+from operator import add
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -103,17 +105,8 @@ class LaggedSums:
         return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     def between(self, item: Ints, emphasis: Array, back: Array) -> Array:
-        """``T = E[ζ(h_t) ζ(h_t+1)']`` by least squares with weights N_ij ω_i ω_j; (r, r)."""
-        r = back.shape[1]
-        if r == 0:
-            return np.zeros((0, 0))
-        basis = emphasis[item][:, None] * back
-        right = basis.T @ self.one @ basis
-        inner = inner_products(back, item, emphasis).reshape(-1, r * r)
-        left = (inner.T @ self.count_one @ inner).reshape(r, r, r, r)
-        matrix = left.transpose(0, 2, 1, 3).reshape(r * r, r * r)
-        found = np.linalg.lstsq(matrix, right.ravel(), rcond=1e-10)[0]
-        return np.asarray(found).reshape(r, r)
+        """``T = E[ζ(h_t) ζ(h_t+1)']``; (r, r)."""
+        return between(self.one, self.count_one, item, emphasis, back)
 
     def first_place(self, item: Ints, emphasis: Array, back: Array) -> Array:
         """Where first rows are on average, as states are; (r,)."""
@@ -130,17 +123,48 @@ class LaggedSums:
         self, mean: Array, owner: Ints, item: Ints, emphasis: Array, back: Array, between: Array
     ) -> Equations:
         """What the rows before and after tell of statistics with these means."""
-        after, before = back @ between.T, back @ between
-        found = []
-        for cross, held, basis, count in (
-            (self.ahead, self.held_ahead, after, self.count_one),
-            (self.behind, self.held_behind, before, self.count_one.T),
-        ):
-            covariance = cross - mean[:, None] * held[owner]
-            right = covariance @ (emphasis[item][:, None] * basis)
-            left = np.tensordot(count, inner_products(basis, item, emphasis), axes=1)
-            found.append(Equations(left, right))
-        return found[0] + found[1]
+        after = Neighbour(self.ahead, self.held_ahead, self.count_one, back @ between.T)
+        before = Neighbour(self.behind, self.held_behind, self.count_one.T, back @ between)
+        return told_by((after, before), mean, owner, item, emphasis)
+
+
+class Neighbour(NamedTuple):
+    """Statistics f and presence m of rows beside the features z of a row next to them."""
+
+    cross: Array  # (s, q)  Σ f z'
+    held: Array  # (j, q)   Σ m z'
+    both: Array  # (j, j)   Σ m m'
+    back: Array  # (q, r)   E[z | h = k] = B ζ_k
+
+
+def told_by(
+    neighbours: Iterable[Neighbour], mean: Array, owner: Ints, item: Ints, emphasis: Array
+) -> Equations:
+    """What neighbours tell of statistics with these means, of columns ``owner``."""
+    found = []
+    for cross, held, both, back in neighbours:
+        covariance = cross - mean[:, None] * held[owner]
+        right = covariance @ (emphasis[item][:, None] * back)
+        left = np.tensordot(both, inner_products(back, item, emphasis), axes=1)
+        found.append(Equations(left, right))
+    return reduce(add, found)
+
+
+def between(total: Array, count: Array, item: Ints, emphasis: Array, back: Array) -> Array:
+    """``T`` of ``total = B T B'``, entry by entry times how often each pair was seen; (r, r).
+
+    By least squares with weights N_ij ω_i ω_j.
+    """
+    r = back.shape[1]
+    if r == 0:
+        return np.zeros((0, 0))
+    basis = emphasis[item][:, None] * back
+    right = basis.T @ total @ basis
+    inner = inner_products(back, item, emphasis).reshape(-1, r * r)
+    left = (inner.T @ count @ inner).reshape(r, r, r, r)
+    matrix = left.transpose(0, 2, 1, 3).reshape(r * r, r * r)
+    found = np.linalg.lstsq(matrix, right.ravel(), rcond=1e-10)[0]
+    return np.asarray(found).reshape(r, r)
 
 
 def _place(total: Array, count: Array, item: Ints, emphasis: Array, back: Array) -> Array:
@@ -160,21 +184,25 @@ class WindowSums:
 
     @classmethod
     def along(
-        cls, encoding: Encoding, emphasis: Array, backs: tuple[Array, Array, Array]
+        cls, encodings: Sequence[Encoding], emphasis: Array, backs: tuple[Array, Array, Array]
     ) -> Callable[[Block], "WindowSums"]:
-        """The function that sums a block; ``backs`` are B of the row before, its own and after."""
-        item = encoding.item
+        """The function that sums a block.
+
+        ``backs`` are B of the row before, its own and after, and ``encodings`` theirs.
+        """
+        item = encodings[0].item
         bases = [emphasis[item][:, None] * back for back in backs]
         inner = [inner_products(back, item, emphasis) for back in backs]
         r = backs[0].shape[1]
 
         def summarise(block: Block) -> WindowSums:
-            z, m = encoding.features(block), block.observed.astype(float)
             mid = Windows.of(block).middle
             weight = block.weighed(np.ones(len(block)))[mid]
-            at = (mid - 1, mid, mid + 1)
-            y = [z[rows] @ basis for rows, basis in zip(at, bases, strict=True)]
-            a = [m[rows] @ M.reshape(-1, r * r) for rows, M in zip(at, inner, strict=True)]
+            y, a = [], []
+            for at, encoding, basis, M in zip((-1, 0, 1), encodings, bases, inner, strict=True):
+                rows = block.rows(mid + at)
+                y.append(encoding.features(rows) @ basis)
+                a.append(rows.observed.astype(float) @ M.reshape(-1, r * r))
             return cls(_cubes(y, weight), _cubes(a, weight))
 
         return summarise

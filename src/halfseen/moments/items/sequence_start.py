@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from halfseen.moments.items.by_time import Places, TimeSums
 from halfseen.moments.items.completion import Completion
-from halfseen.moments.items.features import Ints, Item
+from halfseen.moments.items.features import Encoding, Ints, Item
 from halfseen.moments.items.lagged import LaggedSums, WindowSums
 from halfseen.moments.items.reading import means_of, of_other_columns
 from halfseen.moments.items.start import (
@@ -61,55 +62,67 @@ def sequence_start(
     Distinct columns of a row meet, and so do rows that follow each other.
     """
     second = second_of(rows, items, statistics, owner, weighting)
-    lagged = rows.accumulate(LaggedSums.of(second.encoding, statistics))
     wanted = min(n_components, MOST_COMPONENTS) - 1
     by_rows = rank_told(second, n_components)
     for rank in range(wanted, -1, -1):
-        in_time = rank > by_rows
-        completion = _in_time(lagged, second, rank) if in_time else supported(second, rank)
-        found = _read(rows, second, lagged, completion, in_time, decompose)
+        read = _by_time if rank > by_rows else _by_rows
+        found = read(rows, second, statistics, rank, decompose)
         if found.states.finite:
             break
     return found
 
 
-def _read(
-    rows: Rows,
-    second: Second,
-    lagged: LaggedSums,
-    completion: Completion,
-    in_time: bool,
-    decompose: Decompose,
+def _by_rows(
+    rows: Rows, second: Second, statistics: Statistics, rank: int, decompose: Decompose
 ) -> SequenceStart:
-    item, emphasis, back = second.encoding.item, second.emphasis, completion.back
-    between = lagged.between(item, emphasis, back)
-    route, reason = _route(second, lagged, completion, in_time)
+    """Columns of a row tell of states, and windows of three rows where they are of the same."""
+    item, emphasis = second.encoding.item, second.emphasis
+    lagged = rows.accumulate(LaggedSums.of(second.encoding, statistics))
+    completion = supported(second, rank)
+    back = completion.back
+    route, reason = _route(second, lagged, completion)
     system = of_rows(rows, second, completion)
     mean = means_of(second.sums, second.owner)
     told = of_other_columns(second.sums, second.owner, back, item, emphasis)
     if route != "rows" and completion.rank:
-        windows = _windows(rows, second, back, between)
-        # If rows tell too few dimensions, what they say of these is no use.
-        system = windows if in_time else System(system.cube, system.left, system.n_unseen) + windows
+        between = lagged.between(item, emphasis, back)
+        backs = (back @ between, back, back @ between.T)
+        system = system + _windows(rows, (second.encoding,) * 3, emphasis, backs)
         told = told + lagged.told(mean, second.owner, item, emphasis, back, between)
     states = read_off(second, completion, system, told.read(mean, second.owner), decompose)
-    pairs = lagged.pair_places(item, emphasis, back)
-    first = lagged.first_place(item, emphasis, back)
-    start, transition = _chain(states, between, pairs, first, lagged.n_first)
-    return SequenceStart(states, start, transition, route, reason)
+    return _along(states, lagged, item, emphasis, back, route, reason)
 
 
-def _windows(rows: Rows, second: Second, back: Array, between: Array) -> System:
-    backs = (back @ between, back, back @ between.T)
-    return rows.accumulate(WindowSums.along(second.encoding, second.emphasis, backs)).system
+def _by_time(
+    rows: Rows, second: Second, statistics: Statistics, rank: int, decompose: Decompose
+) -> SequenceStart:
+    """Rows before and after tell of states; columns of one row are too few."""
+    item, emphasis, owner = second.encoding.item, second.emphasis, second.owner
+    places = Places.of(rows, second.encoding)
+    sums = rows.accumulate(TimeSums.of(places, statistics))
+    completion = sums.completion(second, rank)
+    backs = sums.backs(item, emphasis, completion.back)
+    mean = means_of(sums.middle, owner)
+    told = of_other_columns(sums.middle, owner, completion.back, item, emphasis)
+    told = told + sums.told(mean, owner, item, emphasis, backs)
+    system = _windows(rows, places, emphasis, backs)
+    states = read_off(second, completion, system, told.read(mean, owner), decompose)
+    lagged = rows.accumulate(LaggedSums.of(places.middle, statistics))
+    reason = "there are too few columns for those of one row to tell states apart"
+    return _along(states, lagged, item, emphasis, completion.back, "time", reason)
 
 
-def _route(
-    second: Second, lagged: LaggedSums, completion: Completion, in_time: bool
-) -> tuple[str, str]:
+def _windows(
+    rows: Rows,
+    encodings: Sequence[Encoding],
+    emphasis: Array,
+    backs: tuple[Array, Array, Array],
+) -> System:
+    return rows.accumulate(WindowSums.along(encodings, emphasis, backs)).system
+
+
+def _route(second: Second, lagged: LaggedSums, completion: Completion) -> tuple[str, str]:
     """Whether windows of three rows are added to rows, and why."""
-    if in_time:
-        return "time", "there are too few columns for those of one row to tell states apart"
     share = lagged.n_middle / max(lagged.n_rows, 1e-300)
     if share < FEWEST_WINDOWS:
         return "rows", f"only {share:.0%} of the rows have a row before and after them"
@@ -123,27 +136,21 @@ def _route(
     return "joint", "columns of a row and rows that follow each other tell of the same states"
 
 
-def _in_time(lagged: LaggedSums, second: Second, rank: int) -> Completion:
-    """``B B' = C23 C13⁻¹ C12``, from rows that follow each other alone."""
-    item = second.encoding.item
-    scale = second.weights[item]
-    one, two = (
-        total / np.maximum(count, 1.0)[np.ix_(item, item)] * np.outer(scale, scale)
-        for total, count in ((lagged.one, lagged.count_one), (lagged.two, lagged.count_two))
-    )
-    sides = np.linalg.svd(np.hstack([one, one.T, two, two.T]), full_matrices=False)[0]
-    rank = min(rank, sides.shape[1])
-    sides = sides[:, :rank]
-    small_one, small_two = sides.T @ one @ sides, sides.T @ two @ sides
-    same = small_one @ np.linalg.pinv(small_two, rcond=1e-3) @ small_one
-    values, vectors = np.linalg.eigh((same + same.T) / 2)
-    order = np.argsort(-values)
-    values, vectors = values[order], vectors[:, order]
-    n_supported = int(np.count_nonzero(values > 0))
-    kept = values > 0
-    factor = sides @ (vectors[:, kept] * np.sqrt(np.minimum(values[kept], float(len(scale)))))
-    unscaled = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-    return Completion(unscaled[:, None] * factor, values, n_supported, 1)
+def _along(
+    states: ItemStart,
+    lagged: LaggedSums,
+    item: Ints,
+    emphasis: Array,
+    back: Array,
+    route: str,
+    reason: str,
+) -> SequenceStart:
+    """How states follow each other, from features whose mean is that of the states."""
+    between = lagged.between(item, emphasis, back)
+    pairs = lagged.pair_places(item, emphasis, back)
+    first = lagged.first_place(item, emphasis, back)
+    start, transition = _chain(states, between, pairs, first, lagged.n_first)
+    return SequenceStart(states, start, transition, route, reason)
 
 
 def _chain(
