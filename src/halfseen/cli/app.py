@@ -28,6 +28,7 @@ COMMANDS = {
     "report": "Write a page that explains a model.",
     "doctor": "Say which versions, threads and readers of files there are.",
     "reproduce": "Run the figures of the paper again, with a verdict on each claim.",
+    "bench": "Measure it beside other libraries, from a checkout of the project.",
 }
 """What each command does. The function has the name of its module."""
 

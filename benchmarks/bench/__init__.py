@@ -1,0 +1,1 @@
+"""``halfseen bench``: cases beside every peer, each in a process of its own, and their page."""
