@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from halfseen.doubt import matching as recovery  # noqa: F401
     from halfseen.doubt.choice import Choice
+    from halfseen.estimators.plan import Plan
     from halfseen.estimators.stream import Stream
     from halfseen.imputer.estimator import Imputer
     from halfseen.imputer.pool import Pooled, pool
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from halfseen.public.choose_components import choose_components
     from halfseen.public.compare_weights import WeightsComparison, compare_weights
     from halfseen.public.load import load
+    from halfseen.public.summed import summed
     from halfseen.rows.errors import (
         DataError,
         DroppedFeatureWarning,
@@ -42,6 +44,7 @@ _HOMES = {
     "LikelihoodWarning": "rows.errors",
     "ModelFileError": "rows.errors",
     "ObservedBlocks": "tables.observed_blocks",
+    "Plan": "estimators.plan",
     "Pooled": "imputer.pool",
     "Stream": "estimators.stream",
     "Text": "tables.text",
@@ -52,6 +55,7 @@ _HOMES = {
     "compare_weights": "public.compare_weights",
     "load": "public.load",
     "pool": "imputer.pool",
+    "summed": "public.summed",
 }
 _MODULES = {"recovery": "doubt.matching", "simulate": "models.simulate"}
 __all__ = [
@@ -68,6 +72,7 @@ __all__ = [
     "LikelihoodWarning",
     "ModelFileError",
     "ObservedBlocks",
+    "Plan",
     "Pooled",
     "Stream",
     "Text",
@@ -78,6 +83,7 @@ __all__ = [
     "compare_weights",
     "load",
     "pool",
+    "summed",
 ]
 
 

@@ -1,6 +1,7 @@
 """Replicates by moments, against fits to the same rows with weights."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,15 +11,17 @@ from sklearn.base import clone
 from halfseen import DataError, GammaPoisson, GaussianMixture, WeakMomentsWarning, simulate
 from halfseen.doubt import replicates
 from halfseen.doubt.replicates import replicated_parameters
-from halfseen.method.fit import fit_stream
-from halfseen.method.plan import Settings
-from halfseen.moments.origin_sums import OriginSums
-from halfseen.moments.survey import survey
+from halfseen.method.learn import learn
+from halfseen.method.plan import Routes, Settings, planned
+from halfseen.moments.origin_sums import OriginSecond, OriginSums, origin_third
+from halfseen.moments.survey import survey, survey_of
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.sparse.rows import SparseRows
+from halfseen.rows.engines.summed import SummedRows
 from halfseen.rows.gathered import gathered
 from halfseen.rows.rows import Block
+from halfseen.rows.stages import Stages
 from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 D, K = 6, 2
@@ -80,10 +83,15 @@ def refitted(estimator, X, weights):
 
 
 def of_a_stream(estimator, X, origin, weights):
-    """The same moments summed once over all rows: what partial_fit learns."""
+    """The same moments summed once over all rows, about the origin that replicates share."""
     sums = OriginSums.about(origin)(Block.from_table(X, weights))
-    fit = fit_stream(Settings.of(estimator), estimator._model(), NAMES, sums)
-    return laid_flat(fit.parameters)
+    settings, model = Settings.of(estimator), estimator._model()
+    seen = survey_of(NAMES, sums.features, settings.complete_above)
+    plan = planned(settings, model, seen, settings.n_components)
+    recovery = "none" if plan.recovery == "none" else "divide"
+    plan = replace(plan, recovery=recovery, polish=False)
+    rows, routes = SummedRows(NAMES), Routes(OriginSecond(sums), origin_third(sums))
+    return laid_flat(learn(rows, rows, model, plan, routes, Stages()).parameters)
 
 
 @every_model

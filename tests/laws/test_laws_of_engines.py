@@ -20,8 +20,9 @@ from halfseen.rows.engines.changed import ChangedRows
 from halfseen.rows.engines.memory import MemoryRows, PreparedRows
 from halfseen.rows.engines.reweighted import ReweightedRows
 from halfseen.rows.engines.scaled import ScaledRows
-from halfseen.rows.engines.seen_once import RowsSeenOnce
 from halfseen.rows.engines.sparse.rows import SparseRows
+from halfseen.rows.engines.summed import SummedRows
+from halfseen.rows.engines.widened import WidenedRows
 from halfseen.rows.engines.workers.cluster import ClusterRows
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
@@ -68,6 +69,9 @@ ENGINES = {
     ),
     ChangedRows: lambda: ChangedRows.of(
         MemoryRows(X + 3, NAMES), lambda b: b.recentred(np.full(5, 3.0))
+    ),
+    WidenedRows: lambda: WidenedRows(
+        MemoryRows(np.ascontiguousarray(X[:, ::-1]), NAMES[::-1]), NAMES
     ),
     ReweightedRows: lambda: ReweightedRows(MemoryRows(X, NAMES), Bins.of_rows(N), np.ones(200)),
 }
@@ -142,7 +146,7 @@ def test_rows_have_their_numbers(engine):
 
 def test_rows_that_are_gone_say_so():
     with pytest.raises(DataError, match="The rows of a stream are gone"):
-        RowsSeenOnce(NAMES).accumulate(FeatureSums.of)
+        SummedRows(NAMES).accumulate(FeatureSums.of)
 
 
 def test_every_class_that_accumulates_is_in_the_kit():
@@ -152,4 +156,4 @@ def test_every_class_that_accumulates_is_in_the_kit():
             protocol = getattr(kind, "_is_protocol", False)
             if hasattr(kind, "accumulate") and hasattr(kind, "recentred") and not protocol:
                 found.add(kind)
-    assert found - set(ENGINES) == {RowsSeenOnce}
+    assert found - set(ENGINES) == {SummedRows}

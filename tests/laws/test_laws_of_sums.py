@@ -34,6 +34,7 @@ from halfseen.moments.items.features import Encoding, Item, ItemSums
 from halfseen.moments.items.lagged import LaggedSums, WindowSums
 from halfseen.moments.items.sums import MeetingSums
 from halfseen.moments.items.third import CubeSums
+from halfseen.moments.moment_sums import MomentSums
 from halfseen.moments.origin_sums import OriginSums
 from halfseen.moments.pairs import PairSums
 from halfseen.moments.recorded import recorded
@@ -147,6 +148,7 @@ SUMS = {
     PairSums: PairSums.about(ORIGIN),
     ThirdSums: ThirdSums.about(ORIGIN),
     OriginSums: OriginSums.about(ORIGIN),
+    MomentSums: MomentSums.about(ORIGIN, np.full(D, 2.0), values=[np.arange(2.0)] * D),
     BinSums: BinSums.triples(ORIGIN, BINS),
     GapValueSums: GapValueSums.about(ORIGIN),
     Spread: Spread.about(ORIGIN),

@@ -23,8 +23,10 @@ from halfseen.estimators.imputation import filled, spread_out
 from halfseen.estimators.lazily import lazily
 from halfseen.estimators.partial_fits import streams, with_batch
 from halfseen.estimators.stored import save
+from halfseen.estimators.stream import Stream
+from halfseen.estimators.summing import learn_from, take_names
 from halfseen.explain.relevance import USUAL
-from halfseen.method.fit import Fit, Fitted, fit_rows, fit_stream, look_through
+from halfseen.method.fit import Fit, Fitted, fit_rows, fit_sums, look_through
 from halfseen.method.learned import attributes, n_free, parameters_of
 from halfseen.method.model import About, Model
 from halfseen.method.plan import Settings
@@ -217,7 +219,8 @@ class Estimator(BaseEstimator):
         X is an array or a data frame; the path of a Parquet, Arrow, Feather, CSV, TSV or NumPy file
         or of a folder of them (:class:`halfseen.Files` to choose columns); or a list of batches of
         rows, or any other object that gives the same batches each time it is gone through. A
-        ``dask.array`` or ``dask.dataframe`` is summed by Dask's workers.
+        ``dask.array`` or ``dask.dataframe`` is summed by Dask's workers. It may also be sums of
+        rows that are elsewhere: see :func:`halfseen.summed`.
         A row with a ``sample_weight`` of 2 counts as if it were there twice.
         """
         return self._learn(X, sample_weight, None)
@@ -227,11 +230,20 @@ class Estimator(BaseEstimator):
     ) -> Self:
         settings, _ = self.checked()
         self.__dict__.pop("stream_", None)  # a fit starts anew
+        if isinstance(X, Stream):
+            return self._learn_sums(X)
         rows, stages = open_rows(self, X, sample_weight, observed, vocabulary=vocabulary)
         self.text_ = X.text if isinstance(X, Files) else None
         model = self._model()  # which may rest on what the columns are
         seen = look_through(settings, model, rows, stages, unused_names(self))
         return self._keep(self._fit(settings, model, rows, seen, stages))
+
+    def _learn_sums(self, stream: Stream) -> Self:
+        """Learn from sums of rows that are elsewhere, as far as they go."""
+        fit = learn_from(self, stream)
+        take_names(self, stream)
+        self.stream_ = stream
+        return self._keep(fit)
 
     def _fit(
         self, settings: Settings, model: Model[Any], rows: Rows, seen: Survey, stages: Stages
@@ -263,7 +275,7 @@ class Estimator(BaseEstimator):
         self.stream_ = with_batch(self, X, sample_weight, model.check)
         if not refit:
             return self
-        return self._keep(fit_stream(settings, model, self.stream_.names, self.stream_.sums))
+        return self._keep(fit_sums(settings, model, self.stream_.names, self.stream_.sums))
 
     def _keep(self, fit: Fit[Any]) -> Self:
         seen, climb, model = fit.survey, fit.climb, self._model()
@@ -289,7 +301,7 @@ class Estimator(BaseEstimator):
             setattr(self, name, value)
         wanted = self.n_components if choice is None else choice.n_components
         self._warn_of_empty(int(wanted), model.shares(fit.parameters), seen.sums.n_rows)
-        if not self.converged_:
+        if not self.converged_ and not hasattr(self, "stream_"):  # of which each round is a step
             warn(
                 f"The likelihood was still rising after max_iter={self.max_iter} passes. Raise "
                 "max_iter, or raise tol to be content with less.",

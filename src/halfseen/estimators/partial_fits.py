@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from halfseen.estimators.stream import Stream
+from halfseen.estimators.summing import take_names
 from halfseen.moments.magnitudes import check_sizes
-from halfseen.moments.origin_sums import OriginSums
+from halfseen.moments.moment_sums import MomentSums
 from halfseen.moments.survey import Survey, survey
 from halfseen.moments.thirds import packed
 from halfseen.rows.engines.memory import MemoryRows
@@ -53,20 +54,18 @@ def with_batch(
     check(seen)
     if before is None:
         mean = rows.accumulate(FeatureSums.of).mean
-        before = Stream(rows.names, OriginSums.none(np.nan_to_num(mean)))
-    return before + Stream(rows.names, rows.accumulate(OriginSums.about(before.sums.origin)))
+        before = Stream(rows.names, MomentSums.none(np.nan_to_num(mean)))
+    return before + Stream(rows.names, rows.accumulate(MomentSums.about(before.sums.origin)))
 
 
 def _taken_up(estimator: Any, stream: Stream) -> Stream:
     """A stream as the first that an estimator sees: its features are the stream's."""
-    estimator.n_features_in_ = len(stream.names)
-    if stream.names != tuple(map(str, range(len(stream.names)))):
-        estimator.feature_names_in_ = np.array(stream.names, dtype=object)
+    take_names(estimator, stream)
     return stream
 
 
 def _check_size(n_features: int) -> None:
-    size = 2 * 8.0 * packed.size(n_features)
+    size = 8.0 * packed.size(2 * n_features)
     if size > MOST_BYTES:
         raise DataError(
             f"partial_fit keeps sums over all triples of {n_features} features, {size / 1e9:.1f} "

@@ -1,29 +1,39 @@
-"""What is kept of a stream of batches: it can be added, saved and taken up again."""
+"""Sums of rows that are not at hand: gone, or elsewhere. They add, are saved and are taken up."""
 
-import zipfile
-from dataclasses import dataclass, fields
+import json
+import os
+from dataclasses import dataclass, fields, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from halfseen.moments.origin_sums import OriginSums
-from halfseen.moments.pairs import PairSums
-from halfseen.moments.thirds.third import ThirdSums
-from halfseen.rows.errors import DataError
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.store.atomic import whole_file
+from halfseen.estimators.plan import Plan
+from halfseen.moments.moment_sums import MomentSums
+from halfseen.rows.errors import DataError, ModelFileError
+from halfseen.rows.flat_sums import Flat, added
+from halfseen.store.atomic import write_whole
+from halfseen.store.container import (
+    INTERPRETING,
+    SUMS,
+    Values,
+    check_start,
+    first_line,
+    pack,
+    strict_json,
+    unpack,
+)
 
-VERSION = 1
-_PARTS = {"features": FeatureSums, "pairs": PairSums, "thirds": ThirdSums}
+_SECTIONS = {"names", "plan", "library_version"}
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Sums of all rows that ``partial_fit`` has seen; about d³/3 numbers, however many rows.
+    """Sums of rows, however many: of batches that ``partial_fit`` has seen, or by a plan.
 
     Streams of the same features about the same origin add, so that parts of a table can be summed
-    on different machines: start each from :meth:`empty` of the first.
+    on different machines: by one plan, or each from :meth:`empty` of the first.
 
     Examples
     --------
@@ -34,23 +44,28 @@ class Stream:
     >>> first = GaussianMixture(2).partial_fit(X[:300])
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     first.stream_.save(f"{folder}/sums.npz")
-    ...     later = GaussianMixture(2).partial_fit(Stream.load(f"{folder}/sums.npz"))
+    ...     first.stream_.save(f"{folder}/first.sums")
+    ...     later = GaussianMixture(2).partial_fit(Stream.load(f"{folder}/first.sums"))
     >>> later.partial_fit(X[300:]).stream_.n_rows
     600.0
     """
 
     names: tuple[str, ...]
-    sums: OriginSums
+    sums: MomentSums
+    plan: Plan | None = None
+    rounds: tuple[Flat, ...] = ()  # what was asked for after the first sums
+    model: bytes | None = None  # the file of the model that the last round was summed at
 
     @property
     def n_rows(self) -> float:
         """Rows in which something was observed, by weight."""
-        return self.sums.features.n_rows
+        return self.sums.n_rows
 
     def empty(self) -> Self:
         """A stream of no rows, to which the same features can be added."""
-        return type(self)(self.names, OriginSums.none(self.sums.origin))
+        sums = self.sums
+        none = MomentSums.none(sums.origin, sums.unit, triples=sums.triples)
+        return type(self)(self.names, replace(none, levels=np.zeros_like(sums.levels)), self.plan)
 
     def __add__(self, other: Self) -> Self:
         if self.names != other.names:
@@ -58,68 +73,169 @@ class Stream:
                 "These streams have other features: "
                 f"{_first_difference(self.names, other.names)}. Sum each by itself."
             )
+        if self.plan != other.plan:
+            raise DataError(
+                "These sums are of different plans and cannot be added. Have all places sum their "
+                "rows by one plan."
+            )
         if not np.array_equal(self.sums.origin, other.sums.origin):
             raise DataError(
                 "These streams are summed about different origins and cannot be added. Start all "
                 "but the first from first.stream_.empty()."
             )
-        return type(self)(self.names, self.sums + other.sums)
+        if self.sums.third.shape != other.sums.third.shape:
+            raise DataError(
+                "Only one of these streams holds sums over triples of columns. Sum both again."
+            )
+        if not self.rounds and not other.rounds:
+            return replace(self, sums=self.sums + other.sums)
+        if not self._same_before(other):
+            raise DataError(
+                "These sums were not asked for by the same round, and cannot be added. Sum again "
+                "at what the last round led to, in all places."
+            )
+        last = added(self.rounds[-1], other.rounds[-1])
+        sums = self.sums if self.model is None else self.sums + other.sums
+        return replace(self, sums=sums, rounds=(*self.rounds[:-1], last))
 
-    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the sums to an NPZ file, whole or not at all."""
-        target = Path(path)
-        if target.exists() and not overwrite:
-            raise FileExistsError(f"{target} exists. Use overwrite=True to replace it.")
-        arrays: dict[str, Any] = {
-            "version": VERSION,
-            "names": np.array(self.names),
-            "origin": self.sums.origin,
+    def _same_before(self, other: Self) -> bool:
+        """Whether all that was known before the last round is the same.
+
+        At a model that is the model; before there is one, the sums of all places so far.
+        """
+        if len(self.rounds) != len(other.rounds) or self.model != other.model:
+            return False
+        shapes = [{name: one.shape for name, one in s.rounds[-1].items()} for s in (self, other)]
+        before = [replace(s, rounds=s.rounds[:-1])._arrays() for s in (self, other)]
+        known = self.model is not None or all(
+            np.array_equal(one, before[1][name]) for name, one in before[0].items()
+        )
+        return shapes[0] == shapes[1] and known
+
+    def _arrays(self) -> dict[str, Values]:
+        """All numbers, by the names that they have in the file."""
+        arrays: dict[str, Values] = {
+            f"first.{one.name}": np.asarray(getattr(self.sums, one.name))
+            for one in fields(self.sums)
         }
-        for part, kind in _PARTS.items():
-            sums = getattr(self.sums, part)
-            arrays |= {f"{part}.{field.name}": getattr(sums, field.name) for field in fields(kind)}
-        with whole_file(target, overwrite=overwrite) as file:
-            np.savez(file, allow_pickle=False, **arrays)
+        for number, sums in enumerate(self.rounds, start=1):
+            arrays |= {f"round {number}.{name}": np.asarray(one) for name, one in sums.items()}
+        if self.model is not None:
+            arrays["model"] = np.frombuffer(self.model, np.uint8)
+        return arrays
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the sums to one file, whole or not at all."""
+        write_whole(path, self.dumped(), overwrite=overwrite)
+
+    def dumped(self) -> bytes:
+        """The contents of the file."""
+        metadata = {
+            "library_version": version("halfseen"),
+            "names": json.dumps(list(self.names)),
+            "plan": "null" if self.plan is None else self.plan.to_json(),
+        }
+        return pack(metadata, self._arrays(), SUMS)
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read sums that :meth:`save` wrote."""
-        try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as members:
-                arrays = {name: members[name] for name in members.files}
-            version = int(arrays["version"])
-        except _DAMAGE as error:
-            raise _damaged(path) from error
-        if version != VERSION:
-            raise DataError(
-                f"{path} is of version {version}, and this halfseen reads {VERSION}. Use the "
-                "halfseen that wrote it, or a newer one."
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read sums that :meth:`save` wrote; refused if they are not whole."""
+        name = os.fspath(path)
+        with Path(path).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            start = file.read(256)
+            if start[:2] == b"PK":
+                raise DataError(
+                    f"{name} holds the sums of a stream as halfseen 0.1 kept them, which are not "
+                    "enough for moments about the mean. Sum the rows again."
+                )
+            check_start(start, size, name, SUMS)
+            file.seek(0)
+            return cls.read(file.read(size), name)
+
+    @classmethod
+    def read(cls, data: bytes, name: str) -> Self:
+        """The sums in the file ``name`` with these contents."""
+        metadata, arrays = unpack(data, name, SUMS)
+        unknown = sorted(set(metadata) - _SECTIONS)
+        if unknown:
+            raise ModelFileError(
+                f"{name} holds section '{unknown[0]}', which this version of halfseen does not "
+                f"know; it was written by version {metadata.get('library_version', '?')}. Upgrade "
+                "halfseen."
             )
-        # Streams of 0.1 do not say which features have two values.
-        n_features = len(arrays.get("names", ()))
-        arrays.setdefault("features.two_valued", np.zeros(n_features, bool))
         try:
-            parts = {
-                part: kind(**{f.name: _plain(arrays[f"{part}.{f.name}"]) for f in fields(kind)})
-                for part, kind in _PARTS.items()
-            }
-            return cls(tuple(map(str, arrays["names"])), OriginSums(arrays["origin"], **parts))
-        except _DAMAGE as error:
-            raise _damaged(path) from error
+            return cls._assembled(metadata, arrays)
+        except INTERPRETING as error:
+            raise ModelFileError(
+                f"{name} does not hold whole sums: {first_line(error)}. It was written by halfseen "
+                f"{metadata.get('library_version', '?')}; sum the rows again, or upgrade halfseen."
+            ) from error
+
+    @classmethod
+    def _assembled(cls, metadata: dict[str, str], arrays: dict[str, Values]) -> Self:
+        names = strict_json(metadata["names"])
+        if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+            raise ValueError("it does not name its columns")
+        plan = None
+        if metadata["plan"] != "null":
+            plan = Plan.from_json(metadata["plan"], "its plan")
+        model = arrays.pop("model", None)
+        parts: dict[str, dict[str, Values]] = {}
+        for name, values in arrays.items():
+            part, _, own = name.partition(".")
+            parts.setdefault(part, {})[own] = values
+        sums = _moment_sums(parts.pop("first"), len(names))
+        rounds = tuple(parts.pop(f"round {i}") for i in range(1, len(parts) + 1))
+        for each in rounds:
+            if not all(one.dtype == float and np.isfinite(one).all() for one in each.values()):
+                raise ValueError("a round of it holds what is no number")
+        if plan is not None:
+            _check_planned(sums, tuple(names), plan)
+        return cls(tuple(names), sums, plan, rounds, None if model is None else _bytes_of(model))
 
 
-_DAMAGE = (KeyError, EOFError, TypeError, ValueError, zipfile.BadZipFile)
+def _bytes_of(model: Values) -> bytes:
+    if model.dtype != np.uint8 or model.ndim != 1:
+        raise ValueError("its model is not the contents of a file")
+    return model.tobytes()
 
 
-def _damaged(path: str | Path) -> DataError:
-    return DataError(
-        f"{path} does not hold the sums of a stream, or is damaged. Sum the rows again."
+def _moment_sums(stored: dict[str, Values], d: int) -> MomentSums:
+    """The first sums, if they are laid out as they should be and hold together."""
+    none = MomentSums.none(np.zeros(d))
+    wanted = {one.name: np.asarray(getattr(none, one.name)) for one in fields(MomentSums)}
+    if stored.keys() != wanted.keys():
+        raise ValueError("it lacks sums, or has others than there are")
+    for name, like in wanted.items():
+        own = stored[name]
+        later = name in ("third", "levels")  # which may be of another length
+        if own.dtype != like.dtype or own.ndim != like.ndim:
+            raise ValueError(f"'{name}' of it is not of the kind that it should be")
+        if not later and own.shape != like.shape:
+            raise ValueError(f"'{name}' of it is not of {d} columns")
+        if name not in ("minimum", "maximum") and not np.isfinite(own).all():
+            raise ValueError(f"'{name}' of it holds what is no number")
+    if stored["third"].size not in (0, none.third.size):
+        raise ValueError(f"'third' of it is not of {d} columns")
+    plain: dict[str, Any] = {n: one if one.ndim else one.item() for n, one in stored.items()}
+    sums = MomentSums(**plain)
+    if not (sums.unit > 0).all():
+        raise ValueError("a unit of it is not above zero")
+    if not np.allclose(sums.second, sums.second.T, atol=1e-9 * np.abs(sums.second).max(initial=1)):
+        raise ValueError("its sums over pairs of columns are not those of pairs")
+    return sums
+
+
+def _check_planned(sums: MomentSums, names: tuple[str, ...], plan: Plan) -> None:
+    same = (
+        names == plan.names
+        and np.array_equal(sums.origin, plan.each("origin"))
+        and np.array_equal(sums.unit, plan.each("scale"))
+        and sums.levels.size == sum(len(column.levels) for column in plan.columns)
     )
-
-
-def _plain(value: Any) -> Any:
-    """Numbers as numbers, arrays as they are."""
-    return value if value.ndim else value.item()
+    if not same:
+        raise ValueError("its sums are not those of its plan")
 
 
 def _first_difference(one: tuple[str, ...], other: tuple[str, ...]) -> str:

@@ -10,15 +10,23 @@ from halfseen.method.at_hand import at_hand
 from halfseen.method.learn import Learned, learn
 from halfseen.method.learned import attributes, check_finite, name_of, whole
 from halfseen.method.model import Climb, Model
-from halfseen.method.plan import Plan, Routes, Settings, calmed, planned, routes
+from halfseen.method.plan import (
+    Plan,
+    Routes,
+    Settings,
+    asked_implicit,
+    calmed,
+    planned,
+    routes,
+)
 from halfseen.method.reckoning import reckoning
 from halfseen.moments.gaps.joint_counts import pair_counts
 from halfseen.moments.gaps.joint_gaps import INDEPENDENT_BELOW, Gaps
 from halfseen.moments.magnitudes import check_magnitudes
-from halfseen.moments.origin_sums import OriginSecond, OriginSums, check_varies, origin_third
+from halfseen.moments.moment_sums import MomentSums, SummedSecond, check_varies, summed_third
 from halfseen.moments.survey import Survey, survey, survey_of
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.engines.seen_once import RowsSeenOnce
+from halfseen.rows.engines.summed import SummedRows
 from halfseen.rows.errors import DataError, DroppedFeatureWarning, warn
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import features, quoted
@@ -260,27 +268,38 @@ def fit_rows(
         return _fit(part, calm, model, plan, routes(plan, model, calm), stages)
 
 
-def fit_stream(
-    settings: Settings, model: Model[P], names: tuple[str, ...], sums: OriginSums
+def fit_sums(
+    settings: Settings,
+    model: Model[P],
+    names: tuple[str, ...],
+    sums: MomentSums,
+    rows: SummedRows | None = None,
 ) -> Fit[P]:
-    """Fit a model to the sums of rows that are gone: by moments alone, once."""
+    """Fit a model to the sums of rows that are gone, or elsewhere: by moments alone.
+
+    What else is asked for ``rows`` answer, if they can.
+    """
     if settings.n_components == "auto":
         raise ValueError(
             "n_components='auto' goes over the rows again, and those of a stream are gone. Choose "
             "with halfseen.choose_components() on some rows, or use fit()."
         )
     seen = survey_of(names, sums.features, settings.complete_above)
+    if rows is not None:  # whose ranges are those of a plan
+        seen = replace(seen, kept=seen.kept & sums.varies, complete=seen.complete & sums.varies)
     check_magnitudes(seen)
     _check_survey(settings, seen)
     _warn_of_dropped(seen)
     plan = planned(settings, model, seen, settings.n_components)
     recovery = "none" if plan.recovery == "none" else "divide"
     plan, sums = replace(plan, recovery=recovery, polish=False), sums.select(seen.kept)
-    rows = RowsSeenOnce(names).select(seen.kept)
-    check_varies(sums, rows.names)
-    moments = Routes(OriginSecond(sums), origin_third(sums))
+    part = (SummedRows(names) if rows is None else rows).select(seen.kept)
+    check_varies(sums, part.names)
+    third = summed_third(sums) if sums.triples else asked_implicit
     with reckoning(seen):
-        return _fit(rows, rows, model, plan, moments, Stages())
+        if part.stand_in is not None:
+            model = model.suited(part.stand_in, plan.kept)
+        return _fit(part, part, model, plan, Routes(SummedSecond(sums), third), Stages())
 
 
 def _fit(

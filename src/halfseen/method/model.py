@@ -216,6 +216,12 @@ class Model(Protocol[P]):
         A start may have fewer components, if moments could not tell more of them apart.
         """
 
+    def step(self, rows: Rows, parameters: P) -> Polished:
+        """One step up the likelihood by one sum over the rows; refused if that is not enough.
+
+        The climb has the mean log-likelihood before the step.
+        """
+
     def log_likelihood(self, block: Block, parameters: P) -> Array:
         """Of what is observed in each row; (n,)."""
 

@@ -1,11 +1,10 @@
-"""Everything that is kept of rows which are seen only once.
+"""Sums over features, pairs and triples about an origin near the mean, which replicates share.
 
-The moments of a stream are taken about an origin that was fixed before its mean was known. Near the
-mean, which the mean of the first batch is, that costs next to nothing; far from it available-case
-moments are poor.
+Far from the mean available-case moments of these are poor; :mod:`halfseen.moments.moment_sums` has
+those of rows that are not at hand, which are exact about any point.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -26,9 +25,7 @@ from halfseen.moments.thirds.third import (
     project_estimates,
 )
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.errors import UnreckonableError
 from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Block, Rows
 
 
@@ -126,19 +123,6 @@ class OriginSecond(AllPairs):
         """Moments about the means, or about zero."""
         check_pairs(self.sums.pairs.count, rows.names)
         return self.sums.moments(centred)
-
-
-def check_varies(sums: OriginSums, names: Sequence[str]) -> None:
-    """Refuse sums about an origin so far from the mean that rounding hides how features vary."""
-    lost = np.flatnonzero(~sums.varies)
-    if len(lost):
-        raise UnreckonableError(
-            f"Rounding hides how {quoted(names, lost)} {'vary' if len(lost) > 1 else 'varies'}: "
-            "moments are taken about the means of the first batch, and all values are alike beside "
-            "how far they are from those. Begin with a batch that is typical, subtract what the "
-            "values have in common, or leave such columns out.",
-            [names[int(i)] for i in lost],
-        )
 
 
 def origin_third(sums: OriginSums) -> ThirdMoment:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import safetensors.numpy
@@ -25,10 +25,40 @@ FORMAT = 1
 DTYPES = ("bool", "uint8", "uint32", "uint64", "int32", "int64", "float32", "float64")
 _BLANK = b"0" * 64
 _START = re.compile(
-    rb'\{"__metadata__":\{"format":"halfseen model (\d{1,9})","checksum":"([0-9a-f]{64})"'
+    rb'\{"__metadata__":\{"format":"halfseen (model|sums) (\d{1,9})","checksum":"([0-9a-f]{64})"'
 )
 _LONGEST_START = 8 + 128
-_DAMAGED = "Copy it again from where it came, or fit and save the model again."
+
+
+class Content(NamedTuple):
+    """What a file holds, in the words of its first bytes and of sentences about it."""
+
+    word: str
+    saved: str  # what it is not, if it is something else
+    written_by: str
+    again: str  # how to have another
+    kept_by: str  # the same, beside what wrote it
+
+    @property
+    def damaged(self) -> str:
+        """What to do about a file that does not hold what it should."""
+        return f"Copy it again from where it came, or {self.again}."
+
+
+MODEL = Content(
+    "model",
+    "a model saved by halfseen",
+    "save()",
+    "fit and save the model again",
+    "save the model again",
+)
+SUMS = Content(
+    "sums",
+    "a file of sums written by halfseen",
+    "'halfseen sums' or save()",
+    "sum the rows again",
+    "sum the rows again",
+)
 
 INTERPRETING = (
     ArithmeticError,
@@ -48,64 +78,75 @@ def storable(array: Values) -> bool:
     return array.dtype.name in DTYPES
 
 
-def pack(metadata: Mapping[str, str], arrays: Mapping[str, Values]) -> bytes:
+def pack(
+    metadata: Mapping[str, str], arrays: Mapping[str, Values], content: Content = MODEL
+) -> bytes:
     """The file that holds ``metadata`` and ``arrays``."""
     # The package takes memory as it lies, which is another array if columns lie together.
     plain = safetensors.numpy.save({n: np.asarray(a, order="C") for n, a in arrays.items()})
     body = _body(plain)
-    first = {"format": f"halfseen model {FORMAT}", "checksum": _BLANK.decode()}
+    first = {"format": f"halfseen {content.word} {FORMAT}", "checksum": _BLANK.decode()}
     entries = {"__metadata__": {**first, **metadata}, **json.loads(plain[8:body])}
     header = json.dumps(entries, separators=(",", ":"), allow_nan=False).encode("ascii")
     header += b" " * (-len(header) % 8)  # so that every array is aligned
     data = bytearray(len(header).to_bytes(8, "little") + header + plain[body:])
-    where = _start(data, "")[1]
+    where = _start(data, "", content)[1]
     data[where] = _digest(data, where)
     return bytes(data)
 
 
-def unpack(data: bytes, name: str) -> tuple[dict[str, str], dict[str, Values]]:
+def unpack(
+    data: bytes, name: str, content: Content = MODEL
+) -> tuple[dict[str, str], dict[str, Values]]:
     """Metadata and arrays of the file ``name`` with these contents."""
-    check_start(data, len(data), name)
-    where = _start(data, name)[1]
+    check_start(data, len(data), name, content)
+    where = _start(data, name, content)[1]
     if _digest(data, where) != data[where]:
         raise ModelFileError(
             f"{name} was altered, damaged or cut short: its checksum does not match what it holds. "
-            f"{_DAMAGED}"
+            f"{content.damaged}"
         )
     try:
-        return _interpret(data)
+        return _interpret(data, content)
     except INTERPRETING as error:
+        again = f"{content.kept_by[0].upper()}{content.kept_by[1:]}"
         raise ModelFileError(
-            f"{name} is not laid out as a model file: {first_line(error)}. Save the model again "
-            "with halfseen."
+            f"{name} is not laid out as a {content.word} file: {first_line(error)}. {again} with "
+            "halfseen."
         ) from error
 
 
-def check_start(data: bytes, size: int, name: str) -> None:
-    """Refuse what is no model of ours from the first bytes of a file of ``size`` bytes."""
+def word_of(data: bytes) -> str:
+    """What the first bytes of a file say that it holds; nothing if they are not ours."""
+    found = _START.match(data[8:_LONGEST_START])
+    return "" if found is None else found[1].decode()
+
+
+def check_start(data: bytes, size: int, name: str, content: Content = MODEL) -> None:
+    """Refuse what is no ``content`` of ours from the first bytes of a file of ``size`` bytes."""
     length = _body(data) - 8
-    version, _ = _start(data, name)
+    version, _ = _start(data, name, content)
     if version > FORMAT:
         raise ModelFileError(
             f"{name} has format {version}, and this version of halfseen reads formats up to "
-            f"{FORMAT}. Upgrade halfseen, or save the model again with this version."
+            f"{FORMAT}. Upgrade halfseen, or {content.kept_by} with this version."
         )
     if length > size - 8:
         raise ModelFileError(
             f"{name} is cut short: its header should take {length:,} bytes, but {size - 8:,} "
-            f"follow. {_DAMAGED}"
+            f"follow. {content.damaged}"
         )
 
 
-def _start(data: bytes | bytearray, name: str) -> tuple[int, slice]:
+def _start(data: bytes | bytearray, name: str, content: Content = MODEL) -> tuple[int, slice]:
     """The format's version, and where the checksum is."""
     found = _START.match(data[8:_LONGEST_START])
-    if found is None:
+    if found is None or found[1] != content.word.encode():
         raise ModelFileError(
-            f"{name} is not a model saved by halfseen, or its start is damaged. Give a file "
-            f"written by save(). {_DAMAGED}"
+            f"{name} is not {content.saved}, or its start is damaged. Give a file written by "
+            f"{content.written_by}. {content.damaged}"
         )
-    return int(found[1]), slice(8 + found.start(2), 8 + found.end(2))
+    return int(found[2]), slice(8 + found.start(3), 8 + found.end(3))
 
 
 def _digest(data: bytes | bytearray, where: slice) -> bytes:
@@ -122,10 +163,12 @@ def _body(data: bytes) -> int:
     return 8 + int.from_bytes(data[:8], "little")
 
 
-def _interpret(data: bytes) -> tuple[dict[str, str], dict[str, Values]]:
+def _interpret(data: bytes, content: Content = MODEL) -> tuple[dict[str, str], dict[str, Values]]:
     header = strict_json(data[8 : _body(data)].decode("utf-8"))
     metadata = header.pop("__metadata__")
-    if "checksum" not in metadata or metadata.pop("format") != f"halfseen model {FORMAT}":
+    if "checksum" not in metadata or metadata.pop("format") != (
+        f"halfseen {content.word} {FORMAT}"
+    ):
         raise ValueError("it is of another format than its first bytes say")
     del metadata["checksum"]
     if any(set(entry) != {"dtype", "shape", "data_offsets"} for entry in header.values()):

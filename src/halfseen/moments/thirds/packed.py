@@ -31,6 +31,17 @@ def slabs(d: int) -> Iterator[tuple[int, slice]]:
         start = stop
 
 
+def place(d: int, i: Indices, j: Indices, k: Indices) -> Indices:
+    """Where entries with i ≤ j ≤ k are in the flat vector.
+
+    >>> int(place(4, np.array(1), np.array(2), np.array(3))) == int(places(4)[3, 1, 2])
+    True
+    """
+    before = j * (j + 1) // 2 * d - (j - 1) * j * (j + 1) // 3  # Σ_{b<j} (b + 1)(d - b)
+    found: Indices = before + i * (d - j) + k - j
+    return found
+
+
 def select(entries: Array, features: Mask) -> Array:
     """The packed array of only some of its d features, from ``entries`` and a mask (d,)."""
     d = len(features)

@@ -15,6 +15,7 @@ from halfseen.moments.regression import Regression
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array
 from halfseen.rows.bins import Bins
+from halfseen.rows.naming import plural
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.stages import Stages
 from halfseen.structures.counts import check_counts, poisson
@@ -130,6 +131,13 @@ class Loadings(Generic[L]):
     def worth_polishing(self, kept: Survey) -> tuple[bool, str]:
         """If counts are few and far between, as words are in documents."""
         return worth_polishing(kept)
+
+    def step(self, rows: Rows, parameters: L) -> Polished:
+        """Refused: loadings of rows are drawn one by one."""
+        raise ValueError(
+            f"{plural(self.about.noun).capitalize()} are polished by draws for every row, which "
+            "sums do not hold. Stay with what the moments say."
+        )
 
     def polish(
         self, rows: Rows, start: L, n_components: int, kept: Survey, seed: Callable[[], int]

@@ -287,6 +287,15 @@ class OneClass(Generic[P]):
         )
         return Polished(self.emission.moved(found, origin), climbed)
 
+    def step(self, rows: Rows, parameters: P) -> Polished:
+        """One step of EM, which needs one sum over the rows."""
+        origin, steps = self.emission.origin(parameters), self.law.steps(self.emission)
+        here = self.emission.moved(parameters, -origin)
+        sums = rows.recentred(origin).accumulate(steps.expect(here))
+        found = self.emission.moved(steps.maximise(sums, here), origin)
+        height = float(sums.log_likelihood / sums.n_rows)
+        return Polished(found, Climb(height, 1, False, n_rows=float(sums.n_rows)))
+
     def _filled(self, found: P, n_rows: float) -> P:
         """Without components that less than one row belongs to, or what the law has instead."""
         shares = self.shares(found)

@@ -1,0 +1,268 @@
+"""All that moments need of rows which are not at hand, exact about any point.
+
+With gaps, a moment about the mean cannot be had from one about another origin alone: which rows a
+product is of depends on what is observed. So the sums are of products of *presence* m and
+deviations z together,
+
+    u = (m_1, …, m_d, z_1, …, z_d),  z = m∘(x - origin)/unit,    Σ u⊗u  and  Σ u⊗u⊗u,
+
+of which those about a point a away (in units) follow without any row: z - a∘m is linear in u.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from halfseen.moments.gaps.joint_gaps import Gaps, JointGaps
+from halfseen.moments.magnitudes import LOST
+from halfseen.moments.moments import Moments
+from halfseen.moments.pairs import AllPairs, PairSums, check_pairs
+from halfseen.moments.thirds import packed
+from halfseen.moments.thirds.packed import Indices
+from halfseen.moments.thirds.third import (
+    Probe,
+    ProjectedThird,
+    ThirdMoment,
+    ThirdSums,
+    alike_along,
+    project_estimates,
+)
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.errors import UnreckonableError
+from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.naming import quoted
+from halfseen.rows.rows import Block, Rows
+
+REASON = "sums of rows that are not at hand"
+
+
+@dataclass(frozen=True, eq=False)
+class MomentSums:
+    """Sums over rows of products of presence and deviations; those about the same origin add."""
+
+    origin: Array  # (d,)
+    unit: Array  # (d,)      of deviations
+    n_rows: float  # rows with at least one observed entry, by weight
+    n_empty: int  # rows with none, which say nothing
+    minimum: Array  # (d,)   +inf where nothing is observed
+    maximum: Array  # (d,)   -inf where nothing is observed
+    whole: Mask  # (d,)      whether every observed value is a whole number
+    two_valued: Mask  # (d,)  whether every observed value is the smallest or the largest
+    second: Array  # (2d, 2d)  Σ u⊗u
+    third: Array  # (2d (2d+1) (2d+2) / 6,)  Σ u⊗u⊗u, packed; none if triples are left for later
+    levels: Array  # (l,)    cells with each of the values that are counted, column by column
+
+    @classmethod
+    def about(
+        cls,
+        origin: Array,
+        unit: Array | None = None,
+        *,
+        triples: bool = True,
+        values: Sequence[Array] = (),
+    ) -> Callable[[Block], "MomentSums"]:
+        """The function that sums a block about ``origin`` (d,), with or without ``triples``.
+
+        Where columns hold few ``values`` (one array a column) it counts each of them.
+        """
+        scale = np.ones_like(origin) if unit is None else unit
+
+        def summarise(block: Block) -> MomentSums:
+            seen = FeatureSums.of(block)
+            both = np.hstack([block.observed.astype(float), block.about(origin) / scale])
+            third = packed.third_products(both, block.weights) if triples else np.empty(0)
+            return cls(
+                origin,
+                scale,
+                seen.n_rows,
+                seen.n_empty,
+                seen.minimum,
+                seen.maximum,
+                seen.whole,
+                seen.two_valued,
+                both.T @ block.weighed(both),
+                third,
+                _counted(block, values),
+            )
+
+        return summarise
+
+    @classmethod
+    def none(
+        cls, origin: Array, unit: Array | None = None, *, triples: bool = True
+    ) -> "MomentSums":
+        """The sums of no rows."""
+        summarise = cls.about(origin, unit, triples=triples)
+        return summarise(Block.from_table(np.empty((0, len(origin)))))
+
+    def __add__(self, other: Self) -> Self:
+        one, another = self.features, other.features
+        ends = one + another
+        return replace(
+            self,
+            n_rows=ends.n_rows,
+            n_empty=ends.n_empty,
+            minimum=ends.minimum,
+            maximum=ends.maximum,
+            whole=ends.whole,
+            two_valued=ends.two_valued,
+            second=self.second + other.second,
+            third=self.third + other.third,
+            levels=self.levels + other.levels,
+        )
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+        return len(self.origin)
+
+    @property
+    def triples(self) -> bool:
+        """Whether triples of features are among the sums."""
+        return bool(self.third.size) or not self.n_features
+
+    @property
+    def count(self) -> Array:
+        """Rows in which two features are both observed, by weight; (d, d)."""
+        d = self.n_features
+        return self.second[:d, :d]
+
+    @property
+    def features(self) -> FeatureSums:
+        """What is known of each feature."""
+        count = self.count.diagonal().copy()
+        deviations = self._crossed.diagonal() * self.unit
+        return FeatureSums(
+            self.n_rows,
+            self.n_empty,
+            count,
+            deviations + count * self.origin,
+            self.minimum,
+            self.maximum,
+            self.whole,
+            self.two_valued,
+        )
+
+    @property
+    def _crossed(self) -> Array:
+        """``Σ m_i z_j``; (d, d)."""
+        d = self.n_features
+        return self.second[:d, d:]
+
+    def select(self, features: Mask) -> Self:
+        """The sums of only some of the features."""
+        both = np.r_[features, features]
+        return replace(
+            self,
+            origin=self.origin[features],
+            unit=self.unit[features],
+            minimum=self.minimum[features],
+            maximum=self.maximum[features],
+            whole=self.whole[features],
+            two_valued=self.two_valued[features],
+            second=self.second[np.ix_(both, both)],
+            third=packed.select(self.third, both) if self.triples else self.third,
+        )
+
+    @property
+    def gaps(self) -> JointGaps:
+        """Where the gaps are."""
+        return JointGaps(self.count, self.n_rows)
+
+    @property
+    def varies(self) -> Mask:
+        """Whether rounding leaves anything of each feature's variance; (d,)."""
+        d = self.n_features
+        with np.errstate(divide="ignore", invalid="ignore"):  # of what is never observed: nothing
+            squares = self.second.diagonal()[d:] / self.count.diagonal()
+            away = self._crossed.diagonal() / self.count.diagonal()
+        varies: Mask = squares - away**2 > LOST * squares
+        return varies
+
+    def _away(self, point: Array) -> Array:
+        """How far a point (d,) is from the origin, in units; 0 where nothing is observed."""
+        away: Array = (point - self.origin) / self.unit
+        return np.where(self.count.diagonal() > 0, away, 0.0)
+
+    def pairs(self, point: Array) -> PairSums:
+        """Sums over pairs of features of products of deviations from ``point`` (d,)."""
+        d, away, crossed = self.n_features, self._away(point), self._crossed
+        mixed = away[:, None] * crossed
+        total = self.second[d:, d:] - mixed - mixed.T + np.outer(away, away) * self.count
+        return PairSums(self.count, total * np.outer(self.unit, self.unit))
+
+    def thirds(self, point: Array) -> ThirdSums:
+        """Sums over triples of features of products of deviations from ``point`` (d,)."""
+        d, away = self.n_features, self._away(point)
+        i, j, k = packed.triples(d)
+        a, b, c = away[i], away[j], away[k]
+
+        def at(*places: Indices) -> Array:
+            entries: Array = self.third[packed.place(2 * d, *places)]
+            return entries
+
+        x, y, z = i + d, j + d, k + d
+        count = at(i, j, k)
+        total = at(x, y, z) - a * at(i, y, z) - b * at(j, x, z) - c * at(k, x, y)
+        total += a * b * at(i, j, z) + a * c * at(i, k, y) + b * c * at(j, k, x) - a * b * c * count
+        return ThirdSums(count, total * self.unit[i] * self.unit[j] * self.unit[k])
+
+
+def _counted(block: Block, values: Sequence[Array]) -> Array:
+    """How often columns hold each of their values, by weight; (l,)."""
+    weights = block.weighed(np.ones(len(block)))
+    counts = [
+        weights @ ((block.values[:, [i]] == own) & block.observed[:, [i]])
+        for i, own in enumerate(values)
+        if len(own)
+    ]
+    return np.concatenate([np.empty(0), *counts])
+
+
+@dataclass(frozen=True, eq=False)
+class SummedSecond(AllPairs):
+    """The route to second moments of rows that are not at hand."""
+
+    sums: MomentSums
+
+    def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
+        """Where the gaps were."""
+        return self.sums.gaps
+
+    def meeting(self, rows: Rows, features: FeatureSums) -> Mask:
+        """All of them: without rows nothing could bring one back."""
+        return np.ones(len(features.count), dtype=bool)
+
+    def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
+        """Moments about the means, or about zero."""
+        check_pairs(self.sums.count, rows.names)
+        seen = self.sums.features
+        pairs = self.sums.pairs(seen.mean if centred else np.zeros_like(seen.mean))
+        return (Moments.central if centred else Moments.raw)(seen, pairs)
+
+
+def summed_third(sums: MomentSums) -> ThirdMoment:
+    """The route to third moments of rows that are not at hand."""
+
+    def route(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
+        thirds = sums.thirds(moments.origin)
+        tensor = project_estimates(thirds, moments, probe.basis)
+        n_unseen = int(np.count_nonzero(thirds.count == 0))
+        return ProjectedThird(tensor, "explicit", alike_along(probe.whitening), n_unseen, REASON)
+
+    return route
+
+
+def check_varies(sums: MomentSums, names: Sequence[str]) -> None:
+    """Refuse sums about an origin so far from the mean that rounding hides how features vary."""
+    lost = np.flatnonzero(~sums.varies)
+    if len(lost):
+        raise UnreckonableError(
+            f"Rounding hides how {quoted(names, lost)} {'vary' if len(lost) > 1 else 'varies'}: "
+            "moments are taken about the means of the first batch, or the origin of a plan, and "
+            "all values are alike beside how far they are from those. Begin with a batch that is "
+            "typical, or plan an origin amid the values, or leave such columns out.",
+            [names[int(i)] for i in lost],
+        )

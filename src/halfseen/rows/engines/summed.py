@@ -1,0 +1,104 @@
+"""Rows that are elsewhere, or gone: what was summed of them answers, one question after the other.
+
+A fit asks rows for one sum after the other, and what it asks next depends on nothing but the
+answers so far. So whoever knows the answers can ask the next question, and whoever holds rows can
+answer it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import compress
+from typing import ClassVar, Self
+
+import numpy as np
+
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.carried import CarriedHere
+from halfseen.rows.errors import DataError
+from halfseen.rows.flat_sums import Flat, flattened, laid_out
+from halfseen.rows.rows import Block, Rows, S, T
+
+
+class MoreSumsNeeded(DataError):
+    """What is asked next was not summed yet."""
+
+
+class NextSums(Exception):
+    """What is asked next, summed over the rows that are here."""
+
+    def __init__(self, sums: Flat):
+        super().__init__()
+        self.sums = sums
+
+
+@dataclass(eq=False)
+class Answers:
+    """The sums of all rows that were asked for, in the order in which they were."""
+
+    known: tuple[Flat, ...]
+    n_asked: int = field(default=0, init=False)
+
+    def next(self) -> Flat | None:
+        """The answer to the next question, if it is known."""
+        self.n_asked += 1
+        return self.known[self.n_asked - 1] if self.n_asked <= len(self.known) else None
+
+
+@dataclass(frozen=True, eq=False)
+class SummedRows:
+    """Answers in place of rows; the first question without one goes to rows that are ``here``.
+
+    What only looks at the kind of values that columns hold sees the ``stand_in``, which holds no
+    row of anybody.
+    """
+
+    sparse: ClassVar[bool] = False
+    sequenced: ClassVar[bool] = False
+    names: tuple[str, ...]
+    answers: Answers = field(default_factory=lambda: Answers(()))
+    stand_in: Rows | None = None
+    here: Rows | None = None
+
+    def select(self, features: Mask) -> Self:
+        """The same with only some of the features."""
+        return replace(
+            self,
+            names=tuple(compress(self.names, features)),
+            stand_in=None if self.stand_in is None else self.stand_in.select(features),
+            here=None if self.here is None else self.here.select(features),
+        )
+
+    def recentred(self, origin: Array) -> Self:
+        """The same, measured from ``origin`` (d,)."""
+        return replace(self, here=None if self.here is None else self.here.recentred(origin))
+
+    def accumulate(self, summarise: Callable[[Block], S]) -> S:
+        """What was summed, if it was."""
+        answer = self.answers.next()
+        none = summarise(Block.from_table(np.empty((0, len(self.names)))))
+        if answer is not None:
+            found: S = laid_out(answer, none)
+            return found
+        if self.here is not None:
+            flat = flattened(self.here.accumulate(summarise))
+            laid_out(flat, none)  # what grows with the rows holds rows, and does not leave
+            raise NextSums(flat)
+        raise MoreSumsNeeded(
+            "The rows of a stream are gone and cannot be gone over again. Give fit() batches that "
+            "can be read again, such as files or a list of arrays; where rows are elsewhere, have "
+            "them summed once more: summed(X, plan, at=sums), or 'halfseen sums --at'."
+        )
+
+    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
+        """``finish`` of that sum."""
+        return finish(self.accumulate(summarise))
+
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)
+
+
+def looked_at(rows: Rows) -> Rows:
+    """Rows whose values may be looked at one by one: the stand-in of rows that may not."""
+    stand_in = rows.stand_in if isinstance(rows, SummedRows) else None
+    return rows if stand_in is None else stand_in
