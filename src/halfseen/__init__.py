@@ -25,11 +25,13 @@ if TYPE_CHECKING:
         IdentifierWarning,
         LikelihoodWarning,
         ModelFileError,
+        TablesWarning,
         UnseenCategoryWarning,
         WeakMomentsWarning,
     )
     from halfseen.tables.files import Files
     from halfseen.tables.observed_blocks import ObservedBlocks
+    from halfseen.tables.studies import Studies, together
     from halfseen.tables.text import Text
 
 __version__ = "0.1.0"
@@ -47,6 +49,8 @@ _HOMES = {
     "Plan": "estimators.plan",
     "Pooled": "imputer.pool",
     "Stream": "estimators.stream",
+    "Studies": "tables.studies",
+    "TablesWarning": "rows.errors",
     "Text": "tables.text",
     "UnseenCategoryWarning": "rows.errors",
     "WeakMomentsWarning": "rows.errors",
@@ -56,6 +60,7 @@ _HOMES = {
     "load": "public.load",
     "pool": "imputer.pool",
     "summed": "public.summed",
+    "together": "tables.studies",
 }
 _MODULES = {"recovery": "doubt.matching", "simulate": "models.simulate"}
 __all__ = [
@@ -75,6 +80,8 @@ __all__ = [
     "Plan",
     "Pooled",
     "Stream",
+    "Studies",
+    "TablesWarning",
     "Text",
     "UnseenCategoryWarning",
     "WeakMomentsWarning",
@@ -84,6 +91,7 @@ __all__ = [
     "load",
     "pool",
     "summed",
+    "together",
 ]
 
 

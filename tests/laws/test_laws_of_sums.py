@@ -56,6 +56,7 @@ from halfseen.rows.keys import share_of_keys
 from halfseen.rows.patterns import PatternSums
 from halfseen.rows.rows import Block
 from halfseen.rows.some_rows import Lot
+from halfseen.rows.table_sums import TableSums
 from halfseen.rows.together import Together, together
 from halfseen.rows.value_sums import ValueSums
 from halfseen.structures.chain.law import CHAIN, ChainSums
@@ -146,6 +147,7 @@ STATES = ChainParameters(MIXTURE.weights, MIXTURE.means, MIXTURE.variances)
 SUMS = {
     FeatureSums: FeatureSums.of,
     PairSums: PairSums.about(ORIGIN),
+    TableSums: TableSums.about(ORIGIN, np.array([0, 13, 40])),
     ThirdSums: ThirdSums.about(ORIGIN),
     OriginSums: OriginSums.about(ORIGIN),
     MomentSums: MomentSums.about(ORIGIN, np.full(D, 2.0), values=[np.arange(2.0)] * D),

@@ -41,6 +41,12 @@ class Covariance(StrEnum):
     auto = "auto"
 
 
+class Adjust(StrEnum):
+    """How tables are made comparable."""
+
+    location = "location"
+
+
 class Gaps(StrEnum):
     """What gaps say."""
 

@@ -27,8 +27,11 @@ from halfseen.cli.options import (
     Header,
     Json,
     MissingValues,
+    On,
+    Rename,
     Skip,
     Table,
+    Unit,
     Vocabulary,
     as_option,
     listed,
@@ -64,6 +67,9 @@ def describe(
     header: Header = None,
     skip: Skip = None,
     table: Table = None,
+    rename: Rename = None,
+    unit: Unit = None,
+    on: On = None,
     vocabulary: Vocabulary = None,
     show_text: Annotated[
         bool,
@@ -97,6 +103,9 @@ def describe(
     declared = said(kind)
     files = asked_files(
         *(data, listed(missing_values)),
+        rename=rename,
+        unit=unit,
+        on=on,
         encoding=encoding,
         header=header,
         skip=skip,

@@ -12,7 +12,7 @@ import typer
 
 from halfseen import choose_components
 from halfseen.cli import choices as scales
-from halfseen.cli.choices import Covariance, Gaps, Method, Moments, Weights
+from halfseen.cli.choices import Adjust, Covariance, Gaps, Method, Moments, Weights
 from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of
 from halfseen.cli.each_column import kept
 from halfseen.cli.kinds import KindOf, as_declared, check_columns, said
@@ -32,8 +32,10 @@ from halfseen.cli.options import (
     MinRows,
     MissingValues,
     Number,
+    On,
     Order,
     Outcomes,
+    Rename,
     Scale,
     Sequence_,
     Skip,
@@ -42,6 +44,7 @@ from halfseen.cli.options import (
     StopWords,
     Table,
     TextColumn,
+    Unit,
     Vocabulary,
     check_writable,
     listed,
@@ -77,6 +80,9 @@ def fit(
     header: Header = None,
     skip: Skip = None,
     table: Table = None,
+    rename: Rename = None,
+    unit: Unit = None,
+    on: On = None,
     vocabulary: Vocabulary = None,
     text: TextColumn = None,
     stop_words: StopWords = scales.StopWords.english,
@@ -137,6 +143,13 @@ def fit(
             help="Polish by likelihood: done for groups unless told not to, slow for topics.",
         ),
     ] = None,
+    adjust: Annotated[
+        Adjust | None,
+        typer.Option(
+            help="Of several tables: move and stretch shared columns of numbers, so that each has "
+            "the same mean and spread in all tables (location). The model keeps by how much."
+        ),
+    ] = None,
     groups: Groups = None,
     sequence: Sequence_ = None,
     order: Order = None,
@@ -163,10 +176,15 @@ def fit(
       halfseen fit visits.csv --sequence patient --order day --out visits.halfseen
       halfseen fit ap.mtx --vocabulary ap_terms.txt --model gamma-poisson -k 20 --out ap.halfseen
       halfseen fit reviews.csv --text review --out reviews.halfseen
+      halfseen fit study.csv registry.parquet --rename hr=pulse --out both.halfseen
       halfseen fit folder-of-parquet -k 4 --workers 8 --out big.halfseen
     """
     files = asked_files(
         *(data, listed(missing_values)),
+        rename=rename,
+        unit=unit,
+        on=on,
+        adjust=None if adjust is None else adjust.value,
         encoding=encoding,
         header=header,
         skip=skip,

@@ -12,12 +12,17 @@ import typer
 from halfseen.cli import choices as scales
 from halfseen.store.not_over_input import check_not_input
 
+SEVERAL = (
+    " Several tables that share some columns are put together: their columns are united by name."
+)
 KNOWN_FILES = (
     ".csv, .tsv, .txt (.gz too), .xlsx, .ods, .parquet, .feather, .arrow, .sav, .dta, .sas7bdat, "
-    ".rds, .rda, .jsonl, .sqlite, .duckdb, .npy, .npz or .mtx; several files, or a folder, of "
-    "one kind; a connection string of a database, with --table; or - for standard input."
+    ".rds, .rda, .jsonl, .sqlite, .duckdb, .npy, .npz or .mtx; a folder or a pattern of "
+    "files of one kind; a connection string of a database, with --table; or - for standard input."
 )
-Data = Annotated[list[str], typer.Argument(metavar="DATA", help=f"The table: {KNOWN_FILES}")]
+Data = Annotated[
+    list[str], typer.Argument(metavar="DATA", help=f"The table: {KNOWN_FILES}{SEVERAL}")
+]
 Encoding = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Of text: utf-8, cp1252 and the like, if found wrongly."),
@@ -39,6 +44,32 @@ Table = Annotated[
         metavar="NAME",
         help="Which sheet, data frame or table, of a file or a database with several; of databases "
         "also a query, 'select ...'.",
+    ),
+]
+Rename = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="OLD=NEW",
+        help="Of several tables: a column that is called otherwise in one of them, hr=pulse, or "
+        "b.csv:hr=pulse. May be repeated.",
+    ),
+]
+Unit = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TABLE:COLUMN=FACTOR",
+        help="Of several tables: what a column of one of them is multiplied by to be in the unit "
+        "of the others, b.csv:glucose=18.016, and what is added then, b.csv:degrees=0.5556,-17.78. "
+        "May be repeated.",
+    ),
+]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="COLUMN",
+        help="Of several tables: rows with the same value here, such as a patient's number, are "
+        "one row.",
     ),
 ]
 ModelFile = Annotated[

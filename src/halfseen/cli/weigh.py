@@ -17,10 +17,13 @@ from halfseen.cli.options import (
     Log,
     MissingValues,
     Number,
+    On,
+    Rename,
     Scale,
     Skip,
     Standardise,
     Table,
+    Unit,
     listed,
 )
 from halfseen.cli.reading.asked_files import asked_files
@@ -53,6 +56,9 @@ def weigh(
     header: Header = None,
     skip: Skip = None,
     table: Table = None,
+    rename: Rename = None,
+    unit: Unit = None,
+    on: On = None,
     as_json: Json = False,
 ) -> None:
     r"""Compare ways of weighting columns by how well they predict rows not learned from.
@@ -73,6 +79,9 @@ def weigh(
     without = [*listed(drop), *([groups] if groups else [])]
     files = asked_files(
         *(data, listed(missing_values)),
+        rename=rename,
+        unit=unit,
+        on=on,
         encoding=encoding,
         header=header,
         skip=skip,

@@ -129,6 +129,8 @@ class Estimator(BaseEstimator):
         What the command line did to the columns before the fit; None if nothing.
     text_ : Text or None
         How a column of text of the file was counted by words; None if there was none.
+    tables_ : KeptTables or None
+        The tables that the model was learned from, where :func:`halfseen.together` gave several.
     columns_by_name_ : bool
         Whether data frames may have their columns in any order: true of models from files.
     n_features_in_ : int
@@ -219,8 +221,9 @@ class Estimator(BaseEstimator):
         X is an array or a data frame; the path of a Parquet, Arrow, Feather, CSV, TSV or NumPy file
         or of a folder of them (:class:`halfseen.Files` to choose columns); or a list of batches of
         rows, or any other object that gives the same batches each time it is gone through. A
-        ``dask.array`` or ``dask.dataframe`` is summed by Dask's workers. It may also be sums of
-        rows that are elsewhere: see :func:`halfseen.summed`.
+        ``dask.array`` or ``dask.dataframe`` is summed by Dask's workers. Several tables that share
+        some columns are given by :func:`halfseen.together`, and sums of rows that are elsewhere by
+        :func:`halfseen.summed`.
         A row with a ``sample_weight`` of 2 counts as if it were there twice.
         """
         return self._learn(X, sample_weight, None)
@@ -229,7 +232,8 @@ class Estimator(BaseEstimator):
         self, X: Any, sample_weight: Any, observed: ObservedBlocks | None, vocabulary: Any = None
     ) -> Self:
         settings, _ = self.checked()
-        self.__dict__.pop("stream_", None)  # a fit starts anew
+        for name in ("stream_", "tables_"):
+            self.__dict__.pop(name, None)  # a fit starts anew
         if isinstance(X, Stream):
             return self._learn_sums(X)
         rows, stages = open_rows(self, X, sample_weight, observed, vocabulary=vocabulary)
@@ -291,7 +295,7 @@ class Estimator(BaseEstimator):
         self.n_components_ = fit.n_components
         self.diagnostics_ = fit.diagnostics
         self.preprocessing_ = None
-        self.text_ = getattr(self, "text_", None)
+        self.text_, self.tables_ = getattr(self, "text_", None), getattr(self, "tables_", None)
         self.columns_by_name_ = False  # as scikit-learn wants it; models from files do
         self.n_iter_ = 0 if climb is None else climb.n_iterations
         self.converged_ = climb is None or climb.converged

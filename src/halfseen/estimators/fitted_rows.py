@@ -20,10 +20,12 @@ from halfseen.tables.containers import as_frame
 from halfseen.tables.declared_kinds import takes_kinds
 from halfseen.tables.door import in_sequences, is_elsewhere, open_rows
 from halfseen.tables.files import Files
+from halfseen.tables.kept_tables import KeptTables
 from halfseen.tables.observed_blocks import ObservedBlocks, check_no_blocks
 from halfseen.tables.sequenced import Sequenced, bare
 from halfseen.tables.sparse_file import is_sparse_file
 from halfseen.tables.sparse_matrix import read_sparse
+from halfseen.tables.studies import Studies
 
 
 def same_rows(
@@ -33,7 +35,7 @@ def same_rows(
     check_is_fitted(estimator)
     reader = clone(estimator)  # reading a table sets names, and the estimator has its own
     coding = getattr(estimator, "coding_", None)
-    ordered = _in_order(estimator, _numbered(estimator, X))
+    ordered = _in_order(estimator, _numbered(estimator, as_in_fit(estimator, X)))
     rows, _ = open_rows(reader, ordered, sample_weight, observed, coding)
     fitted, given = feature_names(estimator), feature_names(reader)
     unnamed = not hasattr(reader, "feature_names_in_")
@@ -43,6 +45,16 @@ def same_rows(
             f"{len(fitted)}, or other names). Give the same X."
         )
     return rows
+
+
+def as_in_fit(estimator: Any, X: Any) -> Any:
+    """Several tables as the fit has made them comparable, with its columns in its order."""
+    if not isinstance(X, Studies):
+        return X
+    kept = getattr(estimator, "tables_", None) or KeptTables.none()
+    names, done = getattr(estimator, "feature_names_in_", None), X.preprocessing
+    columns = X.columns if names is None or done is not None else [str(name) for name in names]
+    return replace(X, kept=kept, columns=columns, drop=())
 
 
 def _numbered(estimator: Any, X: Any) -> Any:

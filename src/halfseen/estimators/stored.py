@@ -15,12 +15,13 @@ from halfseen.rows.arrays import Array
 from halfseen.store import model_file
 from halfseen.store.kind import Forms, Kind, Later
 from halfseen.tables.coding import Coding
+from halfseen.tables.kept_tables import KeptTables
 from halfseen.tables.preprocessing import Preprocessing
 from halfseen.tables.text import Text
 
 RECORDS: dict[str, type] = {
     kind.__name__: kind
-    for kind in (Choice, Coding, Diagnostics, HeldOut, Preprocessing, RankTest, Text)
+    for kind in (Choice, Coding, Diagnostics, HeldOut, KeptTables, Preprocessing, RankTest, Text)
 }
 """Types of values with named fields. Fields added to them later need no change here."""
 
@@ -36,6 +37,7 @@ SHARED: Forms = {
     "diagnostics_": ("Diagnostics",),
     "preprocessing_": ("Preprocessing", "NoneType"),
     "text_": ("Text", "NoneType"),
+    "tables_": ("KeptTables", "NoneType"),
     "n_iter_": ("int",),
     "converged_": ("bool",),
     "lower_bound_": ("float", "NoneType"),
@@ -50,6 +52,7 @@ LATER: Later = {
     "value_steps_": lambda learned: np.zeros(len(learned["kept_features_"])),
     "preprocessing_": lambda learned: None,
     "text_": lambda learned: None,
+    "tables_": lambda learned: None,
     "converged_": lambda learned: True,
     "lower_bound_": lambda learned: None,
 }

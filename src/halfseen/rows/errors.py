@@ -46,6 +46,10 @@ class UnseenCategoryWarning(UserWarning):
     """New rows hold categories that the fit did not see, which count as gaps."""
 
 
+class TablesWarning(UserWarning):
+    """Several tables that were put together do not say the same."""
+
+
 class LikelihoodWarning(UserWarning):
     """Likelihoods were estimated with too large an error to compare models by."""
 

@@ -1,6 +1,7 @@
 """Dask's arrays and data frames, as partitions of which each is a table."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -20,8 +21,10 @@ from halfseen.rows.errors import DataError
 from halfseen.rows.rows import S
 from halfseen.tables.arrays_and_frames import AnyColumns, read_batch
 from halfseen.tables.batches import Read
-from halfseen.tables.file_source import FileSource
+from halfseen.tables.file_source import FilePart, FileSource
+from halfseen.tables.formats.held import Held
 from halfseen.tables.sparse_matrix import read_sparse
+from halfseen.tables.studies import is_dask as is_dask
 
 
 class Parts(NamedTuple):
@@ -35,11 +38,6 @@ class Parts(NamedTuple):
     def labelled(self) -> list[tuple[str, Any]]:
         """Partitions with what an error calls them: their numbers, as Dask counts."""
         return [(f"Partition {number}", part) for number, part in enumerate(self.delayed)]
-
-
-def is_dask(X: Any) -> bool:
-    """Whether X is one of Dask's collections. Dask is not loaded to find out."""
-    return type(X).__module__.partition(".")[0] == "dask"
 
 
 def parts_of(X: Any) -> Parts:
@@ -111,11 +109,27 @@ def rows_of_files(source: FileSource, memory: float) -> ClusterRows:
 
     parts = source.parts()
     contents = [
-        (f"Partition {number} ({part.name})", delayed(part.source, traverse=False))
+        (
+            f"Partition {number} ({part.name})",
+            _on_worker(delayed(part.source, traverse=False), part),
+        )
         for number, part in enumerate(parts)
     ]
     partitions = partitioned(contents, [part.n_rows for part in parts], _n_rows_of_file)
     return ClusterRows(partitions, View(partial(_read_file, memory)), source.names)
+
+
+def _on_worker(source: Any, part: FilePart) -> Any:
+    """The source of a part, Delayed; with its rows, if Dask is to compute them."""
+    from dask import delayed
+
+    return source if part.content is None else delayed(_holding)(source, part.content)
+
+
+def _holding(source: FileSource, table: Any) -> FileSource:
+    """The rows of a table that was computed, read as the source says."""
+    file = source.files[0]._replace(format=Held.of(table))
+    return replace(source, files=(file,))
 
 
 def _n_rows(table: Any) -> int:

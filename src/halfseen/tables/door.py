@@ -33,6 +33,7 @@ from halfseen.tables.coded_batches import look, read_coded_batch, unseen_in
 from halfseen.tables.coded_tables import found_coding, learn_names, read_and_code
 from halfseen.tables.coding import Coding, of_numbers
 from halfseen.tables.columns_in_memory import in_columns
+from halfseen.tables.comparable import tables_found
 from halfseen.tables.dask_collections import (
     Parts,
     is_dask,
@@ -57,9 +58,13 @@ from halfseen.tables.row_weights import read_row_weights
 from halfseen.tables.sequenced import Sequenced, arranged, bare, keys_of
 from halfseen.tables.sparse_file import SparseSource, is_sparse_file, open_sparse_file
 from halfseen.tables.sparse_matrix import read_sparse
+from halfseen.tables.studies import Studies
 from halfseen.tables.text_source import open_text
 from halfseen.tables.unseen import warn_of_unseen
 from halfseen.tables.vocabulary import checked
+
+SMALL = 64e6
+"""Bytes of several tables that are rather read once than once for every pass over them."""
 
 
 def open_rows(
@@ -201,6 +206,7 @@ def _opened(
 ) -> tuple[Any, FileSource | SparseSource]:
     """A sparse matrix, for those who take one, or the files; and what there is in them."""
     kinds = partial(declared_kinds, estimator) if takes_kinds(estimator) else None
+    files = settled(files, kinds) if isinstance(files, Studies) else files
     source = open_source(files, kinds, coding)
     if not (isinstance(source, SparseSource) and source.named):  # in which nothing is wrong
         for sentence in source.notes:
@@ -321,12 +327,25 @@ def _files(
     stages = Stages(source.n_rows or 0, estimator.verbose)
     threads = effective_n_jobs(estimator.n_jobs)
     rows = rows_of(files, source, threads, stages.told)
+    estimator.tables_ = None
+    if isinstance(files, Studies) and isinstance(source, FileSource):
+        estimator.tables_ = tables_found(files, source)
+        if not files.dask and 8 * sum(source.table_lengths) * len(rows.names) <= SMALL:
+            # Some tables may lie in memory anyway.
+            rows = MemoryRows(whole_table(rows), rows.names, None, threads, stages.told)
     _keep_names(estimator, rows.names, source.named or _changes(files.preprocessing))
     if takes_kinds(estimator):
         found = source.coding if isinstance(source, FileSource) else None
         kinds = declared_kinds(estimator, rows.names) if found is None else {}
         estimator.coding_ = replace(found or of_numbers(rows.names, kinds), names=rows.names)
     return rows, stages
+
+
+def settled(studies: Studies, kinds: Kinds | None = None) -> Studies:
+    """Several tables, with all that has to be found of them before they are one."""
+    if studies.adjust is None or studies.kept is not None:
+        return studies
+    return replace(studies, kept=tables_found(studies, open_files(studies, kinds)))
 
 
 def _collection(

@@ -1,13 +1,15 @@
 """The rows of files, one file after another."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfseen.rows.arrays import Array
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
 from halfseen.tables.cells.gap_words import Gaps
@@ -24,33 +26,91 @@ Stamp = tuple[int, int]
 """Size and time of change of a file: another one means another content."""
 
 
+class Affine(NamedTuple):
+    """How a number in one unit becomes that in another: times ``factor``, and ``shift`` more."""
+
+    factor: float = 1.0
+    shift: float = 0.0
+
+
+class Span(NamedTuple):
+    """A table of several: what people call it, and which of the files are its own."""
+
+    name: str
+    first: int
+    last: int  # the first that is not
+
+
 class OneFile(NamedTuple):
-    """A file of a table, as it was when it was opened."""
+    """A file of a table, as it was when it was opened; or a table in memory, as one."""
 
     path: Path
-    stamp: Stamp
+    stamp: Stamp | None  # None if it is in memory
     header: Header
+    format: Format
     n_rows: int | None = None  # None if only reading tells
+    gaps: Gaps = Gaps()  # what stands for a gap in it
+    written: Mapping[str, Written] = MappingProxyType({})  # how each column that is read is written
+    moved: Mapping[str, Affine] = MappingProxyType({})  # columns in another unit, by name
+
+    def pieces(self, names: Sequence[str], n_rows: int) -> Iterator[Piece]:
+        """All rows with columns by ``names``, those that the file lacks being gaps."""
+        there = [place for place, name in enumerate(names) if name in self.written]
+        stored = {field.name: field.stored for field in self.header.fields}
+        written = [self.written[names[i]]._replace(stored=stored[names[i]]) for i in there]
+        if not there:  # some column has to be read, so that the rows are counted
+            written = [Written(self.header.fields[0].stored, as_they_stand=False, labels=())]
+        found = self.format.pieces(self.path, Reading(tuple(written), self.gaps), n_rows)
+        if len(there) == len(names) and not any(name in self.moved for name in names):
+            return found
+        one = np.array([self.moved.get(names[place], Affine()) for place in there])
+        wide = partial(_widened, np.array(there, dtype=int), one.reshape(-1, 2), len(names))
+        return (Piece(piece.n_rows, partial(wide, piece)) for piece in found)
+
+    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
+        """All rows as they are in the file, in Arrow's record batches; null in what it lacks."""
+        import pyarrow as pa
+
+        stored = {field.name: field.stored for field in self.header.fields}
+        there = [name for name in names if name in stored]
+        read = there or [self.header.names[0]]
+        places = tuple(stored[name] for name in read)
+        for batch in self.format.batches(self.path, places, n_rows):
+            own = {name: batch.column(stored[name]) for name in there}
+            cells = [own[name] if name in own else pa.nulls(batch.num_rows) for name in names]
+            yield pa.record_batch(cells, names=list(names))
+
+
+def _widened(
+    places: np.ndarray[Any, Any], moved: Array, width: int, piece: Piece
+) -> np.ndarray[Any, Any]:
+    """The rows of a piece among ``width`` columns; what it holds is at ``places``."""
+    table = np.full((piece.n_rows, width), np.nan)
+    if len(places):
+        table[:, places] = piece.table() * moved[:, 0] + moved[:, 1]
+    return table
 
 
 @dataclass(frozen=True, eq=False)
 class FileSource:
-    """The rows of files, one file after another. Columns are found by name in each."""
+    """The rows of files, one file after another. Columns are found by name in each.
+
+    Files of several tables may be of several formats and lack columns, which are gaps then.
+    """
 
     files: tuple[OneFile, ...]
-    format: Format
     names: tuple[str, ...]
     named: bool
-    written: tuple[Written, ...]  # how each column is written; its place is looked up in each file
     gaps: Gaps
     columns: tuple[Column, ...] = ()  # what became of all that were looked at
     coding: Coding | None = None  # how columns become numbers, if they may be of words
     maybe_new: tuple[str, ...] = ()  # columns in which there may be words that are no labels
+    tables: tuple[Span, ...] = ()  # which files are of which table, if there are several tables
 
     @property
     def all_names(self) -> tuple[str, ...]:
         """All columns of the files, read or not."""
-        return self.files[0].header.names
+        return tuple(dict.fromkeys(name for file in self.files for name in file.header.names))
 
     @property
     def notes(self) -> list[str]:
@@ -67,22 +127,31 @@ class FileSource:
 
     def pieces(self, chosen: tuple[int, ...], n_rows: int) -> Iterator[Piece]:
         """All rows in order, only the ``chosen`` columns, at most ``n_rows`` rows at a time."""
+        names = [self.names[column] for column in chosen]
         for file in self.files:
-            stored = {field.name: field.stored for field in file.header.fields}
-            written = (
-                self.written[column]._replace(stored=stored[self.names[column]])
-                for column in chosen
-            )
-            reading = Reading(tuple(written), self.gaps)
-            yield from _unchanged(file, self.format.pieces(file.path, reading, n_rows))
+            yield from _unchanged(file, file.pieces(names, n_rows))
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
         """The rows with any columns as they are, numbers or not, in Arrow's record batches."""
         for file in self.files:
-            stored = {field.name: field.stored for field in file.header.fields}
-            places = tuple(stored[name] for name in names)
-            for batch in _unchanged(file, self.format.batches(file.path, places, n_rows)):
-                yield batch.select(list(places)).rename_columns(list(names))
+            yield from _unchanged(file, file.batches(names, n_rows))
+
+    @property
+    def table_names(self) -> tuple[str, ...]:
+        """What the tables are called."""
+        return tuple(span.name for span in self.tables)
+
+    @property
+    def table_holds(self) -> Mask:
+        """Which columns each table has; (t, d)."""
+        firsts = [self.files[span.first] for span in self.tables]
+        return np.array([[name in file.written for name in self.names] for file in firsts])
+
+    @cached_property
+    def table_lengths(self) -> tuple[int, ...]:
+        """How many rows each table has; counted where files do not say."""
+        each = (self.files[span.first : span.last] for span in self.tables)
+        return tuple(sum(_n_rows(file) for file in files) for files in each)
 
     def n_unseen(self) -> Array:
         """How many cells of each column hold words that are none of its labels; (d,)."""
@@ -92,7 +161,7 @@ class FileSource:
             return counts
         for batch in self.batches(self.maybe_new, ROWS_A_BATCH):
             for name, place in places.items():
-                labels = self.written[place].labels or ()
+                labels = () if self.coding is None else self.coding.labels[place]
                 codes = codes_of(batch.column(name), labels, self.gaps.of(name))
                 counts[place] += np.sum(codes == UNSEEN)
         return counts
@@ -101,12 +170,13 @@ class FileSource:
         """Row groups of Parquet files; other files as they are."""
         return [
             FilePart(
-                replace(self, files=(file,), format=part.format),
+                replace(self, files=(file._replace(format=part.format),), tables=()),
                 file.n_rows if part.n_rows is None else part.n_rows,
                 f"{part.name} of {file.path.name}" if part.name else file.path.name,
+                part.content,
             )
             for file in self.files
-            for part in self.format.parts(file.path)
+            for part in file.format.parts(file.path)
         ]
 
 
@@ -116,12 +186,19 @@ class FilePart(NamedTuple):
     source: FileSource
     n_rows: int | None  # None if only reading tells
     name: str  # for errors
+    content: Any = None  # Delayed: what Dask computes the rows from, if they are in no file
 
 
 def stamp_of(file: Path) -> Stamp:
     """By which a file that changed is noticed."""
     status = file.stat()
     return status.st_size, status.st_mtime_ns
+
+
+def _n_rows(file: OneFile) -> int:
+    if file.n_rows is not None:
+        return file.n_rows
+    return sum(piece.n_rows for piece in file.pieces(list(file.written)[:1], 1 << 20))
 
 
 def _unchanged(file: OneFile, read: Iterator[Any]) -> Iterator[Any]:
@@ -136,6 +213,8 @@ def _unchanged(file: OneFile, read: Iterator[Any]) -> Iterator[Any]:
 
 
 def _check_unchanged(file: OneFile) -> None:
+    if file.stamp is None:
+        return
     try:
         same = stamp_of(file.path) == file.stamp
     except OSError as error:

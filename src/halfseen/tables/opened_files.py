@@ -4,21 +4,24 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
-from halfseen.tables.cells.gap_words import Gaps, gaps_among
+from halfseen.tables.cells.gap_words import Gaps, column_of, gaps_among
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.cells.writing import Writing
 from halfseen.tables.coding import LEFT_OUT, Coding
-from halfseen.tables.file_source import FileSource, OneFile, Stamp, stamp_of
+from halfseen.tables.file_source import FileSource, OneFile, Stamp
 from halfseen.tables.files import Files
-from halfseen.tables.formats.format import Format, Header, Look, Written
+from halfseen.tables.formats.format import Format, Look, Written
 from halfseen.tables.found_coding import Coded, Seen, coded, coding_of
 from halfseen.tables.identifiers import NUMBERS_ROWS, identifies
+from halfseen.tables.joined import joined
 from halfseen.tables.kinds import Fate, Kind, fate_of, holding
-from halfseen.tables.located import located
+from halfseen.tables.one_table import OneTable, names_of, table_of
+from halfseen.tables.studies import Studies
+from halfseen.tables.united import spans, tables_of, united
 
 Kinds = Callable[[Sequence[str]], dict[str, str]]
 """The kinds that columns are declared to be, of those that the files have."""
@@ -31,16 +34,14 @@ _LOOKS: OrderedDict[tuple[Format, Path, Stamp, Gaps], Look] = OrderedDict()
 def open_files(
     given: Files, kinds: Kinds | None = None, coding: Coding | None = None
 ) -> FileSource:
-    """The rows of a file, or of all files of one kind in a folder.
+    """The rows of a file, of all files of one kind in a folder, or of several tables together.
 
     With ``kinds``, which says what columns are declared to be, words become codes; with a
     ``coding`` that is known already they become its codes.
     """
     _check(given)
-    paths, format = located(given)
     try:
-        files = tuple(OneFile(path, stamp_of(path), format.header(path)) for path in paths)
-        return _opened(given, files, format, kinds, coding)
+        return _opened(given, _tables(given), kinds, coding)
     except ModuleNotFoundError as missing:
         if "pip install" in str(missing):
             raise
@@ -51,48 +52,38 @@ def open_files(
 
 def as_they_are(given: Files) -> FileSource:
     """The files with no column read as numbers, for whoever asks for cells as they are."""
-    paths, format = located(given)
-    files = tuple(OneFile(path, stamp_of(path), format.header(path)) for path in paths)
-    return FileSource(files, format, (), True, (), Gaps(tuple(given.missing_values)))
+    files = tuple(file for table in _tables(given) for file in table.files)
+    return FileSource(files, (), True, Gaps(tuple(given.missing_values)))
 
 
 def names_in(given: Files) -> tuple[str, ...]:
-    """All columns of a file, or of the first of several."""
-    paths, format = located(given)
-    return format.header(paths[0]).names
+    """All columns of a file, or of the first of several; of several tables, those of any."""
+    return tuple(dict.fromkeys(name for table in _tables(given) for name in table.names))
+
+
+def _tables(given: Files) -> tuple[OneTable, ...]:
+    """The tables that are given, and the files of each."""
+    return tables_of(given) if isinstance(given, Studies) else (table_of(given),)
 
 
 def _opened(
-    given: Files,
-    files: tuple[OneFile, ...],
-    format: Format,
-    kinds: Kinds | None,
-    coding: Coding | None,
+    given: Files, tables: tuple[OneTable, ...], kinds: Kinds | None, coding: Coding | None
 ) -> FileSource:
-    first = files[0]
-    asked = _asked(given, first)
-    for file in files:
-        _check_columns(file, asked)
-        if given.columns is None:
-            _check_same(file, first, (*asked, *map(str, given.drop)))
+    named = all(table.named for table in tables)
+    asked = _asked(given, tables)
+    for table in tables:
+        _check_table(given, table, asked)
     if coding is not None:
-        asked = _fitted(given, files, asked, coding)
-    gaps = gaps_among(given.gap_codes, first.header.names)
-    looks = [_look(format, file, asked, gaps) for file in files]
-    stored = [{field.name: field.stored for field in file.header.fields} for file in files]
-    seen = {
-        name: [_cells(of, look, name) for of, look in zip(stored, looks, strict=True)]
-        for name in asked
-    }
-    others = _others(files)
+        asked = _fitted(given, tables, asked, coding)
+    gaps_among(given.gap_codes, names_of(tables))  # which refuses what no table has
+    seen = [_seen(table, asked, given.gap_codes) for table in tables]
     what = {
-        name: Seen(_total(cells), others.get(name), _number_rows(cells))
-        for name, cells in seen.items()
+        name: united([one.columns[name] for one in seen if name in one.columns]) for name in asked
     }
-    what = _with_the_commas_of_others(what)
-    columns = _columns(what, given, first.header, kinds, coding)
+    columns = _columns(what, given, named, names_of(tables), kinds, coding)
     if _chosen(given) or coding is not None:
-        _check_usable(first.path, columns, words=kinds is not None or coding is not None)
+        file = tables[0].files[0].path.name if tables[0].only else given.name
+        _check_usable(file, columns, words=kinds is not None or coding is not None)
     used = tuple(name for name, one in columns.items() if one.fate.used or coding is not None)
     if not used:
         held = "numbers" if kinds is None else "numbers or categories"
@@ -100,18 +91,58 @@ def _opened(
             f"No column of {held} is left in {given.name}. Give a table that holds some."
         )
     found = coding_of(used, columns) if coding is None and kinds is not None else coding
-    return FileSource(
-        files=tuple(f._replace(n_rows=k.n_rows) for f, k in zip(files, looks, strict=True)),
-        format=format,
+    files = [_read_as(one, used, columns) for one in seen]
+    source = FileSource(
+        files=tuple(file for some in files for file in some),
         names=used,
         # Some of many columns without names are known by their numbers.
-        named=first.header.named or used != first.header.names,
-        written=tuple(_written(columns[name], what[name].cells) for name in used),
-        gaps=gaps,
+        named=named or used != tables[0].names,
+        gaps=seen[0].gaps,
         columns=tuple(one.fate.column(name) for name, one in columns.items()),
         coding=found,
         maybe_new=() if coding is None else _maybe_new(columns, what),
+        tables=spans(given, files) if isinstance(given, Studies) else (),
     )
+    return joined(given, source) if isinstance(given, Studies) and given.on else source
+
+
+class _TableSeen(NamedTuple):
+    """What was seen of a table."""
+
+    files: tuple[OneFile, ...]  # with as many rows as were seen
+    gaps: Gaps
+    columns: dict[str, Seen]
+
+
+def _seen(table: OneTable, asked: tuple[str, ...], gap_codes: tuple[str, ...]) -> _TableSeen:
+    own = tuple(name for name in asked if name in set(table.names))
+    known = (code for code in gap_codes if table.only or column_of(code) in (None, *table.names))
+    gaps = gaps_among((*table.gap_codes, *known), table.names)
+    looks = [_look(file, own, gaps) for file in table.files]
+    stored = [{field.name: field.stored for field in file.header.fields} for file in table.files]
+    cells = {
+        name: [_cells(of, look, name) for of, look in zip(stored, looks, strict=True)]
+        for name in own
+    }
+    others = _others(table.files)
+    seen = {
+        name: Seen(_total(some), others.get(name), _number_rows(some))
+        for name, some in cells.items()
+    }
+    files = tuple(f._replace(n_rows=k.n_rows) for f, k in zip(table.files, looks, strict=True))
+    return _TableSeen(files, gaps, _with_the_commas_of_others(seen))
+
+
+def _read_as(
+    seen: _TableSeen, used: tuple[str, ...], columns: dict[str, Coded]
+) -> tuple[OneFile, ...]:
+    """The files of a table, with how each column that is used is written in them."""
+    own = {
+        name: _written(columns[name], seen.columns[name].cells)
+        for name in used
+        if name in seen.columns
+    }
+    return tuple(file._replace(written=own, gaps=seen.gaps) for file in seen.files)
 
 
 def _with_the_commas_of_others(seen: dict[str, Seen]) -> dict[str, Seen]:
@@ -130,17 +161,18 @@ def _with_the_commas_of_others(seen: dict[str, Seen]) -> dict[str, Seen]:
 def _columns(
     seen: dict[str, Seen],
     given: Files,
-    header: Header,
+    named: bool,
+    names: tuple[str, ...],
     kinds: Kinds | None,
     coding: Coding | None,
 ) -> dict[str, Coded]:
     """What becomes of each column."""
     if coding is not None:
         return _by(coding, seen)
-    named = header.named and not _chosen(given)
+    named = named and not _chosen(given)
     if kinds is None:
         return {name: _plain(name, one, given, named) for name, one in seen.items()}
-    declared = kinds(header.names)
+    declared = kinds(names)
     return {
         name: coded(name, one, declared.get(name), named=named, quoting=given.show_text)
         for name, one in seen.items()
@@ -181,12 +213,13 @@ def _maybe_new(columns: dict[str, Coded], seen: dict[str, Seen]) -> tuple[str, .
 
 
 def _fitted(
-    given: Files, files: tuple[OneFile, ...], asked: tuple[str, ...], coding: Coding
+    given: Files, tables: tuple[OneTable, ...], asked: tuple[str, ...], coding: Coding
 ) -> tuple[str, ...]:
     """The columns that a model was fitted to; those that were asked for must be them."""
     if given.columns is None and given.preprocessing is None:
-        for file in files:
-            _check_columns(file, coding.names)
+        for table in tables:
+            for file in table.files if table.only else ():
+                check_columns(file, coding.names)
         return coding.names
     if len(asked) != len(coding.names) or (given.preprocessing is None and asked != coding.names):
         raise ValueError(
@@ -224,14 +257,14 @@ def _check(given: Files) -> None:
         )
 
 
-def _asked(given: Files, first: OneFile) -> tuple[str, ...]:
+def _asked(given: Files, tables: tuple[OneTable, ...]) -> tuple[str, ...]:
     """The columns that are asked for, or all."""
     if given.columns is None and given.preprocessing is not None:
         return given.preprocessing.columns
-    dropped = _dropped(given, first)
+    dropped = _dropped(given, tables)
     if given.columns is None:
-        aside = {*first.header.aside, *dropped}
-        return tuple(name for name in first.header.names if name not in aside)
+        aside = {*dropped, *(name for table in tables for name in table.files[0].header.aside)}
+        return tuple(name for name in names_of(tables) if name not in {*aside, *_keys(given)})
     names = tuple(name for name in map(str, given.columns) if name not in dropped)
     twice = _repeated(names)
     if twice:
@@ -241,19 +274,36 @@ def _asked(given: Files, first: OneFile) -> tuple[str, ...]:
     return names
 
 
-def _dropped(given: Files, first: OneFile) -> set[str]:
+def _dropped(given: Files, tables: tuple[OneTable, ...]) -> set[str]:
     """The columns that nobody wants to see, which the files must have."""
-    dropped, known = set(map(str, given.drop)), set(first.header.names)
-    unknown = sorted(dropped - known)
+    known = names_of(tables)
+    dropped = set(map(str, given.drop))
+    unknown = sorted(dropped - set(known))
     if unknown:
         raise DataError(
-            f"{first.path.name} has no column {_listed(unknown)} to drop. It has "
-            f"{_listed(first.header.names)}."
+            f"{tables[0].files[0].path.name if tables[0].only else given.name} has no column "
+            f"{_listed(unknown)} to drop. It has {_listed(known)}."
         )
     return dropped
 
 
-def _check_columns(file: OneFile, names: tuple[str, ...]) -> None:
+def _keys(given: Files) -> tuple[str, ...]:
+    """The column by which rows are joined, which is no feature."""
+    return (given.on,) if isinstance(given, Studies) and given.on else ()
+
+
+def _check_table(given: Files, table: OneTable, asked: tuple[str, ...]) -> None:
+    """Whether all files of a table have its columns, each once."""
+    own = asked if table.only else tuple(name for name in asked if name in set(table.names))
+    if not own and not table.only:
+        return  # a table of nothing but gaps, to a model that is asked about it
+    for file in table.files:
+        check_columns(file, own)
+        if given.columns is None:
+            _check_same(file, table.files[0], (*own, *map(str, given.drop), *_keys(given)))
+
+
+def check_columns(file: OneFile, names: tuple[str, ...]) -> None:
     """Whether the file has the columns, each once."""
     if not names:
         raise DataError(f"{file.path.name} has no columns to learn from. Give a table with some.")
@@ -281,10 +331,12 @@ def _check_same(file: OneFile, first: OneFile, names: tuple[str, ...]) -> None:
         )
 
 
-def _look(format: Format, file: OneFile, names: tuple[str, ...], gaps: Gaps) -> Look:
+def _look(file: OneFile, names: tuple[str, ...], gaps: Gaps) -> Look:
     """A look through a file, once for all that is asked of it as long as it does not change."""
-    wanted = set(names)
+    wanted, format = set(names), file.format
     stored = tuple(f.stored for f in file.header.fields if f.name in wanted and f.other is None)
+    if file.stamp is None:  # in memory, which is not to be kept for it
+        return format.look(file.path, file.header, stored, gaps)
     key = (format, file.path.absolute(), file.stamp, gaps)
     known = _LOOKS.pop(key, Look(None, {}))
     new = tuple(name for name in stored if name not in known.cells)
@@ -320,7 +372,7 @@ def _number_rows(cells: list[CellSums]) -> bool:
     )
 
 
-def _check_usable(path: Path, columns: dict[str, Coded], *, words: bool) -> None:
+def _check_usable(file: str, columns: dict[str, Coded], *, words: bool) -> None:
     """Refuse columns that were asked for and hold nothing that can be used."""
     wrong = [name for name, one in columns.items() if not one.fate.used and one.fate.reason]
     if not wrong:
@@ -330,7 +382,7 @@ def _check_usable(path: Path, columns: dict[str, Coded], *, words: bool) -> None
     if len(wrong) > 1:
         reason = f"of '{wrong[0]}', {reason}"
     raise DataError(
-        f"Column{'s' * (len(wrong) > 1)} {_listed(wrong)} of {path.name} cannot be read as "
+        f"Column{'s' * (len(wrong) > 1)} {_listed(wrong)} of {file} cannot be read as "
         f"numbers{' or categories' * words}: {reason}. Leave out columns of text and dates with "
         "Files(path, columns=...), or code them as numbers."
     )
@@ -339,7 +391,7 @@ def _check_usable(path: Path, columns: dict[str, Coded], *, words: bool) -> None
 def _written(one: Coded, cells: CellSums) -> Written:
     if one.labels or not one.fate.used:
         return Written("", as_they_stand=False, labels=one.labels)
-    return Written("", one.writing, cells.as_they_stand)
+    return Written("", cells.writing or Writing.PLAIN, cells.as_they_stand)
 
 
 def _repeated(names: Sequence[str]) -> list[str]:

@@ -23,7 +23,8 @@ def with_words(files: Files, coding: Coding, table: Array) -> Any:
 
     own = names_of_words(coding)
     source = open_files(files, coding=coding)
-    words = pa.Table.from_batches(source.batches(own, ROWS_A_BATCH)) if own else None
+    batches = map(pa.table, source.batches(own, ROWS_A_BATCH)) if own else ()
+    words = pa.concat_tables(batches, promote_options="permissive") if own else None
     cells = {} if words is None else {name: words.column(name) for name in own}
     return numbers_and_words(coding.names, table, cells, source.gaps)
 

@@ -16,12 +16,13 @@ from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Rows
 from halfseen.rows.together import together
 from halfseen.tables.coding import Coding
-from halfseen.tables.door import open_source, rows_of
+from halfseen.tables.door import open_source, rows_of, settled
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
 from halfseen.tables.kinds import Column, told, varying
 from halfseen.tables.opened_files import Kinds, names_in
 from halfseen.tables.sparse_file import SparseSource, is_sparse_file
+from halfseen.tables.studies import Studies
 from halfseen.tables.words_of_files import names_of_words
 
 MOST_NAMED = 5
@@ -107,6 +108,7 @@ def open_table(
             check_known(names, known, data.name, option)
         _check_left([name for name in columns or known if name not in drop], data, kinds)
     files = replace(files, columns=list(columns) or None, drop=tuple(drop))
+    files = settled(files, kinds) if isinstance(files, Studies) else files
     source = open_source(files, kinds)
     return Opened(files, source, source.columns, kinds)
 

@@ -22,10 +22,12 @@ from halfseen.tables.coding import Coding
 from halfseen.tables.door import open_source, rows_of
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
+from halfseen.tables.kept_tables import KeptTables
 from halfseen.tables.observed_blocks import ObservedBlocks
 from halfseen.tables.preprocessing import Preprocessing
 from halfseen.tables.sequenced import Sequenced, keys_of
 from halfseen.tables.sparse_file import SparseSource, is_sparse_file
+from halfseen.tables.studies import Studies, together
 from halfseen.tables.unseen import warn_of_unseen
 from halfseen.tables.words_of_files import names_of_words, numbers_and_words
 
@@ -184,6 +186,7 @@ def fitting(model: Any, data: Files) -> Fitting:
     """The table in a file, with its columns found by name, or by number where it has no names."""
     done = preprocessing_of(model)
     kept = () if done is None else done.missing_values
+    data = _as_tables(model, data)
     files = replace(data, missing_values=(*kept, *data.gap_codes))
     names = own_names(model)
     text = getattr(model, "text_", None)
@@ -199,6 +202,15 @@ def fitting(model: Any, data: Files) -> Fitting:
     source = open_source(files, coding=coding)
     _check_number(model, source, data.name)
     return Fitting(model, files, source, coding)
+
+
+def _as_tables(model: Any, data: Files) -> Files:
+    """Files of a model of several tables: tables that may lack what others have."""
+    tables = getattr(model, "tables_", None)
+    if isinstance(data, Studies) or (tables is not None and own_names(model) is not None):
+        studies = data if isinstance(data, Studies) else together(data)
+        return replace(studies, kept=tables or KeptTables.none())
+    return data
 
 
 def _numbered(files: Files) -> bool:
@@ -233,7 +245,7 @@ def _check_names(names: list[str], data: Files) -> None:
     known = all_names(data)
     every = set(known)
     absent = [name for name in names if name not in every]
-    if absent:
+    if absent and not (isinstance(data, Studies) and len(absent) < len(names)):
         raise DataError(
             f"{data.name} does not fit the model: it has no column "
             f"{quoted(absent, range(len(absent)))}. It has "

@@ -11,6 +11,7 @@ from halfseen.rows.engines.batched import Source
 from halfseen.tables.door import open_source
 from halfseen.tables.files import Files
 from halfseen.tables.sparse_file import SparseSource
+from halfseen.tables.studies import Studies
 
 SMALL = 64e6
 """Bytes of a table that is rather read once than once for every pass over it."""
@@ -24,10 +25,11 @@ def given(files: Files, n_rows: int, n_columns: int) -> Any:
 def in_memory(files: Files) -> Any:
     """The table of files, with names if its columns have any.
 
-    A sparse file is given as it is: whether to write out its zeros is for the estimator to say.
+    A sparse file is given as it is: whether to write out its zeros is for the estimator to say. So
+    are several tables, which the estimator is to know apart.
     """
     source, done = open_source(files), files.preprocessing
-    if isinstance(source, SparseSource) and done is None:
+    if isinstance(files, Studies) or (isinstance(source, SparseSource) and done is None):
         return files
     values = all_rows(source, files.memory)
     if done is not None and done.changes:

@@ -68,6 +68,17 @@ class Gaps:
         return np.where(np.isin(values, codes), np.nan, values) if codes else values
 
 
+def column_of(given: str) -> str | None:
+    """The column that a code for gaps is of; None if it is of all.
+
+    >>> column_of("insulin:0"), column_of("-999"), column_of("24:00")
+    ('insulin', None, None)
+    """
+    column, mark, cell = given.rpartition(":")
+    own = mark and column.strip() and cell.strip() and _number(column.split(":")[0]) is None
+    return column.strip() if own else None
+
+
 def gaps_among(given: Sequence[str], names: Collection[str]) -> Gaps:
     """What stands for a gap in a table with columns of these names.
 

@@ -90,6 +90,7 @@ class Part(NamedTuple):
     format: Format
     n_rows: int | None  # None if only reading tells
     name: str  # for errors: which part, or nothing if it is all of the file
+    content: Any = None  # Delayed: what Dask computes it from, if it is in no file
 
 
 _CELLS = ((r"(Expected \d+ columns, got \d+): .*", r"\1"), (r"invalid value '.*", "invalid value"))

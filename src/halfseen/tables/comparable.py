@@ -1,0 +1,67 @@
+"""Tables made comparable: what a fit finds of several, and by how much it moves each."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.engines.batched import all_columns
+from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.table_sums import TableSums
+from halfseen.tables.coding import OF_WORDS
+from halfseen.tables.file_source import FileSource
+from halfseen.tables.kept_tables import KeptTables
+from halfseen.tables.studies import Studies
+
+CHANCE = 0.05
+"""That some column is moved although tables are alike."""
+CODES = 20
+"""Whole numbers between closer ends are codes or counts, and no measurements."""
+
+
+def tables_found(studies: Studies, source: FileSource) -> KeptTables:
+    """What a fit keeps of tables: as they are, or made comparable, if that is asked for."""
+    if studies.kept is not None and studies.kept.names:
+        return studies.kept
+    lengths = np.array(source.table_lengths, dtype=float)
+    kept = KeptTables.unadjusted(source.table_names, lengths, source.names, source.table_holds)
+    if studies.adjust is None:
+        return kept
+    rows = all_columns(source, memory=studies.memory)
+    seen = rows.accumulate(FeatureSums.of)
+    codes = _declared_codes(source) | (seen.whole & (seen.maximum - seen.minimum < CODES))
+    sums = rows.accumulate(TableSums.about(np.nan_to_num(seen.mean), kept.starts[:-1]))
+    return _moved(kept, sums, ~codes)
+
+
+def _declared_codes(source: FileSource) -> Mask:
+    """Columns of words, or declared to be counts or codes; (d,)."""
+    if source.coding is None:
+        return np.zeros(len(source.names), dtype=bool)
+    return np.array([kind in (*OF_WORDS, "count") for kind in source.coding.kinds])
+
+
+def _moved(kept: KeptTables, sums: TableSums, measured: Mask) -> KeptTables:
+    """``x' = m + (x - m_t) s / s_t`` in the columns in which tables differ.
+
+    m and s are of the first table that has the column: it stays as it is. Where no difference of
+    means, or of spreads, is found there is none to remove, and moving would only add noise.
+    """
+    there = sums.enough & measured
+    level = CHANCE / max(2 * int(np.count_nonzero(there.any(axis=0))), 1)
+    shifted = sums.of_means.chance < level
+    stretched = sums.of_spreads.chance < level
+    first = there.argmax(axis=0)
+    scale = np.where(there & stretched, _of(sums.spread, first) / _safe(sums.spread, there), 1.0)
+    moved = there & (shifted | stretched)
+    centre = np.where(shifted, _of(sums.mean, first), sums.mean)
+    return replace(kept, factor=scale, shift=np.where(moved, centre - scale * sums.mean, 0.0))
+
+
+def _of(values: Array, table: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Array:
+    """The values (t, d) of one table for each column; (d,)."""
+    return np.asarray(values[table, np.arange(len(table))])
+
+
+def _safe(values: Array, there: Mask) -> Array:
+    return np.where(there, values, 1.0)
