@@ -27,13 +27,16 @@ def test_small_counts_are_kept_as_they_are():
     assert [size_of(float(count)) for count in range(1, 33)] == list(range(1, 33))
 
 
-def test_many_features_are_sorted_to_the_same(monkeypatch):
-    block = Block.from_table(counts(), np.arange(1.0, 401.0))
-    laid_out = CountTails.of(block)
-    monkeypatch.setattr(count_tails, "MOST_LAID_OUT", 0)
-    assert_same = np.testing.assert_allclose
-    assert_same(CountTails.of(block).code, laid_out.code)
-    assert_same(CountTails.of(block).weight, laid_out.weight)
+def test_every_size_of_a_feature_is_weighed_once_and_in_order():
+    X, weights = counts(), np.arange(1.0, 401.0)
+    expected = {}
+    for (row, feature), count in np.ndenumerate(X):
+        if count >= 1:
+            key = feature * count_tails.N_SIZES + size_of(count)
+            expected[key] = expected.get(key, 0.0) + weights[row]
+    tails = CountTails.of(Block.from_table(X, weights))
+    assert tails.code.tolist() == sorted(expected)
+    np.testing.assert_allclose(tails.weight, [expected[code] for code in sorted(expected)])
 
 
 def test_counts_above_zero_are_counted_by_weight():

@@ -6,11 +6,14 @@ import numpy as np
 
 from halfseen.rows.arrays import Array
 
-SPARE = 8
+SPARE = 4
 """Directions carried beyond those that are wanted: they make the last of those converge."""
 
+LANES = 8
+"""Directions are a multiple of so many: products with other numbers of them are slower."""
+
 DEEPEST = 16
-TOLERANCE = 5e-6
+TOLERANCE = 2e-6
 """Of a residual beside its eigenvalue: eigenvalues are then good to its square."""
 
 
@@ -34,24 +37,36 @@ def leading_eigenpairs(matrix: Symmetric, scale: Array, rank: int) -> tuple[Arra
     rest are not converged. The random start is fixed, so the same matrix gives the same answer.
     """
     d = matrix.shape[0]
-    width = min(rank + SPARE, d)
+    width = min(carried(rank), d)
+    most = min(DEEPEST * width, d)
+    # Vector by vector in memory, so that all there are so far are one piece, and none is copied.
+    basis, images = (np.empty((d, most), order="F") for _ in range(2))
+    inner = np.empty((most, most))
     random = np.random.default_rng(0)
-    basis = images = np.empty((d, 0))
-    inner = np.empty((0, 0))
-    block = _orthonormal(random.standard_normal((d, width)), basis)
+    block, n = _orthonormal(random.standard_normal((d, width)), basis[:, :0]), 0
     for _ in range(DEEPEST):
         image = scale[:, None] * (matrix @ (scale[:, None] * block))
-        across, own = basis.T @ image, block.T @ image
-        inner = np.block([[inner, across], [across.T, (own + own.T) / 2]])
-        basis, images = np.hstack([basis, block]), np.hstack([images, image])
-        values, inside = np.linalg.eigh(inner)
+        new = slice(n, n + block.shape[1])
+        basis[:, new], images[:, new] = block, image
+        n = new.stop
+        held, sent = basis[:, :n], images[:, :n]
+        across = held.T @ image
+        inner[:n, new], inner[new, :n] = across, across.T
+        values, inside = np.linalg.eigh((inner[:n, :n] + inner[:n, :n].T) / 2)
         values, inside = values[::-1], inside[:, ::-1]
         kept = inside[:, :rank]
-        residual = np.linalg.norm(images @ kept - basis @ (kept * values[:rank]), axis=0)
-        block = _orthonormal(image, basis)
-        if (residual <= TOLERANCE * np.abs(values[:rank])).all() or not block.shape[1]:
+        residual = np.linalg.norm(sent @ kept - held @ (kept * values[:rank]), axis=0)
+        if (residual <= TOLERANCE * np.abs(values[:rank])).all():
             break
-    return values[:width], basis @ inside[:, :width]
+        block = _orthonormal(image, held)
+        if not block.shape[1]:
+            break
+    return values[:width], held @ inside[:, :width]
+
+
+def carried(rank: int) -> int:
+    """How many directions are multiplied at a time to find ``rank`` of them."""
+    return -(-(rank + SPARE) // LANES) * LANES
 
 
 def _orthonormal(vectors: Array, others: Array) -> Array:

@@ -28,7 +28,7 @@ class RegressionSums:
 
     count: Array  # (t,)      rows in which target t is observed
     square: Array  # (t,)     sum of (x - origin)_t² over those rows
-    gram: Array  # (t, k, k)  sum of h ⊗ h
+    products: Array  # (t, k (k+1)/2)  sum of h_i h_j for i ≤ j
     cross: Array  # (t, k)    sum of h (x - origin)_t
 
     @classmethod
@@ -50,16 +50,13 @@ class RegressionSums:
         cls, latent: Array, deviations: Entries, presence: Entries, weights: Array
     ) -> "RegressionSums":
         """The sums of rows with latent variables (n, k), each counting ``weights`` (n,) times."""
-        k, column = latent.shape[1], weights[:, None]
+        column = weights[:, None]
         weighed = latent * column
-        i, j = upper_pairs(k)
-        products = presence.back(products_of_pairs(weighed, latent))  # (t, k (k+1) / 2)
-        gram = np.empty((len(products), k, k))
-        gram[:, i, j] = gram[:, j, i] = products
+        products = presence.back(products_of_pairs(weighed, latent))
         return cls(
             count=presence.back(column)[:, 0],
             square=deviations.squares(column, np.ones(len(products), dtype=bool))[:, 0],
-            gram=gram,
+            products=products,
             cross=deviations.back(weighed),
         )
 
@@ -67,7 +64,7 @@ class RegressionSums:
         return type(self)(
             self.count + other.count,
             self.square + other.square,
-            self.gram + other.gram,
+            self.products + other.products,
             self.cross + other.cross,
         )
 
@@ -75,6 +72,15 @@ class RegressionSums:
         for mine, more in zip(vars(self).values(), vars(other).values(), strict=True):
             np.add(mine, more, out=mine)
         return self
+
+    @property
+    def gram(self) -> Array:
+        """Sums of h ⊗ h; (t, k, k)."""
+        t, k = self.cross.shape
+        i, j = upper_pairs(k)
+        gram = np.empty((t, k, k))
+        gram[:, i, j] = gram[:, j, i] = self.products
+        return gram
 
     def least_squares(self) -> Array:
         """Coefficients (t, k); of those that fit equally well, the shortest."""

@@ -17,8 +17,6 @@ EXACT = 32
 PER_DOUBLING = 8
 """Larger ones by size, which are 9 % apart."""
 N_SIZES = 512
-MOST_LAID_OUT = 4_000_000
-"""Numbers of an array of all sizes of all features; sizes of more features are sorted."""
 FEWEST_TO_MERGE = 65536
 
 
@@ -57,15 +55,13 @@ class CountTails:
         cls, n_features: int, feature: NDArray[np.int64], counts: Array, weight: Array
     ) -> Self:
         """Counts (m,), each with its feature and its weight; what is below one is not kept."""
-        if n_features * N_SIZES <= MOST_LAID_OUT:
-            laid_out = np.zeros(n_features * N_SIZES)
-            _add_sizes(feature, counts, weight, laid_out)
-            code = np.flatnonzero(laid_out)
-            return cls(n_features, code, laid_out[code], len(code))
-        kept = counts >= 1
-        code = np.empty(np.count_nonzero(kept), dtype=np.int64)
-        _codes(feature[kept], counts[kept], code)
-        return cls(n_features, code, weight[kept], 0).merged()
+        ends = _ends(feature, counts, n_features)
+        laid_out = np.zeros(ends[-1] if n_features else 0)
+        _add_sizes(feature, counts, weight, ends, laid_out)
+        place = np.flatnonzero(laid_out)
+        where = np.searchsorted(ends, place, side="right")
+        code = where * N_SIZES + place - np.append(0, ends)[where]
+        return cls(n_features, code, laid_out[place], len(code))
 
     @classmethod
     def of_rows(cls, numbers: Callable[[Block], Array]) -> Callable[[Block], "CountTails"]:
@@ -138,17 +134,32 @@ class CountTails:
 
 
 @njit(cache=True, nogil=True)
-def _add_sizes(
-    feature: NDArray[np.int64], counts: Array, weight: Array, out: Array
-) -> None:  # pragma: no cover - compiled
+def _ends(
+    feature: NDArray[np.int64], counts: Array, n_features: int
+) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """Where the sizes of each feature end, if they lie one after the other; (d,)."""
+    largest = np.zeros(n_features)
     for m in range(len(counts)):
-        if counts[m] >= 1:
-            out[feature[m] * N_SIZES + size_of(counts[m])] += weight[m]
+        if counts[m] > largest[feature[m]]:
+            largest[feature[m]] = counts[m]
+    ends = np.zeros(n_features, dtype=np.int64)
+    end = 0
+    for d in range(n_features):
+        if largest[d] >= 1:
+            end += size_of(largest[d]) + 1
+        ends[d] = end
+    return ends
 
 
 @njit(cache=True, nogil=True)
-def _codes(
-    feature: NDArray[np.int64], counts: Array, out: NDArray[np.int64]
+def _add_sizes(
+    feature: NDArray[np.int64],
+    counts: Array,
+    weight: Array,
+    ends: NDArray[np.int64],
+    out: Array,
 ) -> None:  # pragma: no cover - compiled
     for m in range(len(counts)):
-        out[m] = feature[m] * N_SIZES + size_of(counts[m])
+        if counts[m] >= 1:
+            before = ends[feature[m] - 1] if feature[m] else 0
+            out[before + size_of(counts[m])] += weight[m]

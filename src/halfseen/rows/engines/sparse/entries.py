@@ -44,16 +44,14 @@ class SparseEntries:
 
     def back(self, per_row: Array) -> Array:
         """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
-        per_row = np.ascontiguousarray(per_row)
         out = self._level_times(self.level, per_row)
-        kernels.back(*self.stored, per_row, out)
+        _add_back(self.stored, per_row, out)
         return out
 
     def there_and_back(self, basis: Array, parts: Parts, mix: Array, weights: Array) -> Array:
         """``Σ_h R_gh E_g' Ω E_h B_h`` for each part g; (d, m)."""
         basis = np.ascontiguousarray(basis)
-        shared = self._shared(self.level[:, None] * basis, parts)
-        out, sums = np.zeros(basis.shape), np.zeros_like(shared)
+        out = np.zeros(basis.shape)
         kernels.there_and_back(
             *self.stored,
             *self.gaps[:2],
@@ -63,11 +61,9 @@ class SparseEntries:
             mix,
             weights,
             self.row_observed,
-            shared,
-            sums,
+            self.column_block,
             out,
         )
-        out += self.level[:, None] * sums[parts.labels, self.column_block]
         return out
 
     def squares(self, per_row: Array, features: Mask) -> Array:
@@ -90,21 +86,26 @@ class SparseEntries:
         out = np.zeros((len(self.level), per_row.shape[1]))
         if not features.any():
             return out
-        per_row = np.ascontiguousarray(per_row)
         out += self._level_times(self.level**power, per_row)
         level = self.level[self.stored.features]
         more = (level + self.stored.values) ** power - level**power
-        kernels.back(*self.stored._replace(values=more), per_row, out)
+        _add_back(self.stored._replace(values=more), per_row, out)
         out[~features] = 0.0
         return out
 
     def _level_times(self, level: Array, per_row: Array) -> Array:
         """``Σ_n u_i Y_n`` over the rows in which each feature is observed; (d, m)."""
         sums = self.row_observed.T.astype(float) @ per_row  # (b, m)
-        out: Array = level[:, None] * sums[self.column_block]
-        taken = -level[self.gaps.features]
-        kernels.back(*self.gaps._replace(values=taken), per_row, out)
+        out: Array = sums[self.column_block]
+        out *= level[:, None]
+        _add_back(self.gaps._replace(values=-level[self.gaps.features]), per_row, out)
         return out
+
+
+def _add_back(entries: Compressed, per_row: Array, out: Array) -> None:
+    """Add ``E' Y`` of stored entries; without any, vectors Y (n, m) need not be copied in order."""
+    if len(entries.values):
+        kernels.back(*entries, np.ascontiguousarray(per_row), out)
 
 
 def _one_part(n_features: int) -> Parts:

@@ -108,16 +108,11 @@ class SparseBlock(Block):
         filled = seen > np.diff(self.gaps.starts)
         ones = np.ones((len(self), 1))
         n_observed = self.presence().back(ones)[:, 0]
-        minimum, maximum = np.full(d, np.inf), np.full(d, -np.inf)
-        np.minimum.at(minimum, features, values)
-        np.maximum.at(maximum, features, values)
-        has_zero = n_observed > np.bincount(features, minlength=d)
-        whole = np.ones(d, dtype=bool)
-        whole[features[values != np.floor(values)]] = False
+        minimum, maximum, n_stored, whole = kernels.ranges(features, values, d)
+        has_zero = n_observed > n_stored
         minimum = np.where(has_zero, np.minimum(minimum, 0), minimum)
         maximum = np.where(has_zero, np.maximum(maximum, 0), maximum)
-        two_valued = np.ones(d, dtype=bool)
-        two_valued[features[(values > minimum[features]) & (values < maximum[features])]] = False
+        two_valued = kernels.none_between(features, values, minimum, maximum)
         two_valued &= ~(has_zero & (minimum < 0) & (maximum > 0))
         return FeatureSums(
             n_rows=float(self.weighed(filled.astype(float)).sum()),
