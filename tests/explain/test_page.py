@@ -13,7 +13,7 @@ from markupsafe import escape
 
 from halfseen import GammaPoisson, GaussianMixture, simulate
 from halfseen.doubt.concerns import concerns_of, facts_of
-from halfseen.explain import page as pages
+from halfseen.explain import written
 from halfseen.explain.portrait import portrait_of
 from halfseen.explain.shown_intervals import certainty
 from halfseen.explain.words import weights_told
@@ -30,7 +30,7 @@ def table(n_rows=2000, gaps=(1, 1, 1, 0.3), seed=0):
 
 
 def report_page(model, X, *, groups=None, **options):
-    return pages.report_page(model.case(X, groups), grouped=groups is not None, **options)
+    return written.report_as(model.case(X, groups), grouped=groups is not None, **options)
 
 
 def intervals_shown(model, X, groups=None):

@@ -10,7 +10,7 @@ from halfseen import GammaPoisson, GaussianMixture, plots, simulate
 from halfseen.doubt.concerns import case as cases
 from halfseen.doubt.concerns.spectrum import noise_of_spectrum
 from halfseen.doubt.rank_test import N_REPLICATES, rank_test
-from halfseen.explain import page as pages
+from halfseen.explain import written
 from halfseen.explain.charts.plane import spectrum_chart
 from halfseen.moments.bin_sums import BinSums
 from halfseen.rows.bins import Bins
@@ -50,7 +50,7 @@ def of_the_rank(model, table, bins):
 
 
 def report_page(model, table, groups=None):
-    return pages.report_page(model.case(table, groups))
+    return written.report_as(model.case(table, groups))
 
 
 def band(ax):

@@ -592,7 +592,7 @@ class Estimator(BaseEstimator):
         alone, and 0 to go by how much more there is than elsewhere.
         """
         from halfseen.explain.outcomes import outcomes_of
-        from halfseen.explain.page import write_report  # which needs the extra "report"
+        from halfseen.explain.written import write_report  # which needs the extra "report"
 
         check_not_input(path, *paths_of(X))
         write_report(

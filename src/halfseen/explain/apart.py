@@ -62,6 +62,17 @@ class Apart:
     entropy: float  # nats that there are to tell
     again: Callable[[Any], Array]  # nats by other parameters of the model
 
+    @classmethod
+    def unknown(cls, n_columns: int) -> "Apart":
+        """Of components that do not say where their numbers lie."""
+        nothing = np.full(n_columns, np.nan)
+        return cls(nothing, 0.0, lambda other: nothing)
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is told."""
+        return bool(np.isfinite(self.nats).any())
+
     @property
     def shares(self) -> Array:
         """Of what there is to know; (d,)."""
@@ -110,7 +121,7 @@ def apart_chapter(
         *_stacks(view, categories, rank, silent),
         *_strips(view, densities, rank, silent, written),
     ]
-    return Section("apart", f"What tells the {view.nouns} apart", sentences, figures, [], [])
+    return Section("apart", f"What tells the {view.nouns} apart", sentences, figures)
 
 
 def _bars(

@@ -10,9 +10,11 @@ import numpy as np
 
 from halfseen.explain.portrait import WITHHELD
 from halfseen.explain.withheld import rows_behind
-from halfseen.explain.words import percent
+from halfseen.explain.words import Difference, percent
 from halfseen.rows.arrays import Array, Mask
 
+MOSTLY = 0.5
+"""Of a component: a value that so many rows hold is what it is like."""
 WORTH_A_WORD = 0.2
 """Standard deviations by which the share of a category differs if it is to be named."""
 MOST_NAMED = 2
@@ -41,6 +43,9 @@ def numbered(labels: tuple[str, ...]) -> bool:
     numbers = [int(one[0]) for one in first if one is not None]
     rising = all(a < b for a, b in pairwise(numbers))
     return len(numbers) == len(labels) > 2 and rising
+
+
+NOTHING = Difference(0.0, "", "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,14 +168,14 @@ class Categories:
         all_rows = self.told(label, len(self.weights))
         return f"{name}: {self.told(label, component)} ({all_rows} of all)"
 
-    def difference(self, component: int) -> tuple[float, str]:
+    def difference(self, component: int) -> Difference:
         """What a component has more or less of than others, and how much; empty if nothing.
 
         How much is ``√(Σ_l (p_kl - p_l)² / p_l)``: of two values that is the difference in
         standard deviations.
         """
         if self.withheld[component] or len(self.labels) < 2:
-            return 0.0, ""
+            return NOTHING
         every, scores = self.of_all, self.scores[:, component]
         weight = (self.shares[:, component] - every) ** 2 / np.maximum(every, 1e-12)
         ranked = np.argsort(-weight, kind="stable")
@@ -178,14 +183,27 @@ class Categories:
         if len(self.labels) == 2:
             named = [i for i in named if scores[i] > 0 or (self.of_gaps and i == 0)][:1]
         if not named:
-            return 0.0, ""
+            return NOTHING
         named.sort(key=lambda i: -scores[i])
         last = len(self.weights)
         told = (
             f"{self._quoted(i)} {self.told(i, component)} ({self.told(i, last)} of all)"
             for i in named
         )
-        return float(np.sqrt(weight.sum())), f"{self.name}: {', '.join(told)}"
+        size = float(np.sqrt(weight.sum()))
+        return Difference(size, f"{self.name}: {', '.join(told)}", self._brief(named[0], component))
+
+    def _brief(self, label: int, component: int) -> str:
+        """What a component mostly has, or has more or less of than others."""
+        if self.of_gaps:
+            label = 0
+        more = self.scores[label, component] > 0
+        if self.of_gaps:
+            return f"{self.name} {'more' if more else 'less'} often missing"
+        often = "more often " if more else "less often "
+        if more and self.shares[label, component] >= MOSTLY:
+            often = ""
+        return f"{often}{self.name} {self._quoted(label)}"
 
     def _quoted(self, label: int) -> str:
         """A label as the table has it, and what stands for several as it is."""

@@ -5,14 +5,13 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from halfseen.doubt.concerns.case import Case
-from halfseen.explain.apart import Apart, Density, apart_chapter
+from halfseen.explain.apart import Apart, Density
 from halfseen.explain.categories import Categories
-from halfseen.explain.charts.drawing import LABELS, length
+from halfseen.explain.charts.drawing import MOST_LABELS, length
 from halfseen.explain.groups import MOST_DRAWN, SOMEWHAT, Groups
-from halfseen.explain.portrait import Doubts, Grid, HeatMap, Sure
-from halfseen.explain.section import Section
+from halfseen.explain.portrait import Doubts, Grid, HeatMap
 from halfseen.explain.withheld import few_behind
+from halfseen.explain.words import Difference
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.sampled import Sample
 
@@ -35,9 +34,6 @@ class Classes(Groups):
     """Classes that rows belong to: means of columns of numbers, shares of categories."""
 
     nominal: Mask  # (d,)  columns of which averages say nothing
-    categories: tuple[Categories, ...]
-    densities: tuple[Density, ...]
-    apart: Apart
     least_rows: float  # that stand behind what is shown
 
     @classmethod
@@ -55,9 +51,11 @@ class Classes(Groups):
             centres=np.where(nominal, np.nan, groups.centres),
             average=np.where(nominal, np.nan, groups.average),
             scores=np.where(nominal, 0.0, groups.scores),
+            categories=categories,
+            densities=densities,
+            apart=apart,
         )
-        return cls(**vars(shown), nominal=nominal, categories=categories, densities=densities,
-                   apart=apart, least_rows=0.0)  # fmt: skip
+        return cls(**vars(shown), nominal=nominal, least_rows=0.0)
 
     def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
         """The same without means and shares that fewer than ``least`` rows stand behind."""
@@ -71,7 +69,7 @@ class Classes(Groups):
         """What is told by shares: nominal columns, and gaps."""
         return [part for part in self.categories if part.of_gaps or self.nominal[part.column]]
 
-    def _differences(self, i: int) -> list[tuple[float, str]]:
+    def _differences(self, i: int) -> list[Difference]:
         """Numbers by their averages, categories by their shares.
 
         Categories of which little is known say little of a class, however far they differ in the
@@ -80,9 +78,10 @@ class Classes(Groups):
         known = np.sqrt(self.fitted.observed_fraction)
         parts = []
         for part in self.told_by_shares:
-            size, said = part.difference(i)
-            parts.append((size if part.of_gaps else size * known[part.column], said))
-        return [*super()._differences(i), *(one for one in parts if one[0] >= SOMEWHAT)]
+            one = part.difference(i)
+            worth = one.size if part.of_gaps else one.size * known[part.column]
+            parts.append(one._replace(size=float(worth)))
+        return [*super()._differences(i), *(one for one in parts if one.size >= SOMEWHAT)]
 
     def _lines(self) -> list[Line]:
         """One for a number, or for one of two values; else one for each value."""
@@ -131,10 +130,7 @@ class Classes(Groups):
         )
 
     def _caption(self) -> str:
-        said = [
-            f"Averages of numbers and shares of categories in each {self.noun}. Red is above those "
-            "of all rows, blue below; the stronger the colour, the further."
-        ]
+        said = [self._colours("Averages of numbers and shares of categories", "those")]
         if self.geometric.any():
             said.append("Averages of columns on a log scale are geometric.")
         if self.withheld.any():
@@ -150,7 +146,7 @@ class Classes(Groups):
         """Whether a line stands below the name of its column: with others, or for want of room."""
         if line.part is None or line.part.of_gaps:
             return False
-        return len(line.part.labels) > 2 or length(self._name(line)) > LABELS - 8
+        return len(line.part.labels) > 2 or length(self._name(line)) > MOST_LABELS - 8
 
     def _name(self, line: Line) -> str:
         name = self.names[line.column]
@@ -177,10 +173,3 @@ class Classes(Groups):
             line="feature, or share of a category",
             high=len(names),
         )
-
-    def chapters(self, sure: Sure, case: Case) -> list[Section]:
-        """What tells the classes apart, if there are several."""
-        if self.k == 1:
-            return []
-        shown = self.categories, self.densities
-        return [apart_chapter(self, self.apart, *shown, sure, self._number)]

@@ -1,5 +1,7 @@
 """The chapters on what was found, and from what."""
 
+from collections.abc import Collection
+
 import numpy as np
 
 from halfseen.doubt.missingness import Missingness
@@ -9,27 +11,22 @@ from halfseen.explain.charts.heat_map import heat_map_chart
 from halfseen.explain.charts.patterns import patterns_chart
 from halfseen.explain.missing import what_is_missing
 from halfseen.explain.portrait import Portrait
-from halfseen.explain.section import Section
+from halfseen.explain.section import Card, Section
 from halfseen.explain.shown_intervals import Certainty
-from halfseen.explain.words import percent, weights_told
+from halfseen.explain.words import FULL, percent, weights_told
 from halfseen.method.fit import Fitted
 
 
-def summary(
-    fitted: Fitted[object], view: Portrait, found: Missingness, notes: tuple[str, ...]
-) -> Section:
-    """The model in short."""
+def facts(fitted: Fitted[object], found: Missingness) -> list[str]:
+    """The table, and what was done to it."""
     gaps = 1 - float(found.observed.mean())
-    sentences = [
+    return [
         f"The table has {found.n_rows:,} rows and {len(found.names)} columns; {percent(gaps)} of "
         "its cells are empty. Rows and columns with gaps were used as they are, and no value was "
         "made up to fill a gap.",
-        f"The model describes them by {counted(view)}, numbered from the most common.",
         *_left_out(fitted),
         *_preprocessing(fitted),
-        *notes,
     ]
-    return Section("summary", "In short", sentences, [], [], [])
 
 
 def counted(view: Portrait) -> str:
@@ -58,34 +55,32 @@ def _preprocessing(fitted: Fitted[object]) -> list[str]:
     return [f"Before the fit {' and '.join(said)}; on this page all are in their own units."]
 
 
-def components(view: Portrait, sure: Certainty) -> Section:
-    """What the components are, and how common."""
+def components(view: Portrait, sure: Certainty, not_shown: list[str]) -> Section:
+    """What the components are, and how common: a card for each, and a picture of all."""
     heat = heat_map_chart(view, view.grid(sure.low, sure.high))
-    shares = bar_chart(
-        f"How common the {view.nouns} are",
-        f"Share {view.of_what}.",
-        [
-            Bar(
-                f"{view.noun} {i + 1}",
-                float(share),
-                percent(share),
-                f"{view.noun} {i + 1}: {100 * share:.1f}% {view.of_what}{_between(sure, i)}",
-            )
-            for i, share in enumerate(view.shares)
-        ],
-        (view.noun, "share"),
-    )
-    return Section("components", f"The {view.nouns}", [], [shares, heat], [], view.told())
+    cards = [
+        Card(
+            f"{view.noun.capitalize()} {i + 1}",
+            f"{view.noun}-{i + 1}",
+            float(view.shares[i]),
+            f"{percent(view.shares[i])} {view.of_what}{_between(sure, i)}",
+            told.lines,
+        )
+        for i, told in enumerate(view.told())
+    ]
+    title = f"The {view.nouns}" if view.k > 1 else f"The one {view.noun}"
+    order = [f"Numbered from the most common {view.noun}."] if view.k > 1 else []
+    return Section("components", title, [*order, *not_shown], [heat], cards=cards)
 
 
 def _between(sure: Certainty, i: int) -> str:
-    if sure.share_low is None or sure.share_high is None:
+    if sure.share_low is None or sure.share_high is None or len(sure.share_low) == 1:
         return ""
     return f" (between {100 * sure.share_low[i]:.1f}% and {100 * sure.share_high[i]:.1f}%)"
 
 
-def gaps(found: Missingness, *, sequenced: bool = False) -> Section:
-    """What was missing, of rows that may follow each other."""
+def gaps(found: Missingness, told: Collection[str], *, sequenced: bool = False) -> Section:
+    """What was missing, of rows that may follow each other; what is ``told`` is not said again."""
     order = np.argsort(-found.observed, kind="stable")
     known = bar_chart(
         "How often each column is known",
@@ -104,8 +99,8 @@ def gaps(found: Missingness, *, sequenced: bool = False) -> Section:
     figures = [known, patterns_chart(found)] if len(found.patterns) > 1 else [known]
     if len(found.names) > MOST_BARS and (found.observed == 1).all():
         figures = []  # a bar a column, and all of them alike
-    sentences = list(what_is_missing(found, sequenced=sequenced))
-    return Section("gaps", "What was missing", sentences, figures, [], [])
+    sentences = list(what_is_missing(found, told, sequenced=sequenced))
+    return Section("gaps", "What was missing", sentences, figures)
 
 
 def weights(fitted: Fitted[object], view: Portrait) -> Section:
@@ -137,4 +132,5 @@ def weights(fitted: Fitted[object], view: Portrait) -> Section:
         "them.",
     ]
     points = weights_told(view.names, weights, observed)
-    return Section("weights", "What was weighted, and why", sentences, [chart], points, [])
+    figures = [chart] if (weights[fitted.taken] < FULL * top).any() else []
+    return Section("weights", "What was weighted, and why", sentences, figures, points)

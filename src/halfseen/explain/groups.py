@@ -7,10 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.doubt.concerns.case import Case
+from halfseen.explain.apart import Apart, Density, apart_chapter
+from halfseen.explain.categories import Categories
 from halfseen.explain.portrait import WITHHELD, Doubts, Grid, HeatMap, Sure
 from halfseen.explain.section import Section
 from halfseen.explain.withheld import few_behind
-from halfseen.explain.words import MOST, Told, number, percent, plural, years_among
+from halfseen.explain.words import (
+    MOST,
+    Difference,
+    Told,
+    number,
+    percent,
+    plural,
+    years_among,
+)
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import whole
 from halfseen.rows.arrays import Array, Mask
@@ -22,6 +32,8 @@ MOST_DRAWN = 40
 SOMEWHAT, CLEARLY, MUCH = 0.4, 0.8, 1.5
 """Standard deviations of all rows from which a difference is worth so many words."""
 SURE = 0.9
+MOST_BRIEF = 2
+"""Differences that a group is told by in a few words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +51,9 @@ class Groups:
     learned_as: tuple[str | None, str | None]
     years: Mask  # (d,)  features that are written without separators
     withheld: Mask  # (k, d)  means that are not shown
+    categories: tuple[Categories, ...]  # columns of few values, where shares are known
+    densities: tuple[Density, ...]  # where numbers lie, of columns of which that is known
+    apart: Apart
 
     of_what: ClassVar[str] = "of rows"
     belonging: ClassVar[str] = "sure"
@@ -67,6 +82,9 @@ class Groups:
             learned_as=(fitted.name_of(means), fitted.name_of(by_component)),
             years=years_among(fitted),
             withheld=np.zeros(centres.shape, bool),
+            categories=(),
+            densities=(),
+            apart=Apart.unknown(len(kept)),
         )
 
     def withholding(self, few: Mask) -> Self:
@@ -85,8 +103,10 @@ class Groups:
         )
 
     def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
-        """The same without means that fewer than ``least`` rows stand behind."""
-        return self.withholding(few_behind(doubts, sample.table, least))
+        """The same without means and shares that fewer than ``least`` rows stand behind."""
+        few = few_behind(doubts, sample.table, least)
+        parts = (part.for_sharing(doubts.carried, sample.table, least) for part in self.categories)
+        return replace(self.withholding(few), categories=tuple(parts))
 
     @property
     def noun(self) -> str:
@@ -121,9 +141,26 @@ class Groups:
         """What sets each group apart."""
         return [self._told(i, members) for i in range(self.k)]
 
+    def briefs(self) -> list[str]:
+        """What sets each group apart most, in a few words; groups alike in that have one more."""
+        ranked = [
+            [
+                one.brief
+                for one in sorted(self._differences(i), key=lambda one: -one.size * one.known)
+            ]
+            for i in range(self.k)
+        ]
+        briefs = [own[:MOST_BRIEF] for own in ranked]
+        for i, own in enumerate(ranked):
+            alike = [other for other in ranked if other is not own and _same(other, own)]
+            special = [one for one in own if alike and not any(one in other for other in alike)]
+            briefs[i] += special[:1]
+        none = ["withheld" if self.withheld[i].all() else "about average" for i in range(self.k)]
+        return [", ".join(own) or none[i] for i, own in enumerate(briefs)]
+
     def _told(self, i: int, members: str) -> Told:
-        apart = sorted(self._differences(i), key=lambda one: -one[0])
-        lines = [said for _, said in apart[:MOST]]
+        apart = sorted(self._differences(i), key=lambda one: -one.size)
+        lines = [one.said for one in apart[:MOST]]
         if len(apart) > MOST:
             lines.append(f"and {len(apart) - MOST} more that differ less")
         if self.withheld[i].all():
@@ -133,20 +170,22 @@ class Groups:
         title = f"{self.noun.capitalize()} {i + 1}: {percent(self.shares[i])} of {members}"
         return Told(title, lines)
 
-    def _differences(self, i: int) -> list[tuple[float, str]]:
+    def _differences(self, i: int) -> list[Difference]:
         """What sets a group apart, and how much."""
         sizes = enumerate(np.abs(self.scores[i]))
-        return [(size, self._difference(i, d)) for d, size in sizes if size >= SOMEWHAT]
+        return [self._difference(i, d) for d, size in sizes if size >= SOMEWHAT]
 
-    def _difference(self, i: int, d: int) -> str:
+    def _difference(self, i: int, d: int) -> Difference:
         score = self.scores[i, d]
         size = abs(score)
         degree = "much " if size >= MUCH else "" if size >= CLEARLY else "somewhat "
         direction = "higher" if score > 0 else "lower"
-        return (
+        said = (
             f"{self.names[d]} {degree}{direction} than average: "
             f"{self._number(self.centres[i, d], d)} (average {self._number(self.average[d], d)})"
         )
+        known = float(np.sqrt(self.fitted.observed_fraction[d]))
+        return Difference(float(size), said, f"{direction} {self.names[d]}", known)
 
     def _number(self, value: float, d: int) -> str:
         return number(value, year=bool(self.years[d]))
@@ -156,9 +195,8 @@ class Groups:
         telling = np.argsort(-np.abs(self.scores).max(axis=0), kind="stable")[:MOST_DRAWN]
         chosen = sorted(map(int, telling))
         return Grid(
-            title=f"What the {self.nouns} are like",
-            caption=f"Average of each column in each {self.noun}. Red is above the average of all "
-            "rows, blue below; the stronger the colour, the further."
+            title=f"What the {self.nouns} are like" if self.k > 1 else "What rows are like",
+            caption=self._colours("Average of each column", "the average")
             + bool(self.geometric.any()) * " Averages of columns on a log scale are geometric."
             + bool(self.withheld.any()) * " What is withheld is left out of that average, too.",
             features=chosen,
@@ -167,6 +205,15 @@ class Groups:
             shade=np.clip(self.scores[:, chosen].T / 2, -1.0, 1.0),
             texts=[[self._text(k, d) for k in range(self.k)] for d in chosen],
             tips=[[self._tip(k, d, low, high) for k in range(self.k)] for d in chosen],
+        )
+
+    def _colours(self, what: str, of_all: str) -> str:
+        """What is shown, and what its colours mean if there are several groups."""
+        if self.k == 1:
+            return f"{what}."
+        return (
+            f"{what} in each {self.noun}. Red is above {of_all} of all rows, blue below; the "
+            "stronger the colour, the further."
         )
 
     def _text(self, k: int, d: int) -> str:
@@ -186,8 +233,11 @@ class Groups:
         return self
 
     def chapters(self, sure: Sure, case: Case) -> list[Section]:
-        """None."""
-        return []
+        """What tells the groups apart, if there are several and that is known."""
+        if self.k == 1 or not self.apart.known:
+            return []
+        shown = self.categories, self.densities
+        return [apart_chapter(self, self.apart, *shown, sure, self._number)]
 
     def heat_map(self, n_words: int) -> HeatMap:
         """The same on paper, of all features."""
@@ -255,3 +305,8 @@ class Groups:
         told = ", ".join(f"{n:,.0f} in {self.noun} {i}" for i, n in enumerate(counts, start=1))
         share = percent(unsure / max(n_rows, 1.0))
         return f"Of {n_rows:,.0f} rows {told}; {share} of them are less than {SURE:.0%} sure."
+
+
+def _same(one: list[str], other: list[str]) -> bool:
+    """Whether two groups would be told in the same few words."""
+    return sorted(one[:MOST_BRIEF]) == sorted(other[:MOST_BRIEF])

@@ -1,6 +1,6 @@
 """What is missing, in sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from halfseen.doubt.concerns import Case
 from halfseen.doubt.missingness import Missingness, missingness
@@ -16,8 +16,13 @@ def missing_in(case: Case) -> Missingness:
     return missingness(case.rows.select(used), case.seen.sums.select(used), names, ordered)
 
 
-def what_is_missing(found: Missingness, *, sequenced: bool = False) -> Iterator[str]:
-    """The gaps in sentences; empty rows count where rows are ``sequenced``."""
+def what_is_missing(
+    found: Missingness, told: Collection[str] = (), *, sequenced: bool = False
+) -> Iterator[str]:
+    """The gaps in sentences; empty rows count where rows are ``sequenced``.
+
+    What stands beside them as a concern, of the kinds that are ``told``, is not said again.
+    """
     gaps = 1 - float(found.observed.mean())
     if gaps == 0:
         yield "Nothing is missing."
@@ -37,13 +42,13 @@ def what_is_missing(found: Missingness, *, sequenced: bool = False) -> Iterator[
         pairs = found.never_together
         others = f", nor are {len(pairs) - 1} other pairs" if len(pairs) > 1 else ""
         yield f"'{pairs[0].first}' and '{pairs[0].second}' are never known in the same row{others}."
-    yield from _dependence(found)
+    yield from _dependence(found, told)
 
 
-def _dependence(found: Missingness) -> Iterator[str]:
-    if found.most_dependent is not None:
+def _dependence(found: Missingness, told: Collection[str]) -> Iterator[str]:
+    if found.most_dependent is not None and "missing_together" not in told:
         yield _together(found, *found.most_dependent)
-    if found.shift is not None:
+    if found.shift is not None and "missing_not_at_random" not in told:
         more = "higher" if found.shift.difference > 0 else "lower"
         yield (
             f"Gaps depend on values: where '{found.shift.where_missing}' is missing, "

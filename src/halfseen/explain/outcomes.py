@@ -118,7 +118,7 @@ def outcome_chapter(
         sentences += _told(view, outcome, found)
         figures.append(_figure(view, outcome, found))
     title = f"Outcomes by {view.noun}"
-    return [Section("outcomes", title, sentences, figures, [], [])]
+    return [Section("outcomes", title, sentences, figures)]
 
 
 def _check_not_learned(case: Case, outcomes: tuple[Outcome, ...]) -> None:

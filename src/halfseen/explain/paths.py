@@ -28,8 +28,6 @@ def paths_chapter(view: Portrait, sequences: Sequences, memberships: Array) -> S
             "They were taken from those that hardly change to those that change most."
         ],
         [_chart(view, sequences, memberships.argmax(axis=1))],
-        [],
-        [],
     )
 
 

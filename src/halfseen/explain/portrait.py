@@ -151,6 +151,9 @@ class Portrait(Protocol):
     def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
         """The same without what fewer than ``least`` of the rows of a sample stand behind."""
 
+    def briefs(self) -> list[str]:
+        """Each component in a few words, without numbers."""
+
     def told(self, members: str = "rows") -> list[Told]:
         """Each component in words."""
 

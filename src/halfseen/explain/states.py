@@ -51,8 +51,6 @@ class States(Classes):
             f"How {self.nouns} follow each other",
             sentences,
             [heat_map_chart(self, self._moves()), self._begins()],
-            [],
-            [],
         )
 
     def _told_of(self, i: int) -> str:

@@ -1,8 +1,10 @@
 """The chapters on how sure we are, and on what to distrust."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from halfseen.doubt.concerns import Case, concerns_of, facts_of
+from halfseen.doubt.concerns import Case, Concern, facts_of
 from halfseen.doubt.concerns.spectrum import noise_of_spectrum
 from halfseen.doubt.hidden_values import HiddenValues
 from halfseen.explain.charts.bars import Bar, bar_chart
@@ -64,7 +66,7 @@ def sureness(case: Case, view: Portrait, doubts: Doubts, sure: Certainty, groupe
     seen, noise = case.fitted.diagnostics, noise_of_spectrum(case)
     if len(seen.spectrum):  # one topic has none
         figures.append(spectrum_chart(seen.spectrum, seen.n_kept_eigenvalues, noise))
-    return Section("sure", "How sure we are", sentences, figures, [], [])
+    return Section("sure", "How sure we are", sentences, figures)
 
 
 def _of_numbers(case: Case) -> HiddenValues | None:
@@ -112,14 +114,14 @@ def _of_intervals(view: Portrait, sure: Certainty, unit: str) -> str:
     )
 
 
-def caution(case: Case, view: Portrait, not_shown: list[str]) -> Section:
-    """What the model takes for granted, what speaks against it, and what is withheld."""
-    concerns = (concern.sentence for concern in concerns_of(case))
-    said = [*not_shown, *concerns, *facts_of(case)]
-    if not said:
+def caution(case: Case, view: Portrait, concerns: Sequence[Concern]) -> Section:
+    """What the model takes for granted, beside the concerns, which stand where they matter."""
+    said = facts_of(case)
+    if not said and not concerns:
         said = ["Nothing in the diagnostics stands out."]
     sentences = [
         f"What the model takes for granted: {case.fitted.model.about.assumes} Tables are rarely "
         f"like that, so take the {view.nouns} as a summary, not as kinds that exist."
     ]
-    return Section("distrust", "What to distrust", sentences, [], said, [])
+    title = "What else to distrust" if concerns else "What to distrust"
+    return Section("distrust", title, sentences, points=said)

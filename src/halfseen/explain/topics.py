@@ -24,6 +24,7 @@ from halfseen.rows.sampled import Sample, holding_at_most
 
 MOST_DRAWN, OF_EACH, FEWEST_DRAWN = 40, 10, 3
 MOST_TOLD = 12
+MOST_BRIEF = 3
 LEAST_WRITTEN = 0.0005
 SMALL = 0.05
 """Topics whose largest share is smaller are of many words, and told by words alone."""
@@ -123,6 +124,11 @@ class Topics:
     def in_own_units(self, centres: Array) -> Array:
         """Shares have no units."""
         return centres
+
+    def briefs(self) -> list[str]:
+        """The most relevant of what each mostly is."""
+        words = [", ".join(self.names[d] for d in top) for top in self.words(MOST_BRIEF)]
+        return ["withheld" if self.withheld[i].all() else words[i] for i in range(self.k)]
 
     def told(self, members: str = "rows") -> list[Told]:
         """What each topic mostly is, whoever has it."""

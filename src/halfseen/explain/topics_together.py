@@ -42,7 +42,7 @@ def together_chapter(
     if not figures:
         return []
     title = f"How the {view.nouns} hold together"
-    return [Section("together", title, sentences, figures, [], [])]
+    return [Section("together", title, sentences, figures)]
 
 
 def _told(view: Portrait, shown: list[int], values: Array) -> list[str]:

@@ -13,6 +13,8 @@ from halfseen.tables.identifiers import named_as_year
 MOST = 8
 """More features than this are counted, not named."""
 YEARS = (1500, 2200)
+FULL = 0.95
+"""Of the largest weight: a feature that has so much of it counts in full."""
 KNOWN = 0.995
 """Of the rows: a feature that is known for so many does not count less for its gaps."""
 
@@ -22,6 +24,15 @@ class Told(NamedTuple):
 
     title: str
     lines: list[str]
+
+
+class Difference(NamedTuple):
+    """What sets a component apart from all rows."""
+
+    size: float  # in standard deviations
+    said: str
+    brief: str  # the same in two or three words
+    known: float = 1.0  # how much of that is known, by which it counts where there is little room
 
 
 def number(value: float, year: bool = False) -> str:
@@ -79,11 +90,11 @@ def weights_told(names: tuple[str, ...], weights: Array, observed: Array) -> lis
     """How much each feature counted, and why some counted less."""
     top = float(weights.max(initial=0.0)) or 1.0
     relative = weights / top
-    full = [names[d] for d in np.flatnonzero(relative >= 0.95)]
+    full = [names[d] for d in np.flatnonzero(relative >= FULL)]
     lines = []
     if full:
         lines.append(f"In full: {some_of(full)}.")
-    less = [d for d in np.argsort(-relative, kind="stable") if 0 < relative[d] < 0.95]
+    less = [d for d in np.argsort(-relative, kind="stable") if 0 < relative[d] < FULL]
     lines += [
         f"{names[d]}: weight {relative[d]:.2f}{_being_known(observed[d])}." for d in less[:MOST]
     ]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from scipy.stats import binom
 
 from halfseen.doubt.concerns.case import Case
-from halfseen.doubt.concerns.concern import Concern
+from halfseen.doubt.concerns.concern import Concern, Gravity, Subject
 from halfseen.rows.percentages import percent
 
 UNEXPLAINED = 0.5
@@ -25,6 +25,7 @@ def not_told_apart(case: Case) -> Iterator[Concern]:
             "unexplained_third_moments",
             f"The {case.components} leave {percent(left)} of the third moments unexplained, so "
             "they were not clearly told apart by moments alone.",
+            gravity=Gravity.CARE,
         )
 
 
@@ -51,6 +52,7 @@ def small_components(case: Case) -> Iterator[Concern]:
                 "small_component",
                 f"{case.called(component).capitalize()} has about {behind:.0f} rows, too few to "
                 f"describe it well.{nearly_rows}",
+                gravity=Gravity.CARE,
             )
 
 
@@ -67,4 +69,6 @@ def too_sure_of_values(case: Case) -> Iterator[Concern]:
             f"Only {percent(within)} of values that were hidden and filled in again lie within two "
             f"standard deviations of what was expected ({EXPECTED:.0%} should): single values are "
             "less certain than the model thinks.",
+            Subject.VALUES,
+            Gravity.CARE,
         )

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from halfseen.doubt.concerns.case import Case
-from halfseen.doubt.concerns.concern import Concern
+from halfseen.doubt.concerns.concern import Concern, Gravity, Subject
 from halfseen.moments.few_rows import FEW_ROWS
 from halfseen.moments.gaps.informative import GapValueSums
 from halfseen.moments.gaps.joint_gaps import INDEPENDENT_BELOW, joint_excess
@@ -34,6 +34,8 @@ def depend_on_values(case: Case) -> Iterator[Concern]:
         f"{quoted(case.names, [shift.feature])} is {more} by {abs(shift.difference):.2g} standard "
         f"deviations ({abs(shift.deviation):.0f} standard errors). Plain averages of columns "
         f"with gaps may be off. {_polish(case)}",
+        Subject.GAPS,
+        Gravity.CARE,
     )
 
 
@@ -61,6 +63,8 @@ def in_blocks(case: Case) -> Iterator[Concern]:
             "missing_together",
             f"Columns are not missing independently of each other: {quoted(case.names, [i, j])} "
             f"rather {how}. That is allowed for.",
+            Subject.GAPS,
+            Gravity.KNOW,
         )
         return
     listed = "; ".join(quoted(case.names, block) for block in blocks[:5])
@@ -70,6 +74,8 @@ def in_blocks(case: Case) -> Iterator[Concern]:
         f"Gaps come in groups: these columns are missing together: {listed}{more}. That is "
         "allowed for, but a row that lacks one of them mostly lacks the others, from which it "
         "could be worked out.",
+        Subject.GAPS,
+        Gravity.KNOW,
     )
 
 
@@ -104,4 +110,9 @@ def few_together(case: Case) -> Iterator[Concern]:
             "few to say how they go along: what the model says of that rests on the other columns. "
             "Add rows that hold both if it matters."
         )
-    yield Concern("few_joint_observations", sentence)
+    yield Concern(
+        "few_joint_observations",
+        sentence,
+        Subject.GAPS,
+        Gravity.CARE,
+    )

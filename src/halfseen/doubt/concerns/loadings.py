@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from halfseen.doubt.concerns.case import Case
-from halfseen.doubt.concerns.concern import Concern
+from halfseen.doubt.concerns.concern import Concern, Gravity
 
 CHANCE = 0.01
 TELLING = 0.15
@@ -39,4 +39,5 @@ def go_along(case: Case) -> Iterator[Concern]:
         f"allows for (rank correlations, and those of rows that the model draws): {told}{others}. "
         f"What the model expects of rows with both is off, and {case.components} that go along may "
         "be parts of one.",
+        gravity=Gravity.CARE,
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from halfseen.doubt.concerns.case import Case
-from halfseen.doubt.concerns.concern import Concern
+from halfseen.doubt.concerns.concern import Concern, Gravity, Subject
 from halfseen.doubt.cross_scores import of_models_not_kept
 from halfseen.doubt.rank_test import rank_test
 from halfseen.moments.influence import Influence
@@ -90,6 +90,8 @@ def unrelated_features(case: Case) -> Iterator[Concern]:
         "noise_only_feature",
         f"{quoted(case.names, flagged)} {is_} not related to any other column, as far as these "
         f"rows can tell, and {adds} only noise. Leave out {names}.",
+        Subject.COLUMNS,
+        Gravity.KNOW,
     )
 
 

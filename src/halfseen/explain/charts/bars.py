@@ -3,22 +3,27 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from markupsafe import Markup
+
 from halfseen.explain.charts.drawing import (
     BLUE,
-    LABELS,
-    LINE,
     ORANGE,
     PALE,
     WIDTH,
     Figure,
     box,
+    height_of,
     label,
     mark,
+    panels,
     picture,
+    room_for,
     text,
+    wrapped,
 )
 
-MOST = 40
+MOST, MANY = 40, 14
+"""Bars that are drawn at all, and in one drawing: more are cut into two."""
 
 
 class Bar(NamedTuple):
@@ -36,21 +41,32 @@ def bar_chart(
 ) -> Figure:
     """Bars from the first to the last, of which there may be at most 40."""
     shown = bars[:MOST]
-    end = WIDTH - 46
-    parts = []
-    for number, bar in enumerate(shown):
-        y = number * LINE
-        length = (end - LABELS) * min(max(bar.value, 0.0), 1.0)
-        shapes = [
-            label(y + LINE / 2, bar.name),
-            box(LABELS, y + 4, end - LABELS, LINE - 8, PALE),
-            box(LABELS, y + 4, length, LINE - 8, BLUE),
-            text(end + 5, y + LINE / 2 + 4, bar.words),
-        ]
-        if bar.tick is not None:
-            shapes.append(box(LABELS + (end - LABELS) * bar.tick - 1.5, y + 2, 3, LINE - 4, ORANGE))
-        parts.append(mark(bar.tip, *shapes))
+    left = room_for(bar.name for bar in shown)
+    half = (len(shown) + 1) // 2
+    parts = [shown[:half], shown[half:]] if len(shown) > MANY else [shown]
+    drawings = [_drawing(title, part, left) for part in parts]
     if len(bars) > MOST:
         caption += f" The first {MOST} of {len(bars)} are drawn."
     rows = tuple((bar.name, bar.tip) for bar in shown)
-    return Figure(title, caption, picture(title, len(shown) * LINE, parts), head, rows)
+    drawing = panels(drawings) if len(parts) > 1 else drawings[0]
+    return Figure(title, caption, drawing, head, rows, panels=len(parts) > 1)
+
+
+def _drawing(title: str, bars: Sequence[Bar], left: float) -> Markup:
+    end, y, parts = WIDTH - 46, 0.0, []
+    for bar in bars:
+        name = wrapped(bar.name, left - 8)
+        high = height_of(name)
+        middle, top = y + high / 2, y + high / 2 - 6
+        wide = (end - left) * min(max(bar.value, 0.0), 1.0)
+        shapes = [
+            label(left, middle, name),
+            box(left, top, end - left, 12, PALE),
+            box(left, top, wide, 12, BLUE),
+            text(end + 5, middle + 4, bar.words),
+        ]
+        if bar.tick is not None:
+            shapes.append(box(left + (end - left) * bar.tick - 1.5, top - 2, 3, 16, ORANGE))
+        parts.append(mark(bar.tip, *shapes))
+        y += high
+    return picture(title, y, parts)

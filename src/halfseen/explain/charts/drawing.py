@@ -1,20 +1,28 @@
 """Pieces of SVG. All text is escaped: names come from files that anybody may have written.
 
-Drawings are 360 units wide, the width of a phone, so that text is legible there, and are scaled up
-on wider screens.
+Drawings are 360 units wide, the width of a phone, so that text is legible there; on wider screens
+several stand beside each other. Colours have names, which the page's style gives a value: another
+one in the dark, and on paper.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 WIDTH = 360.0
-LABELS = 126.0
-"""Room for names at the left."""
+FEWEST_LABELS, MOST_LABELS = 58.0, 150.0
+"""Room for names at the left: as much as they take, but no more than that."""
 LINE = 20.0
 """Height of a line of names."""
-BLUE, ORANGE, GREY, PALE, DARK = "#0b5cad", "#b34a00", "#6b6b6b", "#e3e7ec", "#1b1f24"
+LETTERS = 13.0
+"""The same of further lines of one name."""
+MOST_LINES = 5
+"""Of one name; a longer one is cut."""
+BLUE, ORANGE, GREY, PALE, DARK, PAGE, STRIPE = (
+    f"var(--{name})" for name in ("blue", "orange", "grey", "pale", "ink", "page", "stripe")
+)
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,7 @@ class Figure:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     width: float = WIDTH
+    panels: bool = False  # whether it is several drawings, which may stand beside each other
 
 
 def picture(title: str, height: float, parts: Iterable[Markup], width: float = WIDTH) -> Markup:
@@ -35,6 +44,11 @@ def picture(title: str, height: float, parts: Iterable[Markup], width: float = W
         '<svg class="chart" role="group" aria-label="{}" viewBox="0 0 {:.0f} {:.0f}" '
         'data-width="{:.0f}">{}</svg>'
     ).format(title, width, height, width, Markup("").join(parts))
+
+
+def panels(drawings: Iterable[Markup]) -> Markup:
+    """Several drawings that stand beside each other as far as there is room."""
+    return Markup('<div class="panels">{}</div>').format(Markup("").join(drawings))
 
 
 def mark(tip: str, *shapes: Markup) -> Markup:
@@ -72,18 +86,28 @@ def area(points: Iterable[tuple[float, float]], fill: str) -> Markup:
 
 
 def text(
-    x: float, y: float, words: str, anchor: str = "start", fill: str = DARK, size: float = 11
+    x: float,
+    y: float,
+    words: str,
+    anchor: str = "start",
+    fill: str = DARK,
+    size: float = 11,
+    weight: str = "normal",
 ) -> Markup:
     """Words."""
     return Markup(
-        '<text x="{:.1f}" y="{:.1f}" text-anchor="{}" fill="{}" font-size="{:g}">{}</text>'
-    ).format(x, y, anchor, fill, size, words)
+        '<text x="{:.1f}" y="{:.1f}" text-anchor="{}" fill="{}" font-size="{:g}"{}>{}</text>'
+    ).format(x, y, anchor, fill, size, _bold(weight), words)
 
 
-def shortened(name: str, room: float = LABELS - 8) -> str:
+def _bold(weight: str) -> Markup:
+    return Markup(' font-weight="{}"').format(weight) if weight != "normal" else Markup("")
+
+
+def shortened(name: str, room: float) -> str:
     """A name with its middle cut out if it is long: how names end often tells them apart.
 
-    >>> shortened("systolic pressure at home")
+    >>> shortened("systolic pressure at home", 118)
     'systolic… at home'
     """
     longest = len(name)
@@ -95,6 +119,43 @@ def shortened(name: str, room: float = LABELS - 8) -> str:
     return short
 
 
+def wrapped(name: str, room: float, size: float = 11) -> list[str]:
+    """A name in as many lines as it takes, broken between its words if that can be.
+
+    >>> wrapped("systolic pressure at home", 118)
+    ['systolic pressure', 'at home']
+    >>> wrapped("PlateletsPerMicrolitre", 90)
+    ['PlateletsPer', 'Microlitre']
+    """
+    lines = [""]
+    for word in re.findall(_WORD, name) or [name]:
+        if lines[-1] and length(lines[-1] + word.rstrip(), size) > room:
+            lines.append("")
+        for letter in word:  # a word that is longer than a line goes on in the next
+            if lines[-1] and length(lines[-1] + letter.strip(), size) > room:
+                lines.append("")
+            lines[-1] += letter
+    lines = [line.strip() for line in lines if line.strip()] or [name]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], shortened("".join(lines[MOST_LINES - 1 :]), room)]
+    return lines
+
+
+_WORD = re.compile(r"[^\W\d_]*?[a-z](?=[A-Z])|[^\s_.:/-]+[\s_.:/-]*|[\s_.:/-]+")
+"""A part of a name that may begin a line: after spaces and marks, and humps."""
+
+
+def room_for(names: Iterable[str], most: float = MOST_LABELS) -> float:
+    """How wide the names at the left are, or as wide as they may be."""
+    widest = max((length(name) for name in names), default=0.0) + 10
+    return min(max(widest, FEWEST_LABELS), most)
+
+
+def height_of(lines: Sequence[str], least: float = LINE) -> float:
+    """How high a name in lines is."""
+    return max(least, LETTERS * len(lines) + 5)
+
+
 def length(words: str, size: float = 11) -> float:
     """About how wide words are."""
     return sum(map(_width, words)) * size / 11
@@ -102,14 +163,17 @@ def length(words: str, size: float = 11) -> float:
 
 def _width(letter: str) -> float:
     """About how wide a letter is, in the widest of the usual typefaces."""
-    if letter in "ijlt.,:;'|!()[]{} /\\":
+    if letter in "ijlt.,:;'|!()[] /\\":
         return 4.4
     return 10.7 if letter in "mwMW@%…<>=+" or ord(letter) > 0x2E80 else 7.4
 
 
-def label(y: float, name: str) -> Markup:
-    """The name of a line whose middle is at ``y``."""
-    return text(LABELS - 6, y + 4, shortened(name), "end")
+def label(x: float, y: float, lines: Sequence[str]) -> Markup:
+    """A name in lines that end at ``x``, and whose middle is at ``y``."""
+    top = y + 4 - LETTERS * (len(lines) - 1) / 2
+    return Markup("").join(
+        text(x - 6, top + LETTERS * i, words, "end") for i, words in enumerate(lines)
+    )
 
 
 def on_colour(red: float, green: float, blue: float) -> str:

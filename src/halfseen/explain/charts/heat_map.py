@@ -4,70 +4,111 @@ from markupsafe import Markup
 
 from halfseen.explain.charts.drawing import (
     DARK,
-    LABELS,
+    LETTERS,
     WIDTH,
     Figure,
     as_hex,
     blend,
     box,
+    height_of,
     label,
     mark,
     on_colour,
+    panels,
     picture,
+    room_for,
     text,
+    wrapped,
 )
 from halfseen.explain.portrait import Grid, Portrait
 from halfseen.explain.words import percent
 
-CELL_HEIGHT, HEAD_HEIGHT, GAP = 22.0, 20.0, 5.0
-NARROWEST = 46.0
+CELL_HEIGHT, GAP = 22.0, 5.0
+NARROWEST, WIDEST = 46.0, 90.0
+TOO_WIDE = 500.0
+"""To stand beside another."""
+MANY_LINES = 12
+"""A drawing of more is cut into two, which may stand beside each other."""
+ROOM_BESIDE_MANY = 220.0
+"""For names, beside so many components that the drawing is wider than a phone anyway."""
 BLUE, RED = (33, 102, 172), (178, 24, 43)
-Colour = tuple[float, float, float]
+ON_PALE = "var(--on-pale)"
 
 
 def heat_map_chart(portrait: Portrait, grid: Grid) -> Figure:
     """The cells of a grid, blue for what is below average or less than most, red above."""
-    colours = [[_colour(shade) for shade in line] for line in grid.shade]
     nouns = [f"{portrait.noun} {k + 1}" for k in range(portrait.k)]
-    cell = max((WIDTH - LABELS) / portrait.k, NARROWEST)
-    width = LABELS + cell * portrait.k
-    parts = []
-    for k in range(portrait.k):
-        parts.append(text(LABELS + (k + 0.5) * cell, 12, str(k + 1), "middle", DARK))
-        parts.append(text(LABELS + (k + 0.5) * cell, 25, percent(portrait.shares[k]), "middle"))
-    parts.append(text(LABELS - 6, 12, portrait.noun, "end"))
-    parts.append(text(LABELS - 6, 25, "share", "end"))
-    y = 32.0
-    heads = grid.heads or ("",) * len(grid.lines)
     labels = grid.labels or grid.lines
-    for row, name in enumerate(labels):
-        if heads[row]:
-            parts.append(text(0, y + HEAD_HEIGHT - 5, heads[row]))
-            y += HEAD_HEIGHT
-        elif row and grid.heads and labels[row - 1] != grid.lines[row - 1]:  # below a head
-            y += GAP * (name == grid.lines[row])
-        parts.append(label(y + CELL_HEIGHT / 2, name))
-        for k in range(portrait.k):
-            place = LABELS + k * cell, y, cell
-            parts.append(_cell(place, colours[row][k], grid.texts[row][k], grid.tips[row][k]))
-        y += CELL_HEIGHT
+    left = room_for(labels)
+    cell = min(max((WIDTH - left) / portrait.k, NARROWEST), WIDEST)
+    if left + cell * portrait.k > WIDTH:
+        left = room_for(labels, ROOM_BESIDE_MANY)
+    width = max(left + cell * portrait.k, WIDTH)
+    parts = _parts(grid) if width < TOO_WIDE else [range(len(labels))]
+    drawings = [_drawing(portrait, grid, part, (left, cell, width)) for part in parts]
     caption = grid.caption
     if len(grid.lines) < grid.n_lines:
         caption += f" The {len(grid.lines)} most telling of {grid.n_lines} {grid.what} are drawn."
-    drawing = picture(grid.title, y + 2, parts, width)
+    drawing = panels(drawings) if len(drawings) > 1 else Markup("").join(drawings)
     rows = tuple((name, *texts) for name, texts in zip(grid.lines, grid.texts, strict=True))
-    return Figure(grid.title, caption, drawing, ("column", *nouns), rows, width)
+    head = ("column", *nouns)
+    return Figure(grid.title, caption, drawing, head, rows, width, panels=len(drawings) > 1)
 
 
-def _colour(shade: float) -> Colour:
-    return blend(abs(shade), RED if shade > 0 else BLUE)
+def _parts(grid: Grid) -> list[range]:
+    """Lines that may stand beside each other: about half of them, and none without its head."""
+    n = len(grid.lines)
+    heads = grid.heads or ("",) * n
+    labels = grid.labels or grid.lines
+    begins = [i for i in range(n) if heads[i] or labels[i] == grid.lines[i]]  # not below a head
+    half = min(begins, key=lambda i: abs(i - n / 2), default=0)
+    return [range(half), range(half, n)] if n > MANY_LINES and half else [range(n)]
 
 
-def _cell(place: tuple[float, float, float], colour: Colour, words: str, tip: str) -> Markup:
-    x, y, width = place
-    middle = y + CELL_HEIGHT / 2 + 4
+def _drawing(
+    portrait: Portrait, grid: Grid, part: range, places: tuple[float, float, float]
+) -> Markup:
+    """Some of the lines, below the components."""
+    left, cell, width = places
+    heads = grid.heads or ("",) * len(grid.lines)
+    labels = grid.labels or grid.lines
+    parts = []
+    for k in range(portrait.k):
+        parts.append(text(left + (k + 0.5) * cell, 12, str(k + 1), "middle", DARK))
+        parts.append(text(left + (k + 0.5) * cell, 25, percent(portrait.shares[k]), "middle"))
+    parts.append(text(left - 6, 12, portrait.noun, "end"))
+    parts.append(text(left - 6, 25, "share", "end"))
+    y = 32.0
+    for row in part:
+        name = labels[row]
+        if heads[row]:
+            head = wrapped(heads[row], width)
+            parts += [text(0, y + 15 + LETTERS * i, words) for i, words in enumerate(head)]
+            y += height_of(head)
+        elif row and grid.heads and labels[row - 1] != grid.lines[row - 1]:  # below a head
+            y += GAP * (name == grid.lines[row])
+        lines = wrapped(name, left - 8)
+        high = height_of(lines, CELL_HEIGHT)
+        parts.append(label(left, y + high / 2, lines))
+        for k in range(portrait.k):
+            place = left + k * cell, y, cell, high
+            shade = float(grid.shade[row][k])
+            parts.append(_cell(place, shade, grid.texts[row][k], grid.tips[row][k]))
+        y += high
+    return picture(grid.title, y + 2, parts, width)
+
+
+def _cell(place: tuple[float, float, float, float], shade: float, words: str, tip: str) -> Markup:
+    """A colour that is laid over the page, whichever that is: the stronger, the less of it shows.
+
+    In the dark all of them can be written on in white.
+    """
+    x, y, width, height = place
+    colour = RED if shade > 0 else BLUE
+    ink = ON_PALE if on_colour(*blend(abs(shade), colour)) == "#000000" else "#ffffff"
+    strength = f' fill-opacity="{abs(shade):.2f}"'
     return mark(
         tip,
-        box(x + 0.5, y + 0.5, width - 1, CELL_HEIGHT - 1, as_hex(colour)),
-        text(x + width / 2, middle, words, "middle", on_colour(*colour), 10),
+        box(x + 0.5, y + 0.5, width - 1, height - 1, as_hex(colour), strength),
+        text(x + width / 2, y + height / 2 + 4, words, "middle", ink, 10),
     )

@@ -7,24 +7,27 @@ from halfseen.explain.charts.drawing import (
     BLUE,
     DARK,
     GREY,
-    LABELS,
-    LINE,
     PALE,
+    STRIPE,
     WIDTH,
     Figure,
     box,
     dot,
+    height_of,
     label,
     line,
     mark,
     picture,
+    room_for,
     text,
+    wrapped,
 )
 from halfseen.explain.words import percent
 
 MOST_PATTERNS = 12
 MOST_FEATURES = 20
 BARS = 90.0
+SHARE = "% of rows"
 
 
 def patterns_chart(found: Missingness) -> Figure:
@@ -32,18 +35,22 @@ def patterns_chart(found: Missingness) -> Figure:
     shown = found.patterns[:MOST_PATTERNS]
     gappy = [int(i) for i in np.argsort(found.observed, kind="stable") if found.observed[i] < 1]
     features = gappy[:MOST_FEATURES][::-1]
-    step = (WIDTH - LABELS) / max(len(shown), 6)
-    top = BARS + 26
+    left = room_for([SHARE, *(found.names[i] for i in features)])
+    step = (WIDTH - left) / max(len(shown), 6)
+    y, middle = BARS + 26, []
     most = max(pattern.n_rows for pattern in shown)
-    parts = [text(LABELS - 6, 22, "% of rows", "end", GREY)]
+    parts = [text(left - 6, 22, SHARE, "end", GREY)]
     for number, i in enumerate(features):
-        y = top + number * LINE
+        name = wrapped(found.names[i], left - 8)
+        high = height_of(name)
         if number % 2 == 0:
-            parts.append(box(0, y, WIDTH, LINE, "#f4f6f8"))
-        parts.append(label(y + LINE / 2, found.names[i]))
+            parts.append(box(0, y, WIDTH, high, STRIPE))
+        middle.append(y + high / 2)
+        parts.append(label(left, middle[-1], name))
+        y += high
     rows = []
     for number, pattern in enumerate(shown):
-        x = LABELS + (number + 0.5) * step
+        x = left + (number + 0.5) * step
         gone = [found.names[i] for i in range(len(found.names)) if not pattern.observed[i]]
         share = percent(pattern.n_rows / found.n_rows)
         words = _named(gone, len(found.names))
@@ -53,11 +60,10 @@ def patterns_chart(found: Missingness) -> Figure:
             text(x, 12 + BARS - height, share.rstrip("%"), "middle", DARK, 9),
         ]
         places = [n for n, i in enumerate(features) if not pattern.observed[i]]
-        middle = [top + (n + 0.5) * LINE for n in range(len(features))]
         if len(places) > 1:
             shapes.append(line(x, middle[places[0]], x, middle[places[-1]], DARK))
-        for n, y in enumerate(middle):
-            shapes.append(dot(x, y, 4.5, DARK if n in places else PALE))
+        for n, place in enumerate(middle):
+            shapes.append(dot(x, place, 4.5, DARK if n in places else PALE))
         parts.append(mark(f"{pattern.n_rows:,} rows ({share}): {words}", *shapes))
         rows.append((words, f"{pattern.n_rows:,}", share))
     others = found.n_rows - sum(pattern.n_rows for pattern in shown)
@@ -69,7 +75,7 @@ def patterns_chart(found: Missingness) -> Figure:
         n_others = found.n_patterns - len(shown)
         caption += f" {n_others:,} rarer patterns, in {others:,} rows, are not drawn."
     title = "Which columns are missing together"
-    drawing = picture(title, top + len(features) * LINE, parts)
+    drawing = picture(title, y, parts)
     return Figure(title, caption, drawing, ("missing", "rows", "share"), tuple(rows))
 
 

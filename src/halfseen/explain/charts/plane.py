@@ -6,6 +6,7 @@ from halfseen.explain.charts.drawing import (
     BLUE,
     GREY,
     ORANGE,
+    PAGE,
     PALE,
     WIDTH,
     Figure,
@@ -56,7 +57,7 @@ def spectrum_chart(values: Array, n_kept: int, noise: float | None) -> Figure:
         fate = "kept" if kept else "left out"
         ratio = f", {value / noise:.1f} times the noise" if noise else ""
         x = LEFT + (i + 0.5) * step + 5
-        fill, stroke = (BLUE, BLUE) if kept else ("#ffffff", ORANGE)
+        fill, stroke = (BLUE, BLUE) if kept else (PAGE, ORANGE)
         tip = f"Eigenvalue {i + 1}: {number(float(value))}{ratio}; {fate}"
         parts.append(mark(tip, dot(x, place(scaled[i]), 5, fill, stroke)))
         rows.append((str(i + 1), number(float(value)), fate))
@@ -95,7 +96,7 @@ def histogram(
         parts.append(
             mark(
                 f"{span}: {n:,} rows ({share})",
-                box(x, TOP, step, HEIGHT, "#ffffff", ' fill-opacity="0"'),
+                box(x, TOP, step, HEIGHT, PAGE, ' fill-opacity="0"'),
                 box(x + 0.5, TOP + HEIGHT - height, step - 1, height, BLUE),
             )
         )

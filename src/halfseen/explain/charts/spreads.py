@@ -16,11 +16,12 @@ from halfseen.explain.charts.drawing import (
     dot,
     mark,
     picture,
+    room_for,
     text,
 )
 from halfseen.explain.words import number
 
-LEFT, HEIGHT, FOOT = 62.0, 18.0, 16.0
+MOST_LEFT, HEIGHT, FOOT = 110.0, 18.0, 16.0
 MARGIN = 6.0
 
 
@@ -40,16 +41,17 @@ def spreads_chart(title: str, caption: str, lines: Sequence[Spread], head: str) 
     shown = [one for one in lines if not one.withheld]
     low = min((one.mean - max(one.spread, one.error) for one in shown), default=0.0)
     high = max((one.mean + max(one.spread, one.error) for one in shown), default=1.0)
-    unit = (WIDTH - LEFT - 2 * MARGIN) / ((high - low) or 1.0)
+    left = room_for((one.name for one in lines), MOST_LEFT)
+    unit = (WIDTH - left - 2 * MARGIN) / ((high - low) or 1.0)
 
     def at(value: float) -> float:
-        return LEFT + MARGIN + unit * (value - low)
+        return left + MARGIN + unit * (value - low)
 
     parts = []
     for i, one in enumerate(lines):
         y = i * HEIGHT
-        parts.append(text(LEFT - 5, y + HEIGHT - 5, one.name, "end", size=10))
-        parts.append(_line(one, y, at, unit))
+        parts.append(text(left - 5, y + HEIGHT - 5, one.name, "end", size=10))
+        parts.append(_line(one, (left, y), at, unit))
     bottom = len(lines) * HEIGHT
     parts.append(text(at(low), bottom + 11, number(low), size=10))
     parts.append(text(at(high), bottom + 11, number(high), "end", size=10))
@@ -57,10 +59,13 @@ def spreads_chart(title: str, caption: str, lines: Sequence[Spread], head: str) 
     return Figure(title, caption, picture(title, bottom + FOOT, parts), ("", head), table)
 
 
-def _line(one: Spread, y: float, at: Callable[[float], float], unit: float) -> Markup:
+def _line(
+    one: Spread, place: tuple[float, float], at: Callable[[float], float], unit: float
+) -> Markup:
+    left, y = place
     if one.withheld:
-        back = box(LEFT, y + 2, WIDTH - LEFT, HEIGHT - 4, PALE)
-        words = text((LEFT + WIDTH) / 2, y + HEIGHT - 5, "withheld", "middle", GREY, 10)
+        back = box(left, y + 2, WIDTH - left, HEIGHT - 4, PALE)
+        words = text((left + WIDTH) / 2, y + HEIGHT - 5, "withheld", "middle", GREY, 10)
         return mark(f"{one.name}: withheld, as few rows stand behind it", back, words)
     return mark(
         f"{one.name}: {one.words}",

@@ -8,18 +8,22 @@ from markupsafe import Markup
 
 from halfseen.explain.charts.drawing import (
     GREY,
+    LETTERS,
     PALE,
     WIDTH,
     Figure,
     as_hex,
     blend,
     box,
+    height_of,
     length,
     mark,
     on_colour,
+    panels,
     picture,
-    shortened,
+    room_for,
     text,
+    wrapped,
 )
 from halfseen.rows.arrays import Array
 
@@ -30,7 +34,7 @@ COLOURS = (
 )  # fmt: skip
 """Which most people tell apart (Okabe and Ito 2008)."""
 DARKEST = (8, 48, 107)
-LEFT, HEIGHT, HEAD = 62.0, 17.0, 20.0
+MOST_LEFT, HEIGHT = 110.0, 17.0
 READABLE = 27.0
 """Units that a share needs to be written into."""
 
@@ -47,25 +51,29 @@ class Stack(NamedTuple):
 
 
 def stacked_chart(title: str, caption: str, stacks: Sequence[Stack], rows: Sequence[str]) -> Figure:
-    """A bar for each of the ``rows``, for each column."""
-    y, parts = 0.0, []
-    for stack in stacks:
-        colours = _colours(stack)
-        parts.append(text(0, y + HEAD - 6, shortened(stack.name, WIDTH)))
-        y += HEAD
-        legend, y = _legend(stack.labels, colours, y)
-        parts += legend
-        for number, row in enumerate(rows):
-            parts.append(text(LEFT - 5, y + HEIGHT - 5, row, "end", size=10))
-            parts += _bar(stack, number, row, colours, y)
-            y += HEIGHT
-        y += HEAD / 2
+    """A bar for each of the ``rows``, in a drawing for each column."""
+    left = room_for(rows, MOST_LEFT)
     table = tuple(
         (f"{stack.name}: {name}", *_shown(stack, words))
         for stack in stacks
         for name, words in zip(stack.labels, stack.words, strict=True)
     )
-    return Figure(title, caption, picture(title, y, parts), ("value", *rows), table)
+    drawings = panels(_drawing(stack, rows, left) for stack in stacks)
+    return Figure(title, caption, drawings, ("value", *rows), table, panels=len(stacks) > 1)
+
+
+def _drawing(stack: Stack, rows: Sequence[str], left: float) -> Markup:
+    """One column: its name, what colours stand for, and the bars."""
+    colours = _colours(stack)
+    name = wrapped(stack.name, WIDTH - 8)
+    parts = [text(0, 14 + LETTERS * i, words, weight="bold") for i, words in enumerate(name)]
+    legend, y = _legend(stack.labels, colours, height_of(name))
+    parts += legend
+    for number, row in enumerate(rows):
+        parts.append(text(left - 5, y + HEIGHT - 5, row, "end", size=10))
+        parts += _bar(stack, number, row, colours, (left, y))
+        y += HEIGHT
+    return picture(stack.name, y + 2, parts)
 
 
 def _shown(stack: Stack, words: list[str]) -> list[str]:
@@ -85,20 +93,26 @@ def _legend(
     """Which colour is which, in as many lines as that takes; and where it ends."""
     parts, x = [], 0.0
     for name, colour in zip(labels, colours, strict=True):
-        short = shortened(name, WIDTH - 20)
-        wide = 14 + length(short, 10) + 8
+        lines = wrapped(name, WIDTH - 24, 10)
+        wide = 14 + max(length(words, 10) for words in lines) + 8
         if x > 0 and x + wide > WIDTH:
             x, y = 0.0, y + 14
         parts.append(box(x, y + 2, 10, 10, as_hex(colour)))
-        parts.append(text(x + 14, y + 11, short, size=10))
+        parts += [text(x + 14, y + 11 + 12 * i, words, size=10) for i, words in enumerate(lines)]
+        y += 12 * (len(lines) - 1)
         x += wide
     return parts, y + 18
 
 
 def _bar(
-    stack: Stack, number: int, row: str, colours: Sequence[Sequence[float]], y: float
+    stack: Stack,
+    number: int,
+    row: str,
+    colours: Sequence[Sequence[float]],
+    place: tuple[float, float],
 ) -> list[Markup]:
-    room, x, parts = WIDTH - LEFT, LEFT, []
+    (x, y), parts = place, []
+    room = WIDTH - x
     if stack.withheld[number]:
         back = box(x, y + 1, room, HEIGHT - 3, PALE)
         words = text(x + room / 2, y + HEIGHT - 5, "withheld", "middle", GREY, 10)

@@ -9,22 +9,27 @@ from markupsafe import Markup
 from halfseen.explain.charts.drawing import (
     BLUE,
     GREY,
+    LETTERS,
     ORANGE,
+    PAGE,
     PALE,
     WIDTH,
     Figure,
     area,
     box,
+    height_of,
     line,
     mark,
+    panels,
     picture,
-    shortened,
+    room_for,
     text,
+    wrapped,
 )
 from halfseen.explain.words import percent
 from halfseen.rows.arrays import Array
 
-LEFT, HEIGHT, HEAD = 62.0, 24.0, 20.0
+MOST_LEFT, HEIGHT = 110.0, 24.0
 
 
 class Strip(NamedTuple):
@@ -40,45 +45,50 @@ class Strip(NamedTuple):
 
 
 def strips_chart(title: str, caption: str, strips: Sequence[Strip], rows: Sequence[str]) -> Figure:
-    """Strips of each column below each other, on one axis."""
-    y, parts = 0.0, []
-    for strip in strips:
-        parts.append(text(0, y + HEAD - 6, shortened(strip.name, WIDTH)))
-        y += HEAD
-        shown = ~np.asarray(strip.withheld)
-        highest = float(strip.masses[shown].max(initial=0.0)) or 1.0
-        for i, row in enumerate(rows):
-            parts.append(text(LEFT - 5, y + HEIGHT - 7, row, "end", size=10))
-            parts.append(_strip(strip, i, row, y, highest))
-            parts.append(line(LEFT, y + HEIGHT - 2, WIDTH, y + HEIGHT - 2, PALE))
-            y += HEIGHT
-        parts.append(text(LEFT, y + 9, strip.ends[0], size=10))
-        parts.append(text(WIDTH, y + 9, strip.ends[1], "end", size=10))
-        y += HEAD
+    """Strips below each other, on one axis, in a drawing for each column."""
+    left = room_for(rows, MOST_LEFT)
     table = tuple((strip.name, *(_told(strip, i) for i in range(len(rows)))) for strip in strips)
-    return Figure(title, caption, picture(title, y, parts), ("column", *rows), table)
+    drawings = panels(_drawing(strip, rows, left) for strip in strips)
+    return Figure(title, caption, drawings, ("column", *rows), table, panels=len(strips) > 1)
 
 
-def _strip(strip: Strip, i: int, row: str, y: float, highest: float) -> Markup:
+def _drawing(strip: Strip, rows: Sequence[str], left: float) -> Markup:
+    """One column: its name, a strip a row, and where they begin and end."""
+    name = wrapped(strip.name, WIDTH - 8)
+    parts = [text(0, 14 + LETTERS * i, words, weight="bold") for i, words in enumerate(name)]
+    y, shown = height_of(name), ~np.asarray(strip.withheld)
+    highest = float(strip.masses[shown].max(initial=0.0)) or 1.0
+    for i, row in enumerate(rows):
+        parts.append(text(left - 5, y + HEIGHT - 7, row, "end", size=10))
+        parts.append(_strip(strip, i, row, (left, y), highest))
+        parts.append(line(left, y + HEIGHT - 2, WIDTH, y + HEIGHT - 2, PALE))
+        y += HEIGHT
+    parts.append(text(left, y + 9, strip.ends[0], size=10))
+    parts.append(text(WIDTH, y + 9, strip.ends[1], "end", size=10))
+    return picture(strip.name, y + 13, parts)
+
+
+def _strip(strip: Strip, i: int, row: str, place: tuple[float, float], highest: float) -> Markup:
     """The strip of one row, or that it is withheld."""
-    room, floor = WIDTH - LEFT, y + HEIGHT - 2
-    back = box(LEFT, y, room, HEIGHT - 2, "#ffffff", ' fill-opacity="0"')
+    left, y = place
+    room, floor = WIDTH - left, y + HEIGHT - 2
+    back = box(left, y, room, HEIGHT - 2, PAGE, ' fill-opacity="0"')
     if strip.withheld[i]:
-        words = text(LEFT + room / 2, y + HEIGHT - 7, "withheld", "middle", GREY, 10)
+        words = text(left + room / 2, y + HEIGHT - 7, "withheld", "middle", GREY, 10)
         return mark(f"{strip.name} in {row}: withheld, as few rows stand behind it", back, words)
     step = room / strip.masses.shape[1]
     heights = (HEIGHT - 4) * strip.masses[i] / highest
     tops = [
-        (LEFT + (j + side) * step, floor - height)
+        (left + (j + side) * step, floor - height)
         for j, height in enumerate(heights)
         for side in ((0, 1) if strip.steps else (0.5,))
     ]
     shapes = [back, area([(tops[0][0], floor), *tops, (tops[-1][0], floor)], BLUE)]
     said = f"{strip.name} in {row}: {strip.words[i]}"
     if strip.spike is not None:
-        name, place, shares = strip.spike
+        name, where, shares = strip.spike
         high = (HEIGHT - 4) * float(shares[i])
-        shapes.append(box(LEFT + room * place - 1.5, floor - high, 3, high, ORANGE))
+        shapes.append(box(left + room * where - 1.5, floor - high, 3, high, ORANGE))
         said += f"; {name} in {percent(float(shares[i]))}"
     return mark(said, *shapes)
 

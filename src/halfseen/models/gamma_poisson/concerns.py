@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from halfseen.doubt.concerns.case import Case
-from halfseen.doubt.concerns.concern import Concern
+from halfseen.doubt.concerns.concern import Concern, Gravity
 from halfseen.doubt.learned_rows import learned_from
 from halfseen.doubt.matching import match
 from halfseen.doubt.replicates import moment_replicates, sums_fit
@@ -75,6 +75,7 @@ def routes(case: Case) -> Iterator[Concern]:
             f"Two routes to the shape of {case.called(worst)} disagree: third moments give "
             f"{np.exp(ratio[worst]):.2g} times what second moments give. Loadings are then not "
             "gamma-distributed, or there are more topics; take shapes and likelihoods with care.",
+            gravity=Gravity.CARE,
         )
 
 

@@ -35,6 +35,7 @@ from halfseen.structures.one_class.form import FORMS
 from halfseen.structures.one_class.normal.covariance import SHAPES, InUnits
 from halfseen.structures.one_class.normal.emission import Normal
 from halfseen.structures.one_class.normal.parameters import MixtureParameters
+from halfseen.structures.one_class.normal.portrait import as_normal_groups
 from halfseen.structures.one_class.normal.scales import warn_of_ranges
 from halfseen.tables.observed_blocks import ObservedBlocks
 
@@ -308,6 +309,7 @@ class GaussianMixture(Estimator):
             tol=self.tol,
             max_iter=self.max_iter,
             axes=emission.axes,
+            pictured=as_normal_groups,
             check=anything,
             first=first,
         )
@@ -335,6 +337,7 @@ class GaussianMixture(Estimator):
             tol=self.tol,
             max_iter=self.max_iter,
             axes={"variances": shape.axes},
+            pictured=as_normal_groups,
             check=anything,
             caution=anything if by_likelihood or self.outliers else warn_of_ranges,
             own_checks=(going_along,) if by_likelihood else (uneven_noise, going_along),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.doubt.concerns.case import Case
-from halfseen.doubt.concerns.concern import Concern
+from halfseen.doubt.concerns.concern import Concern, Gravity
 from halfseen.rows.arrays import Array
 from halfseen.rows.rows import Block
 from halfseen.structures.chain.kernels import begins_of
@@ -41,6 +41,7 @@ def never_left(case: Case) -> Iterator[Concern]:
                 f"({moves[i].sum():,.0f} steps from it). It may be an end, such as death or "
                 "discharge, or a kind of sequence rather than a state that passes: look at who is "
                 "in it.",
+                gravity=Gravity.KNOW,
             )
 
 
@@ -62,6 +63,7 @@ def not_stationary(case: Case) -> Iterator[Concern]:
             f"{abs(mean[worst]):.0%} of rows {'more' if mean[worst] > 0 else 'less'} common half "
             "way through them than its transitions say. How states follow each other may depend "
             "on time: learn early and late rows apart, or add time as a column.",
+            gravity=Gravity.CARE,
         )
 
 
@@ -77,6 +79,7 @@ def rows_alone(case: Case) -> Iterator[Concern]:
             f"The order of rows tells next to nothing: knowing the rows before one makes it "
             f"{max(gain, 0.0):.3f} nats likelier. A model of rows alone, LatentClass, says the "
             "same more simply.",
+            gravity=Gravity.KNOW,
         )
 
 

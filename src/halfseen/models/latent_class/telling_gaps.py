@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from halfseen.doubt.concerns.case import Case
-from halfseen.doubt.concerns.concern import Concern
+from halfseen.doubt.concerns.concern import Concern, Gravity, Subject
 from halfseen.doubt.cross_scores import of_models_not_kept
 from halfseen.doubt.few_rows import few_rows
 from halfseen.method.fit import fit_rows
@@ -47,6 +47,8 @@ def telling_gaps(case: Case) -> Iterator[Concern]:
         f"between the {case.components}. If gaps are let to tell of them (gaps='informative'), "
         f"{percent(changed.moved)} of rows change theirs. Compare both, and ask why cells are "
         "missing.",
+        Subject.GAPS,
+        Gravity.DOUBT,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from halfseen.doubt.concerns.case import Case
-from halfseen.doubt.concerns.concern import Concern
+from halfseen.doubt.concerns.concern import Concern, Gravity, Subject
 from halfseen.rows.arrays import Array
 from halfseen.rows.naming import quoted
 from halfseen.structures.loadings.bursts import bursts
@@ -61,7 +61,10 @@ def odd_counts(case: Case) -> Iterator[Concern]:
     *wild, n_long = map(int, rows.accumulate(usual.tally))
     if any(wild):
         yield Concern(
-            "wild_counts", _of_wild(wild, names, usual.most) + _what_of_it(case, sum(wild))
+            "wild_counts",
+            _of_wild(wild, names, usual.most) + _what_of_it(case, sum(wild)),
+            Subject.VALUES,
+            Gravity.KNOW,
         )
     if n_long:
         are = "row is" if n_long == 1 else "rows are"
@@ -69,6 +72,8 @@ def odd_counts(case: Case) -> Iterator[Concern]:
             "long_rows",
             f"{n_long} {are} far longer than the others: more than {usual.longest:.0f} is counted "
             f"there beside the largest count.{_what_of_it(case, n_long)}",
+            Subject.VALUES,
+            Gravity.KNOW,
         )
 
 

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from halfseen.doubt.concerns.case import Case
-from halfseen.doubt.concerns.concern import Concern
+from halfseen.doubt.concerns.concern import Concern, Gravity, Subject
 from halfseen.explain.words import number
 from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array, Mask
@@ -107,6 +107,8 @@ def outlying(case: Case) -> Iterator[Concern]:
             f"columns have them, most in {listed}{more}. So many are no errors: columns have "
             f"heavier tails than the model's, or there are more {case.components} than were "
             "learned. Such cells count little.",
+            Subject.VALUES,
+            Gravity.CARE,
         )
         return
     cells = "1 cell looks" if total < 2 else f"{total:,.0f} cells ({_percent(share)}) look"
@@ -114,6 +116,8 @@ def outlying(case: Case) -> Iterator[Concern]:
         "outlying_cells",
         f"{cells} mistyped, or {'is' if total < 2 else 'are'} far from all others: {listed}{more}. "
         "Such cells count for nothing. Look at them; correct them, or mark them as missing.",
+        Subject.VALUES,
+        Gravity.KNOW,
     )
 
 

@@ -39,7 +39,7 @@ def as_classes(fitted: Fitted[MixedParameters]) -> Classes:
     nominal = np.zeros(len(kept), bool)
     few = np.isfinite(here.level_values).sum(axis=0) <= FEW_LEVELS
     nominal[columns] = (kinds == Kind.CATEGORICAL) | (here.of_levels & few)
-    made = _Shown(fitted, here, columns)
+    made = Shown(fitted, here, columns)
     two = ~np.isnan(here.other)
     levels = [made.levels(i) for i in np.flatnonzero(here.of_levels)]
     pairs = [made.two_values(i) for i in np.flatnonzero(two)]
@@ -62,11 +62,14 @@ def as_classes(fitted: Fitted[MixedParameters]) -> Classes:
 
 
 @dataclass(frozen=True, eq=False)
-class _Shown:
-    """What people see of the columns of a mixture whose components are in the order shown."""
+class Shown:
+    """What people see of the columns of a mixture whose components are in the order shown.
 
-    fitted: Fitted[MixedParameters]
-    parameters: MixedParameters
+    The parameters may be others that have what is asked for: normal ones have numbers.
+    """
+
+    fitted: Fitted[Any]
+    parameters: Any
     columns: NDArray[np.intp]  # of the table, for each of the parameters
 
     def _name(self, i: np.intp) -> str:
@@ -133,7 +136,7 @@ class _Shown:
             return self._density(i, low, high, lambda x: ndtr((x[:, None] - centre) / spread))
         share = p.spike_shares[:, i]
 
-        def beside(x: Array) -> Array:
+        def beside(x: Array) -> Any:
             return (1 - share) * ndtr((x[:, None] - centre) / spread)
 
         density = self._density(i, low, high, beside)
