@@ -8,7 +8,7 @@ import pytest
 
 from halfseen import LatentClass
 from halfseen.explain.apart import Apart, Density
-from halfseen.explain.categories import Categories, bounded
+from halfseen.explain.categories import NOTHING, Categories, bounded
 from halfseen.explain.charts.stacked import COLOURS, MOST_COLOURS, Stack, stacked_chart
 from halfseen.explain.charts.strips import Strip, strips_chart
 from halfseen.explain.groups import MOST_DRAWN
@@ -56,7 +56,7 @@ def part(shares, weights=(0.6, 0.4), labels=("a", "b", "c")):
 def test_shares_are_told_against_those_of_all():
     found = part([[0.7, 0.1], [0.2, 0.2], [0.1, 0.7]])
     np.testing.assert_allclose(found.of_all, [0.46, 0.2, 0.34])
-    size, said, _ = found.difference(0)
+    size, said = found.difference(0)[:2]
     assert said == "vote: 'a' 70% (46% of all), 'c' 10% (34% of all)"
     expected = sum((p - q) ** 2 / q for p, q in zip([0.7, 0.2, 0.1], found.of_all, strict=True))
     assert size == pytest.approx(np.sqrt(expected))
@@ -65,7 +65,7 @@ def test_shares_are_told_against_those_of_all():
 
 def test_of_two_values_the_one_that_there_is_more_of_is_told():
     found = part([[0.9, 0.2], [0.1, 0.8]])
-    size, said, _ = found.difference(0)
+    size, said = found.difference(0)[:2]
     assert said == "vote: 'a' 90% (62% of all)"
     spread = np.sqrt(found.of_all[0] * (1 - found.of_all[0]))
     assert size == pytest.approx((0.9 - found.of_all[0]) / spread)
@@ -73,8 +73,8 @@ def test_of_two_values_the_one_that_there_is_more_of_is_told():
 
 
 def test_categories_that_are_alike_everywhere_are_not_told():
-    assert part([[0.5, 0.5], [0.5, 0.5]]).difference(0) == (0.0, "", "")
-    assert part([[1.0, 1.0]]).difference(0) == (0.0, "", "")
+    assert part([[0.5, 0.5], [0.5, 0.5]]).difference(0) == NOTHING
+    assert part([[1.0, 1.0]]).difference(0) == NOTHING
 
 
 def test_gaps_that_tell_are_told_as_missing():
@@ -108,7 +108,7 @@ def test_shares_in_a_class_of_few_rows_are_withheld_and_left_out_of_all():
     np.testing.assert_allclose(found.of_all, np.array([0.475, 0.49]) / 0.965)
     assert found.text(0, 2) == ""
     assert found.tip(0, 2, "class") == f"vote 'a' in class 3: {WITHHELD}"
-    assert found.difference(2) == (0.0, "", "")
+    assert found.difference(2) == NOTHING
     assert (found.scores[:, 2] == 0).all()
 
 

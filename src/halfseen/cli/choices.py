@@ -67,3 +67,11 @@ class StopWords(StrEnum):
 
     english = "english"
     none = "none"
+
+
+class PageFormat(StrEnum):
+    """What a report is written as."""
+
+    html = "html"
+    json = "json"
+    md = "md"

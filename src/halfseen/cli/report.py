@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from halfseen import load
+from halfseen.cli.choices import PageFormat
 from halfseen.cli.options import (
     Data,
     Encoding,
@@ -37,7 +38,20 @@ from halfseen.rows.naming import quoted
 def report(
     model: ModelFile,
     data: Data,
-    out: Annotated[Path, typer.Option(help="Where the page is written: report.html.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Where the page is written: report.html. What ends in .json or .md holds the "
+            "same for programs."
+        ),
+    ],
+    format: Annotated[
+        PageFormat | None,
+        typer.Option(
+            help="A page for people (html), or what it says for programs (json, by a published "
+            "schema) or as Markdown (md). Without it, what --out ends in."
+        ),
+    ] = None,
     title: Annotated[str | None, typer.Option(help="The heading of the page.")] = None,
     include_rows: Annotated[
         bool, typer.Option("--include-rows", help="Show some rows of the table on the page.")
@@ -79,6 +93,7 @@ def report(
       halfseen report patients.halfseen patients.csv --out report.html
       halfseen report visits.halfseen visits.csv --groups patient --out report.html
       halfseen report patients.halfseen patients.csv --outcome death --out report.html
+      halfseen report patients.halfseen patients.csv --out report.json
     """
     files = asked_files(
         *(data, listed(missing_values)),
@@ -101,6 +116,7 @@ def report(
         learned.report(
             given.table,
             out,
+            format=None if format is None else format.value,
             title=heading,
             notes=_left_out(given),
             include_rows=include_rows,

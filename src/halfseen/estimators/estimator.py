@@ -571,6 +571,7 @@ class Estimator(BaseEstimator):
         X: Any,
         path: str | os.PathLike[str],
         *,
+        format: str | None = None,
         title: str | None = None,
         include_rows: bool = False,
         least_rows: float = 10,
@@ -582,9 +583,11 @@ class Estimator(BaseEstimator):
     ) -> None:
         """Write one HTML page that explains the model, learned from ``X``, whatever ``fit`` takes.
 
-        It opens without a network, and holds no row of X unless ``include_rows`` says so, nor
-        averages that fewer than ``least_rows`` of them stand behind. A file that is there already
-        is not replaced unless ``overwrite`` says so. ``groups`` (n,) label rows that depend on each
+        A path that ends in ``.json`` or ``.md``, or such a ``format``, gives the same for programs,
+        or as Markdown: the JSON follows a schema that comes with the library. The page opens
+        without a network, and holds no row of X unless ``include_rows`` says so, nor averages that
+        fewer than ``least_rows`` of them stand behind. A file that is there already is not replaced
+        unless ``overwrite`` says so. ``groups`` (n,) label rows that depend on each
         other, such as those of one patient; ``notes`` are sentences for the summary. An ``outcome``
         (n,), or several by name, which the model was not learned from, is shown by component: means
         of numbers, shares of categories, rows counting for each by how likely they are of it.
@@ -598,6 +601,7 @@ class Estimator(BaseEstimator):
         write_report(
             self.case(X, groups),
             path,
+            format=format,
             title=title,
             include_rows=include_rows,
             least_rows=least_rows,

@@ -14,7 +14,7 @@ from halfseen.explain.paths import paths_chapter
 from halfseen.explain.portrait import Portrait
 from halfseen.explain.relevance import USUAL
 from halfseen.explain.rows import RowsTable, some_rows
-from halfseen.explain.section import Section
+from halfseen.explain.section import Card, Section
 from halfseen.explain.short import Short, in_short
 from halfseen.explain.shown_intervals import Certainty, certainty
 from halfseen.explain.sureness import caution, sureness
@@ -50,6 +50,11 @@ class Report:
     def concerns(self) -> list[tuple[Section, Concern]]:
         """Each with the chapter in which it stands."""
         return [(section, one) for section in self.sections for one in section.warnings]
+
+    @property
+    def cards(self) -> list[Card]:
+        """One a component."""
+        return [card for section in self.sections for card in section.cards]
 
     @property
     def worst_anchor(self) -> str:

@@ -7,9 +7,10 @@ from typing import Any
 from halfseen.doubt.concerns import Case
 from halfseen.explain.page import as_page
 from halfseen.explain.report import report_of
+from halfseen.explain.twin import as_json, as_markdown
 from halfseen.store.atomic import write_whole
 
-FORMATS = {"html": as_page}
+FORMATS = {"html": as_page, "json": as_json, "md": as_markdown}
 
 
 def format_of(path: str | os.PathLike[str], asked: str | None = None) -> str:
