@@ -18,7 +18,7 @@ from halfseen.doubt.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, 
 from halfseen.doubt.number_of_components import CANDIDATE_PASSES, choose
 from halfseen.estimators.checks import check_count, check_parameters
 from halfseen.estimators.documented import complete
-from halfseen.estimators.fitted_rows import new_rows, same_rows
+from halfseen.estimators.fitted_rows import new_rows, rows_and_tables, same_rows
 from halfseen.estimators.imputation import filled, spread_out
 from halfseen.estimators.lazily import lazily
 from halfseen.estimators.partial_fits import streams, with_batch
@@ -539,7 +539,8 @@ class Estimator(BaseEstimator):
     ) -> list[Concern]:
         """What speaks against taking the model at its word, in sentences.
 
-        Checks whether gaps depend on values or come in blocks, whether pairs of features are seen
+        Checks whether several tables agree in what they share, whether gaps depend on values or
+        come in blocks, whether pairs of features are seen
         together often enough, whether features are related at all, how many components the second
         moments support, how clear the fit is, whether known values that are hidden and filled in
         again come out as sure as they should, and what the model assumes. Each is a test that
@@ -563,8 +564,9 @@ class Estimator(BaseEstimator):
 
     def case(self, X: Any, groups: Any = None, observed: ObservedBlocks | None = None) -> Case:
         """The model and the table it was learned from, for what doubts and explains it."""
-        fitted, rows = self.fitted, same_rows(self, X, None, observed)
-        return Case(fitted, rows, survey(rows, self.complete_above), bins_for(groups, rows))
+        rows, tables = rows_and_tables(self, X, None, observed)
+        seen = survey(rows, self.complete_above)
+        return Case(self.fitted, rows, seen, bins_for(groups, rows), tables=tables)
 
     def report(
         self,

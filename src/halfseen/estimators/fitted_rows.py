@@ -32,6 +32,13 @@ def same_rows(
     estimator: Any, X: Any, sample_weight: Any = None, observed: ObservedBlocks | None = None
 ) -> Rows:
     """The rows of ``X``, whatever the estimator could be fitted to, with the fitted features."""
+    return rows_and_tables(estimator, X, sample_weight, observed)[0]
+
+
+def rows_and_tables(
+    estimator: Any, X: Any, sample_weight: Any = None, observed: ObservedBlocks | None = None
+) -> tuple[Rows, KeptTables]:
+    """The same, and which tables the rows are of, if there are several."""
     check_is_fitted(estimator)
     reader = clone(estimator)  # reading a table sets names, and the estimator has its own
     coding = getattr(estimator, "coding_", None)
@@ -44,7 +51,9 @@ def same_rows(
             f"X has other columns than the model was learned from ({len(given)}, not "
             f"{len(fitted)}, or other names). Give the same X."
         )
-    return rows
+    moved = getattr(rows, "place", None) is not None  # to where sequences have them
+    tables = None if moved else getattr(reader, "tables_", None)
+    return rows, tables or KeptTables.none()
 
 
 def as_in_fit(estimator: Any, X: Any) -> Any:

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from halfseen.doubt.concerns import Case, Concern, concerns_of
 from halfseen.doubt.concerns.concern import Subject
 from halfseen.doubt.missingness import Missingness
+from halfseen.explain.by_table import table_chapter
 from halfseen.explain.findings import components, counted, facts, gaps, weights
 from halfseen.explain.missing import missing_in
 from halfseen.explain.outcomes import Outcome, outcome_chapter
@@ -25,6 +26,7 @@ PLACES = {
     Subject.GAPS: "gaps",
     Subject.COLUMNS: "weights",
     Subject.VALUES: "sure",
+    Subject.TABLES: "tables",
 }
 """The chapter in which a concern stands, by what it is about."""
 
@@ -88,6 +90,7 @@ def report_of(
     sections = [
         components(view, sure, said_of(view, least_rows)),
         *view.chapters(sure.of, case),
+        *table_chapter(case, view, least_rows),
         *outcome_chapter(case, view, doubts.memberships, outcomes, least_rows),
         gaps(found, {one.kind for one in concerns}, sequenced=case.rows.sequenced),
         weights(fitted, view),

@@ -21,10 +21,10 @@ CODES = 20
 
 def tables_found(studies: Studies, source: FileSource) -> KeptTables:
     """What a fit keeps of tables: as they are, or made comparable, if that is asked for."""
-    if studies.kept is not None and studies.kept.names:
-        return studies.kept
     lengths = np.array(source.table_lengths, dtype=float)
     kept = KeptTables.unadjusted(source.table_names, lengths, source.names, source.table_holds)
+    if studies.kept is not None:
+        return _as_before(kept, studies.kept)
     if studies.adjust is None:
         return kept
     rows = all_columns(source, memory=studies.memory)
@@ -32,6 +32,17 @@ def tables_found(studies: Studies, source: FileSource) -> KeptTables:
     codes = _declared_codes(source) | (seen.whole & (seen.maximum - seen.minimum < CODES))
     sums = rows.accumulate(TableSums.about(np.nan_to_num(seen.mean), kept.starts[:-1]))
     return _moved(kept, sums, ~codes)
+
+
+def _as_before(tables: KeptTables, before: KeptTables) -> KeptTables:
+    """Tables moved as those of the same names were in a fit."""
+    factor, shift = np.ones(tables.holds.shape), np.zeros(tables.holds.shape)
+    for own, name in enumerate(tables.names):
+        for place, column in enumerate(tables.columns):
+            if name in before.names and column in before.columns:
+                there = before.names.index(name), before.columns.index(column)
+                factor[own, place], shift[own, place] = before.factor[there], before.shift[there]
+    return replace(tables, factor=factor, shift=shift)
 
 
 def _declared_codes(source: FileSource) -> Mask:

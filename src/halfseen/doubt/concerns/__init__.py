@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterator
 
-from halfseen.doubt.concerns import fit, gaps, information, loadings, spectrum
+from halfseen.doubt.concerns import fit, gaps, information, loadings, spectrum, tables
 from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
 from halfseen.doubt.concerns.facts import facts_of
 
 Check = Callable[[Case], Iterator[Concern]]
 SHARED: tuple[Check, ...] = (
+    tables.columns_differ,
+    tables.shares_differ,
+    tables.never_meet,
     gaps.depend_on_values,
     gaps.in_blocks,
     gaps.few_together,

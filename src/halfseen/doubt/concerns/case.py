@@ -10,6 +10,7 @@ import numpy as np
 from halfseen.doubt.hidden_values import HiddenValues, hide_and_fill, hide_and_fill_sparse
 from halfseen.doubt.loadings_together import LoadingsTogether, loadings_together
 from halfseen.doubt.number_of_components import telling_features
+from halfseen.doubt.table_comparison import TableShares
 from halfseen.method.fit import Fitted
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.gaps.joint_counts import pair_counts
@@ -21,6 +22,7 @@ from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Rows
 from halfseen.rows.sampled import Sample, holding_at_most, sampled
+from halfseen.tables.kept_tables import KeptTables
 
 MOST_FEATURES = 128
 """Checks of pairs of features look at no more, those that say most."""
@@ -34,6 +36,9 @@ HIDE = 0.1
 """Of the known values, to see whether the model would fill them in again."""
 
 
+NO_TABLES = KeptTables.none()
+
+
 @dataclass(frozen=True)
 class Case:
     """What there is to check. Sums over the rows are made once, when first asked for."""
@@ -45,6 +50,7 @@ class Case:
     called: Callable[[int], str] = "component {}".format  # what a component, by number, is called
     components: str = "components"  # what several are called
     cells_shown: bool = True  # whether sentences may hold the value of a single cell
+    tables: KeptTables = NO_TABLES  # that the rows are of, one after another, if several
 
     @cached_property
     def features(self) -> Mask:
@@ -125,6 +131,13 @@ class Case:
             )
         except DataError:
             return None
+
+    @cached_property
+    def table_shares(self) -> TableShares | None:
+        """Some rows by table and component; None if there is one table, or rows are no one's."""
+        if len(self.tables.names) < 2 or not self.fitted.model.about.labels:
+            return None
+        return TableShares.of(self.fitted, self.sample, self.tables)
 
     @cached_property
     def loadings_together(self) -> LoadingsTogether | None:

@@ -11,6 +11,7 @@ class Subject(Enum):
     GAPS = "gaps"
     COLUMNS = "columns"
     VALUES = "values"
+    TABLES = "tables"
 
 
 class Gravity(IntEnum):

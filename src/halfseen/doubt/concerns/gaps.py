@@ -92,6 +92,8 @@ def few_together(case: Case) -> Iterator[Concern]:
     i, j, together = case.gaps.rarest()
     if together >= FEW_ROWS:
         return
+    if not together and case.tables.names:
+        return  # of which is said what it means that no table has both
     rare = int(own.argmin())
     few = [case.names[i] for i in np.flatnonzero(own < FEW_ROWS)]
     if own[rare] < FEW_ROWS:
