@@ -239,7 +239,7 @@ def mice_regressed(X: Array, kinds: list[str]) -> Said:
 LACE_STEPS, LACE_DRAWS = 1000, 200
 
 
-def lace(X: Array, kinds: list[str]) -> Said:
+def lace(X: Array, kinds: list[str], steps: int = LACE_STEPS) -> Said:
     """Distributions of its cells, by draws: means of numbers, shares of categories."""
     pd = import_module("pandas")
     frame = pd.DataFrame({"ID": [f"r{i}" for i in range(len(X))]})
@@ -254,7 +254,7 @@ def lace(X: Array, kinds: list[str]) -> Said:
             frame[f"x{d}"] = column
     frame = frame.set_index("ID")
     engine = import_module("lace").Engine.from_df(frame, n_states=8, rng_seed=1)
-    engine.update(LACE_STEPS, quiet=True)
+    engine.update(steps, quiet=True)
     values = X.copy()
     chances = {d: (each, np.full((len(X), len(each)), 1 / len(each))) for d, each in levels.items()}
     for i, d in np.argwhere(np.isnan(X)):

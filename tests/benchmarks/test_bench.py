@@ -2,17 +2,20 @@
 
 import json
 from dataclasses import replace
+from itertools import permutations, product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from benchmarks.bench import normals, page, peers, runner, verdicts
+from benchmarks import results_file
+from benchmarks.bench import guard, normals, page, peers, runner, verdicts
 from benchmarks.bench.case import OURS, Case, Entrant, Setting
-from benchmarks.bench.cases import CASES, chains
+from benchmarks.bench.cases import CASES, chains, classes, filling
 from benchmarks.bench.normals import Mixture
 from benchmarks.bench.results import Results
+from halfseen import LatentClass
 
 
 def a_case(**changed):
@@ -202,8 +205,6 @@ def test_the_judge_of_mixtures_sums_densities_of_what_is_observed():
 
 
 def test_the_judge_of_chains_sums_over_all_paths():
-    from itertools import product
-
     data = chains.drawn(2, 4, 2)
     found = chains.chain(np.random.default_rng(1), 2, chains.D)
     total = 0.0
@@ -229,3 +230,57 @@ def test_versions_of_r_are_asked_of_rscript(monkeypatch):
     assert peers._of_r("mice") == "3.1"
     monkeypatch.setattr(peers, "which", lambda name: None)
     assert peers._of_r("mice") is None
+
+
+def test_the_guard_fails_beyond_a_quarter_and_for_what_is_not_kept():
+    kept = {"fit": 10.0, "other": 1.0}
+    assert guard.slower({"fit": 12.4, "other": 0.5}, kept) == []
+    assert guard.slower({"fit": 12.6, "new": 0.1}, kept) == ["fit", "new"]
+
+
+def test_what_is_guarded_is_kept():
+    assert set(results_file.figures(guard.NAME)) == set(guard.fits())
+
+
+def test_the_guard_ends_with_what_became_slower(monkeypatch, capsys):
+    asked = []
+
+    def measured(names):
+        asked.append(names)
+        return dict.fromkeys(names, 2.0) | ({"fit": 10.0} if "fit" in names else {})
+
+    monkeypatch.setattr(guard, "fits", lambda: {"fit": None, "other": None})
+    monkeypatch.setattr(guard, "measured", measured)
+    monkeypatch.setattr(results_file, "kept", lambda name: {"fit": 5.0, "other": 2.0})
+    monkeypatch.setattr("sys.argv", ["guard"])
+    with pytest.raises(SystemExit, match=r"More than 25 % slower than kept: fit\. Find what"):
+        guard.main()
+    assert asked == [["fit", "other"], ["fit"], ["fit"]]
+    assert "kept 5.0" in capsys.readouterr().out
+
+
+def test_the_judge_of_classes_is_the_models_own_score():
+    data = classes.drawn(300, 2)
+    model = LatentClass(2, kinds=classes.KINDS, random_state=0, n_jobs=1).fit(data.X)
+    found = classes.judge(data, classes.ours(data, 1))
+    assert found["nats a row"] == pytest.approx(-model.score(data.X))
+
+
+def test_the_energy_of_draws_is_that_of_all_pairs():
+    rng = np.random.default_rng(0)
+    truth, draws = rng.normal(size=(3, 4)), rng.normal(size=(5, 3, 4))
+    hidden = rng.random((3, 4)) < 0.6
+    each = []
+    for i in range(3):
+        own = hidden[i]
+        if own.any():
+            to = np.mean([np.linalg.norm(d[i, own] - truth[i, own]) for d in draws])
+            among = [np.linalg.norm(a[i, own] - b[i, own]) for a, b in permutations(draws, 2)]
+            each.append((to - 0.5 * np.mean(among)) / np.sqrt(own.sum()))
+    assert filling._energy(truth, draws, hidden) == pytest.approx(np.mean(each))
+
+
+def test_intervals_of_draws_cover_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    covered = filling._coverage(rng.normal(size=(200, 4000)), rng.normal(size=4000))
+    assert covered == pytest.approx(0.9, abs=0.015)

@@ -169,3 +169,15 @@ except MemoryError as error:
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits are set on Linux")
 def test_a_limit_of_memory_does_not_end_the_process():
     assert _run(LITTLE) == "compiled functions need 64 MB of address space to be loaded"
+
+
+def test_code_that_is_on_the_disk_is_loaded_without_getting_ready_to_compile():
+    folder = str(Path(__file__).parent)
+    code = (
+        f"import sys; sys.path.insert(0, {folder!r})\n"
+        "import compiled_sample as s\n"
+        "print(s.doubled(3), 'numba.typed.typeddict' in sys.modules)\n"
+        "import numpy as np; print(s.doubled(np.float32(0.25)))"
+    )
+    _run(code)
+    assert _run(code).splitlines() == ["6 False", "0.5"]

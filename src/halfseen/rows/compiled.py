@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from numba.core.runtime.nrt import rtsys
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,6 +45,7 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[F], F]:
             kept: F = _njit(cache=True, no_cfunc_wrapper=True, **options)(function)
         except (RuntimeError, OSError):  # no folder for it can be written to
             return _without_cache(function, options)
+        _load_at_once(kept)
         _forgive(kept)
         return _prepared(kept)
 
@@ -124,6 +126,25 @@ def check_room() -> None:
         raise MemoryError(
             f"compiled functions need {ROOM >> 20} MB of address space to be loaded"
         ) from None
+
+
+def _load_at_once(kept: Any) -> None:
+    """Have code that is on the disk loaded without getting ready to compile.
+
+    Numba learns all functions of Python and NumPy that it knows before it looks at its cache, a
+    quarter of a second that a process in which everything is compiled never needs. Code counts on
+    nothing of it but what allocates arrays. What is not on the disk is compiled as ever.
+    """
+    place: Any = getattr(kept, "_cache", None)
+    if not hasattr(place, "_load_overload"):
+        return
+
+    def load(signature: Any, context: Any) -> Any:
+        rtsys.initialize(context)
+        with place._guard_against_spurious_io_errors():
+            return place._load_overload(signature, context)
+
+    place.load_overload = load
 
 
 def _forgive(kept: Any) -> None:
