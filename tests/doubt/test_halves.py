@@ -300,6 +300,19 @@ def test_a_trial_is_settled_if_other_ways_would_not_change_it(trial, settled):
     assert not climb.settled(trial, None, 2)
 
 
+def test_states_of_sequences_may_agree_less():
+    """Of rows that their neighbours tell, halves label more differently."""
+    trial, last = trial_of(2, -2, agreement=0.7), trial_of(1, -3)
+    alone = climb.judged(trial, last, 600.0)
+    assert alone.refused == (
+        "halves of the rows disagree on them (agreement 0.70, of at least 0.8)"
+    )
+    along = climb.judged(trial, last, 600.0, climb.OF_SEQUENCES)
+    assert along.accepted
+    assert (alone.enough_agreement, along.enough_agreement) == (0.8, 0.6)
+    assert not climb.settled(trial, last, 2, climb.OF_SEQUENCES.usual)
+
+
 # Few rows of many.
 
 

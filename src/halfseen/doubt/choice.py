@@ -9,6 +9,8 @@ CLEARLY = 2.0
 """Standard errors that a likelihood must gain to move what the second moments say."""
 TRIFLE = 0.01
 """What a row gains by components that stand only for noise that is not quite as assumed."""
+ENOUGH_AGREEMENT = 0.8
+"""The adjusted Rand index of what two halves make of all rows, in the mean."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class HeldOut:
     smallest: float | None = None  # share of rows of the smallest component; None if not asked
     accepted: bool | None = None  # None if it was only compared
     refused: str = ""  # why, if it was
+    enough_agreement: float = ENOUGH_AGREEMENT  # the least that is accepted
 
     @property
     def worth_more(self) -> bool:

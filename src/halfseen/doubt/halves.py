@@ -145,7 +145,8 @@ class Halves(Generic[P]):
                     self.bins,
                     (one, other),
                     (parameters[0], parameters[1]),
-                    whole=not self.rows.sparse,  # which may be too wide to be filled
+                    # Sparse rows may be too wide to be filled, and others are told by neighbours.
+                    whole=not (self.rows.sparse or self.rows.sequenced),
                 )
             )
         shares = [float(self.model.shares(one).min()) for one in parameters]

@@ -11,7 +11,10 @@ import numpy as np
 from halfseen.doubt.choice import Choice, HeldOut
 from halfseen.doubt.climb import (
     LEAST_ROWS,
+    OF_ROWS,
+    OF_SEQUENCES,
     Bounds,
+    Rules,
     Tried,
     climbed,
     settled,
@@ -20,7 +23,7 @@ from halfseen.doubt.climb import (
 )
 from halfseen.doubt.clusters import bins_for
 from halfseen.doubt.cross_scores import N_FOLDS, cross_scores, of_models_not_kept
-from halfseen.doubt.few_rows import few_rows
+from halfseen.doubt.few_rows import FewRows, few_rows
 from halfseen.doubt.halves import MANY_ROWS, Halves, Trial
 from halfseen.doubt.rank_test import RankTest, rank_tests
 from halfseen.doubt.reasons import of_climb, of_spectrum, unconfirmed
@@ -45,6 +48,8 @@ MOST_FEATURES = 128
 """More features than this do not make the spectrum's choice better, only slower."""
 MOST_ROWS = 10_000
 """More rows than this do not make halves say more, only slower."""
+MOST_IN_SEQUENCE = 20_000
+"""The same of rows that follow each other: they say less than as many that are apart."""
 OF_SPECTRUM = Bounds(share=0.0, overlap=0.4)
 """Of components that stand out of the noise of the second moments: they may be rare."""
 CANDIDATE_PASSES = 30
@@ -97,15 +102,29 @@ def choose(
     # What the columns are, all rows say: halves are to differ in their components alone.
     part, kept = rows.select(seen.kept), seen.of_kept()
     model, candidate = (one.suited(part, kept) for one in (model, candidate or model))
-    few = few_rows(rows, bins, MOST_ROWS)
-    few_seen = seen if few.rows is rows else survey(few.rows, settings.complete_above)
+    few = few_rows(rows, bins, MOST_IN_SEQUENCE if rows.sequenced else MOST_ROWS)
+    return _of_halves(settings, model, candidate, few, seen, tests, most)
+
+
+def _of_halves(
+    settings: Settings,
+    model: Model[P],
+    candidate: Model[P],
+    few: FewRows,
+    seen: Survey,
+    tests: tuple[RankTest, ...],
+    most: int,
+) -> Choice:
+    """By what halves of some of the rows agree on; all of them were ``seen``."""
+    few_seen = seen if few.rows.sparse else survey(few.rows, settings.complete_above)
+    rules = OF_SEQUENCES if few.rows.sequenced else OF_ROWS
     n_ways = 2 if few_seen.sums.n_rows >= MANY_ROWS else 4
     halves = Halves(settings, candidate, few.rows, few.bins, n_ways)
     trials: dict[int, Trial] = {}
 
     def tried(k: int, beside: Trial | None) -> Trial:
         so_far = trials.get(k, Trial(k))
-        trials[k] = halves.tried(so_far, lambda trial: settled(trial, beside, n_ways))
+        trials[k] = halves.tried(so_far, lambda trial: settled(trial, beside, n_ways, rules.usual))
         return trials[k]
 
     @cache
@@ -115,7 +134,7 @@ def choose(
             fit = fit_rows(settings, model, few.rows, few_seen, k, Stages())
         return float(model.shares(fit.parameters).min())
 
-    return decided(tests, tried, smallest, seen.sums.n_rows, most, model.about.noun)
+    return decided(tests, tried, smallest, seen.sums.n_rows, most, model.about.noun, rules)
 
 
 def _in_own_order(rows: Rows, seen: Survey) -> tuple[Rows, Survey]:
@@ -163,6 +182,7 @@ def decided(
     n_rows: float,
     most: int,
     noun: str,
+    rules: Rules = OF_ROWS,
 ) -> Choice:
     """The number, from tests of the second moments, trials on halves and fits to all rows."""
     doubt = ""
@@ -172,7 +192,7 @@ def decided(
             return found
         doubt = unconfirmed(tests, found)
     try:
-        way = climbed(tried, n_rows, most)
+        way = climbed(tried, n_rows, most, rules)
     except DataError as error:
         reason = f"1 component: more could not be compared on held-out rows: {error}"
         return Choice(1, tests, (), doubt + reason)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from halfseen.doubt.choice import HeldOut
+from halfseen.doubt.choice import ENOUGH_AGREEMENT, HeldOut
 from halfseen.doubt.climb import Climbed
 from halfseen.doubt.rank_test import RankTest
 from halfseen.rows.naming import plural
@@ -58,8 +58,9 @@ def of_climb(way: Climbed, noun: str) -> str:
         return _of_none(way, noun)
     said = f"{chosen.n_components} {plural(noun)}: "
     if chosen.agreement is not None:
+        alike = "the same ones" if chosen.agreement >= ENOUGH_AGREEMENT else "much the same ones"
         said += (
-            "halves of the rows, fitted apart, find the same ones (agreement "
+            f"halves of the rows, fitted apart, find {alike} (agreement "
             f"{chosen.agreement:.2f}; {SCALE}), "
         )
     said += (

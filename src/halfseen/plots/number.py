@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from halfseen.doubt.climb import ENOUGH_AGREEMENT
 from halfseen.plots.canvas import BLUE, GREY, ORANGE, SKY, axes, plain
 
 if TYPE_CHECKING:
@@ -127,9 +126,10 @@ def _agreements(shown: list[HeldOut], ax: Axes) -> None:
         markersize=5,
         label="agreement of halves (right)",
     )
-    right.axhline(ENOUGH_AGREEMENT, color=SKY, linewidth=0.8, linestyle=":")
+    enough = shown[0].enough_agreement
+    right.axhline(enough, color=SKY, linewidth=0.8, linestyle=":")
     right.set_ylim(min(-0.05, *(one.agreement or 0.0 for one in shown)) - 0.05, 1.1)
-    right.set_ylabel(f"agreement of halves\n(needs {ENOUGH_AGREEMENT:g}, dotted)")
+    right.set_ylabel(f"agreement of halves\n(needs {enough:g}, dotted)")
     right.spines["top"].set_visible(False)
     marks = [*ax.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]]
     ax.legend(

@@ -1,7 +1,6 @@
 """How numbers of components fared on halves of the rows."""
 
 from halfseen.doubt.choice import Choice, HeldOut
-from halfseen.doubt.climb import ENOUGH_AGREEMENT
 from halfseen.explain.charts.bars import Bar, bar_chart
 from halfseen.explain.charts.drawing import Figure
 from halfseen.explain.words import percent
@@ -18,7 +17,7 @@ def number_chart(choice: Choice, noun: str, nouns: str) -> list[Figure]:
             step.agreement or 0.0,
             f"{step.agreement:.2f}",
             _told(step, noun if step.n_components == 1 else nouns),
-            ENOUGH_AGREEMENT,
+            step.enough_agreement,
         )
         for step in tried
     ]
