@@ -6,8 +6,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
-from halfseen import DroppedFeatureWarning, UnseenCategoryWarning, load
+from halfseen import DroppedFeatureWarning, GaussianMixture, UnseenCategoryWarning, load
+from halfseen.cli.app import app
 from halfseen.models.latent_class.estimator import LatentClass
 from halfseen.rows.errors import ModelFileError
 from tests.tables.mixed_tables import CONTAINERS, IN_BATCHES, LABELS, LEFT_OUT, TABLE
@@ -155,3 +157,23 @@ def test_new_rows_may_hold_nothing_but_words_for_gaps_where_the_fit_found_number
     new = pd.DataFrame({"lab": ["-", "-"], "sex": ["f", "m"]})
     alone = model.score_samples(new.assign(lab=[np.nan, np.nan]))
     np.testing.assert_allclose(model.score_samples(new), alone)
+
+
+@pytest.mark.parametrize("kind", [LatentClass, GaussianMixture])
+def test_so_may_new_rows_in_a_file(kind, tmp_path):
+    table = pd.DataFrame({"lab": ["-", "1.5", "2", "3.5"] * 10, "age": [40, 51, 62.5, 38] * 10})
+    table.to_csv(tmp_path / "all.csv", index=False)
+    (tmp_path / "new.csv").write_text("age,lab\n41,-\n42,unknown\n")
+    (tmp_path / "gaps.csv").write_text("age,lab\n41,\n42,\n")
+    model = kind(1).fit(tmp_path / "all.csv")
+    model.save(tmp_path / "m.halfseen")
+    alone = model.score_samples(tmp_path / "gaps.csv")
+    np.testing.assert_allclose(model.score_samples(tmp_path / "new.csv"), alone)
+    for name in ("new", "gaps"):
+        call = ["impute", tmp_path / "m.halfseen", tmp_path / f"{name}.csv"]
+        result = CliRunner().invoke(
+            app, [str(one) for one in (*call, "--out", tmp_path / f"filled-{name}.csv")]
+        )
+        assert result.exit_code == 0, result.output
+    filled = [(tmp_path / f"filled-{name}.csv").read_text() for name in ("new", "gaps")]
+    assert filled[0] == filled[1]

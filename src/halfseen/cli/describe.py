@@ -10,7 +10,6 @@ import typer
 
 from halfseen.cli.advice import Seen, advice, what_methods_use
 from halfseen.cli.each_column import (
-    DECLARED,
     MODEL,
     Done,
     for_machines,
@@ -20,8 +19,11 @@ from halfseen.cli.each_column import (
 )
 from halfseen.cli.kinds import KindOf, as_declared, check_columns, said
 from halfseen.cli.options import (
+    AbsentAsZero,
     Columns,
     Data,
+    Dates,
+    Decimal,
     Drop,
     Encoding,
     Header,
@@ -33,6 +35,7 @@ from halfseen.cli.options import (
     Table,
     Unit,
     Vocabulary,
+    all_or_some,
     as_option,
     listed,
 )
@@ -50,6 +53,7 @@ from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.naming import quoted
 from halfseen.rows.value_sums import ValueSums
 from halfseen.tables.files import Files
+from halfseen.tables.read_columns import DECLARED
 
 MOST_COLUMNS = 60
 MOST_COUNTED = 20
@@ -63,6 +67,9 @@ def describe(
     drop: Drop = None,
     kind: KindOf = None,
     missing_values: MissingValues = "",
+    absent_as_zero: AbsentAsZero = None,
+    dates: Dates = None,
+    decimal: Decimal = None,
     encoding: Encoding = None,
     header: Header = None,
     skip: Skip = None,
@@ -106,6 +113,9 @@ def describe(
         rename=rename,
         unit=unit,
         on=on,
+        absent_as_zero=all_or_some(absent_as_zero),
+        dates=dates,
+        decimal=decimal,
         encoding=encoding,
         header=header,
         skip=skip,
@@ -207,7 +217,7 @@ def _next(
     declared = [f"--kind {quote(kind)}" for kind in kinds or ()]
     words = [
         "halfseen fit",
-        as_arguments(files),
+        as_arguments(files, learning=True),
         *asked,
         *declared,
         *options,

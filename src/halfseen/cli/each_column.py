@@ -1,6 +1,6 @@
 """What was done to each column, as one table: of a file, or as a model keeps it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,11 +8,11 @@ from halfseen import load
 from halfseen.cli.voice import Voice
 from halfseen.cli.wording import in_options
 from halfseen.explain.words import percent
-from halfseen.tables.coding import LEFT_OUT, Coding
+from halfseen.tables.coding import LEFT_OUT
 from halfseen.tables.kinds import Column
+from halfseen.tables.read_columns import DECLARED
 
 MODEL = ".halfseen"
-DECLARED = "It is declared not to be used."
 
 
 class Done(NamedTuple):
@@ -23,17 +23,6 @@ class Done(NamedTuple):
     used: bool
     known: str  # of the rows, in words; nothing if that is not known
     what: str
-
-
-def kept(columns: Iterable[Column]) -> Coding:
-    """What became of columns, for a model to keep."""
-    every = tuple(columns)
-    return Coding(
-        tuple(one.name for one in every),
-        tuple(one.kind if one.used or one.kind in LEFT_OUT else "ignored" for one in every),
-        ((),) * len(every),
-        tuple(one.sentence or ("" if one.used else DECLARED) for one in every),
-    )
 
 
 def of_table(
@@ -58,8 +47,8 @@ def of_model(path: Path) -> list[Done]:
     read = model.diagnostics_.columns
     if read is None:
         raise ValueError(
-            f"{path.name} does not say what was done to columns: it was not learned from a file on "
-            "the command line. Use 'halfseen describe' with the table."
+            f"{path.name} does not say what was done to columns: those that it was learned from "
+            "have no names, or it is of an earlier version. Use 'halfseen describe' with the table."
         )
     done, fitted = getattr(model, "preprocessing_", None), getattr(model, "kinds_", {})
     own = dict(zip(done.columns, done.fitted_names, strict=True)) if done is not None else {}

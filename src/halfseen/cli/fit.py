@@ -14,14 +14,16 @@ from halfseen import choose_components
 from halfseen.cli import choices as scales
 from halfseen.cli.choices import Adjust, Covariance, Gaps, Method, Moments, Weights
 from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of
-from halfseen.cli.each_column import kept
 from halfseen.cli.kinds import KindOf, as_declared, check_columns, said
 from halfseen.cli.learned import tell
 from halfseen.cli.model_choice import Choice, chosen, codes_told
 from halfseen.cli.models import MODELS_TOLD, Kind, check_scales, made, options_of
 from halfseen.cli.options import (
+    AbsentAsZero,
     Columns,
     Data,
+    Dates,
+    Decimal,
     Drop,
     Encoding,
     Force,
@@ -46,6 +48,7 @@ from halfseen.cli.options import (
     TextColumn,
     Unit,
     Vocabulary,
+    all_or_some,
     check_writable,
     listed,
 )
@@ -58,6 +61,7 @@ from halfseen.cli.voice import Voice
 from halfseen.doubt.concerns import concerns_of
 from halfseen.models import MODELS
 from halfseen.tables.declared_kinds import takes_kinds
+from halfseen.tables.read_columns import kept
 from halfseen.tables.text import Text
 
 
@@ -76,6 +80,9 @@ def fit(
     scale: Scale = scales.Scale.robust,
     standardise: Standardise = False,
     missing_values: MissingValues = "",
+    absent_as_zero: AbsentAsZero = None,
+    dates: Dates = None,
+    decimal: Decimal = None,
     encoding: Encoding = None,
     header: Header = None,
     skip: Skip = None,
@@ -185,6 +192,9 @@ def fit(
         unit=unit,
         on=on,
         adjust=None if adjust is None else adjust.value,
+        absent_as_zero=all_or_some(absent_as_zero),
+        dates=dates,
+        decimal=decimal,
         encoding=encoding,
         header=header,
         skip=skip,

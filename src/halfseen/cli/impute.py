@@ -13,6 +13,9 @@ from halfseen.cli.gaps_told import Gaps, counted
 from halfseen.cli.kinds import KindOf, said
 from halfseen.cli.options import (
     KNOWN_FILES,
+    AbsentAsZero,
+    Dates,
+    Decimal,
     Encoding,
     Force,
     ForSpreadsheets,
@@ -26,6 +29,7 @@ from halfseen.cli.options import (
     Table,
     Unit,
     Vocabulary,
+    all_or_some,
     check_writable,
     listed,
 )
@@ -100,6 +104,9 @@ def impute(
         typer.Option(help="Without a model: learn for no longer than that, nearly."),
     ] = None,
     missing_values: MissingValues = "",
+    absent_as_zero: AbsentAsZero = None,
+    dates: Dates = None,
+    decimal: Decimal = None,
     encoding: Encoding = None,
     header: Header = None,
     skip: Skip = None,
@@ -137,6 +144,9 @@ def impute(
         rename=rename,
         unit=unit,
         on=on,
+        absent_as_zero=all_or_some(absent_as_zero),
+        dates=dates,
+        decimal=decimal,
         encoding=encoding,
         header=header,
         skip=skip,
@@ -148,7 +158,10 @@ def impute(
     for path in outs:
         check_writable(path, force, *([model] if model else []), *written(inputs))
     voice = Voice(as_json)
-    asked = Asked(listed(columns), listed(drop), said(kind), max_seconds)
+    asked = Asked(
+        *(listed(columns), listed(drop), said(kind), max_seconds),
+        *(inputs.absent_as_zero, inputs.dates),
+    )
     if model is None:
         settings = {"draws": draws, "random_state": seed, "possible": not expected}
         fills: Fills = ByImputer(learned_from(voice, inputs, asked, **settings))

@@ -91,6 +91,26 @@ MissingValues = Annotated[
         "cells, NA, NaN, null and the like do anyway.",
     ),
 ]
+AbsentAsZero = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAMES",
+        help="A gap in these columns of numbers means nought, as of drugs that were not given: "
+        "'aspirin,statin'; '*' for all. May be repeated.",
+    ),
+]
+Dates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DAY",
+        help="Read dates as days since this one, such as 2000-01-01; without it columns of dates "
+        "are left out.",
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(metavar="SIGN", help="What stands before decimals: , or ., if found wrongly."),
+]
 Vocabulary = Annotated[
     Path | None,
     typer.Option(
@@ -220,6 +240,16 @@ def listed(given: str | list[str] | None) -> list[str]:
     texts = [given] if isinstance(given, str) else given or []
     lines = (line for text in texts for line in reader([text], skipinitialspace=True))
     return [name.strip() for line in lines for name in line if name.strip()]
+
+
+def all_or_some(given: list[str] | None) -> bool | tuple[str, ...]:
+    """The names in an option, or whether it is of all columns.
+
+    >>> all_or_some(["age, pulse"]), all_or_some(["*"])
+    (('age', 'pulse'), True)
+    """
+    names = tuple(listed(given))
+    return True if names == ("*",) else names
 
 
 def as_option(names: Sequence[str]) -> str:

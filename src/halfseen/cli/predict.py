@@ -9,6 +9,7 @@ import typer
 from halfseen import load
 from halfseen.cli.options import (
     Data,
+    Decimal,
     Encoding,
     Force,
     ForSpreadsheets,
@@ -47,6 +48,7 @@ def predict(
     ],
     keep: Keep = None,
     missing_values: MissingValues = "",
+    decimal: Decimal = None,
     encoding: Encoding = None,
     header: Header = None,
     skip: Skip = None,
@@ -74,6 +76,7 @@ def predict(
         rename=rename,
         unit=unit,
         on=on,
+        decimal=decimal,
         encoding=encoding,
         header=header,
         skip=skip,

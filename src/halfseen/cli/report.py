@@ -9,6 +9,7 @@ from halfseen import load
 from halfseen.cli.choices import PageFormat
 from halfseen.cli.options import (
     Data,
+    Decimal,
     Encoding,
     Force,
     Groups,
@@ -71,6 +72,7 @@ def report(
     groups: Groups = None,
     outcome: Outcomes = None,
     missing_values: MissingValues = "",
+    decimal: Decimal = None,
     encoding: Encoding = None,
     header: Header = None,
     skip: Skip = None,
@@ -100,6 +102,7 @@ def report(
         rename=rename,
         unit=unit,
         on=on,
+        decimal=decimal,
         encoding=encoding,
         header=header,
         skip=skip,

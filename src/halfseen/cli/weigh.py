@@ -7,8 +7,11 @@ from halfseen.cli import choices as scales
 from halfseen.cli.fit import number_of_components
 from halfseen.cli.models import USUAL, Model, check_scales, made
 from halfseen.cli.options import (
+    AbsentAsZero,
     Columns,
     Data,
+    Dates,
+    Decimal,
     Drop,
     Encoding,
     Groups,
@@ -24,6 +27,7 @@ from halfseen.cli.options import (
     Standardise,
     Table,
     Unit,
+    all_or_some,
     listed,
 )
 from halfseen.cli.reading.asked_files import asked_files
@@ -52,6 +56,9 @@ def weigh(
     standardise: Standardise = False,
     groups: Groups = None,
     missing_values: MissingValues = "",
+    absent_as_zero: AbsentAsZero = None,
+    dates: Dates = None,
+    decimal: Decimal = None,
     encoding: Encoding = None,
     header: Header = None,
     skip: Skip = None,
@@ -82,6 +89,9 @@ def weigh(
         rename=rename,
         unit=unit,
         on=on,
+        absent_as_zero=all_or_some(absent_as_zero),
+        dates=dates,
+        decimal=decimal,
         encoding=encoding,
         header=header,
         skip=skip,

@@ -20,6 +20,8 @@ OPTIONS = {
     "table": "--table",
     "encoding": "--encoding",
     "skip": "--skip",
+    "dates": "--dates",
+    "decimal": "--decimal",
 }
 ALONE = {"random_state": "--seed", "moments": "--moments", "max_seconds": "--max-seconds"}
 """Options of parameters that are named by themselves."""
@@ -49,6 +51,10 @@ PHRASES = {
     "kinds says that": "--kind says that",
     "kinds names": "--kind names",
     "missing_values names": "--missing-values names",
+    "absent_as_zero names": "--absent-as-zero names",
+    "absent_as_zero says": "--absent-as-zero says",
+    "dates says": "--dates says",
+    "decimal says": "--decimal says",
     "Give order= too": "Give --order too",
     "give more memory with Files(path, memory=...)": "cut it into files",
 }

@@ -44,6 +44,7 @@ from halfseen.tables.coding import decoded, unused_names
 from halfseen.tables.door import open_rows
 from halfseen.tables.files import Files, paths_of
 from halfseen.tables.observed_blocks import ObservedBlocks
+from halfseen.tables.read_columns import columns_kept, keep_columns
 
 
 def labelled(estimator: Any) -> bool:
@@ -236,11 +237,14 @@ class Estimator(BaseEstimator):
             self.__dict__.pop(name, None)  # a fit starts anew
         if isinstance(X, Stream):
             return self._learn_sums(X)
+        keep_columns(self, None)
         rows, stages = open_rows(self, X, sample_weight, observed, vocabulary=vocabulary)
         self.text_ = X.text if isinstance(X, Files) else None
         model = self._model()  # which may rest on what the columns are
         seen = look_through(settings, model, rows, stages, unused_names(self))
-        return self._keep(self._fit(settings, model, rows, seen, stages))
+        fit = self._fit(settings, model, rows, seen, stages)
+        columns = columns_kept(self, rows.names, seen.sums)
+        return self._keep(replace(fit, diagnostics=replace(fit.diagnostics, columns=columns)))
 
     def _learn_sums(self, stream: Stream) -> Self:
         """Learn from sums of rows that are elsewhere, as far as they go."""

@@ -15,6 +15,7 @@ from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Rows
 from halfseen.tables.arrays_and_frames import feature_names, read_new_table
 from halfseen.tables.coded_tables import read_new
+from halfseen.tables.coding import Coding, of_numbers
 from halfseen.tables.column_order import column_names, in_fitted_order
 from halfseen.tables.containers import as_frame
 from halfseen.tables.declared_kinds import takes_kinds
@@ -41,7 +42,7 @@ def rows_and_tables(
     """The same, and which tables the rows are of, if there are several."""
     check_is_fitted(estimator)
     reader = clone(estimator)  # reading a table sets names, and the estimator has its own
-    coding = getattr(estimator, "coding_", None)
+    coding = getattr(estimator, "coding_", None) or _numbers_by_name(estimator)
     ordered = _in_order(estimator, _numbered(estimator, as_in_fit(estimator, X)))
     rows, _ = open_rows(reader, ordered, sample_weight, observed, coding)
     fitted, given = feature_names(estimator), feature_names(reader)
@@ -64,6 +65,12 @@ def as_in_fit(estimator: Any, X: Any) -> Any:
     names, done = getattr(estimator, "feature_names_in_", None), X.preprocessing
     columns = X.columns if names is None or done is not None else [str(name) for name in names]
     return replace(X, kept=kept, columns=columns, drop=())
+
+
+def _numbers_by_name(estimator: Any) -> Coding | None:
+    """The columns of a model of numbers, which files have by name, whatever few rows look like."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else of_numbers(tuple(map(str, names)), {})
 
 
 def _numbered(estimator: Any, X: Any) -> Any:

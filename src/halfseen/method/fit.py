@@ -83,7 +83,8 @@ class Diagnostics:
     refine_reason : str
         Why the likelihood was climbed, or not, if the fit decided that; empty otherwise.
     columns : Coding or None
-        What was done to each column of the file, if the command line read one.
+        What became of each column of the table, used or not, and why; None where columns have no
+        names, and in models from older files.
     """
 
     spectrum: Array

@@ -27,6 +27,7 @@ from halfseen.tables.columns_in_memory import (
 )
 from halfseen.tables.declared_kinds import declared_kinds
 from halfseen.tables.found_coding import Seen, coded, coding_of, warn_of_left_aside
+from halfseen.tables.read_columns import keep_columns
 from halfseen.tables.unseen import warn_of_unseen
 
 
@@ -98,7 +99,10 @@ def found_coding(estimator: Any, seen: TableSeen) -> Found:
         name: coded(name, what, kinds.get(name), named=seen.named)
         for name, what in zip(names, seen.columns.values(), strict=True)
     }
-    warn_of_left_aside(one.fate.column(name) for name, one in columns.items())
+    fates = [one.fate.column(name) for name, one in columns.items()]
+    warn_of_left_aside(fates)
+    if hasattr(estimator, "feature_names_in_"):
+        keep_columns(estimator, fates)
     return Found(coding_of(names, columns), tuple(one.writing for one in columns.values()))
 
 
@@ -172,7 +176,8 @@ def _floats(
     if coding.kinds[place] in LEFT_OUT:
         return np.nan
     if labels:
-        return UNSEEN if column.other is not None else column.words.mapped(coder(labels))
+        words = column.in_words(labels)
+        return UNSEEN if column.other is not None else words.mapped(coder(labels))
     if column.numbers is not None:
         return column.numbers
     if column.other is not None or column.words.other is not None:

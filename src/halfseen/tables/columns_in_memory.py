@@ -12,7 +12,7 @@ from halfseen.rows.arrays import Array
 from halfseen.tables.arrays_and_frames import read_batch
 from halfseen.tables.as_given import as_given
 from halfseen.tables.cells.distinct import LARGEST
-from halfseen.tables.cells.gap_words import Gaps
+from halfseen.tables.cells.gap_words import NONE, Gaps
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.cells.words import Words, word_of
 from halfseen.tables.containers import as_frame
@@ -34,6 +34,10 @@ class GivenColumn:
     def words(self) -> Words:
         """The cells as words."""
         return Words.of(self.cells if self.numbers is None else self.numbers.tolist(), Gaps())
+
+    def in_words(self, labels: tuple[str, ...]) -> Words:
+        """The cells as words, none of which stands for a gap if it is a label."""
+        return Words.of(self.cells, Gaps(none=True)) if NONE in labels else self.words
 
     @property
     def seen(self) -> Seen:

@@ -44,7 +44,7 @@ from halfseen.tables.dask_collections import (
 )
 from halfseen.tables.declared_kinds import declared_kinds, takes_kinds
 from halfseen.tables.file_source import FileSource
-from halfseen.tables.files import Files
+from halfseen.tables.files import OF_CELLS, Files
 from halfseen.tables.found_coding import warn_of_left_aside
 from halfseen.tables.identifiers import identifies, named_as_identifier
 from halfseen.tables.observed_blocks import (
@@ -54,6 +54,7 @@ from halfseen.tables.observed_blocks import (
 )
 from halfseen.tables.opened_files import Kinds, open_files
 from halfseen.tables.preprocessing import Preprocessing
+from halfseen.tables.read_columns import keep_columns
 from halfseen.tables.row_weights import read_row_weights
 from halfseen.tables.sequenced import Sequenced, arranged, bare, keys_of
 from halfseen.tables.sparse_file import SparseSource, is_sparse_file, open_sparse_file
@@ -179,6 +180,8 @@ def open_source(
 
     With ``kinds``, or a ``coding``, words are read as codes.
     """
+    if files.text is not None or is_sparse_file(files.single):
+        _check_counts(files)
     if files.text is not None:
         return open_text(files)
     if is_sparse_file(files.single):
@@ -189,6 +192,15 @@ def open_source(
             "none: its columns have names or numbers of their own. Leave vocabulary out."
         )
     return open_files(files, kinds, coding)
+
+
+def _check_counts(files: Files) -> None:
+    """Refuse what is said of cells where there are counts only."""
+    said = [name for name in OF_CELLS if getattr(files, name)]
+    if said:
+        raise ValueError(
+            f"{said[0]} says nothing of {files.name}, of which only counts are read. Leave it out."
+        )
 
 
 def rows_of(files: Files, source: Source, n_threads: int = 1, advance: Told = None) -> Rows:
@@ -213,6 +225,8 @@ def _opened(
             warn(sentence, UnicodeWarning)
     if coding is None:
         warn_of_left_aside(source.columns)
+        if source.named and isinstance(source, FileSource):
+            keep_columns(estimator, source.columns)
     elif isinstance(source, FileSource):
         warn_of_unseen(coding, source.n_unseen())
     takes_sparse = get_tags(estimator).input_tags.sparse and not _changes(files.preprocessing)
@@ -280,6 +294,7 @@ def _sparse(
     observed: ObservedBlocks | None,
     words: tuple[str, ...] | None,
 ) -> tuple[SparseRows, Stages]:
+    keep_columns(estimator, ())  # which are counts, one and all
     weights = read_row_weights(estimator, sample_weight, X.shape[0])
     n_rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
     stages = Stages(n_rows, estimator.verbose)

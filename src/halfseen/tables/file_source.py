@@ -1,6 +1,6 @@
 """The rows of files, one file after another."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -60,7 +60,8 @@ class OneFile(NamedTuple):
         written = [self.written[names[i]]._replace(stored=stored[names[i]]) for i in there]
         if not there:  # some column has to be read, so that the rows are counted
             written = [Written(self.header.fields[0].stored, as_they_stand=False, labels=())]
-        found = self.format.pieces(self.path, Reading(tuple(written), self.gaps), n_rows)
+        read = self.format.pieces(self.path, Reading(tuple(written), self.gaps), n_rows)
+        found = map(_filling([one.absent_as_zero for one in written]), read)
         if len(there) == len(names) and not any(name in self.moved for name in names):
             return found
         one = np.array([self.moved.get(names[place], Affine()) for place in there])
@@ -187,6 +188,18 @@ class FilePart(NamedTuple):
     n_rows: int | None  # None if only reading tells
     name: str  # for errors
     content: Any = None  # Delayed: what Dask computes the rows from, if they are in no file
+
+
+def _filling(zero: list[bool]) -> Callable[[Piece], Piece]:
+    """What makes gaps of some columns zeros."""
+    if not any(zero):
+        return lambda piece: piece
+
+    def filled(table: Callable[[], np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+        values = table()
+        return np.where(np.isnan(values) & zero, values.dtype.type(0), values)
+
+    return lambda piece: Piece(piece.n_rows, partial(filled, piece.table))
 
 
 def stamp_of(file: Path) -> Stamp:

@@ -10,6 +10,8 @@ from halfseen.tables.preprocessing import Preprocessing
 from halfseen.tables.text import Text
 
 STANDARD_INPUT = "-"
+OF_CELLS = ("absent_as_zero", "dates", "decimal")
+"""What is said of cells, in all tables alike if there are several."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,14 @@ class Files:
     missing_values : sequence of str, or dict from columns to such, default=()
         Cells that stand for a gap, such as ``["unknown", "-999"]``, beside empty ones, NA, NaN,
         null and the like; ``{"insulin": ["0"]}`` or ``["insulin:0"]`` for those of a column.
+    absent_as_zero : bool or sequence of str, default=()
+        Columns of numbers in which a gap means nought, such as drugs that were not given; True for
+        all of them.
+    dates : str or None, default=None
+        Read dates as days since this one, such as ``"2000-01-01"``, times of day being parts of
+        days. None leaves columns of dates aside.
+    decimal : {",", "."} or None, default=None
+        What stands before decimals in numbers written as text. None finds it out by column.
     encoding : str or None, default=None
         Of text: ``"utf-8"``, ``"cp1252"`` and the like. None finds it out.
     header : bool or None, default=None
@@ -97,6 +107,9 @@ class Files:
     header: bool | None = None
     skip: int | None = None
     table: str | None = None
+    absent_as_zero: bool | Sequence[str] = ()
+    dates: str | None = None
+    decimal: str | None = None
 
     @property
     def gap_codes(self) -> tuple[str, ...]:

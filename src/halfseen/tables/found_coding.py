@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from halfseen.rows.errors import DataError, DroppedFeatureWarning, warn
+from halfseen.tables.cells.dates import DateOrder
 from halfseen.tables.cells.distinct import FEWEST_VALUES, NEARLY
+from halfseen.tables.cells.gap_words import NONE
 from halfseen.tables.cells.sums import MOST_CATEGORIES, MOST_LABELS, MOSTLY, CellSums
 from halfseen.tables.cells.words import FALSE_AND_TRUE, in_order
 from halfseen.tables.cells.writing import Writing
@@ -54,6 +56,7 @@ class Coded(NamedTuple):
     fate: Fate
     labels: tuple[str, ...] = ()  # none if it holds numbers, or is not used
     writing: Writing = Writing.PLAIN  # of numbers
+    dates: DateOrder | None = None  # of dates that are numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +117,7 @@ def _number(name: str, seen: Seen, declared: str | None, named: bool) -> Coded:
 def _no_categories(name: str, cells: CellSums, named: bool, quoting: bool) -> Reason | None:
     """Why words are not taken for categories; None if they are."""
     words, known = cells.categories, cells.known
-    if cells.dates and cells.dates == known:
+    if cells.dates and cells.dates == cells.n_values:
         return HOLDS_DATES
     if not cells.category:
         if cells.odd and cells.amounts and cells.thousands > MOSTLY * known:
@@ -154,6 +157,7 @@ def _categories(name: str, cells: CellSums, declared: str | None) -> Coded:
             f"'{name}' is declared 'binary', but it holds {len(words)} different texts. Declare "
             "it 'categorical' or 'ordinal'."
         )
+    words |= {NONE} if cells.none_is_a_word else set()
     labels = in_order(words)
     if cells.order is not None:
         labels = tuple(word for word in cells.order if word in words)

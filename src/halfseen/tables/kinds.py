@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
 from halfseen.tables.cells.dressed import ABOVE, BELOW, MONEY, PARENTHESES, PERCENT
+from halfseen.tables.cells.gap_words import TOLD_WORDS
 from halfseen.tables.cells.sums import MOST_CATEGORIES, MOSTLY, CellSums
 from halfseen.tables.cells.writing import Writing
 
@@ -73,7 +74,7 @@ def fate_of(cells: CellSums, identifies: Reason | None, show_text: bool = False)
     if cells.writing is not None:
         worded = cells.writing in (Writing.TRUTHS, Writing.ANSWERS) or cells.truth_words
         return Fate("categorical" if worded else "continuous", True, how_read(cells))
-    if cells.dates == cells.known:
+    if cells.dates and cells.dates == cells.n_values:
         return Fate("ignored", False, HOLDS_DATES)
     few = cells.categories is not None and len(cells.categories) <= MOST_CATEGORIES
     return Fate("categorical" if few else "ignored", False, _text(cells, show_text))
@@ -84,16 +85,51 @@ def how_read(cells: CellSums) -> Reason | None:
     notes = [] if cells.writing is None or cells.writing.note is None else [cells.writing.note]
     if cells.writing not in (None, Writing.ANSWERS):
         notes += [*_undressed(cells), *_taken_for_gaps(cells.suspects)]
-    notes += _taken_for_gaps(cells.marked)
+    notes += _taken_for_gaps(_told(cells))
     if not notes:
         return None
     alone, alike = (tuple(said) for said in zip(*notes, strict=True))
     return Reason("; ".join(alone), "; ".join(alike))
 
 
+def days_since(origin: str, cells: CellSums) -> Reason:
+    """What is told of dates that became numbers."""
+    read = "dates were read as days since"
+    told = Reason(f"its {read} {origin}", f"their {read} {origin}")
+    for note in (*_taken_for_gaps(cells.suspects), *_taken_for_gaps(_told(cells))):
+        told = both(told, Reason(*note))
+    return told
+
+
+EITHER_ORDER = Reason(
+    "its dates may begin with the day or with the month; write them as 2020-12-31",
+    "their dates may begin with the day or with the month; write them as 2020-12-31",
+)
+ABSENT_AS_ZERO = Reason("its gaps were read as 0", "their gaps were read as 0")
+
+
+def both(one: Reason | None, other: Reason) -> Reason:
+    """Two things that are told of a column."""
+    if one is None:
+        return other
+    return Reason(f"{one.alone}; {other.alone}", f"{one.alike}; {other.alike}")
+
+
+NONE_IS_A_WORD = Reason(
+    *("None was taken for a category, as gaps are empty cells; else use missing_values=['None']",)
+    * 2
+)
+
+
+def _told(cells: CellSums) -> dict[str, int]:
+    """Words for gaps that not everybody knows, and how often each is there."""
+    return {word: count for word, count in cells.marked.items() if word in TOLD_WORDS}
+
+
 def marked_told(cells: CellSums) -> Reason | None:
     """What is told of words; None if none of them stands for a gap."""
-    notes = [Reason(*note) for note in _taken_for_gaps(cells.marked)]
+    notes = [Reason(*note) for note in _taken_for_gaps(_told(cells))]
+    notes += [NONE_IS_A_WORD] * cells.none_is_a_word
     if not notes:
         return None
     return Reason("; ".join(one.alone for one in notes), "; ".join(one.alike for one in notes))
@@ -175,7 +211,7 @@ def varying(
     seen: Mapping[str, int] = {name: place for place, name in enumerate(names)}
     return tuple(
         _varying(column, seen[column.name], sums, column.name in worded)
-        if column.name in seen
+        if column.used and column.name in seen
         else column
         for column in columns
     )

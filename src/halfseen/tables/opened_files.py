@@ -8,17 +8,27 @@ from typing import NamedTuple, cast
 
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
-from halfseen.tables.cells.gap_words import Gaps, column_of, gaps_among
+from halfseen.tables.cells.dates import Dates, day_of
+from halfseen.tables.cells.gap_words import NONE, Gaps, column_of, gaps_among
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.cells.writing import Writing
-from halfseen.tables.coding import LEFT_OUT, Coding
+from halfseen.tables.coding import LEFT_OUT, OF_NUMBERS, Coding
 from halfseen.tables.file_source import FileSource, OneFile, Stamp
 from halfseen.tables.files import Files
 from halfseen.tables.formats.format import Format, Look, Written
 from halfseen.tables.found_coding import Coded, Seen, coded, coding_of
 from halfseen.tables.identifiers import NUMBERS_ROWS, identifies
 from halfseen.tables.joined import joined
-from halfseen.tables.kinds import Fate, Kind, fate_of, holding
+from halfseen.tables.kinds import (
+    ABSENT_AS_ZERO,
+    EITHER_ORDER,
+    Fate,
+    Kind,
+    both,
+    days_since,
+    fate_of,
+    holding,
+)
 from halfseen.tables.one_table import OneTable, names_of, table_of
 from halfseen.tables.studies import Studies
 from halfseen.tables.united import spans, tables_of, united
@@ -76,14 +86,19 @@ def _opened(
     if coding is not None:
         asked = _fitted(given, tables, asked, coding)
     gaps_among(given.gap_codes, names_of(tables))  # which refuses what no table has
-    seen = [_seen(table, asked, given.gap_codes) for table in tables]
+    zero = _absent_as_zero(given, tables, asked)
+    seen = [_seen(table, asked, given) for table in tables]
     what = {
         name: united([one.columns[name] for one in seen if name in one.columns]) for name in asked
     }
     columns = _columns(what, given, named, names_of(tables), kinds, coding)
+    columns = {name: _told_of_zeros(one, name in zero) for name, one in columns.items()}
+    file = tables[0].files[0].path.name if tables[0].only else given.name
+    if not isinstance(given.absent_as_zero, bool):
+        _check_numbers(file, columns, zero)
     if _chosen(given) or coding is not None:
-        file = tables[0].files[0].path.name if tables[0].only else given.name
-        _check_usable(file, columns, words=kinds is not None or coding is not None)
+        worded = kinds is not None or (coding is not None and bool(coding.worded.any()))
+        _check_usable(file, columns, words=worded)
     used = tuple(name for name, one in columns.items() if one.fate.used or coding is not None)
     if not used:
         held = "numbers" if kinds is None else "numbers or categories"
@@ -91,13 +106,13 @@ def _opened(
             f"No column of {held} is left in {given.name}. Give a table that holds some."
         )
     found = coding_of(used, columns) if coding is None and kinds is not None else coding
-    files = [_read_as(one, used, columns) for one in seen]
+    files = [_read_as(one, used, columns, zero, given.dates) for one in seen]
     source = FileSource(
         files=tuple(file for some in files for file in some),
         names=used,
         # Some of many columns without names are known by their numbers.
         named=named or used != tables[0].names,
-        gaps=seen[0].gaps,
+        gaps=files[0][0].gaps,
         columns=tuple(one.fate.column(name) for name, one in columns.items()),
         coding=found,
         maybe_new=() if coding is None else _maybe_new(columns, what),
@@ -114,17 +129,21 @@ class _TableSeen(NamedTuple):
     columns: dict[str, Seen]
 
 
-def _seen(table: OneTable, asked: tuple[str, ...], gap_codes: tuple[str, ...]) -> _TableSeen:
-    own = tuple(name for name in asked if name in set(table.names))
-    known = (code for code in gap_codes if table.only or column_of(code) in (None, *table.names))
-    gaps = gaps_among((*table.gap_codes, *known), table.names)
+def _seen(table: OneTable, asked: tuple[str, ...], given: Files) -> _TableSeen:
+    own, codes = tuple(name for name in asked if name in set(table.names)), given.gap_codes
+    known = (code for code in codes if table.only or column_of(code) in (None, *table.names))
+    gaps = replace(
+        gaps_among((*table.gap_codes, *known), table.names),
+        decimal=given.decimal,
+        dates=given.dates is not None,
+    )
     looks = [_look(file, own, gaps) for file in table.files]
     stored = [{field.name: field.stored for field in file.header.fields} for file in table.files]
     cells = {
         name: [_cells(of, look, name) for of, look in zip(stored, looks, strict=True)]
         for name in own
     }
-    others = _others(table.files)
+    others = _others(table.files, gaps.dates)
     seen = {
         name: Seen(_total(some), others.get(name), _number_rows(some))
         for name, some in cells.items()
@@ -134,15 +153,20 @@ def _seen(table: OneTable, asked: tuple[str, ...], gap_codes: tuple[str, ...]) -
 
 
 def _read_as(
-    seen: _TableSeen, used: tuple[str, ...], columns: dict[str, Coded]
+    seen: _TableSeen,
+    used: tuple[str, ...],
+    columns: dict[str, Coded],
+    zero: frozenset[str],
+    origin: str | None,
 ) -> tuple[OneFile, ...]:
     """The files of a table, with how each column that is used is written in them."""
     own = {
-        name: _written(columns[name], seen.columns[name].cells)
+        name: _written(columns[name], seen.columns[name].cells, name in zero, origin)
         for name in used
         if name in seen.columns
     }
-    return tuple(file._replace(written=own, gaps=seen.gaps) for file in seen.files)
+    gaps = replace(seen.gaps, with_none=tuple(n for n in used if NONE in columns[n].labels))
+    return tuple(file._replace(written=own, gaps=gaps) for file in seen.files)
 
 
 def _with_the_commas_of_others(seen: dict[str, Seen]) -> dict[str, Seen]:
@@ -168,19 +192,52 @@ def _columns(
 ) -> dict[str, Coded]:
     """What becomes of each column."""
     if coding is not None:
-        return _by(coding, seen)
+        return _by(coding, seen, given)
     named = named and not _chosen(given)
     if kinds is None:
         return {name: _plain(name, one, given, named) for name, one in seen.items()}
     declared = kinds(names)
     return {
-        name: coded(name, one, declared.get(name), named=named, quoting=given.show_text)
+        name: _dated(one, given, declared.get(name))
+        or coded(name, one, declared.get(name), named=named, quoting=given.show_text)
         for name, one in seen.items()
     }
 
 
+def _dated(seen: Seen, given: Files, declared: str | None = None) -> Coded | None:
+    """What becomes of a column of dates, where they are to be numbers; None if it is none."""
+    orders = seen.cells.orders
+    if given.dates is None or not orders or declared not in (None, *OF_NUMBERS):
+        return None
+    if len(orders) > 1:
+        return Coded(Fate("ignored", False, EITHER_ORDER))
+    kind = cast("Kind", declared or "continuous")
+    return Coded(Fate(kind, True, days_since(given.dates, seen.cells)), dates=next(iter(orders)))
+
+
+def _told_of_zeros(one: Coded, zero: bool) -> Coded:
+    """A column of numbers with what is told of its gaps, if they are zeros."""
+    if not (zero and one.fate.used and not one.labels):
+        return one
+    return one._replace(fate=one.fate._replace(reason=both(one.fate.reason, ABSENT_AS_ZERO)))
+
+
+def _check_numbers(file: str, columns: dict[str, Coded], zero: frozenset[str]) -> None:
+    """Refuse zeros for gaps where there are words."""
+    wrong = [name for name in columns if name in zero and columns[name].labels]
+    if wrong:
+        raise DataError(
+            f"absent_as_zero names {_listed(wrong)} of {file}, which "
+            f"{'holds' if len(wrong) == 1 else 'hold'} words: a gap among them is no zero. Leave "
+            "it out there."
+        )
+
+
 def _plain(name: str, seen: Seen, given: Files, named: bool) -> Coded:
     """What becomes of a column for models that take numbers only."""
+    dated = _dated(seen, given)
+    if dated is not None:
+        return dated
     if seen.other:
         return Coded(Fate("ignored", False, holding(seen.other)))
     numbers = None
@@ -190,16 +247,20 @@ def _plain(name: str, seen: Seen, given: Files, named: bool) -> Coded:
     return Coded(fate, writing=seen.cells.writing or Writing.PLAIN)
 
 
-def _by(coding: Coding, seen: dict[str, Seen]) -> dict[str, Coded]:
+def _by(coding: Coding, seen: dict[str, Seen], given: Files) -> dict[str, Coded]:
     """The columns by what they were in a fit; numbers must be numbers still."""
     found = {}
     for name, kind, labels in zip(seen, coding.kinds, coding.labels, strict=True):
         one = seen[name]
         fate = Fate(cast("Kind", kind), kind not in LEFT_OUT)
+        dated = _dated(one, given) if fate.used and not labels else None
+        if dated is not None:
+            found[name] = dated
+            continue
         if fate.used and not labels and one.other:
             fate = Fate("ignored", False, holding(one.other))
-        elif fate.used and not labels and one.cells.writing is None:
-            fate = fate_of(one.cells, None)
+        elif fate.used and not labels and one.cells.writing is None and one.cells.n_values:
+            fate = fate_of(one.cells, None)  # words, and not only such as stand for gaps
         found[name] = Coded(fate, labels, one.cells.writing or Writing.PLAIN)
     return found
 
@@ -250,6 +311,15 @@ def _check(given: Files) -> None:
             "The 'missing_values' of Files must be a list of cells. Got "
             f"{given.missing_values!r} instead: write [{given.missing_values!r}]."
         )
+    if isinstance(given.absent_as_zero, str):
+        raise ValueError(
+            "The 'absent_as_zero' of Files must be a list of names, or True for all columns. Got "
+            f"{given.absent_as_zero!r} instead: write [{given.absent_as_zero!r}]."
+        )
+    if given.decimal not in (None, ",", "."):
+        raise ValueError(f"decimal={given.decimal!r} is neither ',' nor '.'. Give one of them.")
+    if given.dates is not None:
+        day_of(given.dates)  # which refuses what is no day
     if not given.memory > 0:
         raise ValueError(
             f"The 'memory' of Files must be a number of MB above zero. Got {given.memory!r} "
@@ -272,6 +342,22 @@ def _asked(given: Files, tables: tuple[OneTable, ...]) -> tuple[str, ...]:
     if given.preprocessing is not None and given.preprocessing.columns != names:
         raise ValueError("The 'columns' of Files must be those of its 'preprocessing'.")
     return names
+
+
+def _absent_as_zero(
+    given: Files, tables: tuple[OneTable, ...], asked: tuple[str, ...]
+) -> frozenset[str]:
+    """The columns in which a gap means nought, which some table must have."""
+    if isinstance(given.absent_as_zero, bool):
+        return frozenset(asked if given.absent_as_zero else ())
+    named, known = frozenset(map(str, given.absent_as_zero)), names_of(tables)
+    unknown = sorted(named - set(known))
+    if unknown:
+        raise DataError(
+            f"absent_as_zero names {_listed(unknown)}, which {given.name} does not have. It has "
+            f"{quoted(known, range(len(known)), 12)}."
+        )
+    return named
 
 
 def _dropped(given: Files, tables: tuple[OneTable, ...]) -> set[str]:
@@ -334,7 +420,11 @@ def _check_same(file: OneFile, first: OneFile, names: tuple[str, ...]) -> None:
 def _look(file: OneFile, names: tuple[str, ...], gaps: Gaps) -> Look:
     """A look through a file, once for all that is asked of it as long as it does not change."""
     wanted, format = set(names), file.format
-    stored = tuple(f.stored for f in file.header.fields if f.name in wanted and f.other is None)
+    stored = tuple(
+        field.stored
+        for field in file.header.fields
+        if field.name in wanted and (field.other is None or (field.dated and gaps.dates))
+    )
     if file.stamp is None:  # in memory, which is not to be kept for it
         return format.look(file.path, file.header, stored, gaps)
     key = (format, file.path.absolute(), file.stamp, gaps)
@@ -354,10 +444,14 @@ def _cells(stored: Mapping[str, str], look: Look, name: str) -> CellSums:
     return look.cells.get(stored[name], CellSums())
 
 
-def _others(files: tuple[OneFile, ...]) -> dict[str, str]:
-    """What columns hold, by name, that hold neither numbers nor text; the first file decides."""
+def _others(files: tuple[OneFile, ...], dates: bool) -> dict[str, str]:
+    """What columns hold, by name, that hold neither numbers nor text; the first file decides.
+
+    With ``dates`` days are numbers.
+    """
     fields = (field for file in reversed(files) for field in file.header.fields)
-    return {field.name: field.other for field in fields if field.other is not None}
+    others = (field for field in fields if not (field.dated and dates))
+    return {field.name: field.other for field in others if field.other is not None}
 
 
 def _total(cells: list[CellSums]) -> CellSums:
@@ -388,10 +482,15 @@ def _check_usable(file: str, columns: dict[str, Coded], *, words: bool) -> None:
     )
 
 
-def _written(one: Coded, cells: CellSums) -> Written:
+def _written(one: Coded, cells: CellSums, zero: bool, origin: str | None) -> Written:
     if one.labels or not one.fate.used:
         return Written("", as_they_stand=False, labels=one.labels)
-    return Written("", cells.writing or Writing.PLAIN, cells.as_they_stand)
+    dates = None
+    if one.dates is not None and origin is not None:
+        dates = Dates(one.dates, day_of(origin))
+    stands = cells.as_they_stand and dates is None
+    writing = cells.writing or Writing.PLAIN
+    return Written("", writing, stands, dates=dates, absent_as_zero=zero)
 
 
 def _repeated(names: Sequence[str]) -> list[str]:

@@ -40,6 +40,12 @@ class Preprocessing:
         Cells that stood for a gap in the file.
     whole : ndarray of bool of shape (d,) or None
         Which columns held whole numbers only, in their own units; None if that is not known.
+    dates : str
+        The day from which dates were counted; empty if they were not.
+    absent_as_zero : tuple of str
+        Columns in which a gap meant nought.
+    decimal : str
+        What stood before decimals, if people said so.
     """
 
     columns: tuple[str, ...]
@@ -48,6 +54,9 @@ class Preprocessing:
     scale: Array
     missing_values: tuple[str, ...] = ()
     whole: np.ndarray[Any, Any] | None = None
+    dates: str = ""
+    absent_as_zero: tuple[str, ...] = ()
+    decimal: str = ""
 
     def __post_init__(self) -> None:
         shape = (len(self.columns),)
@@ -57,6 +66,9 @@ class Preprocessing:
             raise ValueError("its preprocessing cannot be undone")
         if self.whole is not None and (self.whole.shape != shape or self.whole.dtype != bool):
             raise ValueError("its preprocessing does not say of each column whether it is whole")
+        words = (self.dates, self.decimal, *self.absent_as_zero)
+        if not all(isinstance(word, str) for word in words):
+            raise ValueError("its preprocessing does not say how cells are read")
 
     @classmethod
     def learn(
@@ -120,6 +132,12 @@ class Preprocessing:
     def changes(self) -> bool:
         """Whether any value is changed."""
         return bool(self.logged.any() or self.centre.any() or (self.scale != 1).any())
+
+    @property
+    def says(self) -> bool:
+        """Whether anything is to be known of how cells are read."""
+        said = (self.missing_values, self.dates, self.absent_as_zero, self.decimal)
+        return any(map(bool, said))
 
     @property
     def fitted_names(self) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from halfseen.rows.naming import quoted
 from halfseen.tables.file_source import Affine
-from halfseen.tables.files import Files, paths_of
+from halfseen.tables.files import OF_CELLS, Files, paths_of
 from halfseen.tables.kept_tables import KeptTables
 
 ADJUSTMENTS = ("location",)
@@ -114,7 +114,21 @@ def together(
         on=on,
         adjust=adjust,
         dask=any(getattr(table, "dask", False) is True or is_dask(table) for table in tables),
+        **_of_cells(tables),
     )
+
+
+def _of_cells(tables: tuple[Any, ...]) -> dict[str, Any]:
+    """What files say of their cells, which is then said of all tables."""
+    files = [table for table in tables if isinstance(table, Files)]
+    said = {name: [v for one in files if (v := getattr(one, name))] for name in OF_CELLS}
+    for name, values in said.items():
+        if any(value != values[0] for value in values):
+            raise ValueError(
+                f"{name} is {values[0]!r} in one table and {values[-1]!r} in another. Say the same "
+                "of all."
+            )
+    return {name: values[0] for name, values in said.items() if values}
 
 
 def is_dask(X: Any) -> bool:

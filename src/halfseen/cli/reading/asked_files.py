@@ -7,10 +7,16 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from halfseen.tables.files import STANDARD_INPUT, Files, is_address
+from halfseen.cli.options import as_option
+from halfseen.tables.files import OF_CELLS, STANDARD_INPUT, Files, is_address
 from halfseen.tables.studies import Studies, together
 
-OPTIONS = {"encoding": "--encoding", "skip": "--skip", "table": "--table"}
+OPTIONS = {
+    "encoding": "--encoding",
+    "skip": "--skip",
+    "table": "--table",
+    "decimal": "--decimal",
+}
 
 
 def asked_files(
@@ -45,7 +51,8 @@ def asked_files(
         on=on,
         adjust=adjust,
     )
-    return replace(studies, missing_values=tuple(missing))
+    of_cells = {name: said[name] for name in OF_CELLS if name in said}
+    return replace(studies, missing_values=tuple(missing), **of_cells)
 
 
 def _without_names(paths: Sequence[str | Path], said: Mapping[str, Any]) -> bool:
@@ -102,8 +109,10 @@ def written(files: Files) -> list[Path]:
     return [Path(name) for name in names if name != STANDARD_INPUT and not is_address(name)]
 
 
-def as_arguments(files: Files) -> str:
+def as_arguments(files: Files, *, learning: bool = False) -> str:
     """What to write on the command line to have the same files read in the same way.
+
+    What a model keeps has to be said only for ``learning`` one.
 
     >>> as_arguments(Files("my table.xlsx", table="Ward 3", header=False))
     "'my table.xlsx' --table 'Ward 3' --no-header"
@@ -115,6 +124,11 @@ def as_arguments(files: Files) -> str:
         words += [] if value is None else [f"{option} {quote(str(value))}"]
     if said.header is not None:
         words.append("--header" if said.header else "--no-header")
+    if files.dates and learning:
+        words.append(f"--dates {quote(files.dates)}")
+    if files.absent_as_zero and learning:
+        zero = ["*"] if isinstance(files.absent_as_zero, bool) else files.absent_as_zero
+        words.append(f"--absent-as-zero {as_option(list(map(str, zero)))}")
     if isinstance(said.vocabulary, str | Path):
         words.append(f"--vocabulary {quote(str(said.vocabulary))}")
     if isinstance(files, Studies):

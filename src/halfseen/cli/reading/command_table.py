@@ -58,7 +58,7 @@ class Opened:
         """The same with only the first of many columns named."""
         short = (in_options(one) for one in told(self.columns, most=MOST_NAMED))
         notes = [*self.source.notes, *short]
-        where = f"'halfseen describe {as_arguments(self.files)}' names all of them."
+        where = f"'halfseen describe {as_arguments(self.files, learning=True)}' names all of them."
         return notes if notes == self.notes else [*notes, where]
 
     @property

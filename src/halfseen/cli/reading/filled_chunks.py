@@ -9,7 +9,9 @@ import numpy as np
 from halfseen.cli.reading.fills import Fills
 from halfseen.cli.reading.fitting import Chunk, Fitting
 from halfseen.rows.arrays import Array, Mask
+from halfseen.tables.cells.dates import as_dates
 from halfseen.tables.cells.writing import is_text
+from halfseen.tables.sparse_file import SparseSource
 
 Columns = dict[str, Any]
 """Columns by name, as Arrow has them."""
@@ -83,9 +85,17 @@ class Filled:
         return {
             name: self._words(chunk, filled, place)
             if name in chunk.words
-            else _cells(numbers[:, place])
+            else self._as_written(numbers[:, place], place)
             for place, name in enumerate(self.given.source.names)
         }
+
+    def _as_written(self, column: Array, place: int) -> Any:
+        """Numbers, or the dates that they stand for."""
+        source = self.given.source
+        files = () if isinstance(source, SparseSource) else source.files
+        own = (file.written.get(source.names[place]) for file in files)
+        dates = next((one.dates for one in own if one is not None), None)
+        return _cells(column) if dates is None else as_dates(column, dates.origin)
 
     def _words(self, chunk: Chunk, filled: Any, place: int) -> Any:
         from pyarrow import compute

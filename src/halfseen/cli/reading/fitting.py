@@ -18,7 +18,7 @@ from halfseen.rows.arrays import Array
 from halfseen.rows.errors import DataError, UnseenCategoryWarning
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
-from halfseen.tables.coding import Coding
+from halfseen.tables.coding import Coding, of_numbers
 from halfseen.tables.door import open_source, rows_of
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
@@ -184,10 +184,8 @@ def in_sequences(model: Any) -> bool:
 
 def fitting(model: Any, data: Files) -> Fitting:
     """The table in a file, with its columns found by name, or by number where it has no names."""
-    done = preprocessing_of(model)
-    kept = () if done is None else done.missing_values
     data = _as_tables(model, data)
-    files = replace(data, missing_values=(*kept, *data.gap_codes))
+    files = _read_alike(data, preprocessing_of(model))
     names = own_names(model)
     text = getattr(model, "text_", None)
     if text is not None and not is_sparse_file(data.single):
@@ -199,7 +197,9 @@ def fitting(model: Any, data: Files) -> Fitting:
         _check_names(names, data)
         files = replace(files, columns=names)
     coding = _coding_of_words(model, names)
-    source = open_source(files, coding=coding)
+    # Numbers must be numbers still, whatever few rows of them look like.
+    known = coding if names is None else coding or of_numbers(tuple(names), {})
+    source = open_source(files, coding=known)
     _check_number(model, source, data.name)
     return Fitting(model, files, source, coding)
 
@@ -211,6 +211,19 @@ def _as_tables(model: Any, data: Files) -> Files:
         studies = data if isinstance(data, Studies) else together(data)
         return replace(studies, kept=tables or KeptTables.none())
     return data
+
+
+def _read_alike(data: Files, done: Preprocessing | None) -> Files:
+    """Files whose cells are read as those were that a model was learned from."""
+    if done is None:
+        return data
+    return replace(
+        data,
+        missing_values=(*done.missing_values, *data.gap_codes),
+        dates=data.dates or done.dates or None,
+        decimal=data.decimal or done.decimal or None,
+        absent_as_zero=data.absent_as_zero or done.absent_as_zero,
+    )
 
 
 def _numbered(files: Files) -> bool:

@@ -23,6 +23,8 @@ class Asked:
     drop: Sequence[str] = ()
     kinds: dict[str, str] | None = None
     max_seconds: float | None = None
+    absent_as_zero: bool | Sequence[str] = ()
+    dates: str | None = None
 
     @property
     def options(self) -> list[str]:
@@ -32,6 +34,8 @@ class Asked:
             "--drop": self.drop,
             "--kind": self.kinds,
             "--max-seconds": self.max_seconds,
+            "--absent-as-zero": self.absent_as_zero,
+            "--dates": self.dates,
         }
         return [option for option, value in pairs.items() if value]
 

@@ -57,7 +57,7 @@ class Prepared:
     def changed(self) -> bool:
         """Whether the model has to know what was done."""
         done = self.preprocessing
-        return done is not None and (done.changes or bool(done.missing_values))
+        return done is not None and (done.changes or done.says)
 
 
 def prepared(voice: Voice, table: Opened, log: Sequence[str], standardise: bool) -> Prepared:
@@ -86,9 +86,23 @@ def prepared(voice: Voice, table: Opened, log: Sequence[str], standardise: bool)
         whole=seen.features.whole,
         measured=measured,
     )
+    done = replace(done, **_said(seen.table))
     files = replace(seen.table.files, preprocessing=done if done.changes else None)
     columns = seen.table.columns if source.named else ()
     return Prepared(files, seen.n_rows, len(names), done, seen.features, table.kinds, columns)
+
+
+def _said(table: Opened) -> dict[str, Any]:
+    """What people said of cells, by which new tables are read too."""
+    files, source = table.files, table.source
+    if isinstance(source, SparseSource):
+        return {}
+    written = {name: one for file in source.files for name, one in file.written.items()}
+    return {
+        "dates": files.dates or "",
+        "decimal": files.decimal or "",
+        "absent_as_zero": tuple(n for n in source.names if written[n].absent_as_zero),
+    }
 
 
 def _measured(seen: Surveyed) -> Mask:

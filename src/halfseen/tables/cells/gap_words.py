@@ -1,7 +1,7 @@
 """What stands for a gap in a file: one set of words, whichever way the file is read."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,11 @@ USUAL_WORDS = (
 )
 TOLD_WORDS = ("?", ".")
 """Usual words that not everybody knows, so that they are told of where they stand for gaps."""
+
+NONE = "None"
+"""What Python writes for a gap, and people for there being none: a column tells which."""
+COUNTED_WORDS = (*TOLD_WORDS, NONE)
+"""Words for gaps that are told apart from empty cells."""
 
 SUSPECTED_WORDS = frozenset(
     (
@@ -33,11 +38,16 @@ SUSPECTED_WORDS = frozenset(
 class Gaps:
     """The usual words, and what the user says stands for a gap, such as ``unknown`` or ``-999``.
 
-    Some stand for a gap in one column only, such as ``0`` in that of insulin.
+    Some stand for a gap in one column only, such as ``0`` in that of insulin. Beside them stands
+    what else is said of how the cells that are none are written.
     """
 
     missing_values: tuple[str, ...] = ()
     by_column: tuple[tuple[str, str], ...] = ()  # name of the column, and the cell
+    decimal: str | None = None  # what stands before decimals; None: it is found out
+    dates: bool = False  # whether dates are numbers, so that it matters how they are written
+    with_none: tuple[str, ...] = ()  # columns in which None is a word like others
+    none: bool = False  # whether it is one here
 
     def of(self, column: str) -> "Gaps":
         """Those of one column.
@@ -46,12 +56,18 @@ class Gaps:
         ('-999', '0')
         """
         own = tuple(cell for name, cell in self.by_column if name == column.strip())
-        return Gaps((*self.missing_values, *own)) if own else self
+        return replace(
+            self,
+            missing_values=(*self.missing_values, *own),
+            by_column=(),
+            none=column.strip() in self.with_none,
+        )
 
     @property
     def words(self) -> tuple[str, ...]:
         """Cells of text that are gaps."""
-        return (*USUAL_WORDS, *self.missing_values)
+        usual = (word for word in USUAL_WORDS if not (self.none and word == NONE))
+        return (*usual, *self.missing_values)
 
     @property
     def codes(self) -> list[float]:
@@ -82,8 +98,9 @@ def column_of(given: str) -> str | None:
 def gaps_among(given: Sequence[str], names: Collection[str]) -> Gaps:
     """What stands for a gap in a table with columns of these names.
 
-    >>> gaps_among(["-999", "insulin:0", "24:00"], ["insulin", "glucose"])
-    Gaps(missing_values=('-999', '24:00'), by_column=(('insulin', '0'),))
+    >>> found = gaps_among(["-999", "insulin:0", "24:00"], ["insulin", "glucose"])
+    >>> found.missing_values, found.by_column
+    (('-999', '24:00'), (('insulin', '0'),))
     """
     known, everywhere, own = set(names), [], []
     for text in given:

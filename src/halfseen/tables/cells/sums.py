@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from halfseen.rows.arrays import Array
+from halfseen.tables.cells.dates import DateOrder, orders_of
 from halfseen.tables.cells.distinct import LARGEST, Distinct
 from halfseen.tables.cells.dressed import (
     ABOVE,
@@ -18,7 +19,7 @@ from halfseen.tables.cells.dressed import (
     undressed,
     without_suspects,
 )
-from halfseen.tables.cells.gap_words import SUSPECTED_WORDS, TOLD_WORDS, Gaps
+from halfseen.tables.cells.gap_words import COUNTED_WORDS, NONE, SUSPECTED_WORDS, TOLD_WORDS, Gaps
 from halfseen.tables.cells.run import Run
 from halfseen.tables.cells.writing import (
     ANSWERS,
@@ -44,6 +45,10 @@ MOST_CATEGORIES = 100
 MOST_LABELS = 1000
 """Different words of a column that are kept at all: so many can be declared categories."""
 EXAMPLES = 3
+FEWEST_NONES = 10
+"""Rows, from which on a word in a column is there on purpose."""
+COMMA, POINT = ",", "."
+WITHOUT_DOTS = r"^[+-]?\d*(,\d+)?([eE][+-]?\d+)?$"
 WITH_NUMBERS = f"{WITH_THOUSANDS}|{WITH_DECIMAL_COMMAS}|{EUROPEAN}"
 
 
@@ -81,11 +86,20 @@ class CellSums:
     suspects: Mapping[str, int] = field(default_factory=dict)
     """Words that stand for a gap if all others are numbers, and how often each is there."""
     marked: Mapping[str, int] = field(default_factory=dict)
-    """Words that always stand for a gap and are told of, and how often each is there."""
+    """Words for gaps that are told apart from empty cells, and how often each is there."""
+    decimal: str | None = None  # what stands before decimals, if people say so
+    undotted: int = 0  # numbers without a dot, counted if people say that commas stand there
+    orders: frozenset[DateOrder] = frozenset()  # in which all are dates, if that was asked
 
     @classmethod
     def of_numbers(
-        cls, values: Array, *, typed: bool = True, truths: bool = False, long: int = 0
+        cls,
+        values: Array,
+        *,
+        typed: bool = True,
+        truths: bool = False,
+        long: int = 0,
+        decimal: str | None = None,
     ) -> Self:
         """Sums of floats, NaN in the gaps."""
         known = int((values == values).sum())
@@ -104,18 +118,22 @@ class CellSums:
             distinct=Distinct.of(np.asarray(values, dtype=float)),
             long=long,
             unworded=known,
+            decimal=decimal,
         )
 
     @classmethod
     def of_text(cls, column: Any, gaps: Gaps) -> Self:
         """Sums of an Arrow column of text, null in some of the gaps."""
-        values = parsed_as_they_stand(column, gaps)
+        # 1.234 is more than a thousand where commas stand before decimals.
+        values = None if gaps.decimal == COMMA else parsed_as_they_stand(column, gaps)
         if values is not None:
-            sums = cls.of_numbers(values, typed=False, long=n_long(column, values))
+            sums = cls.of_numbers(
+                values, typed=False, long=n_long(column, values), decimal=gaps.decimal
+            )
             words = _few_in(column)
             truths = words is not None and words <= {"0", "1"}
             return replace(sums, categories=words, truths=sums.known * truths, unworded=0)
-        cells, marked = tidy(column, gaps), _marked(column)
+        cells, marked = tidy(column, gaps), _marked(column, gaps)
         counted = _Counted.of(cells)
         known, suspects = len(cells) - cells.null_count, counted.suspects
         numbers = counted.undressed
@@ -139,6 +157,9 @@ class CellSums:
             truths=counted.fitting(TRUTHS),
             truth_words=counted.fitting(TRUTH_WORDS),
             dates=counted.fitting(DATES),
+            decimal=gaps.decimal,
+            undotted=numbers.fitting(WITHOUT_DOTS) if gaps.decimal == COMMA else 0,
+            orders=orders_of(counted.values) if gaps.dates else frozenset(),
             as_they_stand=False,
             odd=odd,
             first_odd=first_odd,
@@ -179,6 +200,9 @@ class CellSums:
             _added(self.dress, other.dress),
             _added(self.suspects, other.suspects),
             _added(self.marked, other.marked),
+            self.decimal or other.decimal,
+            self.undotted + other.undotted,
+            _orders(self, other),
         )
 
     @property
@@ -199,6 +223,17 @@ class CellSums:
         return limits <= MOSTLY * self.n_values and alike and one_money
 
     @property
+    def none_is_a_word(self) -> bool:
+        """Whether None means that there is none, rather than a gap.
+
+        Whoever writes gaps as None writes all of them so. Where other cells are empty beside it,
+        and no more of them, None is a word like others: 1,752 houses without a veneer of masonry,
+        and 23 of which nobody knows.
+        """
+        nones = self.marked.get(NONE, 0)
+        return nones >= FEWEST_NONES and 0 < self.n_rows - self.known - nones <= nones
+
+    @property
     def writing(self) -> Writing | None:
         """How all of the cells are written; None if they are not all numbers."""
         if self.truths == self.known and self.truth_words and self.plain < self.known:
@@ -214,6 +249,13 @@ class CellSums:
             Writing.DECIMAL_COMMAS: self.decimal_commas,
             Writing.DOTS_AND_COMMAS: self.european,
         }
+        if self.decimal == COMMA and not self.typed:
+            if self.undotted == n and self.plain < n:
+                return Writing.DECIMAL_COMMAS
+            if self.undotted < n and self.european == n:
+                return Writing.DOTS_AND_COMMAS
+        if self.decimal == POINT:
+            fits = {writing: fits[writing] for writing in (Writing.PLAIN, Writing.THOUSANDS)}
         return next((writing for writing, fitting in fits.items() if fitting == n), None)
 
     @property
@@ -244,6 +286,11 @@ class _Counted:
 
         found = compute.value_counts(cells.drop_null())
         return cls(found.field("values"), found.field("counts"))
+
+    @property
+    def values(self) -> list[str]:
+        """The different cells that do not stand for a gap."""
+        return [word for word in self.cells.to_pylist() if word.lower() not in SUSPECTED_WORDS]
 
     def fitting(self, pattern: str) -> int:
         """How many cells fit a pattern."""
@@ -312,13 +359,14 @@ def _odd(cells: Any) -> tuple[int, dict[str, int]]:
     return int(compute.index(fits, False).as_py()), counted
 
 
-def _marked(column: Any) -> dict[str, int]:
-    """How often words are there that always stand for a gap and are told of."""
+def _marked(column: Any, gaps: Gaps) -> dict[str, int]:
+    """How often words for gaps are there that are told apart from empty cells."""
     import pyarrow as pa
     from pyarrow import compute
 
     cells = compute.utf8_trim_whitespace(column.cast(pa.string()))
-    counts = {word: compute.sum(compute.equal(cells, word)).as_py() or 0 for word in TOLD_WORDS}
+    counts = {word: compute.sum(compute.equal(cells, word)).as_py() or 0 for word in COUNTED_WORDS}
+    counts |= dict.fromkeys(set(counts) & set(gaps.missing_values) - set(TOLD_WORDS), 0)
     return {word: int(count) for word, count in counts.items() if count}
 
 
@@ -326,6 +374,13 @@ def _added(ours: Mapping[str, int], theirs: Mapping[str, int]) -> Mapping[str, i
     if not theirs:
         return ours
     return {word: ours.get(word, 0) + theirs.get(word, 0) for word in (*ours, *theirs)}
+
+
+def _orders(ours: CellSums, theirs: CellSums) -> frozenset[DateOrder]:
+    """The orders in which all cells of both are dates."""
+    if not (ours.n_values and theirs.n_values):
+        return ours.orders | theirs.orders
+    return ours.orders & theirs.orders
 
 
 def few(cells: Iterable[str]) -> frozenset[str] | None:

@@ -14,7 +14,7 @@ import numpy as np
 from halfseen.rows.arrays import Array
 from halfseen.tables.cells.distinct import LARGEST, Distinct
 from halfseen.tables.cells.dressed import BELOW, bare, dresses_of
-from halfseen.tables.cells.gap_words import SUSPECTED_WORDS, TOLD_WORDS, Gaps
+from halfseen.tables.cells.gap_words import COUNTED_WORDS, SUSPECTED_WORDS, Gaps
 from halfseen.tables.cells.run import Run
 from halfseen.tables.cells.sums import EXAMPLES, WITH_NUMBERS, CellSums, few
 from halfseen.tables.cells.writing import (
@@ -92,7 +92,7 @@ class _Places(dict[Any, int]):
     def __missing__(self, cell: Any) -> int:
         word = word_of(cell, self.gap_words)
         if word is None:  # and no key: every NaN would be a new one
-            if isinstance(cell, str) and cell.strip() in TOLD_WORDS:
+            if isinstance(cell, str) and cell.strip() in COUNTED_WORDS:
                 self.marked[cell.strip()] = self.marked.get(cell.strip(), 0) + 1
             return -1
         place = self[cell] = self.words.setdefault(word, len(self.words))
@@ -107,7 +107,7 @@ class Words:
     places: np.ndarray[Any, Any]  # (n,)  number of a cell's word, -1 in the gaps
     other: str | None = None  # what some cells are, if neither text nor numbers nor truths
     long: int = 0  # cells that are whole numbers of more digits than floats have
-    marked: Mapping[str, int] = field(default_factory=dict)  # words for gaps that are told of
+    marked: Mapping[str, int] = field(default_factory=dict)  # words for gaps that are counted
 
     @classmethod
     def of(cls, cells: Sequence[Any], gaps: Gaps) -> Self:

@@ -10,21 +10,30 @@ import numpy as np
 from halfseen.rows.arrays import Array
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
+from halfseen.tables.cells.dates import DateOrder, Dates, days_in
+from halfseen.tables.cells.dressed import without_suspects
 from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.sums import CellSums, few, n_long
 from halfseen.tables.cells.words import UNSEEN, Words, coder, word_of
-from halfseen.tables.cells.writing import Writing, floats_of, is_text
+from halfseen.tables.cells.writing import Writing, floats_of, is_text, tidy
 from halfseen.tables.formats.format import Field, Header, Look, Reading, Written
 
 LOOKED_AT = 1 << 20
 """Cells of the first rows, which settle what most columns hold."""
+
+AS_THEY_ARE = Dates(DateOrder.TYPED, 0.0)
 
 
 def header_of(schema: Any) -> Header:
     """The columns of a schema, with the index that pandas keeps beside them."""
     index = (schema.pandas_metadata or {}).get("index_columns", [])
     fields = tuple(
-        Field(named(name, number), name, _other(schema.field(number).type))
+        Field(
+            named(name, number),
+            name,
+            _other(schema.field(number).type),
+            _dated(schema.field(number).type),
+        )
         for number, name in enumerate(schema.names)
     )
     stored = {name for name in index if isinstance(name, str)}
@@ -94,6 +103,9 @@ def _cells(column: Any, gaps: Gaps) -> CellSums:
         return replace(sums, category=True, **_categories(column, gaps))
     if is_text(column.type):
         return CellSums.of_text(column, gaps)
+    if _dated(column.type):
+        sums = CellSums.of_numbers(days_in(column, AS_THEY_ARE))
+        return replace(sums, orders=frozenset({DateOrder.TYPED}))
     values = floats_of(column, Writing.PLAIN, gaps)
     truths, long = types.is_boolean(column.type), n_long(column, values)
     return CellSums.of_numbers(values, truths=truths, long=long)
@@ -123,6 +135,13 @@ def _other(kind: Any) -> str | None:
     return "dates or times" if types.is_temporal(kind) else f"values of type {kind}"
 
 
+def _dated(kind: Any) -> bool:
+    """Whether a column of a type holds days, or moments."""
+    from pyarrow import types
+
+    return bool(types.is_date(kind) or types.is_timestamp(kind))
+
+
 def _floats(batch: Any, reading: Reading) -> np.ndarray[Any, Any]:
     """Columns as floats, nulls as NaN, float32 if all are; column after column, as Arrow does."""
     columns = [
@@ -137,12 +156,26 @@ def _floats(batch: Any, reading: Reading) -> np.ndarray[Any, Any]:
 
 
 def _as_floats(batch: Any, column: Written, gaps: Gaps) -> np.ndarray[Any, Any]:
+    if column.dates is not None:
+        return _days(batch.column(column.stored), column.dates, column.stored, gaps)
     if column.labels is None:
         return floats_of(batch.column(column.stored), column.writing, gaps)
     if not column.labels:
         return np.full(batch.num_rows, np.nan)
     codes = codes_of(batch.column(column.stored), column.labels, gaps)
     return np.where(codes == UNSEEN, np.nan, codes)
+
+
+def _days(cells: Any, dates: Dates, name: str, gaps: Gaps) -> Array:
+    """Dates as days; those that the look did not see must be written alike."""
+    known = without_suspects(tidy(cells, gaps)) if is_text(cells.type) else cells
+    days = days_in(known, dates)
+    if np.isnan(days).sum() > known.null_count:
+        raise DataError(
+            f"Column '{name}' holds dates in several writings, or a day that there is "
+            "not. Write all of them as 2020-12-31, or leave the column out."
+        )
+    return days
 
 
 def codes_of(column: Any, labels: tuple[str, ...], gaps: Gaps) -> Array:

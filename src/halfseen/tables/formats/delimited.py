@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
-from halfseen.tables.cells.gap_words import TOLD_WORDS, Gaps
-from halfseen.tables.cells.sums import CellSums
+from halfseen.tables.cells.gap_words import COUNTED_WORDS, NONE, Gaps
+from halfseen.tables.cells.sums import COMMA, CellSums
 from halfseen.tables.formats.arrow_columns import cells_of, named, pieces_of
 from halfseen.tables.formats.encoding import UTF_8, encoding_of
 from halfseen.tables.formats.format import Field, Header, Look, Part, Reading, reading
@@ -71,6 +71,7 @@ class Delimited:
 
         begins = dict(self._begins(file, stored, gaps))
         number = {n for n, t in begins.items() if types.is_integer(t) or types.is_floating(t)}
+        number = set() if gaps.decimal == COMMA else number
         kinds = {name: float64() if name in number else string() for name in stored}
         try:
             found = self._looked(file, kinds, gaps)
@@ -204,9 +205,7 @@ class Delimited:
             column_types={name: kind for name, kind in (kinds or {}).items() if kind is not None},
             include_columns=kinds and list(kinds),
             strings_can_be_null=True,
-            null_values=[
-                word for word in gaps.words if gaps is AS_STORED or word not in TOLD_WORDS
-            ],
+            null_values=[word for word in gaps.words if word not in _counted(gaps)],
         )
         frame = self._frame(file) or TextFrame(self.delimiter)
         # One thread is no slower here, and knows the line of an error.
@@ -278,6 +277,11 @@ class Delimited:
 def _frame_of(format: Delimited, file: Path, size: int, changed: int) -> TextFrame | None:
     lines = format._lines(file)
     return framed(lines, format.delimiter, format.given) if lines else None
+
+
+def _counted(gaps: Gaps) -> tuple[str, ...]:
+    """Words for gaps that the reader hands on, for others to tell apart."""
+    return (NONE,) if gaps is AS_STORED else COUNTED_WORDS
 
 
 def _comments_aside(row: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from halfseen.rows.engines.batched import Piece
 from halfseen.rows.errors import DataError
+from halfseen.tables.cells.dates import Dates
 from halfseen.tables.cells.gap_words import Gaps
 from halfseen.tables.cells.sums import CellSums
 from halfseen.tables.cells.writing import Writing
@@ -20,6 +21,7 @@ class Field(NamedTuple):
     name: str  # what users call it
     stored: str  # what the file calls it
     other: str | None = None  # what it holds, if neither numbers nor text
+    dated: bool = False  # whether that is days, or moments
 
 
 class Header(NamedTuple):
@@ -44,6 +46,8 @@ class Written(NamedTuple):
     writing: Writing = Writing.PLAIN
     as_they_stand: bool = True  # whether a reader of plain numbers and gaps reads all cells
     labels: tuple[str, ...] | None = None  # of words: numbers are their codes; none: all are gaps
+    dates: Dates | None = None  # how dates become days, if they do
+    absent_as_zero: bool = False  # whether a gap means nought
 
 
 class Reading(NamedTuple):
