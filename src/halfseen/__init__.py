@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from halfseen.tables.studies import Studies, together
     from halfseen.tables.text import Text
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Choice": "doubt.choice",
