@@ -179,7 +179,7 @@ def test_what_cannot_be_meant_is_refused(case, tmp_path):
 
 def test_counts_have_no_such_cells(tmp_path):
     mmwrite(tmp_path / "t.mtx", csr_array([[1, 0], [2, 3]]))
-    with pytest.raises(ValueError, match=r"dates says nothing of t\.mtx, of which only counts"):
+    with pytest.raises(ValueError, match=r"dates='2024-01-01' says nothing of t\.mtx, of"):
         open_source(Files(tmp_path / "t.mtx", dates="2024-01-01"))
 
 

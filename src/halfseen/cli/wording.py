@@ -52,9 +52,7 @@ PHRASES = {
     "kinds names": "--kind names",
     "missing_values names": "--missing-values names",
     "absent_as_zero names": "--absent-as-zero names",
-    "absent_as_zero says": "--absent-as-zero says",
-    "dates says": "--dates says",
-    "decimal says": "--decimal says",
+    "absent_as_zero=": "--absent-as-zero ",
     "Give order= too": "Give --order too",
     "give more memory with Files(path, memory=...)": "cut it into files",
 }

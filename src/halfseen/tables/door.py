@@ -199,7 +199,8 @@ def _check_counts(files: Files) -> None:
     said = [name for name in OF_CELLS if getattr(files, name)]
     if said:
         raise ValueError(
-            f"{said[0]} says nothing of {files.name}, of which only counts are read. Leave it out."
+            f"{said[0]}={getattr(files, said[0])!r} says nothing of {files.name}, of which only "
+            "counts are read. Leave it out."
         )
 
 
