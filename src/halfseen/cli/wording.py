@@ -61,7 +61,7 @@ _NAME = re.compile(r"\b(n_components|complete_above|covariance_type)\b")
 _LIST = r"""(\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|, )*\])"""
 _WORDS = re.compile(rf"\bmissing_values={_LIST}")
 _OUT = re.compile(rf"\b([Ll]eave) out {_LIST}")
-_ANY = re.compile(r"[=_\[]|kinds|parameter of|by NaN")
+_ANY = re.compile(r"[=_\[]|kinds|(rename|units) names|parameter of|by NaN")
 """What is in every one of these."""
 _USE = {"Leave": "Use", "leave": "use"}
 _PARAMETER = re.compile(r"The '(\w+)' parameter of \w+ must")
