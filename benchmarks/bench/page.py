@@ -5,13 +5,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from benchmarks.bench import pictures, verdicts
 from benchmarks.bench.case import OURS, Case
 from benchmarks.bench.pictures import Axis, Series
 from benchmarks.bench.results import Results, Row
 from benchmarks.bench.verdicts import Compared, Growth
+from halfseen.explain.charts.markup import Markup
 from halfseen.store.atomic import write_whole
 
 STYLE = """

@@ -627,6 +627,24 @@ class Estimator(BaseEstimator):
         check_is_fitted(self)
         save(self, path, overwrite=overwrite)
 
+    def _repr_html_inner(self) -> str:
+        return self._with_summary(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        shown: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in shown:
+            shown["text/html"] = self._with_summary(shown["text/html"])
+        return shown
+
+    def _with_summary(self, diagram: str) -> str:
+        """In notebooks: what was learned, if anything was, beside scikit-learn's diagram."""
+        if not hasattr(self, "n_components_"):
+            return diagram
+        from halfseen.explain.notebook import summary_beside
+
+        fitted = self.fitted
+        return summary_beside(diagram, fitted, fitted.model.portrait(fitted))
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.estimator_type = "density_estimator" if self.about.labels else tags.estimator_type

@@ -3,8 +3,8 @@
 import base64
 import hashlib
 from importlib.resources import files
-from typing import Any
 
+from halfseen.explain.charts.markup import Markup
 from halfseen.explain.report import Report
 
 
@@ -36,9 +36,7 @@ def as_page(report: Report) -> str:
     )
 
 
-def _asset(name: str) -> Any:
-    from markupsafe import Markup
-
+def _asset(name: str) -> Markup:
     return Markup(files("halfseen.explain").joinpath("assets", name).read_text("utf-8"))
 
 

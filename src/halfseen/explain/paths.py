@@ -1,10 +1,10 @@
 """Some sequences of rows on the page, state by state: only if rows are asked for."""
 
 import numpy as np
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 from halfseen.explain.charts.drawing import DARK, WIDTH, Figure, as_hex, box, mark, picture, text
+from halfseen.explain.charts.markup import Markup
 from halfseen.explain.charts.stacked import COLOURS
 from halfseen.explain.portrait import Portrait
 from halfseen.explain.section import Section

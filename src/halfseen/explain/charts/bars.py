@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from halfseen.explain.charts.drawing import (
     BLUE,
     ORANGE,
@@ -21,6 +19,7 @@ from halfseen.explain.charts.drawing import (
     text,
     wrapped,
 )
+from halfseen.explain.charts.markup import Markup
 
 MOST, MANY = 40, 14
 """Bars that are drawn at all, and in one drawing: more are cut into two."""

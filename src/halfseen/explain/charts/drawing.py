@@ -1,15 +1,15 @@
 """Pieces of SVG. All text is escaped: names come from files that anybody may have written.
 
 Drawings are 360 units wide, the width of a phone, so that text is legible there; on wider screens
-several stand beside each other. Colours have names, which the page's style gives a value: another
-one in the dark, and on paper.
+several stand beside each other. Colours have names, to which the page's style gives another value
+in the dark.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
+from halfseen.explain.charts.markup import Markup
 
 WIDTH = 360.0
 FEWEST_LABELS, MOST_LABELS = 58.0, 150.0
@@ -20,9 +20,9 @@ LETTERS = 13.0
 """The same of further lines of one name."""
 MOST_LINES = 5
 """Of one name; a longer one is cut."""
-BLUE, ORANGE, GREY, PALE, DARK, PAGE, STRIPE = (
-    f"var(--{name})" for name in ("blue", "orange", "grey", "pale", "ink", "page", "stripe")
-)
+BLUE, ORANGE, GREY = "var(--blue, #0b5cad)", "var(--orange, #b34a00)", "var(--grey, #5f666e)"
+PALE, STRIPE, PAGE = "var(--pale, #e3e7ec)", "var(--stripe, #f4f6f8)", "var(--page, #ffffff)"
+DARK, ON_PALE = "var(--ink, #1b1f24)", "var(--on-pale, #000000)"
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,9 @@
 """What components are like: a cell for each feature in each."""
 
-from markupsafe import Markup
-
 from halfseen.explain.charts.drawing import (
     DARK,
     LETTERS,
+    ON_PALE,
     WIDTH,
     Figure,
     as_hex,
@@ -20,6 +19,7 @@ from halfseen.explain.charts.drawing import (
     text,
     wrapped,
 )
+from halfseen.explain.charts.markup import Markup
 from halfseen.explain.portrait import Grid, Portrait
 from halfseen.explain.words import percent
 
@@ -32,7 +32,6 @@ MANY_LINES = 12
 ROOM_BESIDE_MANY = 220.0
 """For names, beside so many components that the drawing is wider than a phone anyway."""
 BLUE, RED = (33, 102, 172), (178, 24, 43)
-ON_PALE = "var(--on-pale)"
 
 
 def heat_map_chart(portrait: Portrait, grid: Grid) -> Figure:

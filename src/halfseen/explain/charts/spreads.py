@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from halfseen.explain.charts.drawing import (
     BLUE,
     DARK,
@@ -19,6 +17,7 @@ from halfseen.explain.charts.drawing import (
     room_for,
     text,
 )
+from halfseen.explain.charts.markup import Markup
 from halfseen.explain.words import number
 
 MOST_LEFT, HEIGHT, FOOT = 110.0, 18.0, 16.0

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from markupsafe import Markup
 
 from halfseen.explain.charts.drawing import (
     GREY,
@@ -25,6 +24,7 @@ from halfseen.explain.charts.drawing import (
     text,
     wrapped,
 )
+from halfseen.explain.charts.markup import Markup
 from halfseen.rows.arrays import Array
 
 MOST_COLOURS = 8

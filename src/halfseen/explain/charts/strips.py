@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from markupsafe import Markup
 
 from halfseen.explain.charts.drawing import (
     BLUE,
@@ -26,6 +25,7 @@ from halfseen.explain.charts.drawing import (
     text,
     wrapped,
 )
+from halfseen.explain.charts.markup import Markup
 from halfseen.explain.words import percent
 from halfseen.rows.arrays import Array
 
