@@ -6,7 +6,7 @@ BIN := .venv/bin
 # compile all of them again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test tests lint docs attack bench-guard clean
+.PHONY: demo test tests lint docs attack bench-guard test-package test-oldest clean
 
 demo: .venv/demo.stamp
 	$(BIN)/halfseen demo --force
@@ -39,6 +39,21 @@ attack: .venv/test.stamp
 bench-guard: .venv/test.stamp
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.bench.guard $(GUARD)
 
+# The wheel, made from the sdist, in new environments: alone, and with each extra alone. Some minutes,
+# most of them to install; needs an index. PACKAGE="io cli" for some.
+test-package: .venv/test.stamp
+	$(BIN)/python -m tests.installed $(PACKAGE)
+
+# The tests with the oldest libraries that pyproject.toml allows; OLDEST=tests/tables for some.
+test-oldest: .venv-oldest/stamp
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 --dist worksteal $(OLDEST)
+
+.venv-oldest/stamp: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-oldest.txt \
+		-e '.[cli,dask,plots,formats]' hatchling hypothesis openpyxl pandas polars pytest pytest-xdist websockets
+	touch $@
+
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
@@ -64,4 +79,4 @@ endef
 
 clean:
 	rm -rf docs/_build docs/api docs/api.md docs/gallery docs/project
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
