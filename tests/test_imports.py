@@ -8,6 +8,7 @@ EXTRAS = {
     "dask",
     "distributed",
     "jinja2",
+    "markupsafe",
     "matplotlib",
     "pandas",
     "polars",
@@ -29,6 +30,12 @@ def test_importing_the_package_loads_no_extra_that_its_core_dependencies_do_not(
     # scikit-learn itself loads pandas where it is installed.
     core = loaded_by("sklearn.base, sklearn.utils.validation, numba, scipy.optimize")
     assert (loaded_by("halfseen") - core) & EXTRAS == set()
+
+
+def test_models_and_functions_load_none_either():
+    core = loaded_by("sklearn.base, sklearn.utils.validation, numba, scipy.optimize")
+    names = "halfseen; [getattr(halfseen, name) for name in halfseen.__all__]; import json"
+    assert (loaded_by(names) - core) & EXTRAS == set()
 
 
 def test_the_public_names_are_there():
