@@ -124,3 +124,18 @@ def test_of_many_columns_pairs_are_looked_at_among_those_with_the_most_gaps(monk
     assert found.most_dependent == alone.most_dependent
     said = list(what_is_missing(found))
     assert "Pairs of columns were looked at among the 5 with the most gaps." in said
+
+
+def test_rows_that_were_added_are_no_rows_with_gaps():
+    table = np.array([[1.0, 2.0], [1.0, np.nan], [np.nan] * 2, [np.nan] * 2, [np.nan] * 2])
+    whole = missingness_of(["a", "b"], table)
+    for n in (0, 1, 2, 3):
+        found = whole.without_added(n)
+        expected = missingness_of(["a", "b"], table[: 5 - n])
+        for part in ("n_rows", "n_empty_rows", "n_whole_rows", "n_patterns"):
+            assert getattr(found, part) == getattr(expected, part)
+        np.testing.assert_allclose(found.observed, expected.observed)
+        counts = [(one.observed.tolist(), one.n_rows) for one in found.patterns]
+        assert sorted(counts) == sorted(
+            (one.observed.tolist(), one.n_rows) for one in expected.patterns
+        )

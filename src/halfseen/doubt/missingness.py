@@ -1,7 +1,7 @@
 """What is missing in a table, and in what pattern: before any model."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -63,6 +63,25 @@ class Missingness:
     together: bool  # whether those two are missing together, or rather not
     shift: Shift | None  # the clearest sign that gaps depend on values
     n_compared: int  # features whose pairs were looked at
+
+    def without_added(self, n: int) -> Self:
+        """The same without so many of the rows that hold nothing: nobody left those out."""
+        if n <= 0:
+            return self
+        nothing = ~np.array([pattern.observed.any() for pattern in self.patterns], bool)
+        patterns = [
+            one._replace(n_rows=one.n_rows - n * int(empty))
+            for one, empty in zip(self.patterns, nothing, strict=True)
+        ]
+        left = sorted((one for one in patterns if one.n_rows > 0), key=lambda one: -one.n_rows)
+        return replace(
+            self,
+            n_rows=self.n_rows - n,
+            n_empty_rows=self.n_empty_rows - n,
+            observed=self.observed * self.n_rows / max(self.n_rows - n, 1),
+            patterns=tuple(left),
+            n_patterns=self.n_patterns - (len(patterns) - len(left)),
+        )
 
     @property
     def complete(self) -> Mask:

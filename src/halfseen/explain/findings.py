@@ -17,16 +17,24 @@ from halfseen.explain.words import FULL, percent, weights_told
 from halfseen.method.fit import Fitted
 
 
-def facts(fitted: Fitted[object], found: Missingness) -> list[str]:
-    """The table, and what was done to it."""
+def facts(fitted: Fitted[object], found: Missingness, n_added: int) -> list[str]:
+    """The table, what was done to it, and rows that were ``n_added`` for steps between others."""
     gaps = 1 - float(found.observed.mean())
     return [
         f"The table has {found.n_rows:,} rows and {len(found.names)} columns; {percent(gaps)} of "
         "its cells are empty. Rows and columns with gaps were used as they are, and no value was "
         "made up to fill a gap.",
+        *_added(n_added),
         *_left_out(fitted),
         *_preprocessing(fitted),
     ]
+
+
+def _added(n: int) -> list[str]:
+    steps = "1 step" if n == 1 else f"{n:,} steps"
+    return [f"{steps} between rows had none, and count as rows of which nothing is known."] * (
+        n > 0
+    )
 
 
 def counted(view: Portrait) -> str:

@@ -8,12 +8,16 @@ from halfseen.explain.words import percent
 
 
 def missing_in(case: Case) -> Missingness:
-    """What is missing in the table of a case, but for columns that are not used at all."""
+    """What is missing in the table of a case, but for columns that are not used at all.
+
+    Rows that only stand for steps between those of the table are no part of it.
+    """
     used = case.fitted.taken
     names = tuple(name for name, use in zip(case.fitted.own_names, used, strict=True) if use)
     coding = case.fitted.coding
     ordered = None if coding is None else ~coding.worded[used]
-    return missingness(case.rows.select(used), case.seen.sums.select(used), names, ordered)
+    found = missingness(case.rows.select(used), case.seen.sums.select(used), names, ordered)
+    return found.without_added(case.n_added)
 
 
 def what_is_missing(

@@ -105,7 +105,7 @@ def report_of(
     return Report(
         heading=title or f"{counted(view)} in {found.n_rows:,} rows",
         short=in_short(case, view, doubts, found.n_rows, concerns),
-        facts=[*facts(fitted, found), *notes],
+        facts=[*facts(fitted, found, case.n_added), *notes],
         sections=[_with_warnings(section, concerns) for section in sections],
         rows=rows,
         least_rows=least_rows,

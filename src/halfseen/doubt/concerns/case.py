@@ -97,6 +97,12 @@ class Case:
         return JointGaps(gappy.accumulate(pair_counts), self.seen.sums.n_rows)
 
     @cached_property
+    def n_added(self) -> int:
+        """Empty rows that stand for steps of a grid between those that were given."""
+        place = getattr(self.rows, "place", None)
+        return 0 if place is None else int(self.rows.accumulate(len)) - len(place)
+
+    @cached_property
     def portrait(self) -> Any:
         """The model as people are shown it."""
         return self.fitted.model.portrait(self.fitted)

@@ -11,7 +11,7 @@ def facts_of(case: Case) -> list[str]:
 
 
 def _of_the_rows(case: Case) -> Iterator[str]:
-    n_empty = case.seen.sums.n_empty
+    n_empty = case.seen.sums.n_empty - case.n_added
     if n_empty:
         yield f"{n_empty:,} rows hold nothing, and say nothing."
 
