@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from halfseen.estimators.fitted_rows import checked_rows, new_rows
+from halfseen.estimators.fitted_rows import checked_rows, new_rows, rows_and_tables
 from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.gathered import as_given, gathered, whole_table
@@ -25,6 +25,7 @@ from halfseen.tables.declared_kinds import takes_kinds
 from halfseen.tables.door import in_sequences
 from halfseen.tables.files import Files
 from halfseen.tables.sequenced import Keys, Sequenced, bare, keys_of
+from halfseen.tables.studies import Studies
 from halfseen.tables.unseen import warn_of_unseen
 from halfseen.tables.words_of_files import with_words
 
@@ -36,7 +37,8 @@ def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bo
         return _filled_sequences(estimator, X, return_std, draws, possible)
     fill = partial(_fill, estimator, return_std=return_std, draws=draws, possible=possible)
     if isinstance(X, str | Path | Files):
-        return fill(_in_memory(estimator, X))[0]  # what is unseen was said when it was read
+        # What is unseen was said when it was read.
+        return _in_own_units(estimator, X, fill(_in_memory(estimator, X))[0])
     if is_batches(X):
         each = list(map(fill, X))
         done, counts = [result for result, _ in each], sum(unseen for _, unseen in each)
@@ -45,6 +47,27 @@ def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bo
     if takes_kinds(estimator):
         warn_of_unseen(estimator.coding_, np.asarray(counts))
     return done
+
+
+def _in_own_units(estimator: Any, X: Any, filled: Any) -> Any:
+    """What was filled of several tables that were made comparable, as each of them has it."""
+    if not isinstance(X, Studies):
+        return filled
+    rows, tables = rows_and_tables(estimator, X)
+    if not tables.adjusted:
+        return filled
+    if isinstance(filled, list | tuple):
+        return type(filled)(_in_own_units(estimator, X, one) for one in filled)
+    moved = ((tables.factor != 1) | (tables.shift != 0)).any(axis=0)
+    values = whole_table(rows)
+    for place in np.flatnonzero(moved):
+        name = rows.names[place]
+        values[:, place] = np.asarray(filled.column(name), dtype=float)
+    own = tables.undone(values)
+    for place in np.flatnonzero(moved):
+        name = rows.names[place]
+        filled = filled.set_column(filled.column_names.index(name), name, [own[:, place]])
+    return filled
 
 
 def _filled_sequences(

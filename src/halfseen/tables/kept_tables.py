@@ -60,6 +60,12 @@ class KeptTables:
         """Which row is the first of each table, and how many there are; (t + 1,)."""
         return np.concatenate([[0], np.cumsum(self.n_rows)])
 
+    def undone(self, values: Array, first: int = 0) -> Array:
+        """Comparable numbers (n, d) as their tables have them, from row ``first`` on."""
+        rows = first + np.arange(len(values))
+        table = np.searchsorted(self.starts[1:-1], rows, side="right")
+        return np.asarray((values - self.shift[table]) / self.factor[table])
+
     @property
     def adjusted(self) -> bool:
         """Whether any number was moved."""

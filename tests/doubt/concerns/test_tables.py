@@ -128,3 +128,19 @@ def test_adjusting_takes_the_difference_out_and_is_kept(shifted, tmp_path):
     alone = together(b, names=["b"])  # moved as its study was in the fit
     np.testing.assert_allclose(again.predict_proba(alone), mixture.predict_proba(X)[500:])
     np.testing.assert_allclose(again.predict_proba(moved[NAMES]), again.predict_proba(alone))
+
+
+def test_gaps_are_filled_as_each_table_has_its_numbers(shifted):
+    a, b = shifted
+    b = b.assign(c3=b["c3"].mask(b["c3"].rank() % 4 == 0))
+    X = together(a, b, names=["a", "b"], adjust="location")
+    mixture = GaussianMixture(2, random_state=0).fit(X)
+    filled = mixture.impute(X).to_pandas()
+    both = pd.concat([a, b], ignore_index=True)
+    known = both.notna().to_numpy()
+    np.testing.assert_allclose(filled.to_numpy()[known], both.to_numpy()[known], rtol=1e-12)
+    gaps = ~known[:, 3]
+    truth = shifted[1]["c3"].to_numpy()[gaps[500:]]
+    assert np.corrcoef(filled["c3"][gaps], truth)[0, 1] > 0.5
+    slope = np.polyfit(filled["c3"][gaps], truth, 1)[0]
+    assert slope == pytest.approx(1, abs=0.2)

@@ -81,7 +81,9 @@ class Filled:
     def _written(self, chunk: Chunk, filled: Any) -> Columns:
         """What was known as it is in the file, and what was filled in its own units."""
         own = self.given.in_units(self._numbers(chunk, filled), possible=self.possible)
-        numbers = np.where(np.isnan(chunk.values), own, chunk.values)
+        numbers = self.given.as_in_tables(
+            np.where(np.isnan(chunk.values), own, chunk.values), self.n_rows
+        )
         return {
             name: self._words(chunk, filled, place)
             if name in chunk.words

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from halfseen.rows.errors import DataError, UnseenCategoryWarning
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import quoted
 from halfseen.tables.coding import Coding, of_numbers
+from halfseen.tables.comparable import tables_found
 from halfseen.tables.door import open_source, rows_of
 from halfseen.tables.file_source import FileSource
 from halfseen.tables.files import Files
@@ -139,6 +141,21 @@ class Fitting:
         """What the model fills into these columns, in their own units."""
         done = self.preprocessing
         return values if done is None else done.filled(values, possible=possible)
+
+    def as_in_tables(self, values: Array, first: int) -> Array:
+        """Comparable numbers (n, d) from row ``first`` on, as their tables have them."""
+        if not self.tables.adjusted:
+            return values
+        own = self.tables.undone(values, first)
+        # What was known went there and back: the last digits are noise of arithmetic.
+        return np.array([[float(f"{cell:.12g}") for cell in row] for row in own])
+
+    @cached_property
+    def tables(self) -> KeptTables:
+        """The tables of the files, and by how much each was moved."""
+        if not isinstance(self.files, Studies) or not isinstance(self.source, FileSource):
+            return KeptTables.none()
+        return tables_found(self.files, self.source)
 
     def spread_in_units(self, values: Array, spread: Array) -> Array:
         """Standard deviations about what the model fills in, in the columns' own units."""
