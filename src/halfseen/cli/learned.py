@@ -33,9 +33,10 @@ def tell(
         chosen = f"1 {view.noun} was" if view.k == 1 else f"{view.k} {view.nouns} were"
         voice.say(f"{chosen} chosen. {choice.reason}")
     reason = in_options(model.diagnostics_.covariance_reason)
-    if reason:
+    polish = in_options(model.diagnostics_.refine_told)
+    for said in filter(None, (reason, polish)):
         voice.say("")
-        voice.say(reason)
+        voice.say(said)
     voice.say("")
     for title, lines in view.told():
         voice.say(title)
@@ -80,6 +81,7 @@ def tell(
         covariance=getattr(model, "covariance_type_", None),
         factors=getattr(model, "n_factors_", None),
         covariance_reason=reason or None,
+        refine_reason=polish or None,
         concerns=[{"kind": one.kind, "sentence": in_options(one.sentence)} for one in concerns],
         converged=getattr(model, "converged_", None),
         seconds=model.diagnostics_.seconds,

@@ -32,8 +32,8 @@ def sureness(case: Case, view: Portrait, doubts: Doubts, sure: Certainty, groupe
     if choice is not None:
         sentences.append(f"How many {view.nouns} there are was chosen. {choice.reason}")
         figures += number_chart(choice, view.noun, view.nouns)
-    if case.fitted.diagnostics.covariance_reason:
-        sentences.append(case.fitted.diagnostics.covariance_reason)
+    told = case.fitted.diagnostics
+    sentences += filter(None, (told.covariance_reason, told.refine_told))
     hidden = _of_numbers(case)
     if hidden is not None:
         sentences.append(

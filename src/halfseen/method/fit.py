@@ -1,5 +1,6 @@
 """From rows to a fit: look them through, plan, learn, and say how it went."""
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
@@ -82,6 +83,10 @@ class Diagnostics:
         Why covariances are of that kind, if the fit decided that; empty otherwise.
     refine_reason : str
         Why the likelihood was climbed, or not, if the fit decided that; empty otherwise.
+    refine_gain : float or None
+        How much likelier polishing made items of rows given others of the same row, in nats an
+        item: perplexity became ``exp(-refine_gain)`` times what it was. Of models of topics, by
+        some of the rows that were learned from; None otherwise. Its time is in ``seconds``.
     columns : Coding or None
         What became of each column of the table, used or not, and why; None where columns have no
         names, and in models from older files.
@@ -106,7 +111,20 @@ class Diagnostics:
     choice: Any = None  # a Choice, which knows more than fits do
     covariance_reason: str = ""
     refine_reason: str = ""
+    refine_gain: float | None = None
     columns: Coding | None = None
+
+    @property
+    def refine_told(self) -> str:
+        """Why the likelihood was climbed, for how long and to what gain; empty if none is known."""
+        if self.refine_gain is None:
+            return self.refine_reason
+        change = 1 - math.exp(-self.refine_gain)
+        return (
+            f"{self.refine_reason} Polishing took {self.seconds.get('polishing', 0.0):.1f} seconds "
+            f"and made perplexity {abs(change):.0%} {'lower' if change >= 0 else 'higher'} than "
+            "the moments alone have it."
+        ).strip()
 
     @property
     def gaps_independent(self) -> bool:
@@ -317,6 +335,7 @@ def _fit(
     diagnostics = replace(
         diagnose(plan.seen, learned, plan.recovery, stages, gaps, apart),
         refine_reason=plan.polish_reason,
+        refine_gain=None if learned.climb is None else learned.climb.gain,
     )
     return Fit(
         len(model.shares(learned.parameters)),

@@ -130,6 +130,7 @@ class Climb(NamedTuple):
     n_agreeing: int = 1  # starts that led to the same place
     work: float = 0.0  # passes over all rows that all starts took together
     n_rows: float = 1.0  # that the mean is of: those of nothing but features left out are none
+    gain: float | None = None  # in nats for each item that is counted; if known
 
 
 class Polished(NamedTuple):

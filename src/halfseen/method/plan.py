@@ -47,13 +47,22 @@ def asked_implicit(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird
         return implicit(rows, moments, probe)
     if _solvable(moments, probe):
         return replace(least_squares(rows, moments, probe), reason=_depend(dependence))
+    return as_if_independent(rows, moments, probe, "implicit")
+
+
+def as_if_independent(
+    rows: Rows, moments: Moments, probe: Probe, asked: str = "auto"
+) -> ProjectedThird:
+    """By probabilities although gaps depend on each other, which is said."""
+    dependence = moments.gaps.dependence
     warn(
-        "third_moment='implicit' takes features to be missing independently of each other here, "
+        f"third_moment={asked!r} takes features to be missing independently of each other here, "
         f"but they are not (largest deviation {dependence:.1f} of {INDEPENDENT_BELOW:g}). "
         + _remedy(moments),
         WeakMomentsWarning,
     )
-    return implicit(rows, moments, probe)
+    found = implicit(rows, moments, probe)
+    return replace(found, reason=f"{_depend(dependence)}, and are taken not to")
 
 
 def choose(moments: Moments, probe: Probe) -> tuple[ThirdMoment, str]:

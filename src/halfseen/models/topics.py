@@ -3,15 +3,21 @@
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
 
+from halfseen.estimators.checks import check_count
+from halfseen.estimators.fitted_rows import new_rows
 from halfseen.estimators.lazily import lazily
+from halfseen.explain.coherence import N_WORDS, coherence
+from halfseen.explain.relevance import USUAL, check_relevance, most_relevant
 from halfseen.models.counts import FitOptions, OfCounts
 from halfseen.rows.arrays import Array
 from halfseen.rows.errors import LikelihoodWarning, warn
 from halfseen.structures.loadings.model import loadings
+from halfseen.tables.arrays_and_frames import feature_names
 from halfseen.tables.observed_blocks import ObservedBlocks
 
 FEW_DRAWS = 20
@@ -71,6 +77,50 @@ class OfTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OfCounts):
             )
         expected: Array = loadings @ self.components_
         return expected
+
+    def top_words(self, n_words: int = N_WORDS, *, relevance: float = USUAL) -> list[list[str]]:
+        """Of each topic, in the order of ``components_``, the features that show what it is.
+
+        They are those that are likely in it and telling of it; ``relevance`` goes from 1, by their
+        shares in the topic alone, to 0, by how much larger these are than in all that is counted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from halfseen import LatentDirichletAllocation
+        >>> rng = np.random.default_rng(0)
+        >>> shares = rng.dirichlet([0.3, 0.3], 500) @ [[0.6, 0.4, 0, 0], [0, 0, 0.3, 0.7]]
+        >>> X = np.array([rng.multinomial(20, row) for row in shares])
+        >>> model = LatentDirichletAllocation(2, random_state=0)
+        >>> model = model.fit(X, vocabulary=["goal", "team", "vote", "party"])
+        >>> sorted(model.top_words(2))
+        [['goal', 'team'], ['party', 'vote']]
+        """
+        names = np.array(feature_names(self), dtype=object)
+        return [list(names[own]) for own in self._told_by(n_words, relevance)]
+
+    def coherence(
+        self,
+        X: Any,
+        observed: ObservedBlocks | None = None,
+        *,
+        n_words: int = N_WORDS,
+        relevance: float = USUAL,
+    ) -> Array:
+        """How much the :meth:`top_words` of each topic stand in the same rows of ``X``; (k,).
+
+        The mean normalised pointwise mutual information of their pairs: 0 if they are together by
+        chance, 1 if only together, NaN for topics of fewer than two words.
+        """
+        words = self._told_by(n_words, relevance)
+        return coherence(new_rows(self, X, observed), words)
+
+    def _told_by(self, n_words: int, relevance: float) -> list[NDArray[np.intp]]:
+        check_is_fitted(self)
+        check_count("n_words", n_words, 1)
+        check_relevance(relevance)
+        shares = self.fitted.model.shares(self.fitted.parameters)
+        return most_relevant(self.components_, shares @ self.components_, relevance, n_words)
 
     @lazily
     def score_samples(self, X: Any, observed: ObservedBlocks | None = None) -> Array:

@@ -1,6 +1,7 @@
 """Latent Dirichlet allocation against enumeration, quadrature and known truth."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -10,13 +11,15 @@ from scipy.special import digamma, gammaln
 
 from halfseen import LatentDirichletAllocation, WeakMomentsWarning
 from halfseen.doubt.matching import match
+from halfseen.models.lda.lengths import TURNS, found_lengths
 from halfseen.models.lda.model import Shares
 from halfseen.models.lda.parameters import LdaParameters
-from halfseen.models.lda.perplexity import completed, given_length
+from halfseen.models.lda.perplexity import given_length
 from halfseen.models.lda.polish import Sweeps, likeliest_alpha
 from halfseen.moments.survey import survey
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
+from halfseen.structures.loadings.completion import completed
 from halfseen.structures.loadings.importance import importance_sample
 from halfseen.structures.loadings.law import loading_means, unrecorded, variance_along
 from halfseen.structures.loadings.text_like import worth_polishing
@@ -71,21 +74,48 @@ def test_topics_of_all_documents_there_can_be_are_those_that_they_come_from(popu
     X, chances, _ = population
     whole = ~np.isnan(X).any(axis=1)
     topics, alpha = fitted(X[whole], chances[whole])
-    np.testing.assert_allclose(topics, TOPICS, atol=1e-9)
-    np.testing.assert_allclose(alpha, ALPHA, atol=1e-8)
+    np.testing.assert_allclose(topics, TOPICS, atol=1e-10)
+    np.testing.assert_allclose(alpha, ALPHA, atol=1e-10)
 
 
 def test_so_are_those_of_documents_with_gaps_whose_lengths_are_known(population):
     X, chances, lengths = population
     topics, alpha = fitted(X, chances, totals=lengths)
-    np.testing.assert_allclose(topics, TOPICS, atol=1e-9)
-    np.testing.assert_allclose(alpha, ALPHA, atol=1e-8)
+    np.testing.assert_allclose(topics, TOPICS, atol=1e-10)
+    np.testing.assert_allclose(alpha, ALPHA, atol=1e-10)
 
 
 def test_gaps_taken_for_zeros_lead_elsewhere(population):
     X, chances, _ = population
     topics, _ = fitted(np.nan_to_num(X), chances)
     assert np.abs(topics - TOPICS).sum(axis=1).mean() > 0.05
+
+
+def test_unknown_lengths_are_right_on_average_and_so_are_the_shares_of_features(population):
+    X, chances, lengths = population
+    rows = MemoryRows(X, tuple("abcd"), 1e6 * chances)
+    mean = np.nansum(chances[:, None] * X, axis=0) / (chances @ ~np.isnan(X))
+    found = found_lengths(rows, mean, False, None)
+    np.testing.assert_allclose(found.share, ALPHA / ALPHA.sum() @ TOPICS, atol=1e-10)
+    each = found(Block.from_table(X))
+    for seen in np.unique(~np.isnan(X), axis=0):
+        own = chances * (~np.isnan(X) == seen).all(axis=1)
+        assert own @ each == pytest.approx(own @ lengths, rel=1e-10)
+
+
+def test_lengths_and_shares_are_found_by_turns_as_by_hand():
+    _, _, _, X = simulated(n=50, d=6)
+    names, mean = tuple("abcdef"), np.arange(1.0, 7.0)
+    found = found_lengths(MemoryRows(X, names), mean, False, None)
+    share, lengths = mean / mean.sum(), np.zeros(50)
+    for _ in range(TURNS):
+        for n, row in enumerate(X):
+            seen = sum(share[d] for d in range(6) if not np.isnan(row[d]))
+            lengths[n] = np.nansum(row) / seen if seen > 0 else 0.0
+        held = ~np.isnan(X)
+        share = np.array([np.nansum(X[:, d]) / lengths[held[:, d]].sum() for d in range(6)])
+        share /= share.sum()
+    np.testing.assert_allclose(found.share, share, atol=1e-12)
 
 
 def integrated(counts, observed, law, rest=None, points=4000):
@@ -307,3 +337,94 @@ def test_one_topic_has_a_page(tmp_path):
     X = np.random.default_rng(0).poisson(2.0, (40, 4)).astype(float)
     LatentDirichletAllocation(1).fit(X).report(X, tmp_path / "page.html")
     assert "How sure we are" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_items_that_were_not_recorded_are_among_those_of_known_totals():
+    X, chances = documents(3)
+    gappy = np.where([True, True, False, False], X, np.nan)
+    together = {}  # rows that look the same, once columns are gaps
+    for row, chance in zip(gappy, chances, strict=True):
+        together[tuple(row[:2])] = together.get(tuple(row[:2]), 0.0) + chance
+    rows = np.array([[*seen, np.nan, np.nan] for seen in together])
+    law, block = LdaParameters(TOPICS, ALPHA, 1.0, 0.1), Block.from_table(rows)
+    log, items = given_length(block, law, unrecorded(block, TOPICS, np.full(len(rows), 3.0)))
+    first, second = rows[:, 0], rows[:, 1]
+    ways = np.exp(gammaln(4) - gammaln(first + 1) - gammaln(second + 1))
+    ways /= np.exp(gammaln(4 - first - second))
+    np.testing.assert_allclose(np.exp(log) * ways, list(together.values()), rtol=0.1)
+    assert (items == 3).all()
+
+
+def test_known_totals_of_new_rows_tell_likelihoods_and_gaps():
+    _, lengths, X, gappy = simulated(n=700)
+    model = LatentDirichletAllocation(3, random_state=0, refine=None).fit(gappy, totals=lengths)
+    few, of_few = gappy[:40], lengths[:40].astype(float)
+    knowing = Shares(1, 0.1, None, of_few)
+    block, law = Block.from_table(few), model.fitted.parameters
+    expected = importance_sample(block, law, 0, rest=knowing.rest(block, law)).log_likelihood
+    np.testing.assert_allclose(model.score_samples(few, totals=of_few), expected)
+    assert model.perplexity(few, totals=of_few) != model.perplexity(few)
+    halves = [model.perplexity(few, method="completion", totals=t) for t in (None, of_few)]
+    assert halves[0] != halves[1]
+    told, untold = model.impute(few, totals=of_few), model.impute(few)
+    hidden = np.isnan(few)
+    assert np.abs(told - X[:40])[hidden].mean() < np.abs(untold - X[:40])[hidden].mean()
+    assert not hasattr(model, "_totals_given")
+
+
+def test_totals_that_cannot_be_those_of_the_rows_are_refused():
+    X = np.random.default_rng(0).poisson(2.0, (200, 4)).astype(float)
+    lengths, model = X.sum(axis=1), LatentDirichletAllocation(2, refine=None).fit(X)
+    with pytest.raises(ValueError, match="totals are 200 numbers for 20 rows"):
+        model.score_samples(X[:20], totals=lengths)
+    with pytest.raises(ValueError, match="which parts of a table do not know"):
+        model.impute([X[:20], X[20:]], totals=lengths)
+
+
+def test_what_polishing_gained_and_took_is_told():
+    _, _, X, _ = simulated(n=300)
+    said = LatentDirichletAllocation(3, random_state=0, n_sweeps=20).fit(X).diagnostics_
+    assert said.refine_gain > 0
+    assert said.seconds["polishing"] > 0
+    assert "Topics were polished: a cell counts" in said.refine_told
+    assert re.search(
+        r"Polishing took \d+\.\d seconds and made perplexity \d+% lower", said.refine_told
+    )
+    bare = LatentDirichletAllocation(3, refine=None).fit(X).diagnostics_
+    assert bare.refine_gain is None
+    assert bare.refine_told == ""
+
+
+def test_words_of_topics_and_their_coherence_are_those_of_their_definitions():
+    _, _, X, _ = simulated(n=200, d=12)
+    model = LatentDirichletAllocation(3, random_state=0, refine=None)
+    model.fit(X, vocabulary=[f"w{d}" for d in range(12)])
+    likely = [[f"w{d}" for d in np.argsort(-topic)[:3]] for topic in model.components_]
+    assert model.top_words(3, relevance=1) == likely
+    held, expected = X > 0, []
+    for words in likely:
+        places = [int(word[1:]) for word in words]
+        pairs = []
+        for i, j in itertools.combinations(places, 2):
+            both = (held[:, i] & held[:, j]).mean()
+            pairs.append(np.log(both / held[:, i].mean() / held[:, j].mean()) / -np.log(both))
+        expected.append(np.mean(pairs))
+    np.testing.assert_allclose(model.coherence(X, n_words=3, relevance=1), expected)
+    np.testing.assert_allclose(model.coherence(csr_array(X), n_words=3, relevance=1), expected)
+    with pytest.raises(ValueError, match="relevance must be from 0 to 1"):
+        model.top_words(relevance=2)
+
+
+@pytest.mark.filterwarnings("ignore::halfseen.DroppedFeatureWarning")
+def test_gaps_of_many_columns_that_depend_are_said_to_be_taken_as_independent():
+    _, _, X, _ = simulated(n=300, d=700, length=60)
+    rng = np.random.default_rng(0)
+    often = np.where(rng.random((300, 1)) < 0.5, 0.3, 0.95)  # some rows lack most
+    X[:, 350:][rng.random((300, 350)) > often] = np.nan
+    stored = csr_array(np.where(np.isnan(X) | (X > 0), 1.0, 0.0))
+    stored.data = X[stored.nonzero()]
+    with pytest.warns(WeakMomentsWarning, match="but they are not .largest deviation"):
+        model = LatentDirichletAllocation(2, refine=None, outliers=None).fit(stored)
+    assert model.diagnostics_.third_moment == "implicit"
+    assert "depend on each other" in model.diagnostics_.third_moment_reason
+    assert "and are taken not to" in model.diagnostics_.third_moment_reason

@@ -1,21 +1,25 @@
 """Latent Dirichlet allocation from tables of counts with gaps."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from halfseen.estimators.checks import check_non_negative, check_positive_integer
 from halfseen.estimators.estimator import Estimator
-from halfseen.estimators.lazily import lazy_transformer
+from halfseen.estimators.lazily import lazily, lazy_transformer
 from halfseen.models.counts import FitOptions
 from halfseen.models.lda.model import ABOUT, Shares, lda
 from halfseen.models.lda.parameters import LdaParameters
-from halfseen.models.lda.perplexity import completed, given_length
+from halfseen.models.lda.perplexity import given_length
 from halfseen.models.topics import OfTopics
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.rows import Block
+from halfseen.structures.loadings.completion import completed
 from halfseen.structures.loadings.model import Loadings
+from halfseen.tables.batches import is_batches
+from halfseen.tables.dask_collections import is_dask
 from halfseen.tables.observed_blocks import ObservedBlocks
 
 METHODS = ("importance", "completion")
@@ -58,11 +62,11 @@ class LatentDirichletAllocation(OfTopics, Estimator):
         thought impossible in a topic for want of rows.
     refine : {"auto", "saem"} or None, default="auto"
         Polish by ``n_sweeps`` of stochastic approximation EM (in text, where cells count less than
-        a tenth of an item on average, by 100 sweeps of expectations and a tenth as many of draws),
-        or stay with what the moments say. ``"auto"`` polishes where cells count less than one item
-        on average, as words in documents do; ``diagnostics_.refine_reason`` says why.
+        a tenth of an item on average, by as many sweeps of expectations and a tenth as many of
+        draws), or stay with what the moments say. ``"auto"`` polishes where cells count less than
+        one item on average, as words in documents do; ``diagnostics_.refine_reason`` says why.
     n_sweeps : int, default=100
-        Sweeps of stochastic approximation EM over the rows.
+        Sweeps over the rows in refining.
 
     Attributes
     ----------
@@ -153,7 +157,7 @@ class LatentDirichletAllocation(OfTopics, Estimator):
 
     def _model(self) -> Loadings[LdaParameters]:
         given = None if self.concentration == "auto" else float(self.concentration)
-        totals = getattr(self, "_totals_given", None)  # while a fit that was told them goes on
+        totals = getattr(self, "_totals_given", None)  # while a call that was told them goes on
         kind = Shares(self.n_sweeps, float(self.smoothing), given, totals)
         return lda(kind, outliers=self.outliers is not None)
 
@@ -173,9 +177,15 @@ class LatentDirichletAllocation(OfTopics, Estimator):
                 "n_components='auto' compares fits to parts of the rows, and totals are those of "
                 "all rows. Choose the number without totals, and fit with it and totals."
             )
-        self._totals_given = None if totals is None else _checked(totals, weight)
-        try:
+        with self._knowing(None if totals is None else _checked(totals, weight)):
             return super().fit(X, y, **options)  # type: ignore[misc]
+
+    @contextmanager
+    def _knowing(self, totals: Array | None) -> Iterator[None]:
+        """While it lasts, the model knows the totals of rows."""
+        self._totals_given = totals
+        try:
+            yield
         finally:
             del self._totals_given
 
@@ -191,15 +201,39 @@ class LatentDirichletAllocation(OfTopics, Estimator):
 
         By mean-field variational inference. ``totals`` (n,) are lengths of rows, if known.
         """
-        model, parameters = self._knowing(totals), self.fitted.parameters
-        shares: Array = self._each(X, observed)(lambda block: model.hidden(block, parameters))
+        with self._knowing(_of_rows(X, totals)):
+            shares: Array = self.hidden(X, observed)
         return shares
+
+    @lazily
+    def score_samples(
+        self, X: Any, observed: ObservedBlocks | None = None, totals: Any = None
+    ) -> Array:
+        """Log-likelihood of the observed counts of each row; (n,).
+
+        ``totals`` (n,) are lengths of rows, if known: then how much was not recorded is among what
+        the likelihood is of.
+        """
+        with self._knowing(_of_rows(X, totals)):
+            return self._sampled(X, observed)[:, 0]
+
+    @lazily
+    def impute(self, X: Any, *, totals: Any = None, **asked: Any) -> Any:
+        """``X`` with each gap filled by its expectation given what is observed in the row.
+
+        Options are those that every estimator has: ``return_std``, ``draws`` and ``possible``.
+        ``totals`` (n,) are lengths of rows, if known: what a row has beyond what it recorded is
+        then spread over its gaps.
+        """
+        with self._knowing(_of_rows(X, totals)):
+            return super().impute(X, **asked)
 
     def perplexity(
         self,
         X: Any,
         observed: ObservedBlocks | None = None,
         *,
+        totals: Any = None,
         method: str = "importance",
     ) -> float:
         """``exp(-log-likelihood per item)``, of items in their order: lower is better.
@@ -210,6 +244,9 @@ class LatentDirichletAllocation(OfTopics, Estimator):
             Counts, of rows that the model was not learned from.
         observed : ObservedBlocks or None, default=None
             Which blocks of columns the rows of a sparse matrix have.
+        totals : array of shape (n,) or None, default=None
+            Lengths of rows, if known. By importance sampling, items that were not recorded then
+            count too, as such; by completion, they tell of shares.
         method : {"importance", "completion"}, default="importance"
             All items of a row, its topics being integrated out by importance sampling; or half of
             them, at random, given the topics' shares that the other half implies.
@@ -218,21 +255,30 @@ class LatentDirichletAllocation(OfTopics, Estimator):
             raise ValueError(
                 f"method must be 'importance' or 'completion'. Got {method!r} instead."
             )
-        parameters = self.fitted.parameters
         of_rows = given_length if method == "importance" else completed
+        with self._knowing(_of_rows(X, totals)):
+            model, parameters = self.fitted.model, self.fitted.parameters
 
         def columns(block: Block) -> Array:
-            return np.column_stack(of_rows(block, parameters))
+            return np.column_stack(of_rows(block, parameters, model.kind.rest(block, parameters)))
 
         found, items = self._each(X, observed)(columns).sum(axis=0)
         return float(np.exp(-found / max(items, 1.0)))
 
-    def _knowing(self, totals: Any) -> Loadings[LdaParameters]:
-        model: Any = self.fitted.model
-        if totals is not None:
-            model = replace(model, kind=replace(model.kind, totals=_checked(totals, None)))
-        known: Loadings[LdaParameters] = model
-        return known
+
+def _of_rows(X: Any, totals: Any) -> Array | None:
+    """Totals of new rows, which are known by their numbers."""
+    if totals is None:
+        return None
+    if is_dask(X) or is_batches(X):
+        raise ValueError(
+            "totals are those of rows by their numbers, which parts of a table do not know. Give "
+            "one table in memory, or one part after the other with its own totals."
+        )
+    found = _checked(totals, None)
+    if hasattr(X, "shape"):
+        _check_all_there(found, X.shape[0])
+    return found
 
 
 def _checked(totals: Any, sample_weight: Any) -> Array:

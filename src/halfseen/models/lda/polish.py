@@ -35,10 +35,9 @@ from halfseen.structures.loadings import row_random, special
 from halfseen.structures.loadings.posterior import factorised_posterior
 from halfseen.structures.loadings.splits import draw_split, shared_out
 
-N_EXPECTED = 100
-"""Sweeps of expectations before those of draws, in text: elsewhere moments are a better start."""
 FEWER = 10
-"""In text so many times fewer sweeps of draws follow: of more, held-out words are less likely."""
+"""In text sweeps are of expectations, and so many times fewer of draws follow: of more, held-out
+words are less likely. Elsewhere moments are a better start than expectations."""
 DRAWING = 16
 """Elementary steps of a count, for each topic."""
 UNKNOWN = -1.0
@@ -48,6 +47,9 @@ N_BEGINNING = 50
 LEFT = 0.05
 """Of a feature's share in a topic, at least, without one item."""
 LEAST_ALPHA, MOST_ALPHA = 1e-4, 1e4
+BLURRED, SOFTENED = 0.01, 0.8
+"""How much of every topic is what all is, where sweeps begin: a little, as a share of exactly zero
+could never grow, and most of it in text, where moments make topics of single odd rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,9 +201,9 @@ def polish(
     Half of the draws are to get there, half to average: the average gives later sweeps more weight,
     in proportion to their number.
     """
-    sweeps, parameters = Sweeps(seed, totals), _without_zeros(rows, start)
+    sweeps, parameters = Sweeps(seed, totals), _blurred(rows, start, SOFTENED if text else BLURRED)
     carried = rows.carrying(sweeps.begin(parameters))
-    n_expected, own = (N_EXPECTED if text else 0), None
+    n_expected, own = (n_sweeps if text else 0), None
     n_sweeps = max(n_sweeps // FEWER, 1) if text else n_sweeps
     for number in range(n_expected):
         sums = carried.accumulate(sweeps.sweep(parameters, number, drawn=False, own=own))
@@ -217,10 +219,10 @@ def polish(
     return Polished(parameters, Climb(None, n_expected + n_sweeps, True))
 
 
-def _without_zeros(rows: Rows, parameters: LdaParameters) -> LdaParameters:
-    """A share of exactly zero could never grow: give every topic one percent of the means (d,)."""
+def _blurred(rows: Rows, parameters: LdaParameters, share: float) -> LdaParameters:
+    """Every topic mixed with a ``share`` of the means (d,)."""
     mean = rows.accumulate(FeatureSums.of).mean
-    topics = 0.99 * parameters.topics + 0.01 * mean / mean.sum()
+    topics = (1 - share) * parameters.topics + share * mean / mean.sum()
     alpha = np.clip(parameters.shapes, LEAST_ALPHA, MOST_ALPHA)
     return LdaParameters(topics, alpha, parameters.length_shape, parameters.rate)
 

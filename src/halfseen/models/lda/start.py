@@ -9,7 +9,14 @@ import numpy as np
 from halfseen.method.decomposers.decomposition import Decomposition
 from halfseen.method.model import Start
 from halfseen.method.moment_start import by_cumulants
-from halfseen.method.plan import MOST_EXPLICIT, Plan, Routes, check_used, choose
+from halfseen.method.plan import (
+    MOST_EXPLICIT,
+    Plan,
+    Routes,
+    as_if_independent,
+    check_used,
+    choose,
+)
 from halfseen.method.plan import routes as routes_of
 from halfseen.models.lda.cumulants import ShareCumulants
 from halfseen.models.lda.lengths import (
@@ -115,8 +122,9 @@ def automatic(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
     """Triples formed, or gaps taken to be independent: least squares know no such directions."""
     route, reason = choose(moments, probe)
     if route not in (implicit, explicit):
-        formable = moments.gaps.all_pairs and len(moments.mean) <= MOST_EXPLICIT
-        route = explicit if formable else implicit
+        if not (moments.gaps.all_pairs and len(moments.mean) <= MOST_EXPLICIT):
+            return as_if_independent(rows, moments, probe)
+        route = explicit
     return replace(route(rows, moments, probe), reason=reason)
 
 

@@ -19,6 +19,7 @@ from halfseen.rows.naming import plural
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.stages import Stages
 from halfseen.structures.counts import check_counts, poisson
+from halfseen.structures.loadings.completion import gained
 from halfseen.structures.loadings.importance import ImportanceSample, importance_sample
 from halfseen.structures.loadings.law import LoadingLaw, Rest
 from halfseen.structures.loadings.posterior import factorised_posterior
@@ -143,7 +144,10 @@ class Loadings(Generic[L]):
         self, rows: Rows, start: L, n_components: int, kept: Survey, seed: Callable[[], int]
     ) -> Polished:
         """By drawing what is hidden, without wild counts and long rows."""
-        return self.kind.polish(self.calmed(rows, kept), start, kept, seed())
+        calm = self.calmed(rows, kept)
+        found = self.kind.polish(calm, start, kept, seed())
+        gain = gained(calm, kept.sums.n_rows, start, found.parameters)
+        return found._replace(climb=found.climb._replace(gain=gain))
 
     def log_likelihood(self, block: Block, parameters: L) -> Array:
         """By importance sampling; (n,)."""

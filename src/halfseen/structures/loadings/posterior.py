@@ -70,9 +70,9 @@ def factorised_posterior(
     return _climbed(block.nonzeros(), law, rates, rest, tolerance, max_iterations)
 
 
-def mean_field(counts: Nonzeros, law: LoadingLaw, rates: Array) -> Array:
+def mean_field(counts: Nonzeros, law: LoadingLaw, rates: Array, rest: Rest | None = None) -> Array:
     """Its means of some of rows' counts, rates being given; (n, k)."""
-    return _climbed(counts, law, rates, None, 1e-8, 1000).mean
+    return _climbed(counts, law, rates, rest, 1e-8, 1000).mean
 
 
 def _climbed(

@@ -22,6 +22,8 @@ from halfseen.rows.rows import S, T
 
 MOST_ROWS = 8192
 """In a block of many features: enough that its sums (d, m) are small beside it."""
+N_SHARES, LEAST_ROWS = 16, 256
+"""Fewer rows are cut into so many blocks of at least so many rows, for threads to share."""
 
 NARROW = 512
 """Up to so many features, blocks are small enough to be filled in."""
@@ -319,7 +321,8 @@ class SparseRows:
     def blocks(self) -> Iterator[SparseBlock]:
         """The rows in order, a block at a time; one empty block if there are none."""
         n, d = len(self.row_observed), max(len(self.names), 1)
-        step = max(BLOCK_ENTRIES // d, FEWEST_ROWS) if d <= NARROW else MOST_ROWS
+        wide = min(max(n // N_SHARES, LEAST_ROWS), MOST_ROWS)
+        step = max(BLOCK_ENTRIES // d, FEWEST_ROWS) if d <= NARROW else wide
         for start in range(0, max(n, 1), step):
             stop = min(start + step, n)
             yield SparseBlock(
