@@ -53,6 +53,7 @@ def fitted(run, folder):
 def test_a_fit_of_two_files_is_that_of_both_together(fitted, folder):
     out, model = fitted
     assert "study.csv and registry.parquet: 300 rows, and 4 columns" in out
+    assert "'crp' of registry.parquet is multiplied by 10." in out
     both = together(
         *(folder / "study.csv", folder / "registry.parquet"),
         rename={"hr": "pulse"},

@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import chi2_contingency
 
 from halfseen.method.fit import Fitted
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.gathered import gathered
 from halfseen.rows.sampled import Sample
-from halfseen.rows.table_sums import Differences, compared
+from halfseen.rows.table_sums import FEWEST_VALUES, Differences, compared
 from halfseen.tables.kept_tables import KeptTables
 
 
@@ -22,6 +23,21 @@ class PairNeverSeen(NamedTuple):
     correlation: float  # that components give them
     least: float  # that would fit the tables as well
     most: float
+
+
+class CategoriesCompared(NamedTuple):
+    """Shares of categories in tables, and that which differs most."""
+
+    chance: float  # of as much if tables are alike
+    shares: Array  # (t, labels)
+    label: int
+    lowest: int  # the table in which it is least common
+    highest: int
+
+    @property
+    def size(self) -> float:
+        """The largest difference of shares."""
+        return float(self.shares[self.highest, self.label] - self.shares[self.lowest, self.label])
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +80,24 @@ class TableShares:
         spread = np.maximum(self._by_table(self.memberships**2) / count - shares**2, 0.0)
         there = np.broadcast_to(self.counts[:, None] > 1, shares.shape) & (spread > 0)
         return compared(shares, spread / count, there, np.ones(shares.shape[1]))
+
+    def of_categories(self, column: int, n_labels: int) -> "CategoriesCompared":
+        """How common the categories of a column are in tables that hold it."""
+        values = self.values[:, column]
+        known = ~np.isnan(values)
+        codes = np.clip(values[known], 0, n_labels - 1).astype(int)
+        counts = np.zeros((self.n_tables, n_labels))
+        np.add.at(counts, (self.table[known], codes), 1.0)
+        there, used = counts.sum(axis=1) >= FEWEST_VALUES, counts.sum(axis=0) > 0
+        shares = counts / np.maximum(counts.sum(axis=1), 1.0)[:, None]
+        if there.sum() < 2 or used.sum() < 2:
+            return CategoriesCompared(1.0, shares, 0, 0, 0)
+        some = counts[np.ix_(there, used)]
+        chance = float(chi2_contingency(some[:, some.sum(axis=0) > 0]).pvalue)
+        low, high = (np.where(there[:, None], shares, end) for end in (np.inf, -np.inf))
+        label = int((high.max(axis=0) - low.min(axis=0)).argmax())
+        ends = int(low[:, label].argmin()), int(high[:, label].argmax())
+        return CategoriesCompared(chance, shares, label, *ends)
 
     @property
     def means(self) -> Array:

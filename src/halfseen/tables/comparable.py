@@ -6,7 +6,9 @@ import numpy as np
 
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.batched import all_columns
+from halfseen.rows.errors import TablesWarning, warn
 from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.naming import quoted
 from halfseen.rows.table_sums import TableSums
 from halfseen.tables.coding import OF_WORDS
 from halfseen.tables.file_source import FileSource
@@ -36,6 +38,15 @@ def tables_found(studies: Studies, source: FileSource) -> KeptTables:
 
 def _as_before(tables: KeptTables, before: KeptTables) -> KeptTables:
     """Tables moved as those of the same names were in a fit."""
+    new = [name for name in tables.names if name not in before.names]
+    if new and before.adjusted:
+        known = quoted(before.names, range(len(before.names)))
+        warn(
+            f"{quoted(new, range(len(new)))} {'is' if len(new) == 1 else 'are'} none of the tables "
+            f"that were made comparable ({known}): numbers are taken as they are. Call a table by "
+            "the name of its study, with names=.",
+            TablesWarning,
+        )
     factor, shift = np.ones(tables.holds.shape), np.zeros(tables.holds.shape)
     for own, name in enumerate(tables.names):
         for place, column in enumerate(tables.columns):

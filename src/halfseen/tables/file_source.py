@@ -143,6 +143,16 @@ class FileSource:
         return tuple(span.name for span in self.tables)
 
     @property
+    def table_notes(self) -> list[str]:
+        """What is to be said of columns that are not in the units of their table."""
+        return [
+            f"'{column}' of {span.name} is {_said(by)}."
+            for span in self.tables
+            for column, by in self.files[span.first].moved.items()
+            if column in self.files[span.first].written
+        ]
+
+    @property
     def table_holds(self) -> Mask:
         """Which columns each table has; (t, d)."""
         firsts = [self.files[span.first] for span in self.tables]
@@ -206,6 +216,18 @@ def stamp_of(file: Path) -> Stamp:
     """By which a file that changed is noticed."""
     status = file.stat()
     return status.st_size, status.st_mtime_ns
+
+
+def _said(by: Affine) -> str:
+    """What is done to a number.
+
+    >>> _said(Affine(18.016)), _said(Affine(1.0, -2.5))
+    ('multiplied by 18.016', 'lowered by 2.5')
+    """
+    times = [] if by.factor == 1 else [f"multiplied by {by.factor:.6g}"]
+    way = "raised" if by.shift > 0 else "lowered"
+    more = [f"{way} by {abs(by.shift):.6g}"] if by.shift else []
+    return " and then ".join([*times, *more]) or "as it is"
 
 
 def _n_rows(file: OneFile) -> int:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from halfseen import GaussianMixture, LatentClass, load, simulate, together
+from halfseen import GaussianMixture, LatentClass, TablesWarning, load, simulate, together
 from halfseen.doubt.concerns import tables
 
 NAMES = [f"c{i}" for i in range(6)]
@@ -102,12 +102,16 @@ def test_columns_that_never_meet_are_told_with_how_unsure_that_is():
     assert "few_joint_observations" not in kinds
 
 
-def test_words_are_not_averaged(shifted):
+def test_words_are_compared_by_how_common_they_are():
+    a, b = studies(0)
     rng = np.random.default_rng(0)
-    parts = [table.assign(ward=rng.choice(list("xyz"), len(table))) for table in shifted]
-    X = together(*parts)
-    classes = LatentClass(2, random_state=0).fit(X)
-    assert "'ward'" not in found(classes, X)["tables_differ"]
+    a = a.assign(ward=rng.choice(list("xyz"), 500), sex=rng.choice(["f", "m"], 500))
+    b = b.assign(ward=rng.choice(list("xyz"), 500, p=[0.6, 0.2, 0.2]), sex=a["sex"])
+    X = together(a, b, names=["a", "b"])
+    sentence = found(LatentClass(2, random_state=0).fit(X), X)["tables_differ"]
+    shares = [round(100 * (table["ward"] == "x").mean()) for table in (b, a)]
+    assert sentence.startswith("Tables differ in a column that they share: ")
+    assert f"'ward' is 'x' in {shares[0]}% of rows of b and {shares[1]}% of a" in sentence
 
 
 def test_adjusting_takes_the_difference_out_and_is_kept(shifted, tmp_path):
@@ -128,6 +132,8 @@ def test_adjusting_takes_the_difference_out_and_is_kept(shifted, tmp_path):
     alone = together(b, names=["b"])  # moved as its study was in the fit
     np.testing.assert_allclose(again.predict_proba(alone), mixture.predict_proba(X)[500:])
     np.testing.assert_allclose(again.predict_proba(moved[NAMES]), again.predict_proba(alone))
+    with pytest.warns(TablesWarning, match=r"'c' is none of the tables that were made comparable "):
+        again.predict(together(b, names=["c"]))
 
 
 def test_gaps_are_filled_as_each_table_has_its_numbers(shifted):

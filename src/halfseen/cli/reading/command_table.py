@@ -51,13 +51,19 @@ class Opened:
     @property
     def notes(self) -> list[str]:
         """What is to be said of all columns, one sentence a reason."""
-        return [*self.source.notes, *(in_options(one) for one in told(self.columns))]
+        return [*self._of_files, *(in_options(one) for one in told(self.columns))]
+
+    @property
+    def _of_files(self) -> list[str]:
+        """What is to be said of the files, and of the tables that they are."""
+        own = self.source.table_notes if isinstance(self.source, FileSource) else []
+        return [*self.source.notes, *own]
 
     @property
     def short_notes(self) -> list[str]:
         """The same with only the first of many columns named."""
         short = (in_options(one) for one in told(self.columns, most=MOST_NAMED))
-        notes = [*self.source.notes, *short]
+        notes = [*self._of_files, *short]
         where = f"'halfseen describe {as_arguments(self.files, learning=True)}' names all of them."
         return notes if notes == self.notes else [*notes, where]
 

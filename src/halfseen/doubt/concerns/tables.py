@@ -32,7 +32,7 @@ def columns_differ(case: Case) -> Iterator[Concern]:
     """Shared columns have other means, or other spreads, in some table."""
     if not _several(case):
         return
-    names, measured = case.fitted.own_names, _of_one_scale(case)
+    measured = _measured(case)
     sums = case.rows.accumulate(
         TableSums.about(np.nan_to_num(case.seen.sums.mean), case.tables.starts[:-1])
     )
@@ -40,11 +40,13 @@ def columns_differ(case: Case) -> Iterator[Concern]:
     compared = measured & (sums.enough.sum(axis=0) > 1)
     shifted = _clear(means, compared, 2)
     stretched = _clear(spreads, compared & ~shifted, 2)
-    if not (shifted | stretched).any():
+    shares, words = case.table_shares, _of_words(case)
+    if not (shifted | stretched).any() and not words:
         return
-    shares = case.table_shares
     told = [_of_mean(case, means, int(i), shares, sums) for i in _largest(means, shifted)]
     told += [_of_spread(case, spreads, int(i)) for i in _largest(spreads, stretched)]
+    told += words
+    counted = "a column" if len(told) == 1 else f"{len(told)} columns"
     more = len(told) - MOST_NAMED
     others = f"; and {more} more" if more > 0 else ""
     remedy = (
@@ -54,7 +56,7 @@ def columns_differ(case: Case) -> Iterator[Concern]:
     )
     yield Concern(
         "tables_differ",
-        f"Tables differ in {_counted(names, shifted | stretched)} that they share: "
+        f"Tables differ in {counted} that they share: "
         f"{'; '.join(told[:MOST_NAMED])}{others}. A difference between tables may be taken for one "
         f"of the {case.components}. {remedy}.",
         Subject.TABLES,
@@ -66,14 +68,29 @@ def _several(case: Case) -> bool:
     return 1 < len(case.tables.names) <= MOST_TABLES
 
 
-def _of_one_scale(case: Case) -> Mask:
-    """Columns whose means say something: all but those of several words; (d,)."""
+def _measured(case: Case) -> Mask:
+    """Columns whose means say something: all but those of words; (d,)."""
     kept, coding = case.seen.kept & case.fitted.kept, case.fitted.coding
-    if coding is None:
-        return kept
-    each = zip(coding.kinds, coding.labels, strict=True)
-    nominal = [kind == "categorical" and len(labels) > 2 for kind, labels in each]
-    return np.asarray(kept & ~np.array(nominal, dtype=bool))
+    return kept if coding is None else np.asarray(kept & ~coding.worded)
+
+
+def _of_words(case: Case) -> list[str]:
+    """What is said of columns of words whose categories are more common in some table."""
+    coding, shares = case.fitted.coding, case.table_shares
+    if coding is None or shares is None:
+        return []
+    kept = case.seen.kept & case.fitted.kept
+    places = np.flatnonzero(coding.worded & kept)
+    found = {int(i): shares.of_categories(int(i), len(coding.labels[i])) for i in places}
+    level = CHANCE / max(len(found), 1)
+    names, tables = case.fitted.own_names, case.tables.names
+    return [
+        f"'{names[i]}' is '{coding.labels[i][one.label]}' in "
+        f"{percent(one.shares[one.highest, one.label])} of rows of {tables[one.highest]} and "
+        f"{percent(one.shares[one.lowest, one.label])} of {tables[one.lowest]}"
+        for i, one in found.items()
+        if one.chance < level and one.size > TELLING_SHARE
+    ]
 
 
 def _clear(found: Differences, compared: Mask, n_checks: int) -> Mask:
@@ -85,11 +102,6 @@ def _clear(found: Differences, compared: Mask, n_checks: int) -> Mask:
 
 def _largest(found: Differences, clear: Mask) -> list[int]:
     return [int(i) for i in np.argsort(-found.size) if clear[i]]
-
-
-def _counted(names: tuple[str, ...], clear: Mask) -> str:
-    n = int(np.count_nonzero(clear))
-    return "a column" if n == 1 else f"{n} columns"
 
 
 def _of_mean(
