@@ -1,7 +1,5 @@
 """What ``halfseen bench`` runs."""
 
-import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +13,7 @@ def run(
     names: Sequence[str],
     quick: bool,
     peers_asked: tuple[str, ...],
+    only: str,
     threads: int,
     limit: float,
     clock: str,
@@ -24,8 +23,9 @@ def run(
     """Measure what is not there yet, and write the page anew after each case."""
     chosen = [_case(name) for name in names or cases.CASES]
     _check(peers_asked, clock)
-    asked = runner.Asked(quick, peers_asked, threads, limit, clock, again)
-    results = Results.at(out.with_suffix(".json"), _command(), threads)
+    asked = runner.Asked(quick, peers_asked, only, threads, limit, clock, again)
+    command = f"halfseen bench --threads {threads} --clock {clock}"
+    results = Results.at(out.with_suffix(".json"), command, threads)
     for case in chosen:
         for task in runner.tasks([case], asked):
             if again or not runner.is_done(task, results):
@@ -47,10 +47,6 @@ def _check(asked: tuple[str, ...], clock: str) -> None:
             raise ValueError(f"No peer is called {name}. Use {', '.join(peers.PEERS)}.")
     if clock not in CLOCKS:
         raise ValueError(f"No clock is called {clock}. Use {' or '.join(CLOCKS)}.")
-
-
-def _command() -> str:
-    return shlex.join(["halfseen", *sys.argv[1:]])
 
 
 def _told(row: Row) -> str:

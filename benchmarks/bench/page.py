@@ -48,14 +48,16 @@ def _compared(results: Results, case: Case, clock: str) -> list[Compared]:
 def _head(results: Results, clock: str) -> Markup:
     about = results.about
     words = {"wall": "Seconds of the clock decide", "processor": "Seconds of the processor decide"}
+    threads = f"{about['threads']} thread{'s' if about['threads'] > 1 else ''}"
     machine = ", ".join(f"{key} {value}" for key, value in about["machine"].items())
     versions = ", ".join(f"{key} {value}" for key, value in about["versions"].items())
     return Markup(
-        "<h1>halfseen bench</h1><p>Every peer in a process of its own, with {} threads, on the "
-        "same rows, judged by the same program. {} where errors are equal; both are shown. "
-        "Everybody has seen a small table before the clock starts.</p>"
+        "<h1>halfseen bench</h1><p>Every peer in a process of its own, with {}, on the same rows, "
+        "judged by the same program. {} where errors are equal; both are shown. Everybody has seen "
+        "a small table before the clock starts. Rows that are not here were not run yet: the same "
+        "command goes on with them.</p>"
         '<p class="note"><code>{}</code><br>{}<br>{}</p>'
-    ).format(about["threads"], words[clock], about["command"], machine, versions)
+    ).format(threads, words[clock], about["command"], machine, versions)
 
 
 def _summary(every: list[Compared]) -> Markup:

@@ -100,7 +100,7 @@ def _frame(across: Axis, up: Axis, along: _Scale, above: _Scale) -> list[Markup]
         parts.append(drawing.text(LEFT - 4, y + 3, _short(value), "end", size=9))
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(drawing.text(middle, HEIGHT - 6, across.words, "middle", drawing.GREY, 10))
-    parts.append(drawing.text(4, TOP - 4, up.words, "start", drawing.GREY, 9))
+    parts.append(drawing.text(WIDTH - RIGHT, 14, up.words, "end", drawing.GREY, 9))
     return parts
 
 

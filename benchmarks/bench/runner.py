@@ -32,6 +32,8 @@ class Asked:
     quick: bool = False
     peers: tuple[str, ...] = ()
     """All if none are named; we always take part."""
+    only: str = ""
+    """What titles of tables hold."""
     threads: int = 2
     limit: float = 600.0
     """Seconds that an entrant may take for one table, by the clock that decides."""
@@ -56,7 +58,7 @@ def tasks(cases: list[Case], asked: Asked) -> Iterator[Task]:
     """In order: the tables of a case, everybody on each."""
     for case in cases:
         for setting in case.settings:
-            if asked.quick and not setting.quick:
+            if (asked.quick and not setting.quick) or asked.only not in setting.title:
                 continue
             for name, entrant in case.entrants.items():
                 if not asked.peers or entrant.peer in (*asked.peers, OURS):

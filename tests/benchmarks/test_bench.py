@@ -111,6 +111,11 @@ def test_figures_of_other_threads_are_not_mixed_in(results):
 def test_quick_runs_small_tables_and_peers_that_are_not_asked_for_are_left_out():
     tasks = runner.tasks([a_case()], runner.Asked(quick=True, peers=("lace",)))
     assert [(task.setting.title, task.name) for task in tasks] == [("10 rows", OURS)]
+    tasks = runner.tasks([a_case()], runner.Asked(only="1000 r"))
+    assert [(task.setting.title, task.name) for task in tasks] == [
+        ("1000 rows", OURS),
+        ("1000 rows", "other"),
+    ]
 
 
 def test_a_peer_that_is_absent_is_a_row_that_says_so(results, monkeypatch):

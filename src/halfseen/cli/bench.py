@@ -24,6 +24,9 @@ def bench(
     peers: Annotated[
         str | None, typer.Option(help="Of whom, names with commas between; all if not given.")
     ] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Only tables whose title holds this, as '10,000 × 10'.")
+    ] = None,
     threads: Annotated[int, typer.Option(min=1, help="That everybody may use.")] = 2,
     limit: Annotated[
         float | None,
@@ -49,7 +52,7 @@ def bench(
         return
     asked = tuple(filter(None, (peers or "").split(",")))
     seconds = limit or (60.0 if quick else 600.0)
-    held.run(cases or [], quick, asked, threads, seconds, clock, out, again)
+    held.run(cases or [], quick, asked, only or "", threads, seconds, clock, out, again)
 
 
 def _checkout() -> Any:
