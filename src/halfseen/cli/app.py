@@ -22,6 +22,7 @@ COMMANDS = {
     "demo": "Fit the bundled sample, say what was learned, and write the report.",
     "describe": "Say what is missing in a table, in what pattern, and what follows.",
     "fit": "Learn a model from a table with gaps.",
+    "sums": "Sum rows that may not leave their place, for a model learned elsewhere.",
     "impute": "Fill the gaps of a table.",
     "predict": "Say to which group each row belongs, or how much of each topic it holds.",
     "weigh": "Compare ways of weighting columns on a table of your own.",

@@ -14,6 +14,7 @@ from halfseen import choose_components
 from halfseen.cli import choices as scales
 from halfseen.cli.choices import Adjust, Covariance, Gaps, Method, Moments, Weights
 from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of
+from halfseen.cli.fit_sums import are_sums, fit_sums
 from halfseen.cli.kinds import KindOf, as_declared, check_columns, said
 from halfseen.cli.learned import tell
 from halfseen.cli.model_choice import Choice, chosen, codes_told
@@ -185,7 +186,11 @@ def fit(
       halfseen fit reviews.csv --text review --out reviews.halfseen
       halfseen fit study.csv registry.parquet --rename hr=pulse --out both.halfseen
       halfseen fit folder-of-parquet -k 4 --workers 8 --out big.halfseen
+      halfseen fit north.sums south.sums --out model.halfseen
     """
+    if are_sums(data):
+        fit_sums(data, out, force, as_json)
+        return
     files = asked_files(
         *(data, listed(missing_values)),
         rename=rename,

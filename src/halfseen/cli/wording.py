@@ -36,6 +36,7 @@ PHRASES = {
     "header=False says": "--no-header says",
     "with table=.": "with --table.",
     "overwrite=True": "--force",
+    "leave_out=True": "--leave-out",
     "refine='em'": "--refine",
     "refine=None": "--no-refine",
     "Files(path, columns=...)": "--columns",

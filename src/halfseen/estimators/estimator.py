@@ -235,9 +235,10 @@ class Estimator(BaseEstimator):
         settings, _ = self.checked()
         for name in ("stream_", "tables_"):
             self.__dict__.pop(name, None)  # a fit starts anew
-        if isinstance(X, Stream):
-            return self._learn_sums(X)
         keep_columns(self, None)
+        table = getattr(X, "table", X)  # of sequences
+        if isinstance(table, Stream):
+            return self._learn_sums(table)
         rows, stages = open_rows(self, X, sample_weight, observed, vocabulary=vocabulary)
         self.text_ = X.text if isinstance(X, Files) else None
         model = self._model()  # which may rest on what the columns are

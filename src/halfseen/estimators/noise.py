@@ -51,18 +51,35 @@ def lengths(noise: Noise, n_features: int) -> Array:
     return np.array([1.0, radius**2, radius**3])
 
 
-def noised(sums: MomentSums, plan: Plan, random: np.random.Generator) -> MomentSums:
-    """The sums with noise for the privacy that the plan asks for.
+def budget(plan: Plan, epsilon: float | None) -> Noise | None:
+    """The noise of a plan, or more of it, if a place has a smaller ``epsilon`` of its own."""
+    if epsilon is None:
+        return plan.noise
+    if plan.noise is None:
+        raise ValueError(
+            "Noise needs a norm that rows are clipped to, in all places alike, and the plan has "
+            "none. Draft a plan with noise."
+        )
+    if epsilon > plan.noise.epsilon:
+        raise ValueError(
+            f"The plan allows an epsilon of {plan.noise.epsilon:g}, and {epsilon:g} would tell "
+            "more. Give a smaller one, or none."
+        )
+    return replace(plan.noise, epsilon=epsilon)
+
+
+def noised(sums: MomentSums, noise: Noise | None, random: np.random.Generator) -> MomentSums:
+    """The sums with noise, if any, for the privacy that is asked for.
 
     The parts are released together: each divided by its length they change by at most the root of
     their number, which is what the noise is made for.
     """
-    if plan.noise is None:
+    if noise is None:
         return sums
     d = sums.n_features
-    rows, pairs, triples = lengths(plan.noise, d)
+    rows, pairs, triples = lengths(noise, d)
     n_parts = 2 + sums.triples + bool(sums.levels.size)
-    sigma = deviation(plan.noise.epsilon, plan.noise.delta) * math.sqrt(n_parts)
+    sigma = deviation(noise.epsilon, noise.delta) * math.sqrt(n_parts)
     upper = np.triu(random.normal(size=sums.second.shape))
     second = sums.second + sigma * pairs * (upper + np.triu(upper, 1).T)
     third = sums.third + sigma * triples * random.normal(size=sums.third.shape)

@@ -24,6 +24,8 @@ LEAST_ROWS = 10
 MOST_TRIPLES = 110
 """Columns whose sums over triples take less than 15 MB; those of more are for a second round."""
 MOST_VALUES = 1000
+DELTA = 1e-6
+"""The chance that privacy may fail, if nobody says: below one in the rows of most places."""
 
 
 @dataclass(frozen=True)
@@ -229,8 +231,8 @@ class Plan:
             raise DataError(f"{path} is not a plan: it is no text. Give a JSON file.") from error
         return cls.from_json(text, os.fspath(path))
 
-    def noised(self, epsilon: float, delta: float, norm: float | None = None) -> Self:
-        """The same with noise; without a ``norm``, one that nine of ten usual rows keep to."""
+    def noised(self, epsilon: float, delta: float = DELTA, norm: float | None = None) -> Self:
+        """The same with noise; without a ``norm``, one and a half times that of usual rows."""
         usual = round(math.sqrt(len(self.columns)) * 1.5, 1)
         return replace(self, noise=Noise(epsilon, delta, usual if norm is None else norm))
 

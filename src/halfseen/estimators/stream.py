@@ -11,6 +11,7 @@ import numpy as np
 
 from halfseen.estimators.plan import Plan
 from halfseen.moments.moment_sums import MomentSums
+from halfseen.moments.thirds import packed
 from halfseen.rows.errors import DataError, ModelFileError
 from halfseen.rows.flat_sums import Flat, added
 from halfseen.store.atomic import write_whole
@@ -55,6 +56,7 @@ class Stream:
     plan: Plan | None = None
     rounds: tuple[Flat, ...] = ()  # what was asked for after the first sums
     model: bytes | None = None  # the file of the model that the last round was summed at
+    n_left_out: int = 0  # rows that were not summed, as they could be told; not in the file
 
     @property
     def n_rows(self) -> float:
@@ -192,6 +194,8 @@ class Stream:
                 raise ValueError("a round of it holds what is no number")
         if plan is not None:
             _check_planned(sums, tuple(names), plan)
+        if plan is None or plan.noise is None:
+            _check_counts(sums)
         return cls(tuple(names), sums, plan, rounds, None if model is None else _bytes_of(model))
 
 
@@ -202,22 +206,16 @@ def _bytes_of(model: Values) -> bytes:
 
 
 def _moment_sums(stored: dict[str, Values], d: int) -> MomentSums:
-    """The first sums, if they are laid out as they should be and hold together."""
-    none = MomentSums.none(np.zeros(d))
-    wanted = {one.name: np.asarray(getattr(none, one.name)) for one in fields(MomentSums)}
-    if stored.keys() != wanted.keys():
+    """The first sums, if they are laid out as they should be and can be."""
+    if stored.keys() != {one.name for one in fields(MomentSums)}:
         raise ValueError("it lacks sums, or has others than there are")
-    for name, like in wanted.items():
-        own = stored[name]
-        later = name in ("third", "levels")  # which may be of another length
-        if own.dtype != like.dtype or own.ndim != like.ndim:
-            raise ValueError(f"'{name}' of it is not of the kind that it should be")
-        if not later and own.shape != like.shape:
+    for name, own in stored.items():
+        kind, *shapes = _FORMS.get(name, (np.float64, "d"))
+        fits = own.shape in [_shape(one, d) for one in shapes] if shapes else own.ndim == 1
+        if own.dtype != kind or not fits:
             raise ValueError(f"'{name}' of it is not of {d} columns")
-        if name not in ("minimum", "maximum") and not np.isfinite(own).all():
+        if np.isnan(own).any() or (name not in _ENDS and not np.isfinite(own).all()):
             raise ValueError(f"'{name}' of it holds what is no number")
-    if stored["third"].size not in (0, none.third.size):
-        raise ValueError(f"'third' of it is not of {d} columns")
     plain: dict[str, Any] = {n: one if one.ndim else one.item() for n, one in stored.items()}
     sums = MomentSums(**plain)
     if not (sums.unit > 0).all():
@@ -225,6 +223,33 @@ def _moment_sums(stored: dict[str, Values], d: int) -> MomentSums:
     if not np.allclose(sums.second, sums.second.T, atol=1e-9 * np.abs(sums.second).max(initial=1)):
         raise ValueError("its sums over pairs of columns are not those of pairs")
     return sums
+
+
+_ENDS = ("minimum", "maximum")
+_FORMS: dict[str, tuple[Any, ...]] = {
+    "n_rows": (np.float64, ""),
+    "n_empty": (np.int64, ""),
+    "whole": (np.bool_, "d"),
+    "two_valued": (np.bool_, "d"),
+    "second": (np.float64, "2d,2d"),
+    "third": (np.float64, "3", "0"),
+    "levels": (np.float64,),
+}
+"""What the first sums are made of, with their sides; what is not here is one number a column."""
+
+
+def _shape(form: str, d: int) -> tuple[int, ...]:
+    sides = {"": (), "d": (d,), "2d,2d": (2 * d, 2 * d), "3": (packed.size(2 * d),), "0": (0,)}
+    return sides[form]
+
+
+def _check_counts(sums: MomentSums) -> None:
+    """Refuse counts that no rows have; noise may make such."""
+    count, slack = sums.count, 1e-6 * (1 + abs(sums.n_rows))
+    own = count.diagonal()
+    wrong = (count < -slack) | (count > np.minimum.outer(own, own) + slack)
+    if wrong.any() or (own > sums.n_rows + slack).any() or (sums.levels < -slack).any():
+        raise ValueError("it counts rows as no table can")
 
 
 def _check_planned(sums: MomentSums, names: tuple[str, ...], plan: Plan) -> None:

@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.base import clone
 
 from halfseen.estimators.agreed_rows import agreed_rows, stand_in
-from halfseen.estimators.disclosure import check_components, check_disclosure
-from halfseen.estimators.noise import noised
+from halfseen.estimators.disclosure import check_components, check_disclosure, without_few
+from halfseen.estimators.noise import budget, noised
 from halfseen.estimators.plan import Plan
 from halfseen.estimators.stored import kind_of
 from halfseen.estimators.stream import Stream
 from halfseen.method.fit import Fit, fit_sums
+from halfseen.method.learned import check_finite
 from halfseen.method.model import Climb
 from halfseen.moments.moment_sums import MomentSums
 from halfseen.moments.survey import Survey
@@ -25,13 +26,26 @@ from halfseen.store import model_file
 from halfseen.tables.declared_kinds import takes_kinds
 
 
-def sum_rows(estimator: Any, X: Any, plan: Plan, at: Any = None, random: Any = None) -> Stream:
+def sum_rows(
+    estimator: Any,
+    X: Any,
+    plan: Plan,
+    at: Any = None,
+    *,
+    leave_out: bool = False,
+    epsilon: float | None = None,
+    random: Any = None,
+) -> Stream:
     """The sums of the rows of ``X`` that a fit asks for first, or after ``at``.
 
     That is the sums of all places in the last round, or the model that they led to.
     """
     check_summable(estimator)
     rows = agreed_rows(estimator, X, plan)
+    triples = plan.few_columns and not takes_kinds(estimator)
+    n_out = 0
+    if leave_out:
+        rows, n_out = without_few(rows, plan, triples)
     if at is not None and plan.noise is not None:
         raise ValueError(
             "A plan with noise is for one round of sums: a second would spend its epsilon again, "
@@ -42,17 +56,17 @@ def sum_rows(estimator: Any, X: Any, plan: Plan, at: Any = None, random: Any = N
             raise DataError("The last round was summed by another plan. Go on with that one.")
         sums = at.sums
         answer = _asked(lambda here: _fit(estimator, replace(at, model=None), here), rows)
-        return Stream(plan.names, sums, plan, (*at.rounds, answer))
-    triples = plan.few_columns and not takes_kinds(estimator) and at is None
-    sums = _first(rows, plan, triples)
+        return Stream(plan.names, sums, plan, (*at.rounds, answer), n_left_out=n_out)
+    sums = _first(rows, plan, triples and at is None)
     check_disclosure(sums, plan)
     if at is None:
-        private = noised(sums, plan, np.random.default_rng(random))
-        return Stream(plan.names, private, plan)
-    check_same_columns(at, plan)
+        private = noised(sums, budget(plan, epsilon), np.random.default_rng(random))
+        return Stream(plan.names, private, plan, n_left_out=n_out)
+    check_same_columns(at, plan.names)
     answer = _asked(lambda here: _step(at, Stream(plan.names, sums, plan), here), rows)
     check_components(answer["share"], plan, at.about.noun)
-    return Stream(plan.names, sums, plan, (answer,), model_file.dumps(at, kind_of(type(at))))
+    model = model_file.dumps(at, kind_of(type(at)))
+    return Stream(plan.names, sums, plan, (answer,), model, n_out)
 
 
 def _first(rows: Rows, plan: Plan, triples: bool) -> MomentSums:
@@ -88,7 +102,9 @@ def learn_from(estimator: Any, stream: Stream) -> Fit[Any]:
     try:
         if stream.model is None:
             return _fit(estimator, stream, None)
-        return _step(model_in(stream, type(estimator)), stream, None)
+        at = model_in(stream, type(estimator))
+        check_same_columns(at, stream.names)
+        return _step(at, stream, None)
     except MoreSumsNeeded as error:
         raise MoreSumsNeeded(
             f"{type(estimator).__name__} asks for more sums than these: {len(stream.rounds) + 1} "
@@ -129,6 +145,7 @@ def _step(at: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
     rows = SummedRows(stream.names, Answers(stream.rounds), table, here).select(kept)
     model = taking_values_at_their_word(at)._model().suited(table.select(kept), seen.of_kept())
     polished = model.step(rows, fitted.parameters)
+    check_finite(polished.parameters)
     before, height = at.lower_bound_, polished.climb.log_likelihood
     gained = before is None or height is None or height - before >= at.tol
     climb = Climb(height, at.n_iter_ + 1, not gained, n_rows=polished.climb.n_rows)
@@ -175,10 +192,10 @@ def check_summable(estimator: Any) -> None:
         raise ValueError(reason)
 
 
-def check_same_columns(at: Any, plan: Plan) -> None:
+def check_same_columns(at: Any, columns: tuple[str, ...]) -> None:
     """Refuse a model of other columns than the plan's."""
     names = tuple(map(str, getattr(at, "feature_names_in_", range(at.n_features_in_))))
-    if names != plan.names:
+    if names != columns:
         raise DataError(
             "The model is of other columns than the plan. Sum at a model that was learned by this "
             "plan."

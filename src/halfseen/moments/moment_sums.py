@@ -130,6 +130,13 @@ class MomentSums:
         return self.second[:d, :d]
 
     @property
+    def triple_counts(self) -> Array:
+        """Rows in which three features are all observed, by weight; packed."""
+        d = self.n_features
+        entries: Array = self.third[packed.place(2 * d, *packed.triples(d))]
+        return entries
+
+    @property
     def features(self) -> FeatureSums:
         """What is known of each feature."""
         count = self.count.diagonal().copy()

@@ -13,7 +13,15 @@ from halfseen.rows.errors import DataError
 from halfseen.store.container import word_of
 
 
-def summed(X: Any, plan: Any, at: Any = None, *, random_state: Any = None) -> Stream:
+def summed(
+    X: Any,
+    plan: Any,
+    at: Any = None,
+    *,
+    leave_out: bool = False,
+    epsilon: float | None = None,
+    random_state: Any = None,
+) -> Stream:
     """The sums of the rows of ``X`` that a model is learned from, by an agreed plan.
 
     Sums of several places add, and ``fit`` of an estimator takes them in place of rows. They hold
@@ -29,6 +37,11 @@ def summed(X: Any, plan: Any, at: Any = None, *, random_state: Any = None) -> St
     at : Stream, estimator, path or None, default=None
         What the sums of the last round led to. A model: the sums of one step of EM from it. Sums of
         all places, if these were not enough for a model yet: those that are asked for next.
+    leave_out : bool, default=False
+        Leave rows out that could be told, as fewer than ``least_rows`` hold the same of two or
+        three columns, or the same category, in place of refusing: ``n_left_out`` says how many.
+    epsilon : float or None, default=None
+        A smaller budget for noise than the plan's, if this place wants to tell less.
     random_state : int, Generator or None, default=None
         Seeds the noise, if the plan has some: for tests only, as noise that can be drawn again
         hides nothing.
@@ -55,7 +68,15 @@ def summed(X: Any, plan: Any, at: Any = None, *, random_state: Any = None) -> St
     """
     agreed = plan if isinstance(plan, Plan) else Plan.load(plan)
     before = led_to(at) if isinstance(at, str | os.PathLike) else at
-    return sum_rows(made(agreed), X, agreed, before, random_state)
+    return sum_rows(
+        made(agreed),
+        X,
+        agreed,
+        before,
+        leave_out=leave_out,
+        epsilon=epsilon,
+        random=random_state,
+    )
 
 
 def led_to(path: str | os.PathLike[str]) -> Any:

@@ -13,6 +13,7 @@ from halfseen.estimators.checks import (
     check_positive_integer,
 )
 from halfseen.estimators.estimator import Estimator
+from halfseen.estimators.stream import Stream
 from halfseen.method.at_hand import in_own_order
 from halfseen.method.fit import Fit, fit_rows
 from halfseen.method.model import Abilities, About, Model
@@ -263,6 +264,14 @@ class GaussianMixture(Estimator):
     ) -> Self:
         self._decide(self.covariance_type, self.n_factors)
         return super()._learn(X, sample_weight, observed, vocabulary)
+
+    def _learn_sums(self, stream: Stream) -> Self:
+        if self.covariance_type == "auto":
+            raise ValueError(
+                "covariance_type='auto' holds rows out to choose, and sums hold none. Say which: "
+                "'diag', 'full' and the like."
+            )
+        return super()._learn_sums(stream)
 
     def _learn_more(self, X: Any, sample_weight: Any, refit: bool) -> Self:
         self._decide(self.covariance_type, self.n_factors)

@@ -77,8 +77,7 @@ class SummedRows:
         answer = self.answers.next()
         none = summarise(Block.from_table(np.empty((0, len(self.names)))))
         if answer is not None:
-            found: S = laid_out(answer, none)
-            return found
+            return self._answered(answer, none)
         if self.here is not None:
             flat = flattened(self.here.accumulate(summarise))
             laid_out(flat, none)  # what grows with the rows holds rows, and does not leave
@@ -88,6 +87,16 @@ class SummedRows:
             "can be read again, such as files or a list of arrays; where rows are elsewhere, have "
             "them summed once more: summed(X, plan, at=sums), or 'halfseen sums --at'."
         )
+
+    def _answered(self, answer: Flat, none: S) -> S:
+        try:
+            found: S = laid_out(answer, none)
+        except ValueError as error:
+            raise DataError(
+                f"What was summed in round {self.answers.n_asked + 1} is not what is asked there: "
+                f"{error}. Sum again, in all places."
+            ) from error
+        return found
 
     def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
         """``finish`` of that sum."""
