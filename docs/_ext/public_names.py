@@ -23,7 +23,9 @@ PLACES = {
     "Files": "Data",
     "ObservedBlocks": "Data",
     "Text": "Data",
+    "Plan": "Data",
     "Stream": "Data",
+    "summed": "Data",
 }
 MODULES = {
     "halfseen.plots": "Pictures for notebooks (extra `plots`).",

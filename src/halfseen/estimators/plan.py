@@ -24,6 +24,8 @@ LEAST_ROWS = 10
 MOST_TRIPLES = 110
 """Columns whose sums over triples take less than 15 MB; those of more are for a second round."""
 MOST_VALUES = 1000
+USUAL_NORM = 1.75
+"""Times the root of the number of columns, which is the norm of rows in units of their spreads."""
 DELTA = 1e-6
 """The chance that privacy may fail, if nobody says: below one in the rows of most places."""
 
@@ -232,8 +234,8 @@ class Plan:
         return cls.from_json(text, os.fspath(path))
 
     def noised(self, epsilon: float, delta: float = DELTA, norm: float | None = None) -> Self:
-        """The same with noise; without a ``norm``, one and a half times that of usual rows."""
-        usual = round(math.sqrt(len(self.columns)) * 1.5, 1)
+        """The same with noise; without a ``norm``, one that hardly shortens usual rows."""
+        usual = round(USUAL_NORM * math.sqrt(len(self.columns)), 2)
         return replace(self, noise=Noise(epsilon, delta, usual if norm is None else norm))
 
 
