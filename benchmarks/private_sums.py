@@ -77,9 +77,9 @@ def measured(n_tables: int) -> dict[str, Any]:
 
 def draw(by_rows: dict[str, Any]) -> None:
     """The picture of the guide."""
-    import matplotlib
+    import matplotlib as mpl
 
-    matplotlib.use("Agg")
+    mpl.use("Agg")
     import matplotlib.pyplot as plt
 
     _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
