@@ -4,7 +4,6 @@
 """
 
 import os
-import re
 import shutil
 import sqlite3
 import subprocess
@@ -74,15 +73,13 @@ def tries(folder: Path) -> dict[str, list[str]]:
 def environment(folder: Path, name: str, like: Path | None) -> Path:
     """A new environment, with the libraries of another one, if it is to be ``like`` that."""
     made = folder / name
-    subprocess.run([sys.executable, "-m", "venv", made], check=True)
+    options = [] if like is None else ["--without-pip"]
+    subprocess.run([sys.executable, "-m", "venv", *options, made], check=True)
     if like is not None:
         for libraries in like.glob("lib/python*/site-packages"):
             there = made / libraries.relative_to(like)
-            shutil.copytree(libraries, there, copy_function=os.link, dirs_exist_ok=True, **_NEW)
+            shutil.copytree(libraries, there, copy_function=os.link, dirs_exist_ok=True)
     return made
-
-
-_NEW = {"ignore": lambda folder, names: {n for n in names if re.match(r"pip|setuptools|_dis", n)}}
 
 
 def install(made: Path, what: str) -> None:
