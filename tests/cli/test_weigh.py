@@ -230,7 +230,7 @@ def test_fit_says_what_to_be_careful_about(folder, tmp_path):
     said = words(result)
     careful = said[said.index("What to be careful about:") :]
     assert "- 'noise' is not related to any other column" in careful
-    assert "- 4 components are more than the second moments support" in careful
+    assert "- 4 groups are more than the second moments support" in careful
     model = load(tmp_path / "m.halfseen")
     told = {c.kind: c.sentence for c in model.concerns(pd.read_csv(folder / "noisy.csv"))}
     i, j = map(int, re.findall(r"omponent (\d)", told["overlapping_components"])[:2])

@@ -29,8 +29,9 @@ def test_groups_are_told_by_what_sets_them_apart_most():
     X = measured()
     short = report_of(GaussianMixture(2).fit(X).case(X)).short
     assert re.fullmatch(
-        r"The 900 rows fall into 2 groups: group 1 \(6\d%: (lower age, higher pulse|higher pulse, "
-        r"lower age)\); and group 2 \(3\d%: (higher age, lower pulse|lower pulse, higher age)\)\.",
+        r"The 900 rows fall into 2 groups: group 1 \(6\d%\) with (lower age, higher pulse|higher "
+        r"pulse, lower age); and group 2 \(3\d%\) with (higher age, lower pulse|lower pulse, "
+        r"higher age)\.",
         short.found,
     )
     assert re.fullmatch(
@@ -69,7 +70,7 @@ def test_many_topics_are_told_by_words_and_the_rest_is_counted():
     report = report_of(model.case(csr_array(counts)))
     assert report.short.found.startswith("The 600 rows are mixtures of 8 topics: topic 1 (1")
     assert re.search(r"; and 2 smaller ones \((1|2)\d%\)\.$", report.short.found)
-    first = re.search(r"topic 1 \(\d+%: (.*?)\)", report.short.found)[1].split(", ")
+    first = re.search(r"topic 1 \(\d+%\) with (.*?);", report.short.found)[1].split(", ")
     assert len({int(word[4:]) // 3 for word in first}) == 1
 
 

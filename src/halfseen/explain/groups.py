@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 from halfseen.doubt.concerns.case import Case
 from halfseen.explain.apart import Apart, Density, apart_chapter
 from halfseen.explain.categories import Categories
-from halfseen.explain.portrait import WITHHELD, Doubts, Grid, HeatMap, Sure
+from halfseen.explain.portrait import (
+    ABOUT_AVERAGE,
+    NOT_SHOWN,
+    WITHHELD,
+    Doubts,
+    Grid,
+    HeatMap,
+    Sure,
+)
 from halfseen.explain.section import Section
 from halfseen.explain.withheld import few_behind
 from halfseen.explain.words import (
@@ -155,7 +163,7 @@ class Groups:
             alike = [other for other in ranked if other is not own and _same(other, own)]
             special = [one for one in own if alike and not any(one in other for other in alike)]
             briefs[i] += special[:1]
-        none = ["withheld" if self.withheld[i].all() else "about average" for i in range(self.k)]
+        none = [NOT_SHOWN if self.withheld[i].all() else ABOUT_AVERAGE for i in range(self.k)]
         return [", ".join(own) or none[i] for i, own in enumerate(briefs)]
 
     def _told(self, i: int, members: str) -> Told:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from halfseen.doubt.concerns import Case, Concern
-from halfseen.explain.portrait import Doubts, Portrait
+from halfseen.explain.portrait import ABOUT_AVERAGE, NOT_SHOWN, Doubts, Portrait
 from halfseen.explain.words import percent
 
 MOST_NAMED = 6
@@ -36,7 +36,7 @@ def _found(case: Case, view: Portrait, n_rows: int) -> str:
         why = f"no {view.nouns} were found that hold" if chosen else "as was asked"
         return f"All {n_rows:,} rows are described as one {view.noun}: {why}."
     told = [
-        f"{view.noun} {i + 1} ({percent(view.shares[i])}: {brief})"
+        f"{view.noun} {i + 1} ({percent(view.shares[i])}){_with(brief)}"
         for i, brief in enumerate(view.briefs()[:MOST_NAMED])
     ]
     if view.k > MOST_NAMED:
@@ -45,6 +45,10 @@ def _found(case: Case, view: Portrait, n_rows: int) -> str:
     verb = "fall into" if case.fitted.model.about.labels else "are mixtures of"
     listed = f"{'; '.join(told[:-1])}; and {told[-1]}"
     return f"The {n_rows:,} rows {verb} {view.k} {view.nouns}: {listed}."
+
+
+def _with(brief: str) -> str:
+    return f", {brief}" if brief in (ABOUT_AVERAGE, NOT_SHOWN) else f" with {brief}"
 
 
 def _sure(case: Case, view: Portrait, doubts: Doubts) -> str:

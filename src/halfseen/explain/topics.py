@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from halfseen.doubt.concerns.case import Case
 from halfseen.explain.coherence import N_WORDS
-from halfseen.explain.portrait import WITHHELD, Doubts, Grid, HeatMap, Sure
+from halfseen.explain.portrait import NOT_SHOWN, WITHHELD, Doubts, Grid, HeatMap, Sure
 from halfseen.explain.relevance import USUAL, check_relevance, most_relevant
 from halfseen.explain.section import Section
 from halfseen.explain.topics_together import together_chapter
@@ -128,7 +128,7 @@ class Topics:
     def briefs(self) -> list[str]:
         """The most relevant of what each mostly is."""
         words = [", ".join(self.names[d] for d in top) for top in self.words(MOST_BRIEF)]
-        return ["withheld" if self.withheld[i].all() else words[i] for i in range(self.k)]
+        return [NOT_SHOWN if self.withheld[i].all() else words[i] for i in range(self.k)]
 
     def told(self, members: str = "rows") -> list[Told]:
         """What each topic mostly is, whoever has it."""

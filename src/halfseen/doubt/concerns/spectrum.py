@@ -40,16 +40,17 @@ def number_of_components(case: Case) -> Iterator[Concern]:
     if fewer is not None and not fewer.more:
         yield Concern(
             "too_many_components",
-            f"{k} components are more than the second moments support: with {k - 1} the largest "
-            f"eigenvalue left, {fewer.eigenvalue:.3g}, is already within the noise, "
+            f"{k} {case.components} are more than the second moments support: with {k - 1} the "
+            f"largest eigenvalue left, {fewer.eigenvalue:.3g}, is already within the noise, "
             f"{fewer.noise:.3g}. Use fewer, or n_components='auto' to have the number chosen.",
         )
     elif here is not None and here.clearly_more:
         yield Concern(
             "too_few_components",
-            f"{k} components leave an eigenvalue of {here.eigenvalue:.3g} in the second moments, "
-            f"above the noise, {here.noise:.3g}. There may be more of them, or columns go along "
-            "with each other within components, which the model does not allow for.",
+            f"{k} {case.components} leave an eigenvalue of {here.eigenvalue:.3g} in the second "
+            f"moments, above the noise, {here.noise:.3g}. There may be more of them, or columns "
+            f"go along with each other within {case.components}, which the model does not "
+            "allow for.",
         )
 
 

@@ -94,9 +94,9 @@ def uneven_noise(case: Case) -> Iterator[Concern]:
         listed = ", ".join(f"{1 + size[i]:.2g} for {quoted(case.names, [i])}" for i in worst)
         yield Concern(
             "not_spherical",
-            "The noise is not alike in all columns, as the model assumes: within components the "
-            f"variance is, as a multiple of what is assumed, {listed}. Let each column have its "
-            "own: covariance_type='tied_diag'.",
+            "The noise is not alike in all columns, as the model assumes: within "
+            f"{case.components} the variance is, as a multiple of what is assumed, {listed}. Let "
+            "each column have its own: covariance_type='tied_diag'.",
         )
 
 
@@ -108,7 +108,8 @@ def going_along(case: Case) -> Iterator[Concern]:
         i, j = np.unravel_index(np.argmax(np.abs(excess) * stands_out), stands_out.shape)
         yield Concern(
             "dependent_within",
-            f"{quoted(case.names, [int(i), int(j)])} go along with each other within components "
-            f"(covariance {excess[i, j]:.2g} times the noise), which the model does not allow for. "
-            "Some components may stand for that. Let them: covariance_type='auto'.",
+            f"{quoted(case.names, [int(i), int(j)])} go along with each other within "
+            f"{case.components} (covariance {excess[i, j]:.2g} times the noise), which the model "
+            "does not allow for. "
+            f"Some {case.components} may stand for that. Let them: covariance_type='auto'.",
         )

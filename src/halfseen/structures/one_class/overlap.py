@@ -35,5 +35,5 @@ def overlap(case: Case) -> Iterator[Concern]:
             f"{case.called(i).capitalize()} and {case.called(j)} overlap: what is observed in a "
             f"row often cannot tell which it is from (overlap {between[i, j]:.2f}; 0 is apart, 1 "
             "the same). Do not read much into the label of a row; use probabilities"
-            + ("." if fitted.diagnostics.choice else ", or fewer components."),
+            + ("." if fitted.diagnostics.choice else f", or fewer {case.components}."),
         )
