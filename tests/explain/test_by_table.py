@@ -36,6 +36,8 @@ def test_shares_by_table_are_those_of_the_rows(learned):
     rows = mixture.predict_proba(X)[:, order]
     own = [100 * rows[:200].mean(axis=0), 100 * rows[200:].mean(axis=0)]
     np.testing.assert_allclose(np.array(shown).T, own, atol=1)
+    (careful,) = table_chapter(case, case.portrait, 100)  # of 200 rows shares below a half are few
+    assert {row[1] for row in careful.figures[0].rows} == {"<50%", ">50%"}
 
 
 def test_the_page_has_the_chapter_and_pages_of_one_table_have_not(learned, tmp_path):

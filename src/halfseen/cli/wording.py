@@ -41,6 +41,7 @@ PHRASES = {
     "refine=None": "--no-refine",
     "Files(path, columns=...)": "--columns",
     "adjust='location' takes": "--adjust location takes",
+    "adjust='location' ": "--adjust location ",
     "(rename=)": "(--rename)",
     "(on=)": "(--on)",
     "rename names": "--rename names",

@@ -3,11 +3,11 @@
 import numpy as np
 
 from halfseen.doubt.concerns import Case
+from halfseen.explain.categories import bounded
 from halfseen.explain.charts.drawing import Figure
 from halfseen.explain.charts.stacked import Stack, stacked_chart
 from halfseen.explain.portrait import Portrait
 from halfseen.explain.section import Section
-from halfseen.explain.words import percent
 
 MOST_TABLES = 20
 """More are files of one table rather than studies."""
@@ -39,14 +39,20 @@ def _shares(case: Case, view: Portrait, least: float) -> list[Figure]:
         return []
     tables, found = case.tables, case.table_shares.shares[:, view.order]
     labels = tuple(f"{view.noun} {k + 1}" for k in range(view.k))
-    words = [[percent(float(share)) for share in found[:, k]] for k in range(view.k)]
+    # Shares that few rows stand behind are told as bounds, as those of categories are.
+    bounds = np.minimum(least / np.maximum(tables.n_rows, least), 0.5)
+    words = [
+        [bounded(float(share), float(bound)) for share, bound in zip(column, bounds, strict=True)]
+        for column in found.T
+    ]
+    drawn = np.clip(found, bounds[:, None], 1 - bounds[:, None])
     few = [bool(n < least) for n in tables.n_rows]
     return [
         stacked_chart(
             f"{view.nouns.capitalize()} by table",
             f"Shares of rows of each table that are of each {view.noun}; rows that may be of "
             "several count for each by how likely that is.",
-            [Stack(view.nouns, labels, found.T, words, few, ordered=False)],
+            [Stack(view.nouns, labels, drawn.T, words, few, ordered=False)],
             [_short(name) for name in tables.names],
         )
     ]

@@ -17,6 +17,8 @@ from halfseen.tables.studies import Studies
 
 CHANCE = 0.05
 """That some column is moved although tables are alike."""
+FEW_COLUMNS, MOSTLY = 4, 0.5
+"""Shared columns of which as many differ: it is rather people that do than instruments."""
 CODES = 20
 """Whole numbers between closer ends are codes or counts, and no measurements."""
 
@@ -73,11 +75,26 @@ def _moved(kept: KeptTables, sums: TableSums, measured: Mask) -> KeptTables:
     level = CHANCE / max(2 * int(np.count_nonzero(there.any(axis=0))), 1)
     shifted = sums.of_means.chance < level
     stretched = sums.of_spreads.chance < level
+    compared = np.asarray(there.any(axis=0))
+    _warn_of_most(shifted & compared, compared)
     first = there.argmax(axis=0)
     scale = np.where(there & stretched, _of(sums.spread, first) / _safe(sums.spread, there), 1.0)
     moved = there & (shifted | stretched)
     centre = np.where(shifted, _of(sums.mean, first), sums.mean)
     return replace(kept, factor=scale, shift=np.where(moved, centre - scale * sums.mean, 0.0))
+
+
+def _warn_of_most(shifted: Mask, compared: Mask) -> None:
+    """Where most columns differ it is people that do: instruments rarely do."""
+    n_shifted, n = int(np.count_nonzero(shifted)), int(np.count_nonzero(compared))
+    if n < FEW_COLUMNS or n_shifted < MOSTLY * n:
+        return
+    warn(
+        f"Tables differ in {n_shifted} of the {n} columns that they share, which is rather because "
+        "they are of different people than because they measured differently: adjust='location' "
+        "takes such a difference out as well. Compare with a fit without it.",
+        TablesWarning,
+    )
 
 
 def _of(values: Array, table: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Array:

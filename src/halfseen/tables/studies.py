@@ -73,9 +73,10 @@ def together(
         A column that says who a row is of, such as ``"patient"``: rows of several studies with the
         same value are one row. Tables are read into memory for it.
     adjust : {"location"} or None, default=None
-        ``"location"`` moves and stretches the columns of numbers that studies share, so that each
-        has the same mean and spread in all of them; the model keeps by how much. It takes studies
-        to have the components in like shares.
+        ``"location"`` moves and stretches shared columns of numbers in which studies differ to the
+        mean and the spread that they have in the first study that has them; the model keeps by how
+        much. It takes studies to have the components in like shares: where they do not, what is
+        taken out is real.
 
     Returns
     -------

@@ -73,6 +73,12 @@ def test_shares_of_components_that_differ_account_for_means_that_do():
     assert "(for which other shares of components account)" in told["tables_differ"]
 
 
+def test_adjusting_people_is_warned_of():
+    X = together(*studies(0, others=(0.2, 0.8)), adjust="location")
+    with pytest.warns(TablesWarning, match=r"differ in 3 of the 6 columns that they share, which"):
+        GaussianMixture(2, random_state=0).fit(X)
+
+
 def test_a_component_of_one_table_may_be_that_table():
     X = together(*studies(0, weights=(1.0, 0.0)), names=["a", "b"])
     told = found(GaussianMixture(2, random_state=0).fit(X), X)
