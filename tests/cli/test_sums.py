@@ -125,3 +125,10 @@ def test_damaged_sums_are_refused_before_anything_is_written(folder):
     assert told.exit_code == 1
     assert "is not a file of sums written by halfseen" in told.output
     assert not (folder / "m.halfseen").exists()
+
+
+def test_what_the_plan_said_is_not_said_again(folder):
+    (folder / "north.sums").write_bytes(b"whatever")
+    told = run("fit", folder / "north.sums", "-k", 3, "--out", folder / "m.halfseen")
+    assert told.exit_code == 2
+    assert "-k does not go with sums: their plan says it. Leave it out." in told.output

@@ -13,12 +13,14 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from halfseen import choose_components, load
+from halfseen import Plan, choose_components, load, summed
 from halfseen.doubt.concerns import Concern
 from halfseen.estimators.documented import entries
+from halfseen.estimators.summing import check_summable
 from halfseen.method.learned import attributes, declared, parameters_of, reordered, select
 from halfseen.models import MODELS
 from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.engines.summed import MoreSumsNeeded
 from halfseen.rows.rows import Block
 
 pytestmark = [
@@ -328,6 +330,41 @@ def test_rows_that_come_once_are_enough_or_it_says_why_not(name, taught):
     )
     apart = np.abs(np.sort(ours, axis=0) - np.sort(theirs, axis=0))
     assert apart.max() < 0.15 * np.abs(theirs).max()
+
+
+def learned_from_sums(estimator, plan, parts):
+    """The model that sums of parts of a table lead to, in as many rounds as it asks for."""
+    at = None
+    while True:
+        at = sum((summed(part, plan, at=at) for part in parts[1:]), summed(parts[0], plan, at=at))
+        try:
+            return clone(estimator).fit(at)
+        except MoreSumsNeeded:
+            continue
+
+
+@every_model
+def test_sums_of_rows_that_are_elsewhere_are_enough_or_it_says_why_not(name, taught):
+    _, _, X, _ = taught(name)
+    estimator, parts = MODELS[name](K), (X[: N // 3], X[N // 3 :])
+    about, reason = estimator.about, estimator._model().abilities.not_streamed
+    plan = Plan.of(X, MODELS[name](K)) if not about.sequences else None
+    if about.sequences or (reason and not about.labels):
+        with pytest.raises(ValueError, match=r"Use fit\(\)"):
+            check_summable(estimator)
+        return
+    model = learned_from_sums(estimator, plan, parts)
+    if not about.labels:
+        own = {"incomplete_features": "divide", "refine": None, "outliers": None}
+        whole = MODELS[name](K, third_moment="explicit", **own).fit(X)
+        ours, theirs = (e._model().shares(e.fitted.parameters) for e in (model, whole))
+        np.testing.assert_allclose(ours, theirs, rtol=1e-8)
+        return
+    after = clone(estimator).fit(
+        summed(parts[0], plan, at=model) + summed(parts[1], plan, at=model)
+    )
+    assert after.lower_bound_ == pytest.approx(model.score(X), abs=1e-7)
+    assert after.score(X) >= model.score(X) - 1e-9
 
 
 @every_model

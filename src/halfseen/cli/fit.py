@@ -14,7 +14,7 @@ from halfseen import choose_components
 from halfseen.cli import choices as scales
 from halfseen.cli.choices import Adjust, Covariance, Gaps, Method, Moments, Weights
 from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of
-from halfseen.cli.fit_sums import are_sums, fit_sums
+from halfseen.cli.fit_sums import are_sums, check_planned, fit_sums
 from halfseen.cli.kinds import KindOf, as_declared, check_columns, said
 from halfseen.cli.learned import tell
 from halfseen.cli.model_choice import Choice, chosen, codes_told
@@ -189,6 +189,8 @@ def fit(
       halfseen fit north.sums south.sums --out model.halfseen
     """
     if are_sums(data):
+        said_too = {"--model": model, "--columns": columns, "--drop": drop, "--kind": kind}
+        check_planned({"-k": None if k == "auto" else k, "--covariance": covariance, **said_too})
         fit_sums(data, out, force, as_json)
         return
     files = asked_files(

@@ -27,6 +27,13 @@ def _is_sums(path: Path) -> bool:
         return path.suffix == ".sums" or word_of(file.read(N_START)) == "sums"
 
 
+def check_planned(options: dict[str, Any]) -> None:
+    """Refuse options that say what a plan has said."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise ValueError(f"{given[0]} does not go with sums: their plan says it. Leave it out.")
+
+
 def fit_sums(data: list[str], out: Path, force: bool, as_json: bool) -> None:
     """Learn from the sums of all places; write the model, or the sums that it asks more after."""
     paths = [Path(name) for name in data]

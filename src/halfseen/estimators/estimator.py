@@ -235,10 +235,10 @@ class Estimator(BaseEstimator):
         settings, _ = self.checked()
         for name in ("stream_", "tables_"):
             self.__dict__.pop(name, None)  # a fit starts anew
-        keep_columns(self, None)
         table = getattr(X, "table", X)  # of sequences
         if isinstance(table, Stream):
             return self._learn_sums(table)
+        keep_columns(self, None)
         rows, stages = open_rows(self, X, sample_weight, observed, vocabulary=vocabulary)
         self.text_ = X.text if isinstance(X, Files) else None
         model = self._model()  # which may rest on what the columns are
