@@ -154,3 +154,21 @@ def test_states_and_classes_have_their_three_sentences():
     states = HiddenMarkov(2, random_state=0).fit(X, sequence="who", order="day")
     found = report_of(states.case(X)).short.found
     assert found.startswith("The 600 rows fall into 2 states: state 1 (")
+
+
+def test_what_sounds_like_an_outcome_is_told_where_groups_were_made_of_it():
+    X = measured().rename(columns={"noise": "In-hospital_death"})
+    told = html.unescape(report_as(GaussianMixture(2).fit(X).case(X)))
+    assert (
+        "'In-hospital_death' sounds like an outcome, and the groups were made of it too. To see "
+        "how groups that know nothing of it differ, leave it out of the fit and give it to the "
+        "report as an outcome." in told
+    )
+    X["hospdead"] = X["age"] + np.random.default_rng(0).normal(size=len(X))
+    told = html.unescape(report_as(GaussianMixture(2).fit(X).case(X)))
+    assert (
+        "'In-hospital_death' and 'hospdead' sound like outcomes, and the groups were made of"
+        in told
+    )
+    plain = measured()
+    assert "sounds like" not in report_as(GaussianMixture(2).fit(plain).case(plain))

@@ -18,6 +18,7 @@ from halfseen.explain.rows import RowsTable, some_rows
 from halfseen.explain.section import Card, Section
 from halfseen.explain.short import Short, in_short
 from halfseen.explain.shown_intervals import Certainty, certainty
+from halfseen.explain.sounds_like import learned_from_outcomes
 from halfseen.explain.sureness import caution, sureness
 from halfseen.explain.withheld import LEAST_ROWS, said_of
 
@@ -88,7 +89,7 @@ def report_of(
     view = whole.for_sharing(doubts, case.sample, least_rows)
     sure, concerns = certainty(case, view), concerns_of(case)
     sections = [
-        components(view, sure, said_of(view, least_rows)),
+        components(view, sure, [*_of_outcomes(view, found), *said_of(view, least_rows)]),
         *view.chapters(sure.of, case),
         *table_chapter(case, view, least_rows),
         *outcome_chapter(case, view, doubts.memberships, outcomes, least_rows),
@@ -116,6 +117,11 @@ def report_of(
         missing=found,
         version=version("halfseen"),
     )
+
+
+def _of_outcomes(view: Portrait, found: Missingness) -> list[str]:
+    """Whether what became of rows is among what components were made of."""
+    return learned_from_outcomes(found.names, view.nouns) if view.k > 1 else []
 
 
 def _with_warnings(section: Section, concerns: Sequence[Concern]) -> Section:
