@@ -139,3 +139,19 @@ def test_sums_hold_no_ends_of_ranges_but_those_of_the_plan():
 def test_an_agreed_column_says_what_is_wrong_with_it():
     with pytest.raises(ValueError, match="'a' needs low below high, and a scale above zero"):
         AgreedColumn("a", "continuous", 1.0, 0.0, 0.0, 1.0)
+
+
+def test_every_source_gives_the_same_sums(tmp_path):
+    frame = pd.DataFrame(gaussian(600), columns=list("abcde")).assign(note="x")
+    plan = Plan.of(frame.drop(columns="note"), GaussianMixture(3))
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame[list("edcba")].to_csv(tmp_path / "t.csv", index=False)
+    batches = [frame[list("abcde")][:250], frame[list("abcde")][250:]]
+    dask = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=3)
+    wanted = summed(frame, plan).sums
+    for source in (tmp_path / "t.parquet", str(tmp_path / "t.csv"), batches, dask):
+        found = summed(source, plan).sums
+        np.testing.assert_allclose(found.third, wanted.third, rtol=1e-9, atol=1e-9)
+        model = GaussianMixture(3, random_state=0).fit(frame[list("abcde")])
+        one, other = (summed(X, plan, at=model).rounds[0] for X in (source, frame))
+        np.testing.assert_allclose(one["share"], other["share"], rtol=1e-9)
