@@ -8,7 +8,7 @@ import pytest
 from scipy.io import mmwrite
 from scipy.sparse import csr_array
 
-from halfseen import Files, LatentClass
+from halfseen import Files, LatentClass, together
 from halfseen.rows.errors import DataError
 from halfseen.tables.door import open_source, rows_of
 
@@ -234,3 +234,14 @@ def test_none_among_numbers_is_a_gap(tmp_path):
     found, told = read(Files(csv(tmp_path, ["None"] * 12 + ["", "1.5", "2"])))
     assert np.isnan(found["x"]).sum() == 13
     assert told == {}
+
+
+def test_what_is_said_of_a_table_is_said_of_those_beside_it(tmp_path):
+    (tmp_path / "a.csv").write_text("day;dose\n31/01/2024;\n01/02/2024;2\n")
+    (tmp_path / "b.csv").write_text("day;pulse\n25/02/2024;80\n-;71\n")
+    both = together(Files(tmp_path / "a.csv", absent_as_zero=["dose"], **SINCE), tmp_path / "b.csv")
+    found, _ = read(both)
+    np.testing.assert_array_equal(found["day"], [1, 2, 26, GAP])
+    np.testing.assert_array_equal(found["dose"], [0, 2, GAP, GAP])  # which b does not have
+    with pytest.raises(ValueError, match=r"dates is '2024-01-30' in one table and '2000-01-01'"):
+        together(*(Files(tmp_path / "a.csv", dates=day) for day in ("2024-01-30", "2000-01-01")))
