@@ -119,7 +119,12 @@ def test_ordered_categories_keep_their_order_and_those_without_rows_get_no_code(
     pa.parquet.write_table(pa.Table.from_pandas(frame), tmp_path / "it.parquet")
     order.write_parquet(tmp_path / "enum.parquet")
     many = [frame, order, pa.Table.from_pandas(frame), [frame[:3], frame[3:]]]
-    for X in (*many, tmp_path / "it.parquet", tmp_path / "enum.parquet"):
+    files = [tmp_path / "it.parquet", tmp_path / "enum.parquet"]
+    # Older versions of polars do not write that an Enum has an order.
+    for X in (
+        *many,
+        *(path for path in files if pa.parquet.read_schema(path).field(0).type.ordered),
+    ):
         reader, table = read(X)
         assert reader.coding_.kinds == ("ordinal",)
         assert reader.coding_.labels == (("tiny", "small", "large"),)
