@@ -68,3 +68,14 @@ def test_clipped_rows_are_those_of_a_clipped_table():
     np.testing.assert_allclose(total, np.nansum(np.clip(X, low, high), axis=0))
     moved = rows.recentred(low).accumulate(lambda block: block.values.min(axis=0))
     np.testing.assert_allclose(moved, 0.0)
+
+
+def test_values_are_put_in_order_with_their_weights_feature_by_feature():
+    rng = np.random.default_rng(1)
+    feature, value = rng.integers(0, 3, 400), rng.integers(0, 9, 400).astype(float)
+    for weight in (np.ones(400), rng.integers(1, 4, 400).astype(float)):
+        found = ColumnSamples(feature, value, weight).sorted(4)
+        for column, (values, weights) in enumerate(found):
+            own = feature == column
+            pairs = sorted(zip(value[own], weight[own], strict=True))
+            assert list(zip(values, weights, strict=True)) == pairs

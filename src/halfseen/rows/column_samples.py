@@ -46,10 +46,20 @@ class ColumnSamples:
 
     def sorted(self, n_features: int) -> list[tuple[Array, Array]]:
         """Of each feature the sampled values, ascending, and their weights."""
-        order = np.lexsort((self.weight, self.value, self.feature))
-        ends = np.searchsorted(self.feature[order], np.arange(n_features + 1))
+        # Small integers are put in order by counting them, and values that weigh the same by
+        # themselves: together several times as fast as all three at once.
+        small = self.feature.astype(np.min_scalar_type(n_features))
+        order = np.argsort(small, kind="stable")
+        ends = np.searchsorted(small[order], np.arange(n_features + 1))
         value, weight = self.value[order], self.weight[order]
-        return [(value[start:end], weight[start:end]) for start, end in pairwise(ends)]
+        return [_ascending(value[start:end], weight[start:end]) for start, end in pairwise(ends)]
+
+
+def _ascending(value: Array, weight: Array) -> tuple[Array, Array]:
+    if (weight == weight[:1]).all():
+        return np.sort(value), weight
+    order = np.lexsort((weight, value))
+    return value[order], weight[order]
 
 
 def column_samples(rows: Rows, count: Array, most: int) -> ColumnSamples:
