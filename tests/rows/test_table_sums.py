@@ -66,3 +66,12 @@ def test_a_shift_and_a_stretch_are_found_with_their_sizes(table):
     assert spreads.size[1] == pytest.approx(np.log(1.5), abs=0.1)
     assert spreads.highest[1] == 0
     assert means.chance[1] > 1e-4
+
+
+def test_few_values_are_not_compared(table):
+    table[:400, 0] = np.nan
+    table[:29, 0] = 1e3 * np.arange(29)
+    sums = sums_of(table)
+    assert not sums.enough[0, 0]
+    assert {sums.of_means.lowest[0], sums.of_means.highest[0]} == {1, 2}
+    assert sums.of_spreads.size[0] < 1
