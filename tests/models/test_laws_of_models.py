@@ -8,12 +8,13 @@ import dataclasses
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from halfseen import Plan, choose_components, load, summed
+from halfseen import Plan, choose_components, load, summed, together
 from halfseen.doubt.concerns import Concern
 from halfseen.estimators.documented import entries
 from halfseen.estimators.summing import check_summable
@@ -203,6 +204,21 @@ def test_batches_of_any_size_give_what_one_table_gives(name, taught, refined):
         np.testing.assert_allclose(
             getattr(parts, one.name), getattr(whole, one.name), rtol=1e-9, atol=1e-9
         )
+
+
+@every_model
+def test_several_tables_give_what_one_with_gaps_gives(name, taught):
+    frame = pd.DataFrame(taught(name)[2][:600], columns=list("abcdefg"))
+    parts = frame[:250].drop(columns="f"), frame[250:].drop(columns="g")
+    stacked = pd.concat(parts, ignore_index=True)
+    by_hand = fitted_to(name, stacked, random_state=0, refine=None)
+    X = together(*parts)
+    both = fitted_to(name, X, random_state=0, refine=None)
+    assert list(both.feature_names_in_) == list(stacked.columns)
+    for one in declared(both.learns(vars(both))):
+        ours, theirs = getattr(both, one.name), getattr(by_hand, one.name)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(both.hidden(X), by_hand.hidden(stacked), rtol=1e-10, atol=1e-12)
 
 
 @every_model
