@@ -24,7 +24,7 @@ EXAMPLES = sorted((DOCS / "examples").glob("plot_*.py"))
 TESTED_ELSEWHERE = {"add_a_model.md", "reproduction.md"}
 NEEDS_A_CLUSTER = {"scale.md"}
 GENERATED = {"api.md", "gallery/index.rst", "project/results.md"}
-TAKES_LONG = {"demo", "reproduce"}  # tests/test_readme.py makes the demo
+TAKES_LONG = {"bench", "demo", "reproduce"}  # tests/test_readme.py makes the demo
 
 
 def own(folder):
