@@ -33,3 +33,17 @@ def test_groups_are_not_for_tables_that_workers_read(tmp_path):
     result = CliRunner().invoke(app, [*map(str, arguments), "--out", str(tmp_path / "m.halfseen")])
     assert result.exit_code == 2
     assert "--groups goes with tables that are read here. Leave out --workers." in result.stderr
+
+
+def test_rows_that_share_an_identifier_are_a_concern_until_that_is_said(tmp_path):
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(100), 3)
+    X = (rng.normal(size=(300, 3)) + 6 * (patient % 2)[:, None]).round(3)
+    frame = pd.DataFrame(X, columns=list("abc")).assign(patient_id=patient)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    told = "Rows that share 'patient_id' depend on each other, as a rule, and were taken to be"
+    fit = ["fit", str(tmp_path / "t.csv"), "-k", "2", "--out", str(tmp_path / "m.halfseen")]
+    alone = CliRunner().invoke(app, fit)
+    assert told in " ".join(alone.output.split())
+    said = CliRunner().invoke(app, [*fit, "--groups", "patient_id", "--force"])
+    assert "Rows that share" not in said.output

@@ -21,7 +21,7 @@ def facts(fitted: Fitted[object], found: Missingness, n_added: int) -> list[str]
     """The table, what was done to it, and rows that were ``n_added`` for steps between others."""
     gaps = 1 - float(found.observed.mean())
     return [
-        f"The table has {found.n_rows:,} rows and {len(found.names)} columns; {percent(gaps)} of "
+        f"The table has {found.n_rows:,} rows and {len(found.names):,} columns; {percent(gaps)} of "
         "its cells are empty. Rows and columns with gaps were used as they are, and no value was "
         "made up to fill a gap.",
         *_added(n_added),

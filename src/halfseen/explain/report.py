@@ -89,7 +89,7 @@ def report_of(
     view = whole.for_sharing(doubts, case.sample, least_rows)
     sure, concerns = certainty(case, view), concerns_of(case)
     sections = [
-        components(view, sure, [*_of_outcomes(view, found), *said_of(view, least_rows)]),
+        components(view, sure, [*_of_outcomes(case, found), *said_of(view, least_rows)]),
         *view.chapters(sure.of, case),
         *table_chapter(case, view, least_rows),
         *outcome_chapter(case, view, doubts.memberships, outcomes, least_rows),
@@ -119,9 +119,11 @@ def report_of(
     )
 
 
-def _of_outcomes(view: Portrait, found: Missingness) -> list[str]:
-    """Whether what became of rows is among what components were made of."""
-    return learned_from_outcomes(found.names, view.nouns) if view.k > 1 else []
+def _of_outcomes(case: Case, found: Missingness) -> list[str]:
+    """Whether what became of rows is among what components were made of; counts are no outcomes."""
+    if case.fitted.n_components == 1 or case.fitted.model.about.counts:
+        return []
+    return learned_from_outcomes(found.names, case.components)
 
 
 def _with_warnings(section: Section, concerns: Sequence[Concern]) -> Section:

@@ -58,7 +58,10 @@ def _told(view: Portrait, shown: list[int], values: Array) -> list[str]:
     ]
     if loose:
         are = "is" if len(loose) == 1 else "are"
-        said.append(f"{', '.join(loose)} {are} hardly more than chance: do not read much into it.")
+        named = ", ".join(loose)
+        named = named[0].upper() + named[1:]
+        it = "it" if len(loose) == 1 else "them"
+        said.append(f"{named} {are} hardly more than chance: do not read much into {it}.")
     return said
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from halfseen.doubt.concerns import fit, gaps, information, loadings, spectrum, tables
+from halfseen.doubt.concerns import dependence, fit, gaps, information, loadings, spectrum, tables
 from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
 from halfseen.doubt.concerns.facts import facts_of
@@ -15,6 +15,7 @@ SHARED: tuple[Check, ...] = (
     gaps.depend_on_values,
     gaps.in_blocks,
     gaps.few_together,
+    dependence.rows_share_identifiers,
     spectrum.unrelated_features,
     spectrum.number_of_components,
     information.one_too_many,

@@ -45,7 +45,7 @@ def bar_chart(
     parts = [shown[:half], shown[half:]] if len(shown) > MANY else [shown]
     drawings = [_drawing(title, part, left) for part in parts]
     if len(bars) > MOST:
-        caption += f" The first {MOST} of {len(bars)} are drawn."
+        caption += f" The first {MOST} of {len(bars):,} are drawn."
     rows = tuple((bar.name, bar.tip) for bar in shown)
     drawing = panels(drawings) if len(parts) > 1 else drawings[0]
     return Figure(title, caption, drawing, head, rows, panels=len(parts) > 1)

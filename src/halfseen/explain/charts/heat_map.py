@@ -47,7 +47,7 @@ def heat_map_chart(portrait: Portrait, grid: Grid) -> Figure:
     drawings = [_drawing(portrait, grid, part, (left, cell, width)) for part in parts]
     caption = grid.caption
     if len(grid.lines) < grid.n_lines:
-        caption += f" The {len(grid.lines)} most telling of {grid.n_lines} {grid.what} are drawn."
+        caption += f" The {len(grid.lines)} most telling of {grid.n_lines:,} {grid.what} are drawn."
     drawing = panels(drawings) if len(drawings) > 1 else Markup("").join(drawings)
     rows = tuple((name, *texts) for name, texts in zip(grid.lines, grid.texts, strict=True))
     head = ("column", *nouns)
