@@ -31,6 +31,8 @@ BEFORE = 1.0
 """Rows like the table at large that every class is taken to have seen before."""
 MOST_TRIED = 1000
 """Rows that starts are tried on."""
+MOST_CLIMBED = 20_000
+"""Rows that classes are learned from; what they expect is read off all rows."""
 N_SEEDS, FIRST_PASSES, LAST_PASSES, TOLERANCE = 2, 6, 30, 1e-4
 
 
@@ -102,7 +104,7 @@ def learned(
     """Mixtures of the ``rows`` of kept columns, short climbs from a few starts each."""
     alone = one_class(rows, kept, emission)
     model = replace(LatentClass()._model(), emission=emission, tol=TOLERANCE, max_iter=LAST_PASSES)
-    some = some_rows(rows, MOST_TRIED)
+    some, many = some_rows(rows, MOST_TRIED), some_rows(rows, MOST_CLIMBED)
     seeding = Seeding.of(*emission.as_numbers(some.table)) if len(some.table) else None
     random, steps = np.random.default_rng(seed), ClassSteps(emission)
     found = [_with_features(emission, alone, rows, view)]
@@ -114,7 +116,7 @@ def learned(
         shares += [seeding.nearest(k, random) for _ in range(N_SEEDS)]
         tried = [model.climbed(some, steps.begun(some, one, like), FIRST_PASSES) for one in shares]
         best = max(tried, key=lambda one: _height(one.climb.log_likelihood))
-        reached = model.climbed(rows, best.parameters, LAST_PASSES)
+        reached = model.climbed(many, best.parameters, LAST_PASSES)
         found.append(_with_features(emission, reached.parameters, rows, view))
     return Ensemble(tuple(found[1:] or found), view)
 

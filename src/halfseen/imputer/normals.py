@@ -19,7 +19,7 @@ from halfseen.structures.one_class.seeds import FEW_WAYS, Seeding
 
 SIZES = ((1,), (2, 3, 4))
 """Candidates: mixtures of so many components, averaged."""
-MOST_ROWS = 2_500
+MOST_ROWS = 10_000
 """That they are learned from."""
 MOST_COLUMNS = 60
 FEWEST_ROWS = 30
