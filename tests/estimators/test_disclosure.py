@@ -110,6 +110,14 @@ def test_components_of_few_rows_are_refused():
         summed(some, plan_for(X), at=model)
 
 
+def test_few_rows_are_refused_in_every_round():
+    X = np.random.default_rng(0).integers(3, size=(300, 3)).astype(float)
+    plan = Plan.of(X, LatentClass(2, kinds=dict.fromkeys(range(3), "categorical")))
+    for at in (summed(X, plan), LatentClass(2, random_state=0).fit(X)):
+        with pytest.raises(DisclosureError, match="There are 4 rows, and sums of fewer than 10"):
+            summed(X[:4], plan, at=at)
+
+
 def test_the_next_round_needs_the_same_plan():
     X = table()
     plan = plan_for(X)

@@ -51,14 +51,13 @@ def sum_rows(
             "A plan with noise is for one round of sums: a second would spend its epsilon again, "
             "and tell more than was agreed on. Plan without noise to go on."
         )
+    sums = _first(rows, plan, triples and at is None)
+    check_disclosure(sums, plan)  # in every round: nobody knows that the rows are those of the last
     if isinstance(at, Stream):
         if at.plan != plan:
             raise DataError("The last round was summed by another plan. Go on with that one.")
-        sums = at.sums
         answer = _asked(lambda here: _fit(estimator, replace(at, model=None), here), rows)
-        return Stream(plan.names, sums, plan, (*at.rounds, answer), n_left_out=n_out)
-    sums = _first(rows, plan, triples and at is None)
-    check_disclosure(sums, plan)
+        return Stream(plan.names, at.sums, plan, (*at.rounds, answer), n_left_out=n_out)
     if at is None:
         private = noised(sums, budget(plan, epsilon), np.random.default_rng(random))
         return Stream(plan.names, private, plan, n_left_out=n_out)

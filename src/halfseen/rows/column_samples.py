@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array
-from halfseen.rows.engines.summed import looked_at
+from halfseen.rows.engines.summed import SummedRows
 from halfseen.rows.keys import Keys, keys_of, share_of_keys
 from halfseen.rows.rows import Block, Rows
 
@@ -67,7 +67,8 @@ def column_samples(rows: Rows, count: Array, most: int) -> ColumnSamples:
 
     ``count`` (d,) is how many it has, by weight.
     """
-    rows = looked_at(rows)
+    if isinstance(rows, SummedRows) and rows.stand_in is not None:
+        rows = rows.stand_in  # no value of theirs may be looked at
     if (count > most).any():  # a row that counts a thousand times is one row to draw from
         count = rows.accumulate(lambda block: block.presence().back(np.ones((len(block), 1)))[:, 0])
     limit = share_of_keys(most / np.maximum(count, 1.0))

@@ -105,9 +105,3 @@ class SummedRows:
     def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
         """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
         return CarriedHere(self, begin)
-
-
-def looked_at(rows: Rows) -> Rows:
-    """Rows whose values may be looked at one by one: the stand-in of rows that may not."""
-    stand_in = rows.stand_in if isinstance(rows, SummedRows) else None
-    return rows if stand_in is None else stand_in
