@@ -77,7 +77,7 @@ def test_the_command_line_counts_words_and_keeps_other_columns(tmp_path):
     fit = CliRunner().invoke(app, ["fit", data, "--text", "review", "-k", "2", "--out", model])
     assert fit.exit_code == 0, fit.output
     assert "'review' was counted by words: 10 in 235 texts" in fit.output
-    assert "All that is stored counts things" in fit.output
+    assert "All that is stored counts things, so --model lda was taken" in fit.output
     run = ["predict", model, data, "--out", str(tmp_path / "out.csv"), "--keep", "id"]
     assert CliRunner().invoke(app, run).exit_code == 0
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 241

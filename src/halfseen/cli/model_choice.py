@@ -34,6 +34,8 @@ def chosen(table: Opened, options: Mapping[str, str]) -> Choice:
     """
     if table.sparse and not options and _counts(table.seen.features):
         takers = [name for name, kind in MODELS.items() if kind.about.counts and _sparse(kind)]
+        # Moments alone make topics of single odd texts: rather one that sees when to polish.
+        takers.sort(key=lambda name: MODELS[name]().refine != "auto")
         if takers:
             gives = MODELS[takers[0]].about.gives
             return Choice(

@@ -428,3 +428,16 @@ def test_gaps_of_many_columns_that_depend_are_said_to_be_taken_as_independent():
     assert model.diagnostics_.third_moment == "implicit"
     assert "depend on each other" in model.diagnostics_.third_moment_reason
     assert "and are taken not to" in model.diagnostics_.third_moment_reason
+
+
+@pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning")
+@pytest.mark.filterwarnings("ignore::halfseen.DroppedFeatureWarning")
+@pytest.mark.parametrize(("d", "length"), [(12, 30), (300, 15)])  # by draws; text, by expectations
+def test_dask_polishes_to_what_memory_does(d, length):
+    da = pytest.importorskip("dask.array")
+    _, _, _, X = simulated(n=200, d=d, length=length)
+    model = LatentDirichletAllocation(3, refine="saem", random_state=0, n_sweeps=10)
+    here = model.fit(X).components_
+    assert model.n_iter_ == (10 if d == 12 else 11)
+    there = model.fit(da.from_array(X, chunks=(60, -1))).components_
+    np.testing.assert_allclose(there, here, rtol=1e-9, atol=1e-12)
