@@ -5,6 +5,7 @@ nothing that too few rows stand behind.
 """
 
 import json
+import math
 import re
 from collections.abc import Sequence
 from importlib.resources import files
@@ -20,8 +21,9 @@ from halfseen.rows.arrays import Array, Mask
 SCHEMA = "report.schema.json"
 SCHEMA_VERSION = 1
 MANY_COLUMNS = 1000
-DIGITS = 6
-"""Significant ones of numbers: more are noise."""
+"""Averages of more columns are given only of those that components have most of."""
+DIGITS = 3
+"""Significant ones of numbers, as on the page; whole numbers have all."""
 
 
 def schema() -> dict[str, Any]:
@@ -151,7 +153,14 @@ def _chapter(section: Section) -> dict[str, Any]:
 
 
 def _number(value: Any) -> float:
-    return float(f"{float(value):.{DIGITS}g}")
+    """As exact as the page has it.
+
+    >>> _number(0.012345), _number(-1234.5), _number(0.0)
+    (0.0123, -1234.0, 0.0)
+    """
+    size = abs(float(value))
+    digits = DIGITS - 1 - math.floor(math.log10(size)) if size > 0 else 0
+    return round(float(value), max(digits, 0))
 
 
 def as_markdown(report: Report) -> str:
