@@ -14,9 +14,9 @@ from halfseen.rows.arrays import Array
 from halfseen.rows.engines.changed import ChangedRows
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.engines.widened import WidenedRows
-from halfseen.rows.errors import DataError
+from halfseen.rows.errors import DataError, warn
 from halfseen.rows.naming import quoted
-from halfseen.rows.rows import Block, Rows
+from halfseen.rows.rows import Block
 from halfseen.tables.coding import Coding
 from halfseen.tables.column_order import column_names
 from halfseen.tables.containers import as_frame
@@ -26,11 +26,16 @@ from halfseen.tables.files import Files
 from halfseen.tables.opened_files import names_in
 from halfseen.tables.sparse_file import is_sparse_file
 
+
+class ClippedWarning(UserWarning):
+    """Cells are beyond the ranges of a plan."""
+
+
 N_QUANTILES = 201
 """Of a column in the stand-in: so many that none of them is common."""
 
 
-def agreed_rows(estimator: Any, X: Any, plan: Plan) -> Rows:
+def agreed_rows(estimator: Any, X: Any, plan: Plan) -> ChangedRows:
     """The rows of ``X``, whatever ``fit`` takes, with the plan's columns; what it lacks is gaps."""
     files = Files(X) if isinstance(X, str | Path) else X
     known = _names(files)
@@ -55,6 +60,26 @@ def agreed_rows(estimator: Any, X: Any, plan: Plan) -> Rows:
         )
     wide = rows if rows.names == plan.names else WidenedRows(rows, plan.names)
     return ChangedRows.of(wide, as_agreed(plan))
+
+
+def warn_of_clipped(rows: ChangedRows, plan: Plan) -> None:
+    """Say which columns have cells beyond the plan's ranges: their owner alone can know why."""
+    low, high = plan.each("low"), plan.each("high")
+
+    def beyond(block: Block) -> Array:
+        outside = ((block.values < low) | (block.values > high)) & block.observed
+        number: Array = outside.sum(axis=0).astype(float)
+        return number
+
+    number = rows.rows.accumulate(beyond)
+    for i in np.flatnonzero(number):
+        cells = "1 cell" if number[i] == 1 else f"{number[i]:,.0f} cells"
+        warn(
+            f"{cells} of '{plan.names[i]}' {'is' if number[i] == 1 else 'are'} beyond the plan's "
+            f"range, {low[i]:g} to {high[i]:g}, and count as its ends. Agree on a wider range, "
+            "unless they are errors or few.",
+            ClippedWarning,
+        )
 
 
 def _told(plan: Plan) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from halfseen.estimators.agreed_rows import agreed_rows, stand_in
+from halfseen.estimators.agreed_rows import agreed_rows, stand_in, warn_of_clipped
 from halfseen.estimators.disclosure import check_components, check_disclosure, without_few
 from halfseen.estimators.noise import budget, noised
 from halfseen.estimators.plan import Plan
@@ -41,7 +41,10 @@ def sum_rows(
     That is the sums of all places in the last round, or the model that they led to.
     """
     check_summable(estimator)
-    rows = agreed_rows(estimator, X, plan)
+    agreed = agreed_rows(estimator, X, plan)
+    if at is None:
+        warn_of_clipped(agreed, plan)
+    rows: Rows = agreed
     triples = plan.few_columns and not takes_kinds(estimator)
     n_out = 0
     if leave_out:
