@@ -44,7 +44,7 @@ def _chosen(fitted: Fitted[object]) -> str:
 
 def _listed(view: Portrait) -> str:
     lines = [
-        f"<tr><td style='text-align:left'>{view.noun} {i + 1}</td>"
+        f"<tr><td style='text-align:left;white-space:nowrap'>{view.noun} {i + 1}</td>"
         f"<td style='text-align:right'>{percent(view.shares[i])}</td>"
         f"<td style='text-align:left'><span style='{BAR};width:{4 * view.shares[i]:.2f}em'></span>"
         f"</td><td style='text-align:left'>{escape(brief)}</td></tr>"
