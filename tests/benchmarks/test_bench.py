@@ -289,3 +289,11 @@ def test_intervals_of_draws_cover_as_often_as_they_say():
     rng = np.random.default_rng(0)
     covered = filling._coverage(rng.normal(size=(200, 4000)), rng.normal(size=4000))
     assert covered == pytest.approx(0.9, abs=0.015)
+
+
+@pytest.mark.parametrize("entrant", ["StepMix", "StepMix, shorter"])
+def test_what_is_kept_is_fifty_times_as_fast_as_stepmix_at_equal_likelihood(entrant):
+    rows = results_file.figures("bench")["mixtures"]["100,000 × 10, diag, overlapping"]
+    ours, theirs = rows[OURS], rows[entrant]
+    assert theirs["processor"] >= 50 * ours["processor"]
+    assert ours["errors"]["nats a row"] <= theirs["errors"]["nats a row"] + 1e-4

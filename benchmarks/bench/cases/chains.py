@@ -133,5 +133,4 @@ CHAINS = Case(
     metric="nats a row",
     close=1e-4,
     warm={"sequences": 20, "length": 20, "states": 2},
-    why=("Where states are found from any start, one start of another library is enough."),
 )

@@ -84,10 +84,6 @@ COMPONENTS = Case(
     close=1e-4,
     along="components",
     warm={"rows": 1000, "columns": 20, "components": 2},
-    why=(
-        "With few components that are well apart every start is right, and comparing several "
-        "costs more than climbing from one."
-    ),
 )
 COLUMNS = Case(
     name="columns",

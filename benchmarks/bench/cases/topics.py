@@ -100,10 +100,6 @@ GAPS = Case(
     close=0.03,
     relative=True,
     warm={"seed": 0, "rows": 200},
-    why=(
-        "Where gaps are taken for zeros nothing has to be found about lengths: that is faster, "
-        "and wrong."
-    ),
 )
 
 
@@ -167,10 +163,6 @@ SPARSE = Case(
     close=0.03,
     relative=True,
     warm={"rows": 2000, "words": 600, "topics": 2},
-    why=(
-        "Thirty products are what moments should take at most, not a fit; where topics have few "
-        "words and documents are many, a sampler that takes gaps for zeros is off by more."
-    ),
 )
 
 
@@ -227,8 +219,4 @@ TEXT = Case(
     close=0.005,
     relative=True,
     warm={"table": "newsgroups", "topics": 2, "most": 60},
-    why=(
-        "Samplers of tomotopy are written in C++ for text without gaps; perplexities are near each "
-        "other, and real text gains nothing from a start by moments."
-    ),
 )
