@@ -467,12 +467,6 @@ def test_mixtures_of_gaussians_take_no_sparse_table():
         GaussianMixture(2).fit(SMALL)
 
 
-def test_gaps_of_a_sparse_table_are_not_imputed(fitted):
-    model, seen, *_ = fitted
-    with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
-        model.impute(seen)
-
-
 BAD = {
     "infinite": (np.inf, "Infinite values in '6'. Replace them by numbers, or by NaN if they"),
     "minus infinite": (-np.inf, "Infinite values in '6'. Replace them by numbers, or by NaN if"),

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
@@ -14,7 +15,7 @@ from halfseen.estimators.lazily import lazily
 from halfseen.explain.coherence import N_WORDS, coherence
 from halfseen.explain.relevance import USUAL, check_relevance, most_relevant
 from halfseen.models.counts import FitOptions, OfCounts
-from halfseen.rows.arrays import Array
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.errors import LikelihoodWarning, warn
 from halfseen.structures.loadings.model import loadings
 from halfseen.tables.arrays_and_frames import feature_names
@@ -38,6 +39,9 @@ class OfTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OfCounts):
     _each: Any
     n_components_: int
     components_: Array
+    kept_features_: Mask
+    value_ranges_: Array
+    constants_: Array
     _otherwise_compare = ""
     """What else likelihoods that are too rough may be compared by."""
 
@@ -121,6 +125,39 @@ class OfTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OfCounts):
         check_relevance(relevance)
         shares = self.fitted.model.shares(self.fitted.parameters)
         return most_relevant(self.components_, shares @ self.components_, relevance, n_words)
+
+    @lazily
+    def impute(self, X: Any, **asked: Any) -> Any:
+        """``X`` with each gap filled by its expectation given what is observed in the row.
+
+        Options are those that every estimator has: ``return_std``, ``draws`` and ``possible``. Of a
+        sparse matrix, whose stored NaNs are gaps, these alone are filled, by expectations, and
+        nothing else is made of it.
+        """
+        if not issparse(X):
+            return super().impute(X, **asked)
+        more = [name for name, value in asked.items() if value]
+        if more:
+            raise ValueError(
+                f"Gaps of sparse matrices are filled by expectations only, without {more[0]}. "
+                "Give some of the rows as an array: X[:1000].toarray()."
+            )
+        given: Any = X
+        return self._filled_sparse(csr_array(given).astype(float))
+
+    def _filled_sparse(self, matrix: Any) -> Any:
+        """A CSR matrix with its stored NaNs filled; as much work as there are rows and gaps."""
+        gaps = np.flatnonzero(np.isnan(matrix.data))
+        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[gaps]
+        feature = matrix.indices[gaps]
+        model, parameters = self.fitted.model, self.fitted.parameters
+        found = self._each(matrix, None)(lambda block: model.expected_loadings(block, parameters))
+        rates = np.einsum("mk,mk->m", found[row], self.components_.T[feature])
+        low, high = self.value_ranges_[:, feature]
+        filled = np.where(self.kept_features_[feature], np.clip(rates, low, high), np.nan)
+        constant = self.constants_[feature]
+        matrix.data[gaps] = np.where(np.isnan(constant), filled, constant)
+        return matrix
 
     @lazily
     def score_samples(self, X: Any, observed: ObservedBlocks | None = None) -> Array:

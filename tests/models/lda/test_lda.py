@@ -9,7 +9,12 @@ from scipy import stats
 from scipy.sparse import csr_array
 from scipy.special import digamma, gammaln
 
-from halfseen import LatentDirichletAllocation, WeakMomentsWarning
+from halfseen import (
+    DroppedFeatureWarning,
+    GammaPoisson,
+    LatentDirichletAllocation,
+    WeakMomentsWarning,
+)
 from halfseen.doubt.matching import match
 from halfseen.models.lda.lengths import TURNS, found_lengths
 from halfseen.models.lda.model import Shares
@@ -441,3 +446,22 @@ def test_dask_polishes_to_what_memory_does(d, length):
     assert model.n_iter_ == (10 if d == 12 else 11)
     there = model.fit(da.from_array(X, chunks=(60, -1))).components_
     np.testing.assert_allclose(there, here, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [LatentDirichletAllocation, GammaPoisson])
+def test_gaps_of_sparse_matrices_are_filled_as_those_of_arrays_and_nothing_else_is(kind):
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.ones(6), 2)
+    X = rng.poisson(rng.gamma(1.0, 20.0, (200, 2)) @ topics).astype(float)
+    X[:, 5] = 3.0
+    X[rng.random(X.shape) < 0.2] = np.nan
+    stored = csr_array(np.where(np.isnan(X), 1.0, X))
+    stored.data = X[stored.nonzero()]
+    with pytest.warns(DroppedFeatureWarning):
+        model = kind(2, refine=None, random_state=0).fit(X)
+    filled = model.impute(stored)
+    assert filled.nnz == stored.nnz
+    np.testing.assert_allclose(filled.toarray(), model.impute(X), rtol=1e-9)
+    assert np.isnan(stored.data).any()
+    with pytest.raises(ValueError, match="filled by expectations only, without draws"):
+        model.impute(stored, draws=2)

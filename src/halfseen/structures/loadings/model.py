@@ -173,6 +173,10 @@ class Loadings(Generic[L]):
         of_rates = np.einsum("nkl,kd,ld->nd", sample.covariance, topics, topics, optimize=True)
         return Cells(rates, rates + of_rates)
 
+    def expected_loadings(self, block: Block, parameters: L) -> Array:
+        """What gaps are filled by; (n, k)."""
+        return self.sampled(self._credible(block, parameters), parameters).mean
+
     def _credible(self, block: Block, parameters: L) -> Block:
         """Rows to fill gaps by: a count that must be an error would be written into them too."""
         return without_errors(block, parameters) if self.outliers else block
