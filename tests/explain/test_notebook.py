@@ -95,7 +95,7 @@ def test_many_components_are_cut_short():
 
 def test_words_are_no_markup_and_markup_is():
     made = Markup("<p a='{}'>{}{:.1f}</p>").format("'<", Markup("<b>"), 1.25)
-    assert made == "<p a='&#x27;&lt;'><b>1.2</p>"
+    assert made == "<p a='&#39;&lt;'><b>1.2</p>"
     assert Markup("").join(["<", Markup("<i>")]) == "&lt;<i>"
     assert Markup("<b>") + "<" + Markup("</b>") == "<b>&lt;</b>"
     assert made.__html__() == made

@@ -109,11 +109,18 @@ def apart_chapter(
         f"({number(apart.entropy)} nats). As columns repeat each other, the shares may well sum to "
         "more than 100%.",
     ]
-    quiet = [view.names[d] for d in np.flatnonzero(silent)]
+    little = apart.silent(None)
+    quiet = [view.names[d] for d in np.flatnonzero(little)]
+    unsure = [view.names[d] for d in np.flatnonzero(silent & ~little)]
     if quiet:
         verb = "tells" if len(quiet) == 1 else "tell"
         sentences.append(
             f"As far as the table can say, {some_of(quiet)} {verb} nothing of the {view.noun}."
+        )
+    if unsure:
+        they = "it tells is" if len(unsure) == 1 else "they tell is"
+        sentences.append(
+            f"{some_of(unsure)} may tell nothing of it: what {they} not surely more than none."
         )
     rank = np.argsort(-np.nan_to_num(apart.nats), kind="stable").tolist()
     figures = [

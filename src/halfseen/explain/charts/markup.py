@@ -37,4 +37,7 @@ class Markup(str):
 
 
 def _safe(value: Any) -> Any:
-    return escape(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    """Quotes are written as templates write them, so that a name is the same all over a page."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return escape(value, quote=False).replace('"', "&#34;").replace("'", "&#39;")
