@@ -17,9 +17,11 @@ from halfseen.rows.engines.memory import MemoryRows
 from halfseen.structures.one_class.e_step import ClassSteps
 from halfseen.structures.one_class.seeds import FEW_WAYS, Seeding
 
-SIZES = ((1,), (2, 3, 4))
+SIZES = ((1,), (2, 3, 4), (6, 8))
 """Candidates: mixtures of so many components, averaged."""
-MOST_ROWS = 10_000
+FEW, OF_FEW, OF_MANY = 4, 20, 500
+"""Components that are few, and rows that each takes if they are few or many."""
+MOST_ROWS = 40_000
 """That they are learned from."""
 MOST_COLUMNS = 60
 FEWEST_ROWS = 30
@@ -116,7 +118,7 @@ def learned(table: Array, folds: NDArray[np.intp], seed: int, clock: Clock) -> E
     for sizes in SIZES:
         found = []
         for k in sizes:
-            if k > 1 and (len(chosen) < 20 * k or clock.gone(0.4)):
+            if k > 1 and (len(chosen) < k * (OF_FEW if k <= FEW else OF_MANY) or clock.gone(0.4)):
                 continue
             reached = alone
             if k > 1:
