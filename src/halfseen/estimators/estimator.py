@@ -44,7 +44,7 @@ from halfseen.tables.coding import decoded, unused_names
 from halfseen.tables.door import open_rows
 from halfseen.tables.files import Files, paths_of
 from halfseen.tables.observed_blocks import ObservedBlocks
-from halfseen.tables.read_columns import columns_kept, keep_columns
+from halfseen.tables.read_columns import columns_kept
 
 
 def labelled(estimator: Any) -> bool:
@@ -238,13 +238,14 @@ class Estimator(BaseEstimator):
         table = getattr(X, "table", X)  # of sequences
         if isinstance(table, Stream):
             return self._learn_sums(table)
-        keep_columns(self, None)
+        self.__dict__.pop("_columns_read", None)  # of a fit that failed
         rows, stages = open_rows(self, X, sample_weight, observed, vocabulary=vocabulary)
         self.text_ = X.text if isinstance(X, Files) else None
         model = self._model()  # which may rest on what the columns are
         seen = look_through(settings, model, rows, stages, unused_names(self))
         fit = self._fit(settings, model, rows, seen, stages)
-        columns = columns_kept(self, rows.names, seen.sums)
+        told = "_columns_read" in vars(self) or hasattr(self, "feature_names_in_")
+        columns = columns_kept(self, rows.names, seen.sums) if told else None
         return self._keep(replace(fit, diagnostics=replace(fit.diagnostics, columns=columns)))
 
     def _learn_sums(self, stream: Stream) -> Self:

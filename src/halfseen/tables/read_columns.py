@@ -10,19 +10,18 @@ from halfseen.tables.kinds import Column, varying
 DECLARED = "It is declared not to be used."
 
 
-def keep_columns(estimator: Any, columns: Iterable[Column] | None) -> None:
-    """Let an estimator know what became of the columns; None if that is yet to be said."""
-    estimator._columns_read = None if columns is None else tuple(columns)
+def keep_columns(estimator: Any, columns: Iterable[Column]) -> None:
+    """Let an estimator know what became of the columns."""
+    estimator._columns_read = tuple(columns)
 
 
 def columns_kept(estimator: Any, names: tuple[str, ...], sums: FeatureSums) -> Coding | None:
     """What became of the columns of the last table, with ``sums`` of those that are read.
 
-    None if columns have no names, or are counts of sparse matrices. Where nothing was found at the
-    door, all are numbers.
+    None if they are counts of sparse matrices. If nothing was found at the door, all are numbers.
     """
     read: Sequence[Column] | None = vars(estimator).pop("_columns_read", None)
-    if read == () or (read is None and not hasattr(estimator, "feature_names_in_")):
+    if read == ():
         return None
     if read is None:
         read = [Column(name, "continuous", True) for name in names]
