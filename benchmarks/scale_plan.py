@@ -90,17 +90,17 @@ def mixture(
 def topics(d: int, k: int, t: int, *, n_products: int, n_parts: int) -> list[Pass]:
     """Gamma-Poisson topics of so many words that no array of all pairs is formed.
 
-    ``n_products`` of the second moment with k + 8 vectors find its leading eigenvectors; words are
-    observed in ``n_parts`` patterns.
+    ``n_products`` of the second moment with a few vectors more than k find its leading
+    eigenvectors; words are observed in ``n_parts`` patterns.
     """
     width = k + SPARE
     passes = [
         _features(d),
         _pass("pairs of features", "fingerprints of gaps", 5 * d, d),
         _pass("pairs of features", "joint counts of parts", n_parts**2, n_parts),
-        _pass("pairs of features", "a product with k + 8 vectors", d * width, d * width)._replace(
-            times=n_products
-        ),
+        _pass(
+            "pairs of features", "a product with a few vectors more than k", d * width, d * width
+        )._replace(times=n_products),
         _triples("projected products", k**3 + d * k + d, d * k + 2 * d),
         _pass("decomposition", "a product with k vectors", d * k, d * k),
     ]

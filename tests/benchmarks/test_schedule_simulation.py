@@ -72,4 +72,4 @@ def test_the_plan_counts_bytes():
     assert heard["pairs of features"] == 160_000 + scale_plan.ENVELOPE + 10 * scale_plan.CHATTER
     words = scale_plan.topics(1000, 20, 100, n_products=7, n_parts=3)
     assert sum(p.times for p in words) == 13
-    assert words[3].to_client == 7 * (1000 * 28 * 8 + scale_plan.ENVELOPE)
+    assert words[3].to_client == 7 * (1000 * 24 * 8 + scale_plan.ENVELOPE)

@@ -206,6 +206,7 @@ ELSEWHERE = {
     "Stream": "estimators/test_streams.py adds streams",
     "System": "moments/items/test_lagged.py adds systems of rows and windows",
     "Equations": "the same of statistics",
+    "Markup": "words of pages, put one after the other",
 }
 """Sums of sums, which are tested with what makes them."""
 every_sum = pytest.mark.parametrize("kind", SUMS, ids=lambda kind: kind.__name__)

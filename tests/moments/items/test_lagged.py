@@ -64,7 +64,7 @@ def found(rows, n_levels, k, kind="levels"):
 
     def statistics(block):
         at = block.values[:, :, None] == np.arange(n_levels)
-        return (at & block.observed[:, :, None]).reshape(len(block), -1).astype(float)
+        return (at & block.observed[:, :, None]).reshape(len(block), d * n_levels).astype(float)
 
     decompose = partial(joint, generator=np.random.default_rng(0))
     return sequence_start(rows, items, statistics, owner, k, np.sqrt, decompose)
@@ -139,3 +139,11 @@ def test_one_state_has_nothing_to_tell():
     result = found(rows, 2, 1)
     np.testing.assert_allclose(result.transition, [[1.0]])
     np.testing.assert_allclose(result.start, [1.0])
+
+
+def test_one_column_without_windows_tells_one_state():
+    X = np.random.default_rng(4).integers(3, size=(40, 1)).astype(float)
+    rows = MemoryRows(X, ("a",), sequences=Sequences.of_lengths([2] * 20))
+    result = found(rows, 3, 2)
+    np.testing.assert_allclose(result.states.weights, [1.0])
+    np.testing.assert_allclose(result.transition, [[1.0]])

@@ -118,6 +118,8 @@ def _windows(
     emphasis: Array,
     backs: tuple[Array, Array, Array],
 ) -> System:
+    if backs[1].shape[1] == 0:
+        return System(np.zeros((0, 0, 0)), np.zeros((0, 0)), 0)
     return rows.accumulate(WindowSums.along(encodings, emphasis, backs)).system
 
 
