@@ -52,6 +52,7 @@ from halfseen.cli.options import (
     all_or_some,
     check_writable,
     listed,
+    named_after,
 )
 from halfseen.cli.reading.asked_files import as_arguments, asked_files, written
 from halfseen.cli.reading.command_table import Opened, open_table
@@ -68,7 +69,10 @@ from halfseen.tables.text import Text
 
 def fit(
     data: Data,
-    out: Annotated[Path, typer.Option(help="Where the model is written.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where the model is written; without it, here, named after the table."),
+    ] = None,
     k: Number = "auto",
     model: Annotated[
         Kind | None,
@@ -177,7 +181,7 @@ def fit(
 
     \b
     For example:
-      halfseen fit patients.csv --out patients.halfseen
+      halfseen fit patients.csv
       halfseen fit patients.csv -k 4 --covariance diag --out patients.halfseen
       halfseen fit patients.parquet -k 4 --log creatinine --drop ward --out m.halfseen
       halfseen fit survey.csv -k 3 --kind 'tumour stage=ordinal' --out survey.halfseen
@@ -188,6 +192,7 @@ def fit(
       halfseen fit folder-of-parquet -k 4 --workers 8 --out big.halfseen
       halfseen fit north.sums south.sums --out model.halfseen
     """
+    out = out or named_after(data[0], ".halfseen")
     if are_sums(data):
         said_too = {"--model": model, "--columns": columns, "--drop": drop, "--kind": kind}
         check_planned({"-k": None if k == "auto" else k, "--covariance": covariance, **said_too})

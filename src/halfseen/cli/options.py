@@ -12,6 +12,7 @@ import typer
 from halfseen.cli import choices as scales
 from halfseen.store.not_over_input import check_not_input
 
+PACKED = {".gz", ".bz2", ".xz", ".zst", ".zip"}
 SEVERAL = (
     " Several tables that share some columns are put together: their columns are united by name."
 )
@@ -261,6 +262,22 @@ def as_option(names: Sequence[str]) -> str:
     line = StringIO()
     writer(line, lineterminator="").writerow(names)
     return quote(line.getvalue())
+
+
+def named_after(given: str, ending: str) -> Path:
+    """Where a result is written that was given no name: in the folder one is in.
+
+    >>> named_after("data/ap.mtx.gz", ".halfseen").name
+    'ap.halfseen'
+    """
+    named = Path(given)
+    while named.suffix in PACKED:
+        named = named.with_suffix("")
+    if given == "-" or "://" in given or set(given) & set("*?[") or not named.stem:
+        raise ValueError(
+            f"There is no file to name the result after. Give --out, such as m{ending}."
+        )
+    return Path(f"{named.stem}{ending}")
 
 
 def check_writable(out: Path, force: bool, *inputs: Path) -> None:

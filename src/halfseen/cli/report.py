@@ -26,6 +26,7 @@ from halfseen.cli.options import (
     Vocabulary,
     check_writable,
     listed,
+    named_after,
 )
 from halfseen.cli.reading.asked_files import asked_files, written
 from halfseen.cli.reading.fitting import Fitting, fitting
@@ -40,12 +41,12 @@ def report(
     model: ModelFile,
     data: Data,
     out: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             help="Where the page is written: report.html. What ends in .json or .md holds the "
-            "same for programs."
+            "same for programs. Without it, here, named after the model."
         ),
-    ],
+    ] = None,
     format: Annotated[
         PageFormat | None,
         typer.Option(
@@ -97,6 +98,7 @@ def report(
       halfseen report patients.halfseen patients.csv --outcome death --out report.html
       halfseen report patients.halfseen patients.csv --out report.json
     """
+    out = out or named_after(str(model), ".html" if format is None else f".{format.value}")
     files = asked_files(
         *(data, listed(missing_values)),
         rename=rename,
