@@ -177,3 +177,31 @@ def test_so_may_new_rows_in_a_file(kind, tmp_path):
         assert result.exit_code == 0, result.output
     filled = [(tmp_path / f"filled-{name}.csv").read_text() for name in ("new", "gaps")]
     assert filled[0] == filled[1]
+
+
+def _dictionary(frame):
+    pa = pytest.importorskip("pyarrow")
+    return pa.table({"a": frame["a"], "b": pa.array(frame["b"]).dictionary_encode()})
+
+
+def _polars(frame):
+    pl = pytest.importorskip("polars")
+    return pl.DataFrame(frame).with_columns(pl.col("b").cast(pl.Categorical))
+
+
+@pytest.mark.parametrize(
+    "given", [_dictionary, _polars, lambda f: pd.DataFrame(f).astype({"b": "category"})]
+)
+def test_gaps_among_categories_that_are_numbers_are_gaps(given):
+    """Arrow's places of a dictionary, as an array, have the last value where there is none."""
+    frame = {
+        "a": [None, 1.0, 2.0, 4.0, 3.0, None],
+        "b": ["0.5", "8.25", "-1.5", None, None, "2.0"],
+    }
+    table = given(frame)
+    model = GaussianMixture(1).fit(table)
+    np.testing.assert_allclose(model.means_, [[2.5, 2.3125]], rtol=1e-6)
+    filled = model.impute(table)["b"]
+    cells = filled.to_pylist() if hasattr(filled, "to_pylist") else list(filled)
+    np.testing.assert_allclose(np.array(cells, float)[[0, 1, 2, 5]], [0.5, 8.25, -1.5, 2.0])
+    assert np.isfinite(np.array(cells, float)).all()

@@ -1,5 +1,6 @@
 """What users hand over, before scikit-learn sees it: what it would misread or not explain."""
 
+import sys
 from typing import Any
 
 import narwhals as nw
@@ -26,6 +27,21 @@ def as_given(X: Any) -> Any:
     _check_frame(X)
     if isinstance(X, list | tuple):
         _check_numbers(_array(X))
+    return without_dictionaries(X)
+
+
+def without_dictionaries(X: Any) -> Any:
+    """An Arrow table whose columns hold values and not their places among those that there are.
+
+    As an array, a gap among places would be the last of the values.
+    """
+    arrow = sys.modules.get("pyarrow")
+    if arrow is None or not isinstance(X, arrow.Table):
+        return X
+    for place, field in enumerate(X.schema):
+        if arrow.types.is_dictionary(field.type):
+            values = X.column(place).cast(field.type.value_type)
+            X = X.set_column(place, field.name, values)
     return X
 
 

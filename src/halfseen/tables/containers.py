@@ -56,7 +56,7 @@ def filled_like(
         if labels:
             words = words_of_codes(labels, new).tolist()
             filled.append(filled_words(column, gap, words, labels == FALSE_AND_TRUE))
-        elif coding is not None and not column.dtype.is_numeric():
+        elif not column.dtype.is_numeric():  # numbers in words
             filled.append(_series(column, np.where(gap, new, table[:, place])))
         else:
             filled.append(_filled(column, gap, new))

@@ -15,6 +15,7 @@ from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
 from halfseen.rows.sequences import Numbers, Sequences
 from halfseen.tables.arrays_and_frames import as_table
+from halfseen.tables.as_given import without_dictionaries
 from halfseen.tables.batches import is_batches
 from halfseen.tables.containers import as_frame
 from halfseen.tables.dask_collections import is_dask
@@ -169,7 +170,7 @@ def _read(X: Any, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
 def _joined(batches: Any, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     parts: dict[str, list[Any]] = {name: [] for name in names}
     for batch in batches:
-        frame = as_frame(as_table(batch))
+        frame = as_frame(without_dictionaries(as_table(batch)))
         if frame is None:
             _without(batch, names)
             continue

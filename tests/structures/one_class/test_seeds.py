@@ -107,3 +107,10 @@ def test_a_feature_that_no_row_holds_changes_nothing():
     more = np.column_stack([given, [7.0, 8.0]])
     theirs = Seeding.of(empty).nearest(3, np.random.default_rng(0), more)
     np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_row_alone_is_joined_to_nothing():
+    for shares in Seeding.of(np.array([[1.0, np.nan, 3.0]])).joined(2, EVERY_WAY):
+        assert shares.shape == (1, 2)
+        assert shares[0].argmax() == 0
+        assert shares.sum() == pytest.approx(1)

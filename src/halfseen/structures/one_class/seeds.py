@@ -100,7 +100,9 @@ class Seeding:
         spaces = self._spaces()
         for space, way in ways:
             rows = spaces[space]
-            first = fcluster(linkage(rows[:MOST_JOINED], way), k, "maxclust") - 1
+            few = rows[:MOST_JOINED]
+            alone = len(few) < 2  # which is joined to nothing
+            first = [0] * len(few) if alone else fcluster(linkage(few, way), k, "maxclust") - 1
             groups = np.eye(k)[first]
             centres = groups.T @ rows[:MOST_JOINED] / np.maximum(groups.sum(axis=0), 1.0)[:, None]
             away = np.sum((rows[MOST_JOINED:, None] - centres) ** 2, axis=2)
