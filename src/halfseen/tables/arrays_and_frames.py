@@ -16,7 +16,7 @@ from halfseen.rows.engines.sparse.rows import SparseRows
 from halfseen.rows.errors import DataError
 from halfseen.rows.naming import quoted
 from halfseen.rows.rows import Block
-from halfseen.tables.as_given import as_given, holds_dates
+from halfseen.tables.as_given import as_given, holds_dates, without_dictionaries
 from halfseen.tables.batches import Batch
 from halfseen.tables.column_order import column_names, in_fitted_order
 
@@ -56,7 +56,7 @@ def as_table(X: Any) -> Any:
 
 
 def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.ndarray[Any, Any]:
-    X = as_given(X)
+    X = without_dictionaries(as_given(X))
     try:
         if holds_dates(X):
             raise TypeError("dates are no numbers")
