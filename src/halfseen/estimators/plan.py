@@ -43,8 +43,9 @@ class AgreedColumn:
     values: tuple[str | float, ...] = ()  # of categories, and of few counts: words, or numbers
 
     def __post_init__(self) -> None:
-        numbers = (self.low, self.high, self.origin, self.scale)
-        if not isinstance(self.name, str) or not self.name:
+        given: Any = self  # which may come from a file, and hold anything
+        numbers = (given.low, given.high, given.origin, given.scale)
+        if not isinstance(given.name, str) or not given.name:
             raise ValueError("a column has no name")
         if not all(isinstance(one, int | float) and math.isfinite(one) for one in numbers):
             raise ValueError(f"'{self.name}' needs low, high, origin and scale, which are numbers")
@@ -52,7 +53,7 @@ class AgreedColumn:
             raise ValueError(f"'{self.name}' needs low below high, and a scale above zero")
         if self.kind not in ("continuous", "count", *OF_WORDS):
             raise ValueError(f"'{self.name}' is of kind {self.kind!r}, which there is not")
-        if not isinstance(self.values, tuple) or len(set(self.values)) < len(self.values):
+        if not isinstance(given.values, tuple) or len(set(given.values)) < len(given.values):
             raise ValueError(f"'{self.name}' has a value twice")
         if not all(isinstance(one, str | int | float) for one in self.values):
             raise ValueError(f"'{self.name}' has values that are neither words nor numbers")
@@ -84,7 +85,8 @@ class Noise:
     norm: float  # that rows have at most, in units of the plan's scales: longer ones are shortened
 
     def __post_init__(self) -> None:
-        numbers = (self.epsilon, self.delta, self.norm)
+        given: Any = self  # as above
+        numbers = (given.epsilon, given.delta, given.norm)
         if not all(isinstance(one, int | float) and math.isfinite(one) for one in numbers):
             raise ValueError("noise needs an epsilon, a delta and a norm, which are numbers")
         if not (self.epsilon > 0 and 0 < self.delta < 1 and self.norm > 0):
@@ -132,7 +134,8 @@ class Plan:
         names = self.names
         if not names or len(set(names)) < len(names):
             raise ValueError("a plan needs columns, each of another name")
-        if not isinstance(self.model, str) or not isinstance(self.parameters, Mapping):
+        given: Any = self  # as above
+        if not isinstance(given.model, str) or not isinstance(given.parameters, Mapping):
             raise ValueError("a plan needs a model, by name, and its parameters")
         if type(self.least_rows) is not int or self.least_rows < 0:
             raise ValueError(f"least_rows is a whole number from 0 on, and not {self.least_rows!r}")
