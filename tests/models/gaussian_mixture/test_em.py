@@ -173,6 +173,18 @@ def test_variances_have_a_floor(kind):
     np.testing.assert_allclose(refined.variances, SMALLEST_SPREAD**2, rtol=1e-9)
 
 
+def test_densities_of_the_narrowest_components_are_known_to_seven_digits():
+    rng = np.random.default_rng(0)
+    X = np.r_[np.full((40, 3), 7.0), rng.uniform(0, 7, (60, 3))]
+    low, high = X.min(axis=0), X.max(axis=0)
+    mean, variance = np.full(3, 7.0), SMALLEST_SPREAD**2 * (high - low) ** 2
+    own = MixtureParameters(WEIGHTS, np.array([mean, X.mean(axis=0)]), np.array([variance] * 2))
+    near = 7.0 + rng.normal(size=(40, 3)) * np.sqrt(variance)
+    found = ANY_SHAPE.log_densities(Block(near, np.ones(near.shape, dtype=bool)), own)[:, 0]
+    exact = -0.5 * ((near - mean) ** 2 / variance + np.log(2 * np.pi * variance)).sum(axis=1)
+    np.testing.assert_allclose(found, exact, rtol=1e-7)
+
+
 def test_stopping_early_is_told():
     X = table()
     assert not climbed(X, "diag", tolerance=0.0, max_iterations=3).climb.converged

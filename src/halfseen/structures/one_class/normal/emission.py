@@ -22,8 +22,9 @@ from halfseen.structures.one_class.normal.parameters import MixtureParameters
 from halfseen.structures.one_class.normal.scales import warn_of_scales
 from halfseen.structures.one_class.robust_cells import background, relative, wild
 
-SMALLEST_SPREAD = 1e-6
-"""Of a feature's range: a component with less has shrunk onto a point."""
+SMALLEST_SPREAD = 1e-5
+"""Of a feature's range: a component with less has shrunk onto a point, and of a double's 16 digits
+its density, by squares of the range in units of its variance, would keep fewer than seven."""
 SMALLEST_VARIANCE = 1e-4
 """Of a feature's variance, for components of tables that were looked through for outliers."""
 STRENGTH = 0.25
@@ -55,7 +56,7 @@ class Normal(Exponential):
     seen: Recorded | None = None
 
     def for_table(self, rows: Rows, kept: Survey) -> Self:
-        """Variances from a millionth of a feature's range, squared, up to its range.
+        """Variances from a hundred-thousandth of a feature's range, squared, up to its range.
 
         Tables that are looked through have limits that outliers do not set.
         """
