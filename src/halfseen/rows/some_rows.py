@@ -35,9 +35,12 @@ class Lot:
             counts = block.weighed(np.ones(len(block)))
             tells = block.observed.any(axis=1) | (block.sequence is not None)
             there = np.flatnonzero((counts > 0) & tells)
+            if block.sequence is None:  # only what stays is copied
+                there = there[_lowest(block.start + there, most)]
             part = block.rows(there)
             table = np.column_stack([with_gaps(part), counts[there]])
-            return cls(most, block.start + there, table, part.sequence)._drawn()
+            lot = cls(most, block.start + there, table, part.sequence)
+            return lot if block.sequence is None else lot._drawn()
 
         return draw
 
@@ -53,12 +56,19 @@ class Lot:
     def _drawn(self) -> Self:
         """In order, and no more than there should be."""
         if self.sequence is None:
-            lowest = np.argsort(keys_of(self.numbers))[: self.most]
+            lowest = _lowest(self.numbers, self.most)
             return type(self)(self.most, self.numbers[lowest], self.table[lowest])
         if len(self.sequence) <= self.most:
             return self
         kept = drawn(self.sequence, self.most)
         return type(self)(self.most, self.numbers[kept], self.table[kept], self.sequence[kept])
+
+
+def _lowest(numbers: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """Places of the rows with the lowest keys, lowest first."""
+    keys = keys_of(numbers)
+    some = np.argpartition(keys, most)[:most] if len(keys) > most else np.arange(len(keys))
+    return some[np.argsort(keys[some])]
 
 
 def some_rows(rows: Rows, most: int) -> MemoryRows:
