@@ -122,9 +122,20 @@ class Correlated(OneClass[P]):
         within: Any = self.emission.within(found)
         usual_found = replace(within, outlier_share=share)
         if wild or _differ(within, found):
-            height = self._mean_score(rows, usual_found, climb.n_rows)
-            climb = climb._replace(log_likelihood=height)
+            height, n_rows = self._mean_score(rows, usual_found)
+            climb = climb._replace(log_likelihood=height, n_rows=n_rows)
         return Polished(usual_found, climb)
+
+    def _mean_score(self, rows: Rows, parameters: P) -> tuple[float, float]:
+        """The mean log-likelihood of rows that hold anything, and how many do, by one pass."""
+
+        def summarise(block: Block) -> Array:
+            each = np.stack([self.log_likelihood(block, parameters), block.observed.any(axis=1)])
+            sums: Array = block.weighed(each.T).sum(axis=0)
+            return sums
+
+        total, n_rows = rows.accumulate(summarise)
+        return float(total / n_rows), float(n_rows)
 
     def _plan(self, n_rows: float) -> Plan:
         """Few go on: independent columns have sorted most of them out."""

@@ -225,13 +225,6 @@ class OneClass(Generic[P]):
         """Where the last starts lead in a few passes over all rows, best first."""
         return tried(last, partial(self.climbed, rows), n_rows, plan.last)
 
-    def _mean_score(self, rows: Rows, parameters: P, n_rows: float) -> float:
-        """The mean log-likelihood of so many rows, by one pass."""
-        total = rows.accumulate(
-            lambda block: block.weighed(self.log_likelihood(block, parameters)).sum()
-        )
-        return float(total / n_rows)
-
     def _plan(self, n_rows: float) -> Plan:
         """How many starts there are, and how far they go."""
         return self.law.plan(n_rows)
