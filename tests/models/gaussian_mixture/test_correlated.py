@@ -638,7 +638,7 @@ def test_the_bound_is_the_mean_score_also_where_a_climb_ends_early_beyond_what_i
     assert model.lower_bound_ == pytest.approx(mean, rel=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["full", "tied", "factor"])
+@every_type
 def test_a_row_that_is_beyond_the_fences_as_a_whole_counts_as_one(kind):
     X = np.zeros((50, 2))
     X[0] = [1.0, 2.0]

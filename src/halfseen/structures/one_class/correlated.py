@@ -130,8 +130,9 @@ class Correlated(OneClass[P]):
         """The mean log-likelihood of rows that hold anything, and how many do, by one pass."""
 
         def summarise(block: Block) -> Array:
-            each = np.stack([self.log_likelihood(block, parameters), block.observed.any(axis=1)])
-            sums: Array = block.weighed(each.T).sum(axis=0)
+            something = block.observed.any(axis=1).astype(float)
+            each = np.column_stack([self.log_likelihood(block, parameters), something])
+            sums: Array = block.weighed(each).sum(axis=0)
             return sums
 
         total, n_rows = rows.accumulate(summarise)
