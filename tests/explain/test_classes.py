@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from halfseen import LatentClass
+from halfseen import GaussianMixture, LatentClass
 from halfseen.explain.apart import Apart, Density
 from halfseen.explain.categories import NOTHING, Categories, bounded
 from halfseen.explain.charts.stacked import COLOURS, MOST_COLOURS, Stack, stacked_chart
@@ -273,8 +273,22 @@ def test_what_is_drawn_of_numbers_does_not_reach_to_classes_that_are_withheld():
     spiked = density._replace(spike=-3.0, at_spike=np.array([0.5, 0.5]))
     assert spiked.edges(np.array([True, True]))[0] == -3
     assert spiked._replace(floor=0.0, spike=0.0).edges(np.array([True, True]))[0] == 0
+    assert density._replace(ceiling=8.0).edges(np.array([True, False]))[-1] == 8
     counts = density._replace(counts=True).edges(np.array([True, False]))
     np.testing.assert_array_equal(counts, np.arange(-0.5, 11))
+
+
+@pytest.mark.parametrize("kind", ["diag", "full"])
+def test_curves_end_where_rows_pile_up_and_not_at_the_furthest_row(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    X[:, 0] = np.minimum(X[:, 0], 0.8)
+    model = GaussianMixture(1, covariance_type=kind, random_state=0).fit(X)
+    piled, free = portrait_of(model).densities
+    every = np.array([True])
+    assert piled.edges(every)[-1] == 0.8
+    assert free.ceiling == np.inf
+    assert free.edges(every)[-1] == pytest.approx(free.high.max())
 
 
 def test_stacks_and_strips_hide_what_is_withheld_and_escape_names():

@@ -40,6 +40,7 @@ class Density(NamedTuple):
     spike: float = np.nan  # a value that many cells hold exactly, if there is one
     at_spike: Array | None = None  # (k,)
     floor: float = -np.inf  # below which there are none
+    ceiling: float = np.inf  # above which there are none
 
     def edges(self, shown: Mask) -> Array:
         """Of equally wide intervals over the bulk of the components that are ``shown`` (k,)."""
@@ -50,8 +51,7 @@ class Density(NamedTuple):
             return np.arange(-0.5, high + step, step)
         if self.at_spike is not None:
             low, high = min(low, self.spike), max(high, self.spike)
-        low = max(low, self.floor)
-        return np.linspace(low, high, N_INTERVALS + 1)
+        return np.linspace(max(low, self.floor), min(high, self.ceiling), N_INTERVALS + 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -263,8 +263,9 @@ def test_a_given_concentration_is_kept():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"concentration": 0.0}, "must be a number above 0, or 'auto'. Got 0.0"),
-        ({"concentration": "low"}, "must be a number above 0, or 'auto'. Got 'low'"),
+        ({"concentration": 0.0}, "must be a number from 1e-09 to 1e.09, or 'auto'. Got 0.0"),
+        ({"concentration": 1e30}, "must be a number from 1e-09 to 1e.09, or 'auto'. Got 1e.30"),
+        ({"concentration": "low"}, "must be a number from 1e-09 to 1e.09, or 'auto'. Got 'low'"),
         (
             {"smoothing": -1.0},
             "'smoothing' parameter of .* must be a number of at least 0",

@@ -23,6 +23,9 @@ from halfseen.tables.dask_collections import is_dask
 from halfseen.tables.observed_blocks import ObservedBlocks
 
 METHODS = ("importance", "completion")
+FURTHEST = 1e9
+"""Of concentrations, and one over it: documents are all alike, or of one topic each, long before,
+and sums with what is known of their lengths still have digits."""
 
 
 class LdaOptions(FitOptions, total=False):
@@ -55,8 +58,8 @@ class LatentDirichletAllocation(OfTopics, Estimator):
         Leave counts and rows that are far beyond what the others allow out of what is learned, if
         there are any, or take every count at its word.
     concentration : float or "auto", default="auto"
-        The sum of ``alpha_``: small if rows have few topics each. ``"auto"`` tries a grid in the
-        moments, which is rough, and learns it in refining.
+        The sum of ``alpha_``, from 1e-9 to 1e9: small if rows have few topics each. ``"auto"``
+        tries a grid in the moments, which is rough, and learns it in refining.
     smoothing : float, default=0.1
         Items of each feature that refining adds to every topic, so that rare features are not
         thought impossible in a topic for want of rows.
@@ -149,10 +152,10 @@ class LatentDirichletAllocation(OfTopics, Estimator):
         check_non_negative(self, "smoothing")
         if self.concentration != "auto":
             value: Any = self.concentration
-            if isinstance(value, bool | str) or not 0 < float(value) < np.inf:
+            if isinstance(value, bool | str) or not 1 / FURTHEST <= float(value) <= FURTHEST:
                 raise ValueError(
                     "The 'concentration' parameter of LatentDirichletAllocation must be a number "
-                    f"above 0, or 'auto'. Got {value!r} instead."
+                    f"from {1 / FURTHEST:g} to {FURTHEST:g}, or 'auto'. Got {value!r} instead."
                 )
 
     def _model(self) -> Loadings[LdaParameters]:

@@ -24,6 +24,9 @@ FEW_LEVELS = 4
 """So few values are told one by one, though they have an average."""
 BULK = 2.6
 """Spreads about the centre of a component that are drawn."""
+PILED_UP = 0.01
+"""Of all rows, what would lie beyond an end of the range if a curve went on: the end is no odd row,
+and what is drawn says nothing of any."""
 
 
 def as_classes(fitted: Fitted[MixedParameters]) -> Classes:
@@ -145,7 +148,14 @@ class Shown:
     def _density(
         self, i: np.intp, low: Array, high: Array, below: Any, counts: bool = False
     ) -> Density:
-        column = int(self.columns[i])
-        floor = 0.0 if self.fitted.possible.low[column] >= 0 else -np.inf
-        own = partial(self._own, i)
-        return Density(column, low, high, below, own, counts, floor=floor)
+        column, own = int(self.columns[i]), partial(self._own, i)
+        floor, ceiling = (-np.inf, np.inf) if counts else self._ends(column, below)
+        return Density(column, low, high, below, own, counts, floor=floor, ceiling=ceiling)
+
+    def _ends(self, column: int, below: Any) -> tuple[float, float]:
+        """What curves are cut at: zero, and ends of what was seen that rows pile up at."""
+        low, high = self.fitted.possible.low[column], self.fitted.possible.high[column]
+        least = 0.0 if low >= 0 else -np.inf
+        under, until, every = below(np.array([low, high, np.inf])) @ self.parameters.weights
+        floor = low if under > PILED_UP else least
+        return float(floor), float(high if every - until > PILED_UP else np.inf)
