@@ -1,5 +1,6 @@
 """Each kind of concern, raised where there is cause and told with the numbers that it rests on."""
 
+from copy import copy
 from dataclasses import replace
 from functools import cache
 
@@ -230,6 +231,17 @@ def test_noise_that_goes_along_is_told_with_its_covariance():
         "'0' and '1' go along with each other within components (covariance "
         f"{residuals(X, model, 0, 1):.2g} times the noise), which the model does not allow for. "
         "Some components may stand for that. Let them: covariance_type='auto'."
+    )
+
+
+def test_where_held_out_rows_chose_the_covariance_nobody_is_sent_to_choose_again():
+    X, model, _ = told(alarms.shared_noise)
+    chosen = copy(model)
+    chosen.diagnostics_ = replace(model.diagnostics_, covariance_reason="Rows did.")
+    found = next(str(one) for one in chosen.concerns(X) if one.kind == "dependent_within")
+    assert found.endswith(
+        "Some components may stand for that. Held-out rows were less likely where columns may go "
+        "along."
     )
 
 

@@ -22,6 +22,8 @@ from halfseen.structures.one_class.robust_cells import wild
 UNEVEN = 0.2
 """Departures from the assumed noise below this are too small to matter."""
 CHANCE = 0.01
+ALL_THE_SAME = "Held-out rows were less likely where columns may go along."
+"""Said where kinds of covariances were compared: to ask for that again would change nothing."""
 
 
 def outlying(block: Block, parameters: MixtureParameters) -> Array:
@@ -106,10 +108,11 @@ def going_along(case: Case) -> Iterator[Concern]:
     stands_out = np.triu(stands_out, 1)
     if stands_out.any():
         i, j = np.unravel_index(np.argmax(np.abs(excess) * stands_out), stands_out.shape)
+        chosen = case.fitted.diagnostics.covariance_reason
         yield Concern(
             "dependent_within",
             f"{quoted(case.names, [int(i), int(j)])} go along with each other within "
             f"{case.components} (covariance {excess[i, j]:.2g} times the noise), which the model "
-            "does not allow for. "
-            f"Some {case.components} may stand for that. Let them: covariance_type='auto'.",
+            f"does not allow for. Some {case.components} may stand for that. "
+            + (ALL_THE_SAME if chosen else "Let them: covariance_type='auto'."),
         )
