@@ -33,6 +33,16 @@ def check_non_negative(estimator: object, name: str) -> None:
         _refuse(estimator, name, "a number of at least 0")
 
 
+def check_within_or_auto(estimator: object, name: str, least: float, most: float) -> None:
+    """A parameter that is a number between two, or is to be found."""
+    value: Any = getattr(estimator, name)
+    number = not isinstance(value, bool) and isinstance(value, Real)
+    if not (isinstance(value, str) and value == "auto") and not (
+        number and least <= float(value) <= most
+    ):
+        _refuse(estimator, name, f"a number from {least:g} to {most:g}, or 'auto'")
+
+
 def check_positive_integer(estimator: object, name: str) -> None:
     """A parameter that counts something there must be one of."""
     if not _is_positive_integer(getattr(estimator, name)):

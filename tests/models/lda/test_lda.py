@@ -265,6 +265,7 @@ def test_a_given_concentration_is_kept():
     [
         ({"concentration": 0.0}, "must be a number from 1e-09 to 1e.09, or 'auto'. Got 0.0"),
         ({"concentration": 1e30}, "must be a number from 1e-09 to 1e.09, or 'auto'. Got 1e.30"),
+        ({"concentration": [1.0]}, r"must be a number from .* Got \[1.0\]"),
         ({"concentration": "low"}, "must be a number from 1e-09 to 1e.09, or 'auto'. Got 'low'"),
         (
             {"smoothing": -1.0},

@@ -6,7 +6,11 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from halfseen.estimators.checks import check_non_negative, check_positive_integer
+from halfseen.estimators.checks import (
+    check_non_negative,
+    check_positive_integer,
+    check_within_or_auto,
+)
 from halfseen.estimators.estimator import Estimator
 from halfseen.estimators.lazily import lazily, lazy_transformer
 from halfseen.models.counts import FitOptions
@@ -150,13 +154,7 @@ class LatentDirichletAllocation(OfTopics, Estimator):
     def _check(self) -> None:
         check_positive_integer(self, "n_sweeps")
         check_non_negative(self, "smoothing")
-        if self.concentration != "auto":
-            value: Any = self.concentration
-            if isinstance(value, bool | str) or not 1 / FURTHEST <= float(value) <= FURTHEST:
-                raise ValueError(
-                    "The 'concentration' parameter of LatentDirichletAllocation must be a number "
-                    f"from {1 / FURTHEST:g} to {FURTHEST:g}, or 'auto'. Got {value!r} instead."
-                )
+        check_within_or_auto(self, "concentration", 1 / FURTHEST, FURTHEST)
 
     def _model(self) -> Loadings[LdaParameters]:
         given = None if self.concentration == "auto" else float(self.concentration)
