@@ -106,12 +106,19 @@ def bound_is_the_mean_score(model: Any, X: Any, weight: Any) -> None:
 def hardly_varies(X: Any) -> bool:
     """Whether a column's values differ in their last digits only, which rounding changes."""
     if X.dtype == object:
-        numbers = [[c if isinstance(c, float) else np.nan for c in row] for row in X]
-        X = np.array(numbers, dtype=float).reshape(X.shape)
+        X = np.array([_number(cell) for cell in X.ravel()], dtype=float).reshape(X.shape)
     with np.errstate(all="ignore"), catch_warnings():
         simplefilter("ignore")
         width, size = np.nanmax(X, axis=0) - np.nanmin(X, axis=0), np.nanmax(np.abs(X), axis=0)
     return bool(((width > 0) & (width < LAST_DIGITS * size)).any())
+
+
+def _number(cell: Any) -> float:
+    """A cell of numbers, or of words that are read as such; NaN if it is none."""
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return np.nan
 
 
 def unusual_is_a_share(model: Any, X: Any) -> None:

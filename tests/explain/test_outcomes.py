@@ -107,7 +107,7 @@ def test_outcomes_go_with_rows_that_were_given_in_any_order(tmp_path):
     assert re.search(r"least often in state \d \((0|<?1)%, ", told[:200])
     assert "known of 480 rows" in page
     assert "The 480 rows fall into 2 states" in page  # not those that fill the grid
-    assert "The table has 480 rows and 2 columns; 0% of its cells are empty." in page
+    assert "The table has 480 rows and 2 columns, and no gaps." in page
     assert "120 steps between rows had none, and count as rows of which nothing is known." in page
     assert "Nothing is missing." in page
     assert "hold nothing" not in page

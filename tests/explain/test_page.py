@@ -80,6 +80,11 @@ def test_topics_are_told_by_their_words():
     assert second.lines[0].startswith("Mostly pulse (6")
     page = report_page(model, pd.DataFrame(counts, columns=NAMES))
     assert "What the topics are like" in page
+    view = portrait_of(model)
+    as_in_text = replace(view, centres=view.centres * [[0.2], [0.02]])
+    assert [one.lines[0].startswith("Mostly") for one in as_in_text.told()] == [True, True]
+    as_in_text = replace(view, centres=view.centres * [[0.1], [0.02]])
+    assert [one.lines[0].startswith("Mostly") for one in as_in_text.told()] == [False, False]
 
 
 def test_weights_are_told_with_the_reason(mixture):

@@ -9,6 +9,8 @@ from sklearn.utils import check_random_state
 from halfseen.method.decomposers import DECOMPOSERS
 from halfseen.method.plan import THIRD_MOMENTS
 
+MOST_SWEEPS = 1_000_000
+
 
 def _refuse(estimator: object, name: str, rule: str) -> None:
     raise ValueError(
@@ -47,6 +49,13 @@ def check_positive_integer(estimator: object, name: str) -> None:
     """A parameter that counts something there must be one of."""
     if not _is_positive_integer(getattr(estimator, name)):
         _refuse(estimator, name, "an int of at least 1")
+
+
+def check_sweeps(estimator: object) -> None:
+    """How often all rows are gone over, whatever that brings: nobody waits for more."""
+    value: Any = getattr(estimator, "n_sweeps", None)
+    if not _is_positive_integer(value) or value > MOST_SWEEPS:
+        _refuse(estimator, "n_sweeps", f"an int from 1 to {MOST_SWEEPS:,}")
 
 
 def check_integer_or_auto(estimator: object, name: str) -> None:

@@ -20,10 +20,12 @@ from halfseen.method.fit import Fitted
 def facts(fitted: Fitted[object], found: Missingness, n_added: int) -> list[str]:
     """The table, what was done to it, and rows that were ``n_added`` for steps between others."""
     gaps = 1 - float(found.observed.mean())
+    size = f"The table has {found.n_rows:,} rows and {len(found.names):,} columns"
     return [
-        f"The table has {found.n_rows:,} rows and {len(found.names):,} columns; {percent(gaps)} of "
-        "its cells are empty. Rows and columns with gaps were used as they are, and no value was "
-        "made up to fill a gap.",
+        f"{size}; {percent(gaps)} of its cells are empty. Rows and columns with gaps were used as "
+        "they are, and no value was made up to fill a gap."
+        if gaps
+        else f"{size}, and no gaps.",
         *_added(n_added),
         *_left_out(fitted),
         *_preprocessing(fitted),

@@ -117,6 +117,11 @@ class Topics:
         """How many topics there are."""
         return len(self.shares)
 
+    @property
+    def of_words(self) -> bool:
+        """Whether most topics are of so many features, as in text, that none has much of one."""
+        return bool(np.median(self.centres.max(axis=1)) < SMALL)
+
     def called(self, component: int) -> str:
         """By the place in the order."""
         return f"{self.noun} {int(np.flatnonzero(self.order == component)[0]) + 1}"
@@ -141,7 +146,7 @@ class Topics:
         topic = self.centres[i]
         relevant = self.words(MOST_TOLD)[i]
         top = [int(d) for d in relevant[np.argsort(-topic[relevant], kind="stable")]]
-        if topic[top[0]] < SMALL:  # as in text: shares of less than a percent tell nobody anything
+        if self.of_words:  # shares of less than a percent tell nobody anything
             return Told(title, [", ".join(self.names[d] for d in relevant)])
         ratio = np.where(topic >= topic[top[-1]] / 4, self.scores[i], -np.inf)
         special = [int(d) for d in np.argsort(-ratio, kind="stable")[:4] if ratio[d] > 1]

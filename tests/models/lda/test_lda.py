@@ -271,6 +271,7 @@ def test_a_given_concentration_is_kept():
             {"smoothing": -1.0},
             "'smoothing' parameter of .* must be a number of at least 0",
         ),
+        ({"n_sweeps": 10**30}, "must be an int from 1 to 1,000,000. Got 1000"),
         ({"n_sweeps": 0}, "'n_sweeps' parameter of LatentDirichletAllocation must be an int"),
         ({"refine": "em"}, "must be 'auto', 'saem' or None"),
     ],

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, NamedTuple
 
-from halfseen.estimators.checks import check_positive_integer
+from halfseen.estimators.checks import check_sweeps
 from halfseen.estimators.estimator import Estimator
 from halfseen.estimators.lazily import lazily, lazy_transformer
 from halfseen.models.gamma_poisson.model import ABOUT, gamma_poisson
@@ -123,7 +123,7 @@ class GammaPoisson(OfTopics, Estimator):  # type: ignore[misc]
         self.n_sweeps = n_sweeps
 
     def _check(self) -> None:
-        check_positive_integer(self, "n_sweeps")
+        check_sweeps(self)
 
     def _model(self) -> Loadings[GammaPoissonParameters]:
         return gamma_poisson(

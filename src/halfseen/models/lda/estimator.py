@@ -8,7 +8,7 @@ import numpy as np
 
 from halfseen.estimators.checks import (
     check_non_negative,
-    check_positive_integer,
+    check_sweeps,
     check_within_or_auto,
 )
 from halfseen.estimators.estimator import Estimator
@@ -152,7 +152,7 @@ class LatentDirichletAllocation(OfTopics, Estimator):
         self.verbose = verbose
 
     def _check(self) -> None:
-        check_positive_integer(self, "n_sweeps")
+        check_sweeps(self)
         check_non_negative(self, "smoothing")
         check_within_or_auto(self, "concentration", 1 / FURTHEST, FURTHEST)
 
