@@ -113,6 +113,12 @@ def test_an_unknown_name_is_refused(model):
         choose_components(mixture(), model)
 
 
+def test_a_table_in_the_place_of_the_model_is_told_by_its_kind():
+    said = r"or an estimator\. Got a ndarray instead\. The table comes before it\.$"
+    with pytest.raises(TypeError, match=said):
+        choose_components(GaussianMixture(2), np.zeros((3, 2)))
+
+
 @pytest.mark.parametrize("most", [0, -1, 2.5, "3", True, None])
 def test_a_most_that_is_none_is_refused(most):
     message = r"^max_components must be an int of at least 1\. Got .* instead\.$"

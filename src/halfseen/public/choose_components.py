@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from halfseen.doubt.choice import Choice
 from halfseen.doubt.clusters import bins_for
@@ -124,9 +124,14 @@ def in_sequences(estimator: Any, X: Any, follow: dict[str, Any]) -> Any:
 
 def unfitted(model: Any) -> Any:
     """A new estimator like ``model``, or of the kind that it names."""
+    known = " or ".join(repr(name) for name in MODELS)
     if isinstance(model, str):
         if model not in MODELS:
-            known = " or ".join(repr(name) for name in MODELS)
             raise ValueError(f"model must be {known}, or an estimator. Got {model!r} instead.")
         model = MODELS[model]()
+    if not isinstance(model, BaseEstimator):
+        raise TypeError(
+            f"model must be {known}, or an estimator. Got a {type(model).__name__} instead. The "
+            "table comes before it."
+        )
     return clone(model)
