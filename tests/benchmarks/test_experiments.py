@@ -110,9 +110,8 @@ def test_the_way_of_a_row_through_the_moments_goes_through_as_many_modules_as_th
 
 
 def test_an_em_iteration_costs_little_more_than_its_products():
-    figures = kept("em_speed")["figures"]
-    for kind in ("tied_spherical", "spherical", "diag"):
-        assert figures[f"{kind} / products"] <= 4
+    for row in kept("em_speed")["figures"].values():
+        assert row["ratio"] <= 2
 
 
 def test_the_implicit_third_moment_is_as_accurate_as_the_explicit_one():
