@@ -143,8 +143,11 @@ THIRD_MOMENTS: dict[str, ThirdMoment] = {
     "explicit": explicit,
     "implicit": asked_implicit,
 }
-WIDE = 4096
-"""More features than this have no array of all pairs: it and its eigenvectors take minutes."""
+WIDE = 1024
+"""More features than this have no array of all pairs: products with it take less time, a third of
+it for 3,000 features."""
+TOO_WIDE = 4096
+"""More have no array of all triples either, whoever asks for it."""
 SPARSE_WIDE = 512
 """The same for sparse tables, whose products cost what is not zero."""
 
@@ -232,7 +235,7 @@ def _second_moment(third_moment: str, sparse: bool, n_features: int, thin: bool)
     many = n_features > (SPARSE_WIDE if sparse else WIDE)
     if not (thin and many):
         return AllPairs()
-    if third_moment == "explicit" and n_features > WIDE:
+    if third_moment == "explicit" and n_features > TOO_WIDE:
         raise DataError(
             f"third_moment='explicit' would hold {n_features**3 / 3:.1g} numbers for the triples "
             f"of {n_features} features. Use third_moment='auto', which never forms them."
