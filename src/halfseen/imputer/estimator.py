@@ -41,9 +41,10 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill gaps in tables of mixed columns: numbers, counts, categories, words.
 
     Mixtures of 2 to 24 classes of rows, averaged, say what each cell should be given the others of
-    its row. What they leave over is regressed on all other columns: a ridge for numbers, a ridge
-    softmax for categories, as strong as rows that were held out like it, and not at all where they
-    do not. Nothing has to be chosen.
+    its row, and so do mixtures of normals with covariances of numbers. Each is taken as far as it
+    comes near to rows that it was not learned from. What is left over is regressed on all other
+    columns: a ridge for numbers, a ridge softmax for categories, as strong as rows that were held
+    out like it, and not at all where they do not. Nothing has to be chosen.
 
     Parameters
     ----------

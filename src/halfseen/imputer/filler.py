@@ -6,11 +6,11 @@ from typing import cast
 
 import numpy as np
 
-from halfseen.imputer import mixtures, normals, regressions, softmax
+from halfseen.imputer import mixtures, regressions, softmax
 from halfseen.imputer.clock import Clock
 from halfseen.imputer.designs import Layout
+from halfseen.imputer.experts import Experts, experts_of
 from halfseen.imputer.mixtures import BEFORE, Ensemble
-from halfseen.imputer.normals import Experts
 from halfseen.imputer.regressions import Regression
 from halfseen.imputer.views import View
 from halfseen.models.latent_class.estimator import LatentClass
@@ -165,12 +165,13 @@ def learned(
     emission = replace(plain, before=BEFORE).for_table(rows, kept)
     emission = replace(emission, normal=replace(emission.normal, strength=BEFORE))
     view = view_of(rows, kept, emission)
-    ensemble = mixtures.learned(rows, kept, emission, view, seed, clock)
+    alone = mixtures.one_class(rows, kept, emission)
+    learn = mixtures.Learner(emission, alone, view, seed, clock)
+    ensemble, folds = learn(rows), regressions.folds_of(len(rows.table), seed)
+    before = learn.held_out(rows, ensemble, folds)
     known = view.known(rows.table)
     layout = Layout.of(view, rows.table, np.flatnonzero(~known.all(axis=0)))
-    before = gathered(rows, ensemble.without_each)
-    folds = regressions.folds_of(len(rows.table), seed)
-    experts = normals.learned(view.deviations(rows.table), folds, seed, clock)
+    experts = experts_of(view.deviations(rows.table), folds, seed, clock)
     others = np.zeros((len(experts.experts), *rows.table.shape))
     others[:, :, view.numbers] = experts.held_out
     features = layout(rows.table, known)

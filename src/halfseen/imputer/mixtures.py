@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.imputer.clock import Clock
 from halfseen.imputer.views import View
@@ -12,9 +13,9 @@ from halfseen.method.learned import reordered
 from halfseen.models.latent_class.estimator import LatentClass
 from halfseen.moments.recorded import recorded
 from halfseen.moments.survey import Survey
-from halfseen.rows.arrays import Array
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.gathered import with_gaps
+from halfseen.rows.gathered import gathered, with_gaps
 from halfseen.rows.rows import Block
 from halfseen.rows.some_rows import some_rows
 from halfseen.structures.one_class.e_step import ClassSteps, posterior
@@ -33,6 +34,8 @@ MOST_TRIED = 1000
 """Rows that starts are tried on."""
 MOST_CLIMBED = 20_000
 """Rows that classes are learned from; what they expect is read off all rows."""
+FEW_ROWS = 5000
+"""Of which mixtures are learned again from two thirds, to judge them by the others."""
 N_SEEDS, FIRST_PASSES, LAST_PASSES, TOLERANCE = 2, 6, 30, 1e-4
 
 
@@ -98,27 +101,59 @@ class Ensemble:
         return found / len(self.mixtures)
 
 
-def learned(
-    rows: MemoryRows, kept: Survey, emission: Mixed, view: View, seed: int, clock: Clock
-) -> Ensemble:
-    """Mixtures of the ``rows`` of kept columns, short climbs from a few starts each."""
-    alone = one_class(rows, kept, emission)
-    model = replace(LatentClass()._model(), emission=emission, tol=TOLERANCE, max_iter=LAST_PASSES)
-    some, many = some_rows(rows, MOST_TRIED), some_rows(rows, MOST_CLIMBED)
-    seeding = Seeding.of(*emission.as_numbers(some.table)) if len(some.table) else None
-    random, steps = np.random.default_rng(seed), ClassSteps(emission)
-    found = [_with_features(emission, alone, rows, view)]
-    for k in sizes(len(some.table) if len(rows.table) <= MOST_TRIED else len(rows.table)):
-        if seeding is None or clock.gone(0.4):
-            break
-        like = reordered(alone, np.zeros(k, dtype=int))
-        shares = [next(iter(seeding.joined(k, FEW_WAYS[:1])))]
-        shares += [seeding.nearest(k, random) for _ in range(N_SEEDS)]
-        tried = [model.climbed(some, steps.begun(some, one, like), FIRST_PASSES) for one in shares]
-        best = max(tried, key=lambda one: _height(one.climb.log_likelihood))
-        reached = model.climbed(many, best.parameters, LAST_PASSES)
-        found.append(_with_features(emission, reached.parameters, rows, view))
-    return Ensemble(tuple(found[1:] or found), view)
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """Learns mixtures from rows of a table: short climbs from a few starts each."""
+
+    emission: Mixed
+    alone: MixedParameters  # all rows as one class
+    view: View
+    seed: int
+    clock: Clock
+
+    def __call__(self, rows: MemoryRows) -> Ensemble:
+        """Mixtures of some rows of the table."""
+        emission = self.emission
+        model = replace(
+            LatentClass()._model(), emission=emission, tol=TOLERANCE, max_iter=LAST_PASSES
+        )
+        some, many = some_rows(rows, MOST_TRIED), some_rows(rows, MOST_CLIMBED)
+        seeding = Seeding.of(*emission.as_numbers(some.table)) if len(some.table) else None
+        random, steps = np.random.default_rng(self.seed), ClassSteps(emission)
+        found = []
+        for k in sizes(len(some.table) if len(rows.table) <= MOST_TRIED else len(rows.table)):
+            if seeding is None or self.clock.gone(0.4):
+                break
+            like = reordered(self.alone, np.zeros(k, dtype=int))
+            shares = [next(iter(seeding.joined(k, FEW_WAYS[:1])))]
+            shares += [seeding.nearest(k, random) for _ in range(N_SEEDS)]
+            begun = [steps.begun(some, one, like) for one in shares]
+            tried = [model.climbed(some, one, FIRST_PASSES) for one in begun]
+            best = max(tried, key=lambda one: _height(one.climb.log_likelihood))
+            reached = model.climbed(many, best.parameters, LAST_PASSES)
+            found.append(_with_features(emission, reached.parameters, rows, self.view))
+        if not found:
+            found.append(_with_features(emission, self.alone, rows, self.view))
+        return Ensemble(tuple(found), self.view)
+
+    def held_out(self, rows: MemoryRows, every: Ensemble, folds: NDArray[np.intp]) -> Array:
+        """Targets of each column as mixtures of other rows expect them without it; (n, q).
+
+        Mixtures of ``every`` row are believed too much, as they have seen what they are to tell;
+        of many rows, or if there is no time, that has to do.
+        """
+        if len(rows.table) > FEW_ROWS or self.clock.gone(0.1):
+            return np.asarray(gathered(rows, every.without_each))
+        found = np.zeros((len(rows.table), self.view.size))
+        for fold in np.unique(folds):
+            here = folds == fold
+            found[here] = gathered(_part(rows, here), self(_part(rows, ~here)).without_each)
+        return found
+
+
+def _part(rows: MemoryRows, which: Mask) -> MemoryRows:
+    weights = None if rows.weights is None else rows.weights[which]
+    return MemoryRows(np.ascontiguousarray(rows.table[which]), rows.names, weights)
 
 
 def sizes(n_rows: int) -> list[int]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.imputer import softmax
+from halfseen.imputer.blends import Heard, blends
 from halfseen.imputer.clock import Clock
 from halfseen.imputer.designs import Layout
 from halfseen.imputer.grams import Grams
@@ -63,6 +64,14 @@ class Task(NamedTuple):
         """What is said of a number: by classes, then by others; (n, 1 + e)."""
         return np.column_stack([self.before[:, target], *self.experts[:, :, j]])
 
+    def blends(self, layout: Layout, columns: list[int]) -> dict[int, Array]:
+        """How much of what is said of numbers is taken, by column; (1 + e,) each."""
+        numbers, every = [j for j in columns if layout.view.numbers[j]], []
+        for j in numbers:
+            rows, target = self.known[:, j], layout.view.targets(j).start
+            every.append(Heard.of(self.heard(j, target)[rows], self.grams.features[rows, target]))
+        return dict(zip(numbers, blends(every), strict=True))
+
 
 def learned(
     layout: Layout,
@@ -78,15 +87,18 @@ def learned(
     Of numbers ``experts`` (e, n, d) say something too.
     """
     task = Task(Grams.of(features, folds, N_FOLDS), known, before, experts)
-    found, begin = [], {True: USUAL, False: USUAL}
-    for j in _in_turn(known, clock):
-        number = bool(layout.view.numbers[j])
-        if known[:, j].sum() < FEWEST or clock.gone(0.9):
-            continue
+    columns = [j for j in _in_turn(known, clock) if known[:, j].sum() >= FEWEST]
+    blend_of, found, begin = task.blends(layout, columns), [], {True: USUAL, False: USUAL}
+    for j in columns:
+        if clock.gone(0.9):
+            break
+        number = j in blend_of
         others = np.flatnonzero(layout.owner != j)
         own = task.grams.over(known[:, j])[:, others[:, None], others]
-        regress = _number if number else _levels
-        one, begin[number] = regress(layout, task, own, j, others, begin[number])
+        if number:
+            one, begin[number] = _number(layout, task, own, j, others, blend_of[j], begin[number])
+        else:
+            one, begin[number] = _levels(layout, task, own, j, others, begin[number])
         found.append(one)
     return found
 
@@ -99,13 +111,18 @@ def _in_turn(known: Mask, clock: Clock) -> list[int]:
 
 
 def _number(
-    layout: Layout, task: Task, own: Array, j: int, others: NDArray[np.intp], begin: int
+    layout: Layout,
+    task: Task,
+    own: Array,
+    j: int,
+    others: NDArray[np.intp],
+    blend: Array,
+    begin: int,
 ) -> tuple[Regression, int]:
     grams, rows = task.grams, task.known[:, j]
     start, n = layout.view.targets(j).start, int(rows.sum())
     heard = np.where(rows[:, None], task.heard(j, start), 0.0)
     truth = np.where(rows, grams.features[:, start], 0.0)
-    blend = _blended(heard, truth)
     left = truth - heard @ blend
     each = [np.flatnonzero((grams.folds == f) & rows) for f in range(grams.n_folds)]
     both = np.column_stack([heard, left])
@@ -120,30 +137,19 @@ def _number(
     scale = np.r_[layout.penalties[others], np.full(heard.shape[1], OFFSET)]
     chosen = searched(lambda place: held_out_error(sums, PENALTIES[place] * scale), without, begin)
     before = float(((truth - heard[:, 0]) ** 2).sum()) / n
-    blend[0] -= 1  # what is said is added to what classes say
+    taken = blend - np.eye(len(blend))[0]  # what is said is added to what classes say
     if chosen.place is None:
-        return Regression(j, None, blend, np.inf, without / n, before), begin
+        return Regression(j, None, taken, np.inf, without / n, before), begin
     penalty = float(PENALTIES[chosen.place])
     solution = solved(sums.grams.sum(axis=0), sums.products.sum(axis=0), penalty * scale)
     weights = np.zeros((len(layout.owner), 1))
     weights[others, 0] = solution[: len(others)]
-    more, error = blend + solution[len(others) :], chosen.error / n
-    found = Regression(j, weights, more, penalty, error, before, blend)
+    more, error = taken + solution[len(others) :], chosen.error / n
+    found = Regression(j, weights, more, penalty, error, before, taken)
     if heard.shape[1] == 1:
         return found, chosen.place
     lacking = found.lacking(~task.known[rows][:, layout.view.owner])
     return replace(found, reach=float(np.quantile(lacking, USUALLY))), chosen.place
-
-
-def _blended(heard: Array, truth: Array) -> Array:
-    """Which of those that say something (n, s), or mean of two or of all, is nearest; (s,)."""
-    s = heard.shape[1]
-    alone = np.eye(s)
-    pairs = [(alone[a] + alone[b]) / 2 for a in range(s) for b in range(a)]
-    every = np.array([*alone, *pairs, np.full(s, 1 / s)])
-    errors = ((truth[:, None] - heard @ every.T) ** 2).sum(axis=0)
-    found: Array = every[errors.argmin()].copy()
-    return found
 
 
 def _bordered(grams: Array, beside: Array, corners: Array) -> Array:
