@@ -22,7 +22,8 @@ from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import Chains, SplitSums
 from halfseen.models.gaussian_mixture.uneven_noise import ResidualSums
 from halfseen.models.lda.parameters import LdaParameters
-from halfseen.models.lda.polish import ShareSums, Sweeps
+from halfseen.models.lda.share_sums import ShareSums
+from halfseen.models.lda.sweeps import Sweeps
 from halfseen.moments.adjusted import AdjustedSums, Prediction
 from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.far_values import FarSums
@@ -101,7 +102,7 @@ def sweep(block):
 def share_sweep(block):
     topics = LdaParameters(TOPICS.topics, TOPICS.shapes, 2.0, 0.1)
     sweeps = Sweeps(0)
-    return sweeps.sweep(topics, 0, drawn=True)(block, sweeps.begin(topics)(block))[0]
+    return sweeps.drawn(topics, 0)(block, sweeps.begin(topics)(block))[0]
 
 
 def later(make):

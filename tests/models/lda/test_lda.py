@@ -20,7 +20,8 @@ from halfseen.models.lda.lengths import TURNS, found_lengths
 from halfseen.models.lda.model import Shares
 from halfseen.models.lda.parameters import LdaParameters
 from halfseen.models.lda.perplexity import given_length
-from halfseen.models.lda.polish import Sweeps, likeliest_alpha
+from halfseen.models.lda.share_sums import likeliest_alpha
+from halfseen.models.lda.sweeps import Sweeps
 from halfseen.moments.survey import survey
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
@@ -189,7 +190,7 @@ def test_sweeps_leave_the_law_of_loadings_and_counts_as_it_is(totals_known):
         whole = rng.poisson(loadings @ TWO.topics)
         X = np.where(seen, whole, np.nan)
         sweeps = Sweeps(3, whole.sum(axis=1).astype(float) if totals_known else None)
-        step = sweeps.sweep(TWO, number, drawn=True)
+        step = sweeps.drawn(TWO, number)
         loadings = step(Block.from_table(X), loadings)[1]
 
     def functions(a):
@@ -390,7 +391,7 @@ def test_totals_that_cannot_be_those_of_the_rows_are_refused():
 
 
 def test_what_polishing_gained_and_took_is_told():
-    _, _, X, _ = simulated(n=300)
+    _, _, X, _ = simulated(n=300, length=12)
     said = LatentDirichletAllocation(3, random_state=0, n_sweeps=20).fit(X).diagnostics_
     assert said.refine_gain > 0
     assert said.seconds["polishing"] > 0

@@ -4,16 +4,11 @@ Mean-field EM climbs a bound whose maximum is not the likelihood's and moves awa
 Drawing the latent variables instead of approximating them does not: each sweep draws how counts
 split among topics and then the loadings, and the statistics of the M-step, with what can be
 integrated out integrated out (Rao-Blackwell), are averaged over sweeps.
-
-References
-----------
-B. Delyon, M. Lavielle, E. Moulines (1999), Convergence of a stochastic approximation version of the
-EM algorithm.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -28,12 +23,15 @@ from halfseen.rows.nonzeros import Indices
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.short_calls import short_calls
 from halfseen.structures.loadings import row_random, special
+from halfseen.structures.loadings.averaging import averaged, blurred
 from halfseen.structures.loadings.loading_moments import MOST_SHAPE
 from halfseen.structures.loadings.special import inverse_digamma
 from halfseen.structures.loadings.splits import draw_split, shared_out
 
 DRAWING = 64
 """Elementary steps of splitting a count among topics, for each of them."""
+BLURRED = 0.01
+"""How much of every topic is what all is, where sweeps begin."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,18 +53,14 @@ class SplitSums:
             self.log_mean + other.log_mean,
         )
 
-    def towards(self, other: Self, step: float) -> Self:
-        """A step of stochastic approximation from these sums to other ones of the same rows."""
-
-        def between(a: Array, b: Array) -> Array:
-            return a + step * (b - a)
-
+    def times(self, factor: float) -> Self:
+        """The same of as many rows, all that is expected in them being scaled."""
         return type(self)(
-            self.n_rows,
-            between(self.split, other.split),
-            between(self.exposure, other.exposure),
-            between(self.mean, other.mean),
-            between(self.log_mean, other.log_mean),
+            self.n_rows * factor,
+            self.split * factor,
+            self.exposure * factor,
+            self.mean * factor,
+            self.log_mean * factor,
         )
 
     def maximise(self) -> GammaPoissonParameters:
@@ -174,28 +168,20 @@ def _first_loadings(block: Block, parameters: GammaPoissonParameters) -> Array:
 
 
 def polish(rows: Rows, start: GammaPoissonParameters, *, seed: int, n_sweeps: int) -> Polished:
-    """Improve ``start`` by ``n_sweeps`` sweeps: half to get there, half to average.
+    """Improve ``start`` by ``n_sweeps`` sweeps."""
 
-    The average gives later sweeps more weight, in proportion to their number, so that what is left
-    of the way there is forgotten.
-    """
-    n_burn_in = n_sweeps // 2
-    chains = Chains(seed)
-    parameters = _without_zeros(start, rows.accumulate(FeatureSums.of).mean)
-    carried = rows.carrying(chains.begin(parameters))
-    averaged: SplitSums | None = None
-    for number in range(n_sweeps):
-        sums = carried.accumulate(chains.sweep(parameters, number))
-        step = 1.0 if number <= n_burn_in else 2 / (number - n_burn_in + 2)
-        averaged = sums if averaged is None else averaged.towards(sums, step)
-        parameters = averaged.maximise()
+    def sweep(parameters: GammaPoissonParameters, number: int) -> SplitSums:
+        return carried.accumulate(chains.sweep(parameters, number))
+
+    def maximise(sums: SplitSums, before: GammaPoissonParameters) -> GammaPoissonParameters:
+        return sums.maximise()
+
+    # A share of exactly zero could never grow.
+    topics = blurred(start.topics, rows.accumulate(FeatureSums.of).mean, BLURRED)
+    chains, start = Chains(seed), replace(start, topics=topics)
+    carried = rows.carrying(chains.begin(start))
+    parameters = averaged(start, n_sweeps, sweep, maximise)
     return Polished(parameters, Climb(None, n_sweeps, True))
-
-
-def _without_zeros(parameters: GammaPoissonParameters, mean: Array) -> GammaPoissonParameters:
-    """A share of exactly zero could never grow: give every topic one percent of the means (d,)."""
-    topics = 0.99 * parameters.topics + 0.01 * mean / mean.sum()
-    return GammaPoissonParameters(topics, parameters.shapes, parameters.rate)
 
 
 @njit(cache=True, nogil=True)

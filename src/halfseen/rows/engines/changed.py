@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Generic, Self
 
 import numpy as np
@@ -40,8 +41,8 @@ class ChangedRows:
     @property
     def names(self) -> tuple[str, ...]:
         """The features' names, in order."""
-        each = zip(self.rows.names, self.features, strict=True)
-        return tuple(name for name, selected in each if selected)
+        names = self.rows.names
+        return names if self.features.all() else tuple(compress(names, self.features.tolist()))
 
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features."""

@@ -125,7 +125,7 @@ def likelihood_bound(block: Block, law: LoadingLaw) -> Array:
     return bound
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def _factorised(
     starts: Indices,
     features: Indices,
@@ -141,11 +141,10 @@ def _factorised(
     evidence: Array,  # (n,)  written
 ) -> None:  # pragma: no cover - compiled
     n_rows, k = rates.shape
-    factor, new = np.empty(k), np.empty(k)
+    factor, pulled = np.empty(k), np.empty(k)
     for row in range(n_rows):
-        entries = range(starts[row], starts[row + 1])
         total = beyond[row]
-        for entry in entries:
+        for entry in range(starts[row], starts[row + 1]):
             total += counts[entry]
         shape = shapes[row]
         for c in range(k):
@@ -153,25 +152,41 @@ def _factorised(
         for _ in range(max_iterations):
             for c in range(k):
                 factor[c] = np.exp(special.digamma(shape[c])) / rates[row, c]
-                new[c] = prior[c]
-            evidence[row] = 0.0
-            for entry in entries:
-                mixed = 0.0
-                for c in range(k):
-                    mixed += topics[features[entry], c] * factor[c]
-                mixed = max(mixed, 1e-300)
-                evidence[row] += counts[entry] * np.log(mixed)
-                for c in range(k):
-                    new[c] += counts[entry] * topics[features[entry], c] * factor[c] / mixed
+                pulled[c] = 0.0
+            for entry in range(starts[row], starts[row + 1]):
+                _pull(counts[entry], topics[np.uint32(features[entry])], factor, pulled)
             if beyond[row] > 0:
-                mixed = 1e-300
-                for c in range(k):
-                    mixed += where[row, c] * factor[c]
-                evidence[row] += beyond[row] * np.log(mixed)
-                for c in range(k):
-                    new[c] += beyond[row] * where[row, c] * factor[c] / mixed
-            change = np.abs(new - shape).max()
+                _pull(beyond[row], where[row], factor, pulled)
+            change, size = 0.0, 0.0
             for c in range(k):
-                shape[c] = new[c]
-            if change <= tolerance * new.sum():
+                new = prior[c] + factor[c] * pulled[c]
+                change = max(change, abs(new - shape[c]))
+                size += new
+                shape[c] = new
+            if change <= tolerance * size:
                 break
+        evidence[row] = 0.0
+        for entry in range(starts[row], starts[row + 1]):
+            mixed = _mixed(topics[np.uint32(features[entry])], factor)
+            evidence[row] += counts[entry] * np.log(mixed)
+        if beyond[row] > 0:
+            evidence[row] += beyond[row] * np.log(_mixed(where[row], factor))
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _mixed(topic: Array, factor: Array) -> float:  # pragma: no cover - compiled
+    """``Σ_k a_dk exp E[log α_k]``, of factors (k,)."""
+    total = 1e-300
+    for c in range(len(factor)):
+        total += topic[c] * factor[c]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _pull(
+    count: float, topic: Array, factor: Array, pulled: Array
+) -> None:  # pragma: no cover - compiled
+    """Add what a count says of each topic's loading (k,), but for its factor."""
+    each = count / _mixed(topic, factor)
+    for c in range(len(factor)):
+        pulled[c] += each * topic[c]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.block import Parts
@@ -35,11 +34,10 @@ class SparseEntries:
     def onto_parts(self, basis: Array, parts: Parts) -> Array:
         """``E B`` of each part of the features by itself; (p, n, m)."""
         basis = np.ascontiguousarray(basis)
-        levels = self.level[:, None] * basis
-        shared = self._shared(levels, parts)
-        out: Array = np.matmul(self.row_observed.astype(float), shared)
+        out: Array = np.matmul(self.row_observed.astype(float), self._shared(basis, parts))
         kernels.onto(*self.stored, basis, parts.labels, out)
-        kernels.onto(*self.gaps, -levels, parts.labels, out)
+        if len(self.gaps.features):
+            kernels.onto(*self.gaps, -self.level[:, None] * basis, parts.labels, out)
         return out
 
     def back(self, per_row: Array) -> Array:
@@ -74,13 +72,11 @@ class SparseEntries:
         """``Σ_n E_ni³ y_n`` for some of the features, zero for the others; (d,)."""
         return self._powers(3, per_row[:, None], features)[:, 0]
 
-    def _shared(self, levels: Array, parts: Parts) -> Array:
-        """Sums of levels (d, m) over the features of each part and block; (p, b, m)."""
-        d, m = levels.shape
-        n_blocks = self.row_observed.shape[1]
-        place = parts.labels * n_blocks + self.column_block
-        members = csr_array((np.ones(d), (place, np.arange(d))), shape=(parts.n * n_blocks, d))
-        return np.asarray(members @ levels).reshape(parts.n, n_blocks, m)
+    def _shared(self, basis: Array, parts: Parts) -> Array:
+        """Sums of ``u_i B_i`` over the features of each part and block; (p, b, m)."""
+        out = np.zeros((parts.n, self.row_observed.shape[1], basis.shape[1]))
+        kernels.shared(self.level, basis, parts.labels, self.column_block, out)
+        return out
 
     def _powers(self, power: int, per_row: Array, features: Mask) -> Array:
         out = np.zeros((len(self.level), per_row.shape[1]))

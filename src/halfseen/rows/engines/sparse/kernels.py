@@ -33,6 +33,16 @@ def onto(
 
 
 @njit(cache=True, nogil=True)
+def shared(
+    level: Array, basis: Array, labels: Labels, column_block: Labels, out: Array
+) -> None:  # pragma: no cover - compiled
+    """Add ``u_i B_i`` to ``out[label_i, block_i]`` for a basis (d, m) and out (p, b, m)."""
+    for i in range(len(level)):
+        for c in range(basis.shape[1]):
+            out[labels[i], column_block[i], c] += level[i] * basis[i, c]
+
+
+@njit(cache=True, nogil=True)
 def back(
     starts: Indices, features: Indices, values: Values, per_row: Array, out: Array
 ) -> None:  # pragma: no cover - compiled

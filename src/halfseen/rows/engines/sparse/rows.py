@@ -99,7 +99,8 @@ class SparseBlock(Block):
 
     def nonzeros(self) -> Nonzeros:
         """The counts above zero."""
-        starts, features, counts = self.stored.where(self.stored.values > 0)
+        above = self.stored.values > 0
+        starts, features, counts = self.stored if above.all() else self.stored.where(above)
         return Nonzeros(starts.astype(np.int64), features.astype(np.int64), counts.astype(float))
 
     def feature_sums(self) -> FeatureSums:
