@@ -149,7 +149,7 @@ def test_errors_on_held_out_rows_are_those_of_rows_held_out():
         rest = np.setdiff1d(np.arange(len(y)), p)
         w = ridge.solved(X[rest].T @ X[rest], X[rest].T @ y[rest], penalty)
         total += ((y[p] - X[p] @ w) ** 2).sum()
-    assert ridge.held_out_error(sums, penalty) == pytest.approx(total)
+    assert ridge.held_out_errors(sums, penalty).sum() == pytest.approx(total)
 
 
 def test_the_search_finds_the_lowest_error_or_refuses():
@@ -189,6 +189,19 @@ def test_regressions_do_not_see_the_column_that_they_are_of():
             assert (one.weights[layout.owner == one.column] == 0).all()
     assert found[0].error < 0.05 * found[0].error_before
     assert found[2].weights is None or found[2].error > 0.9 * found[2].error_before
+
+
+@pytest.mark.parametrize(("last", "regressed"), [(1.0, True), (0.2, False)])
+def test_regressions_that_help_in_some_folds_only_are_not_taken(last, regressed):
+    rng, folds = np.random.default_rng(0), folds_of(300, 0)
+    x = rng.normal(size=300)
+    y = np.where(folds == 2, last, 1.0) * x + 0.05 * rng.normal(size=300)
+    table, no_limit = np.column_stack([x, y]), np.full(2, np.inf)
+    view = View.of(table, (np.empty(0),) * 2, -no_limit, no_limit)
+    known, layout = np.ones(table.shape, bool), Layout.of(view, table, np.empty(0, dtype=int))
+    before, nobody = np.zeros((300, view.size)), np.empty((0, *table.shape))
+    found = learned(layout, layout(table, known), before, nobody, known, folds, Clock())
+    assert (found[1].weights is not None) == regressed
 
 
 def test_what_a_row_lacks_counts_by_squared_coefficients():

@@ -63,11 +63,11 @@ class Sums(NamedTuple):
     squares: Array  # (f,)     Σ y²
 
 
-def held_out_error(sums: Sums, penalty: Array) -> float:
-    """Squares that regressions leave of each fold, learned from the others."""
+def held_out_errors(sums: Sums, penalty: Array) -> Array:
+    """Squares that regressions leave of each fold, learned from the others; (f,)."""
     gram, products = sums.grams.sum(axis=0), sums.products.sum(axis=0)
-    total = 0.0
+    found = []
     for own_gram, own_products, square in zip(*sums, strict=True):
         w = solved(gram - own_gram, products - own_products, penalty)
-        total += square - 2 * own_products @ w + w @ own_gram @ w
-    return float(total)
+        found.append(square - 2 * own_products @ w + w @ own_gram @ w)
+    return np.array(found)
