@@ -52,7 +52,6 @@ def test_tables_of_numbers_are_never_filled_much_worse_than_by_regressions_and_f
     figures = kept("numbers")
     assert len({run["table"] for run in figures["runs"]}) >= 8
     assert figures["beside IterativeImputer"]["worse by more than 3 %"] == 0
-    # Nine tenths are the aim; ratings of one questionnaire keep it from that by less than 2 %.
-    assert figures["beside IterativeImputer"]["better"] >= 0.88
+    assert figures["beside IterativeImputer"]["better"] >= 0.9
     ranks = {way: one["rank"] for way, one in figures["all ways"]["ways"].items()}
     assert min(ranks, key=ranks.get) == "imputer"
