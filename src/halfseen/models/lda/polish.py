@@ -22,8 +22,8 @@ words are less likely. Elsewhere moments are a better start than expectations.""
 BLURRED, SOFTENED = 0.01, 0.95
 """How much of every topic is what all is, where sweeps begin: a little, as a share of exactly zero
 could never grow, and nearly all of it in text, where moments make topics of single odd rows. So
-softened they still lead to likelier held-out words than chance does (of posts, in the mean of five
-splits: perplexity 117.8, and 118.2 to 120.2 by five random starts)."""
+softened they led to held-out words as likely as the best of five random starts did, or likelier (of
+posts, five splits that this was set on: perplexity 117.8, and 118.2 to 120.2)."""
 
 
 def polish(
