@@ -15,9 +15,11 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
 from halfseen import Choice, DataError, GammaPoisson, GaussianMixture, plots, simulate
+from halfseen.doubt.concerns.case import MOST_FEATURES
 from halfseen.doubt.rank_test import RankTest
 from halfseen.estimators.stored import kind_of
 from halfseen.models import MODELS
+from halfseen.plots import held_out
 from halfseen.plots.canvas import LONGEST_NAME, labels
 from halfseen.plots.missing import MOST_BANDS
 from halfseen.store.model_file import dumps, loads
@@ -378,6 +380,14 @@ def test_the_check_leaves_features_alone_that_do_not_vary(frame):
     model = GaussianMixture(2, complete_above=0.9).fit(wide)
     ax = plots.imputation_check(model, wide, random_state=0)
     assert np.isfinite(ax.lines[1].get_xdata()).all()
+
+
+def test_hidden_counts_of_a_sparse_table_are_drawn_without_filling_all_of_it(monkeypatch):
+    counts = np.random.default_rng(0).poisson(0.3, size=(300, 200)).astype(float)
+    model = GammaPoisson(2).fit(counts)
+    monkeypatch.setattr(held_out, "whole_table", None)
+    ax = plots.imputation_check(model, csr_array(counts))
+    assert 0 < len(ax.lines[1].get_xdata()) <= 0.1 * counts.shape[0] * MOST_FEATURES + 1
 
 
 @pytest.mark.parametrize("fraction", [0, 1, -0.1, 1.5])

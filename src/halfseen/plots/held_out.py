@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.doubt.hidden_values import HiddenValues, hide_and_fill
+from halfseen.doubt.concerns.case import MOST_FEATURES, MOST_STORED
+from halfseen.doubt.hidden_values import HiddenValues, hide_and_fill, hide_and_fill_sparse
+from halfseen.doubt.number_of_components import telling_features
 from halfseen.estimators.fitted_rows import same_rows
+from halfseen.moments.survey import survey
 from halfseen.plots.canvas import BLUE, ORANGE, axes, plain
 from halfseen.rows.gathered import whole_table
+from halfseen.rows.sampled import holding_at_most
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +36,8 @@ def imputation_check(
     picture. The legend says how much of the hidden values' variance the model explains (0 is no
     better than the mean), and how many lie within two of its predictive standard deviations: of
     normal values 95 %, and if far fewer, its standard deviations are too small. The model may have
-    seen the values when it was fitted; rows that it has not seen are a harder test.
+    seen the values when it was fitted; rows that it has not seen are a harder test. Of sparse
+    tables some rows, and the features that vary most, are enough.
 
     Parameters
     ----------
@@ -50,8 +55,13 @@ def imputation_check(
     fitted = model.fitted
     if not 0 < fraction < 1:
         raise ValueError(f"fraction must be above 0 and below 1. Got {fraction!r} instead.")
-    table = whole_table(same_rows(model, X))
-    found = hide_and_fill(fitted, table, fraction=fraction, random_state=random_state)
+    rows, how = same_rows(model, X), {"fraction": fraction, "random_state": random_state}
+    if rows.sparse:
+        seen = survey(rows, 1.0)
+        some = telling_features(rows, seen, seen.kept & fitted.kept, MOST_FEATURES)
+        found = hide_and_fill_sparse(fitted, holding_at_most(rows, MOST_STORED), some, **how)
+    else:
+        found = hide_and_fill(fitted, whole_table(rows), **how)
     return _draw(axes(ax, 5.0, 5.0), found)
 
 
