@@ -73,10 +73,13 @@ def _of_killed_workers(error: Any, partitions: Sequence[Labelled]) -> Exception:
     else:
         own = [label for label, content in partitions if key in map(str, _keys(content))]
     label = own[0] if own else f"The task {key}"
+    told = f"{label}, or one that was on the same workers,"
+    if key.startswith("halfseen-pass-"):  # what all share, which was on the workers too
+        told = "One of the partitions"
     return DataError(
-        f"{label}, or one that was on the same workers, ended every worker that it was given to, "
-        "most likely because they ran out of memory. Make partitions smaller (rechunk, "
-        "repartition, or smaller row groups), or give workers more memory."
+        f"{told} ended every worker that it was given to, most likely because they ran out of "
+        "memory. Make partitions smaller (rechunk, repartition, or smaller row groups), or give "
+        "workers more memory."
     )
 
 
