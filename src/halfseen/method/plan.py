@@ -143,7 +143,7 @@ THIRD_MOMENTS: dict[str, ThirdMoment] = {
     "explicit": explicit,
     "implicit": asked_implicit,
 }
-WIDE = 1024
+WIDE = 2048
 """More features than this have no array of all pairs: products with it take less time, a third of
 it for 3,000 features."""
 TOO_WIDE = 4096
