@@ -146,10 +146,10 @@ THIRD_MOMENTS: dict[str, ThirdMoment] = {
 WIDE = 2048
 """More features than this have no array of all pairs: products with it take less time, a third of
 it for 3,000 features."""
-TOO_WIDE = 4096
-"""More have no array of all triples either, whoever asks for it."""
 SPARSE_WIDE = 512
 """The same for sparse tables, whose products cost what is not zero."""
+TOO_WIDE = 4096
+"""More have no array of all triples, whoever asks for it."""
 
 
 class Routes(NamedTuple):
