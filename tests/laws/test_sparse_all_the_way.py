@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 from scipy.io import mmwrite
-from scipy.sparse import csr_array, hstack, random_array
+from scipy.sparse import csr_array, hstack
 
 from halfseen import GammaPoisson
 from halfseen.doubt.hidden_values import hide_and_fill_sparse
@@ -25,8 +25,10 @@ def wide(tmp_path_factory):
     rng = np.random.default_rng(0)
     topics = np.kron(np.eye(2), np.ones(FEW // 2) / (FEW // 2)) * 0.9 + 0.1 / FEW
     common = rng.poisson(rng.gamma(1.0, 20.0, (N, 2)) @ topics)
-    rare = random_array((N, D - FEW), density=0.001, rng=rng)
-    matrix = csr_array(hstack([csr_array(common), csr_array(rare).ceil().astype(int)]))
+    n_rare = int(0.001 * N * (D - FEW))
+    places = rng.integers(N, size=n_rare), rng.integers(D - FEW, size=n_rare)
+    rare = csr_array((np.ones(n_rare, int), places), shape=(N, D - FEW))
+    matrix = csr_array(hstack([csr_array(common), rare]))
     path = tmp_path_factory.mktemp("wide") / "wide.mtx"
     mmwrite(path, matrix)
     return path, matrix

@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from halfseen import GaussianMixture, LatentClass
 from halfseen.rows.errors import DataError
 from halfseen.tables.column_order import column_names, in_order_of
 from halfseen.tables.containers import filled_like, rows_of, table_like, with_fractions
@@ -105,3 +106,11 @@ def test_columns_of_one_name_are_refused():
     assert column_names(twice) == ["a", "a"]
     with pytest.raises(DataError, match="several columns of the same name"):
         filled_like(twice, TABLE, VALUES)
+
+
+def test_truths_among_numbers_are_numbers_in_every_container():
+    cells = [[False, True], [-3.9, None], [-5.8, False], [True, True], [2.0, False], [3.5, True]]
+    listed = GaussianMixture(1, outliers=None).fit([row[:1] for row in cells])
+    as_cells = LatentClass(1, outliers=None, random_state=0).fit(np.array(cells, dtype=object))
+    assert as_cells.coding_.kinds == ("number", "binary")  # truths alone stay what they are
+    assert as_cells.means_[0, 0] == pytest.approx(listed.means_[0, 0], rel=1e-12)

@@ -81,6 +81,19 @@ def _other(kind: type) -> str | None:
     return f"values of type {kind.__name__}"
 
 
+def _truths_among_numbers(cells: Sequence[Any], kinds: set[type]) -> bool:
+    """Whether truths are numbers: others than 0 and 1 are beside them, and no text.
+
+    So has NumPy them, where the same cells are a list.
+    """
+    if not kinds & {bool, np.bool_} or any(issubclass(kind, str) for kind in kinds):
+        return False
+    return any(
+        isinstance(c, Real | Decimal) and not is_gap(c) and float(c) not in (0.0, 1.0)
+        for c in cells
+    )
+
+
 class _Places(dict[Any, int]):
     """Which of the different words a cell holds; new ones are taken up when they are first met."""
 
@@ -113,6 +126,9 @@ class Words:
     def of(cls, cells: Sequence[Any], gaps: Gaps) -> Self:
         """The words of cells."""
         kinds, known = set(map(type, cells)), _Places(gaps)
+        if _truths_among_numbers(cells, kinds):
+            cells = [int(c) if isinstance(c, bool | np.bool_) else c for c in cells]
+            kinds -= {bool, np.bool_}
         others = sorted(found for kind in kinds if (found := _other(kind)) is not None)
         long = _n_long(cells) if int in kinds else 0
         if others or bool in kinds or np.bool_ in kinds:
