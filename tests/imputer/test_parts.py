@@ -14,6 +14,7 @@ from halfseen.imputer.grams import Grams
 from halfseen.imputer.regressions import Regression, folds_of, learned
 from halfseen.imputer.views import View
 from halfseen.rows.block import Block
+from halfseen.structures.one_class.full.by_gaps import ByGaps
 from tests.imputer.conftest import complete, with_gaps
 
 
@@ -106,7 +107,7 @@ def test_normals_expect_what_conditioning_on_the_others_gives():
     )
     table = rng.normal(size=(6, 4))
     table[rng.random(table.shape) < 0.3] = np.nan
-    found = mixture.without_each(table)
+    found = mixture.without_each(ByGaps.of(Block.from_table(table)))
     for (i, d), value in np.ndenumerate(found):
         there = np.flatnonzero(~np.isnan(table[i]) & (np.arange(4) != d))
         heights, means = [], []

@@ -39,7 +39,15 @@ def cholesky(a: Array, n: int) -> float:  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _part_inverse(
+def _mirror(a: Array, n: int) -> None:  # pragma: no cover - compiled
+    """What is below the diagonal, above it too."""
+    for i in range(n):
+        for j in range(i):
+            a[j, i] = a[i, j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def part_inverse(
     covariance: Array, precision: Array, log_det: float, columns: Places, o: int, q: Array, a: Array
 ) -> float:  # pragma: no cover - compiled
     """``Q`` into the first o rows and columns of ``q``; returns ``log |Σ_oo|``."""
@@ -71,20 +79,27 @@ def _part_inverse(
             for i in range(o):
                 factor = row[i]
                 out = q[i]
-                for j in range(o):
+                for j in range(i + 1):
                     out[j] -= factor * row[j]
+        _mirror(q, o)
         return log_det
     for i in range(o):
         for j in range(i + 1):
             a[i, j] = covariance[columns[i], columns[j]]
     log_det = cholesky(a, o)
-    for i in range(o):  # L⁻¹, row by row, in place of L
+    for i in range(o):  # L⁻¹, row by row
+        row = q[i]
+        for j in range(o):
+            row[j] = 0.0
+        for p in range(i):
+            factor = a[i, p]
+            other = q[p]
+            for j in range(p + 1):
+                row[j] -= factor * other[j]
+        scale = 1 / a[i, i]
         for j in range(i):
-            total = 0.0
-            for p in range(j, i):
-                total -= a[i, p] * q[p, j]
-            q[i, j] = total / a[i, i]
-        q[i, i] = 1 / a[i, i]
+            row[j] *= scale
+        row[i] = scale
     for i in range(o):
         for j in range(i + 1):
             a[i, j] = q[i, j]
@@ -96,8 +111,9 @@ def _part_inverse(
         for i in range(p + 1):
             factor = row[i]
             out = q[i]
-            for j in range(p + 1):
+            for j in range(i + 1):
                 out[j] += factor * row[j]
+    _mirror(q, o)
     return log_det
 
 
@@ -176,7 +192,7 @@ def over_rows(
         o = n_there[u]
         where = columns[u]
         for c in range(n_different):
-            dets[c] = _part_inverse(covariances[c], precisions[c], log_dets[c], where, o, whole, a)
+            dets[c] = part_inverse(covariances[c], precisions[c], log_dets[c], where, o, whole, a)
             q = q_room[c, : o * o].reshape(o, o)
             for i in range(o):
                 for j in range(o):
@@ -271,7 +287,7 @@ def conditionals(
         o, where = n_there[u], columns[u]
         m = d - o
         for c in range(n_different):
-            _part_inverse(covariances[c], precisions[c], 0.0, where, o, q, a)
+            part_inverse(covariances[c], precisions[c], 0.0, where, o, q, a)
             for i in range(m):
                 row, missing = slopes[c, i], where[o + i]
                 for j in range(o):
@@ -305,6 +321,69 @@ def conditionals(
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def without_each(
+    x: Array,
+    starts: Places,
+    columns: Places,
+    n_there: Places,
+    log_shares: Array,
+    means: Array,
+    covariances: Array,
+    precisions: Array,
+    log_dets: Array,
+    expected: Array,
+) -> None:  # pragma: no cover - compiled
+    """What is expected (n, d) of each cell given the others that are there in its row.
+
+    With ``v = Q (x_o - μ_o)`` a cell that is there is expected at ``x_d - v_d / Q_dd`` without it,
+    with variance ``1 / Q_dd``, and another at ``μ_d + Σ_do v``; components count by how likely
+    they make the others.
+    """
+    k, d = means.shape
+    q_room, a = np.empty((k, d, d)), np.empty((d, d))
+    dets, away, v = np.empty(k), np.empty(d), np.empty(d)
+    said, joint = np.empty((k, d)), np.empty((k, d))
+    for u in range(len(n_there)):
+        o, where = n_there[u], columns[u]
+        for c in range(k):
+            dets[c] = part_inverse(
+                covariances[c], precisions[c], log_dets[c], where, o, q_room[c], a
+            )
+        for r in range(starts[u], starts[u + 1]):
+            for c in range(k):
+                q = q_room[c]
+                for j in range(o):
+                    away[j], v[j] = x[r, where[j]] - means[c, where[j]], 0.0
+                for p in range(o):
+                    factor, row = away[p], q[p]
+                    for j in range(o):
+                        v[j] += factor * row[j]
+                square = 0.0
+                for j in range(o):
+                    square += away[j] * v[j]
+                height = log_shares[c] - 0.5 * (square + dets[c])
+                for j in range(o):
+                    said[c, j] = x[r, where[j]] - v[j] / q[j, j]
+                    # Less the logarithm of p(x_d | the others), but for what components share.
+                    joint[c, j] = height - 0.5 * (math.log(q[j, j]) - v[j] * v[j] / q[j, j])
+                for i in range(o, d):
+                    at, row = means[c, where[i]], covariances[c, where[i]]
+                    for j in range(o):
+                        at += row[where[j]] * v[j]
+                    said[c, i], joint[c, i] = at, height
+            for i in range(d):
+                highest = -np.inf
+                for c in range(k):
+                    highest = max(highest, joint[c, i])
+                total, mean = 0.0, 0.0
+                for c in range(k):
+                    share = math.exp(joint[c, i] - highest)
+                    total += share
+                    mean += share * said[c, i]
+                expected[r, where[i]] = mean / total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def draws(
     x: Array,
     starts: Places,
@@ -332,7 +411,7 @@ def draws(
                 if n_different > 1 and labels[r] != c:
                     continue
                 if not known:
-                    _part_inverse(covariances[c], precisions[c], 0.0, where, o, q, a)
+                    part_inverse(covariances[c], precisions[c], 0.0, where, o, q, a)
                     known = True
                 for j in range(o):
                     about[j] = 0.0
