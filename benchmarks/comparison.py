@@ -7,17 +7,12 @@ from typing import Any
 import numpy as np
 
 from halfseen.doubt.matching import total_angle
+from halfseen.reproduce.methods import learned_components
 from halfseen.reproduce.synthetic import N_COMPLETE, PATTERNS, World, table
 from halfseen.rows.arrays import Array
 from halfseen.rows.errors import WeakMomentsWarning
 
 Estimators = Mapping[str, Callable[[], Any]]
-
-
-def learned_components(estimator: Any) -> Array:
-    """Means or topics, whichever the estimator learned; (k, d)."""
-    components: Array = estimator.means_ if hasattr(estimator, "means_") else estimator.components_
-    return components
 
 
 def errors(

@@ -41,9 +41,10 @@ import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks import auto, imputation, results_file, sepsis
+from benchmarks import auto, imputation, results_file
 from halfseen import GaussianMixture
 from halfseen.moments.survey import survey
+from halfseen.reproduce import sepsis
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.block import Block
 from halfseen.rows.engines.memory import MemoryRows

@@ -13,8 +13,9 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks import results_file, sepsis
+from benchmarks import results_file
 from halfseen import GaussianMixture
+from halfseen.reproduce import sepsis
 from halfseen.rows.arrays import Array
 
 Imputer = Callable[[Array, Array], Array]

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import results_file, sepsis
+from benchmarks import results_file
 from halfseen import GaussianMixture
+from halfseen.reproduce import sepsis
 from halfseen.rows.arrays import Array
 
 N_GROUPS = 6

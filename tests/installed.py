@@ -65,7 +65,8 @@ def tries(folder: Path) -> dict[str, list[str]]:
         "dask": [FIT.format(f"__import__('dask.array').array.from_array({ARRAY}, chunks=(20, 3))")],
         "cli": [
             "import sys; from halfseen.cli import main; "
-            "sys.argv = ['halfseen', 'demo', '--force']; main()"
+            "sys.argv = ['halfseen', 'demo', '--force']; main()",
+            "import halfseen.cli.reproduce",
         ],
     }
 

@@ -1,8 +1,12 @@
 """What ``import halfseen`` loads."""
 
+import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
+
+import halfseen
 
 EXTRAS = {
     "dask",
@@ -30,6 +34,14 @@ def test_importing_the_package_loads_no_extra_that_its_core_dependencies_do_not(
     # scikit-learn itself loads pandas where it is installed.
     core = loaded_by("sklearn.base, sklearn.utils.validation, numba, scipy.optimize")
     assert (loaded_by("halfseen") - core) & EXTRAS == set()
+
+
+def test_nothing_that_is_installed_imports_what_is_not():
+    for path in Path(halfseen.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not {name.split(".")[0] for name in names} & {"benchmarks", "tests"}, path
 
 
 def test_models_and_functions_load_none_either():

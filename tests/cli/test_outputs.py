@@ -124,5 +124,5 @@ def test_a_library_for_which_there_is_no_room_is_told_in_a_sentence(folder, monk
     assert result.exit_code == 1
     assert result.stderr == (
         "Error: A library could not be loaded: libbig.so: failed to map segment from shared "
-        "object. Make room in memory.\n"
+        "object. Make room in memory, or install it again.\n"
     )

@@ -81,7 +81,8 @@ class Commands(TyperGroup):
         except ModuleNotFoundError as error:
             _stop(error, WRONG_CALL)
         except ImportError as error:  # a library that is there, and for which there is no room
-            _stop(f"A library could not be loaded: {error}. Make room in memory.", NO_RESULT)
+            remedy = "Make room in memory, or install it again."
+            _stop(f"A library could not be loaded: {error}. {remedy}", NO_RESULT)
         except (ValueError, OSError) as error:
             _stop(error, NO_RESULT if type(error).__name__ == "LinAlgError" else WRONG_CALL)
 

@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks import sepsis
-from benchmarks.comparison import learned_components
 from halfseen.doubt.matching import total_angle
+from halfseen.reproduce import sepsis
 from halfseen.reproduce.description import Point
-from halfseen.reproduce.methods import METHODS
+from halfseen.reproduce.methods import METHODS, learned_components
 from halfseen.reproduce.quiet import quiet
 from halfseen.reproduce.sources import SOURCES
 from halfseen.rows.arrays import Array, Labels

@@ -45,6 +45,12 @@ def _papers(method: str, weights: str = "observed") -> dict[str, Fit]:
     }
 
 
+def learned_components(estimator: Any) -> Array:
+    """Means or topics, whichever the estimator learned; (k, d)."""
+    components: Array = estimator.means_ if hasattr(estimator, "means_") else estimator.components_
+    return components
+
+
 def signal_weights(n_components: int, X: Array) -> Array:
     """Signal-aware weights for a Gaussian mixture, whose own default is w = p; (d,).
 

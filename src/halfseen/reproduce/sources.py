@@ -7,9 +7,8 @@ from functools import cache
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from benchmarks import sepsis
 from halfseen.models import simulate
-from halfseen.reproduce import data_folder, paper
+from halfseen.reproduce import data_folder, paper, sepsis
 from halfseen.reproduce.quiet import quiet
 from halfseen.reproduce.synthetic import (
     N_COMPLETE,
