@@ -51,7 +51,7 @@ test-oldest: .venv-oldest/stamp
 .venv-oldest/stamp: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-oldest.txt \
-		-e '.[cli,dask,plots,formats]' hatchling hypothesis openpyxl pandas polars pytest pytest-xdist websockets
+		-e '.[cli,dask,plots,formats]' hatchling hypothesis openpyxl pandas polars pytest pytest-xdist ruff websockets
 	touch $@
 
 .venv/bin/python:

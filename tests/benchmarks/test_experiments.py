@@ -26,7 +26,6 @@ from benchmarks import (
     results_file,
     robustness,
     rows_way,
-    sepsis,
     sparse_growth,
     sparse_topics,
     starts,
@@ -37,7 +36,7 @@ from benchmarks import (
 )
 from benchmarks.comparison import errors, geometric_ratio
 from benchmarks.stage_watch import WITH_ROWS
-from halfseen.reproduce import data_folder, paper
+from halfseen.reproduce import data_folder, paper, sepsis
 from halfseen.reproduce.synthetic import PATTERNS, gaussian_world, table
 
 

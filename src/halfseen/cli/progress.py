@@ -11,6 +11,9 @@ def over_rows(
     voice: Voice, words: str, fitting: Fitting, *, dense: bool = False
 ) -> Iterator[Chunk]:
     """All rows, some at a time, with a bar if somebody watches."""
+    if not voice.shows_progress:
+        yield from fitting.chunks(dense=dense)
+        return
     from rich.console import Console
     from rich.progress import track
 
@@ -20,6 +23,5 @@ def over_rows(
         words,
         total=None if n_rows is None else max(-(-n_rows // CHUNK), 1),
         console=Console(stderr=True),
-        disable=not voice.shows_progress,
         transient=True,
     )

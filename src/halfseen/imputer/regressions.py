@@ -14,7 +14,8 @@ from halfseen.imputer.grams import Grams
 from halfseen.imputer.ridge import PENALTIES, USUAL, Sums, held_out_errors, searched, solved
 from halfseen.rows.arrays import Array, Mask
 
-N_FOLDS = 3
+N_FOLDS, OF_FEW, FEW = 3, 6, 500
+"""In which rows are held out in turn; more of few rows, as two thirds of those tell much less."""
 OFFSET = 1.0
 """The penalty of not taking classes and experts at their word, beside that of other features."""
 USUALLY = 0.95
@@ -47,7 +48,7 @@ class Regression:
 
 def folds_of(n_rows: int, seed: int) -> NDArray[np.intp]:
     """In which fold each row is held out."""
-    found = np.arange(n_rows) % N_FOLDS
+    found = np.arange(n_rows) % (OF_FEW if n_rows < FEW else N_FOLDS)
     np.random.default_rng(seed).shuffle(found)
     return found.astype(np.intp)
 
@@ -86,7 +87,8 @@ def learned(
 
     Of numbers ``experts`` (e, n, d) say something too.
     """
-    task = Task(Grams.of(features, folds, N_FOLDS), known, before, experts)
+    n_folds = int(folds.max(initial=0)) + 1
+    task = Task(Grams.of(features, folds, n_folds), known, before, experts)
     columns = [j for j in _in_turn(known, clock) if known[:, j].sum() >= FEWEST]
     blend_of, found, begin = task.blends(layout, columns), [], {True: USUAL, False: USUAL}
     for j in columns:

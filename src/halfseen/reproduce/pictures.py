@@ -197,7 +197,7 @@ def _line(
     panel.errorbar(
         x,
         centre,
-        yerr=[low, high],
+        yerr=[low.tolist(), high.tolist()],
         color=colour,
         marker=marker,
         markersize=4,
