@@ -34,7 +34,7 @@ class Normals:
             np.log(self.weights),
             np.ascontiguousarray(self.means),
             np.ascontiguousarray(self.covariances),
-            np.linalg.inv(self.covariances),
+            np.ascontiguousarray(np.linalg.inv(self.covariances)),
             np.linalg.slogdet(self.covariances)[1],
             found,
         )
