@@ -42,6 +42,7 @@ USUAL = Plan(
     agreeing=EVERY,
     last=((8, 12), (4, 20)),  # what is highest on some of the rows need not be so on all of them
     n_ends=2,
+    simpler_first=True,  # which makes all other passes cheaper
 )
 FEW_ROWS = USUAL._replace(
     n_seeds=4,
@@ -49,6 +50,7 @@ FEW_ROWS = USUAL._replace(
     rounds=((EVERY, 4), (6, 14), (6, 16)),
     last=((6, 20),),
     n_ends=4,
+    simpler_first=False,
 )
 """Starts are tried on all of the rows, where every pass counts."""
 LARGE = Plan(
@@ -60,6 +62,7 @@ LARGE = Plan(
     agreeing=3,
     last=((2, 15),),
     n_ends=1,
+    simpler_first=True,
 )
 """With many rows the moments know best, and what other starts find is only a check."""
 MOVES: Rounds = ((EVERY, 3), (6, 5), (3, 8))
