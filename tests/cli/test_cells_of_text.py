@@ -85,3 +85,18 @@ def test_a_line_of_too_many_cells_is_not_quoted(frame, tmp_path):
     with pytest.raises(DataError, match="Expected 2 columns, got 3") as told:
         GaussianMixture(1).fit(path)
     assert "Lovelace" not in str(told.value)
+
+
+def test_texts_of_which_a_few_come_twice_are_names_and_not_categories(frame, tmp_path):
+    few = [f"genus {max(i, 8)}" for i in range(len(frame))]
+    told = run("describe", _written(frame.assign(genus=few), tmp_path / "t.csv")).output
+    assert "Column 'genus' was ignored: nearly all of its texts are different" in told
+    half = [f"genus {i // 2}" for i in range(len(frame))]
+    told = run("describe", _written(frame.assign(genus=half), tmp_path / "t.csv")).output
+    assert "'genus' was ignored" not in told
+
+
+def test_a_table_without_gaps_is_said_to_have_none(frame, tmp_path):
+    path = _written(frame.fillna(1.0), tmp_path / "t.csv")
+    told = run("fit", path, "-k", 1, "--out", tmp_path / "m.halfseen").output
+    assert "in which no cell is empty." in told

@@ -38,8 +38,8 @@ class Difference(NamedTuple):
 def number(value: float, year: bool = False) -> str:
     """Three significant digits, or all of a whole number, without powers of ten if they can be.
 
-    >>> number(1234.56), number(0.01234), number(2.5e9), number(-0.0)
-    ('1,235', '0.0123', '2.50e+09', '0')
+    >>> number(1234.56), number(0.01234), number(2.5e12), number(-0.0)
+    ('1,235', '0.0123', '2.50e+12', '0')
     >>> number(2008.7, year=True)
     '2009'
     """
@@ -50,7 +50,7 @@ def number(value: float, year: bool = False) -> str:
     size = abs(value)
     if size < 1e-12:
         return "0"
-    if size >= 1e7 or size < 1e-4:
+    if size >= 1e10 or size < 1e-4:
         return f"{value:.2e}"
     digits = max(0, 2 - int(np.floor(np.log10(size))))
     return f"{value:,.{digits}f}"

@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 
 from halfseen.rows.errors import DataError, DroppedFeatureWarning, warn
 from halfseen.tables.cells.dates import DateOrder
-from halfseen.tables.cells.distinct import FEWEST_VALUES, NEARLY
+from halfseen.tables.cells.distinct import FEWEST_VALUES
 from halfseen.tables.cells.gap_words import NONE
 from halfseen.tables.cells.sums import MOST_CATEGORIES, MOST_LABELS, MOSTLY, CellSums
 from halfseen.tables.cells.words import FALSE_AND_TRUE, in_order
@@ -47,6 +47,8 @@ MANY_TEXTS = Reason(
 )
 TOO_MANY_TEXTS = holding(f"more than {MOST_LABELS:,} different texts")
 NUMBERS_AND_TEXT = holding("numbers in some of the files or batches, and text in others")
+NEARLY_ALL = 0.9
+"""Different texts by all of a column, from which on they are names: each tells of hardly a row."""
 OR_CATEGORIES = ", and if it is one of several categories, declare the column in kinds"
 
 
@@ -126,7 +128,7 @@ def _no_categories(name: str, cells: CellSums, named: bool, quoting: bool) -> Re
             return SEVERAL_WRITINGS
     if words is None:
         return NUMBERS_AND_TEXT if cells.unworded else TOO_MANY_TEXTS
-    different = known >= FEWEST_VALUES and len(words) >= NEARLY * known
+    different = known >= FEWEST_VALUES and len(words) >= NEARLY_ALL * known
     if named and named_as_identifier(name) and len(words) >= FEWEST_THINGS:
         return NEARLY_UNIQUE if different else OF_SEVERAL_ROWS
     if different:

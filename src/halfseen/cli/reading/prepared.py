@@ -129,7 +129,5 @@ def _check_measured(
 def _about(seen: Surveyed) -> str:
     n_columns, of = len(seen.table.source.names), "" if seen.table.worded else " of numbers"
     known = float(seen.features.count.sum()) / max(seen.n_rows * n_columns, 1)
-    return (
-        f"{seen.table.file}: {seen.n_rows:,} rows, and {n_columns} columns{of} in which "
-        f"{percent(1 - known)} of the cells are empty."
-    )
+    empty = "no cell is empty" if known == 1 else f"{percent(1 - known)} of the cells are empty"
+    return f"{seen.table.file}: {seen.n_rows:,} rows, and {n_columns} columns{of} in which {empty}."
