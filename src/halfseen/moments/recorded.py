@@ -131,11 +131,12 @@ def _spike(levels: Array, shares: Array) -> tuple[float, float]:
 
 def _sides(levels: Array, shares: Array) -> tuple[float, float, float]:
     """The median, and spreads below and above it, each as a normal's standard deviation."""
-    middle = _quantile(levels, shares, 0.5)
+    reached = np.cumsum(shares)
+    middle = _quantile(levels, reached, 0.5)
     far = [-ndtri(tail) for tail in TAILS]
     pairs = list(zip(TAILS, far, strict=True))
-    up = float(max((_quantile(levels, shares, 1 - tail) - middle) / z for tail, z in pairs))
-    down = float(max((middle - _quantile(levels, shares, tail)) / z for tail, z in pairs))
+    up = float(max((_quantile(levels, reached, 1 - tail) - middle) / z for tail, z in pairs))
+    down = float(max((middle - _quantile(levels, reached, tail)) / z for tail, z in pairs))
     if up == down == 0:  # nearly all are one value: what else there is has to say how wide
         mean = float(np.average(levels, weights=shares))
         up = down = float(np.sqrt(float(np.average((levels - mean) ** 2, weights=shares))))
@@ -143,9 +144,9 @@ def _sides(levels: Array, shares: Array) -> tuple[float, float, float]:
     return middle, max(down, NARROWEST * widest), max(up, NARROWEST * widest)
 
 
-def _quantile(levels: Array, shares: Array, share: float) -> float:
-    """The lowest level that at least so great a share of values does not exceed."""
-    place = int(np.searchsorted(np.cumsum(shares), share - 1e-12))
+def _quantile(levels: Array, reached: Array, share: float) -> float:
+    """The lowest level that at least so great a share of values does not exceed, by ``reached``."""
+    place = int(np.searchsorted(reached, share - 1e-12))
     return float(levels[min(place, len(levels) - 1)])
 
 
