@@ -75,6 +75,8 @@ html_css_files = ["halfseen.css"]
 html_extra_path = ["../src/halfseen/explain/assets/report.schema.json"]
 html_show_sourcelink = False
 html_copy_source = True  # llms.txt points to them
+# The theme complains in the console of a reader who has not chosen one.
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "show_prev_next": True,
     "navigation_with_keys": False,
