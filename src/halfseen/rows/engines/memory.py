@@ -1,17 +1,18 @@
 """Rows of an array in memory, and sums over blocks in the threads of this process."""
 
 import operator
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import itemgetter
 from threading import Event
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.block import Block
@@ -98,6 +99,15 @@ def _merged(sums: Iterable[S]) -> S:
     return reduce(operator.iadd, sums)
 
 
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """Those with threads of their own, sought again when more modules were imported.
+
+    It takes milliseconds to look through all that a process has loaded, as long as a small pass.
+    """
+    return ThreadpoolController()
+
+
 def _threaded(
     runs: Iterable[Sequence[P]], summed: Callable[[Sequence[P]], R], n_threads: int
 ) -> Iterator[R]:
@@ -107,7 +117,7 @@ def _threaded(
     """
     given_up = Event()
     with (
-        threadpool_limits(1),
+        _libraries(len(sys.modules)).limit(limits=1),
         ThreadPoolExecutor(n_threads, initializer=serve, initargs=(given_up,)) as pool,
     ):
         pending: deque[Future[R]] = deque()
