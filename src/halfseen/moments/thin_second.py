@@ -149,7 +149,7 @@ class ThinSecond:
         return self.squares / (self.own - 1) - self.less
 
     def __matmul__(self, vectors: Array) -> Array:
-        scaled = self.scale[:, None] * vectors
+        scaled = np.ascontiguousarray(self.scale[:, None] * vectors)  # once, not for each block
         mean, parts, pair_weights = self.mean, self.parts, self.pair_weights  # and not the rows
 
         def summarise(block: Block) -> Array:
