@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
+from itertools import chain, islice
 from operator import itemgetter
 from threading import Event
 from typing import Any, ClassVar, Self, TypeVar
@@ -29,6 +30,8 @@ R = TypeVar("R")
 
 LONGEST_RUN = 8
 FEWEST_RUNS = 32
+FEWEST_SHARED = 3
+"""Runs that are worth starting threads for, which takes as long as two of them."""
 
 # glibc hands memory of freed arrays back to the system, and a pass that gets it again page by page
 # spends more time on that than on its sums. It keeps what is smaller than an array that was freed
@@ -71,7 +74,11 @@ def sum_over_runs(
 
         return lengths, _merged(map(one, run))
 
-    results = map(summed, runs) if n_threads == 1 else _threaded(runs, summed, n_threads)
+    runs = iter(runs)
+    first = list(islice(runs, FEWEST_SHARED))
+    alone = n_threads == 1 or len(first) < FEWEST_SHARED
+    runs = chain(first, runs)
+    results = map(summed, runs) if alone else _threaded(runs, summed, n_threads)
     sums: Iterable[S] = map(itemgetter(1), results) if told is None else _heard(results, told)
     return _merged(sums)
 
