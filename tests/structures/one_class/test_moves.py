@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from halfseen import GaussianMixture
+from halfseen.method.starts import Tried
 from halfseen.moments.survey import survey
 from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.some_rows import some_rows
+from halfseen.structures.one_class.model import FEW_PASSES
 from halfseen.structures.one_class.moves import moves
 from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
@@ -69,3 +72,28 @@ def test_a_place_that_no_move_betters_is_kept():
     start = model.emission.begun(MixtureParameters(np.full(2, 0.5), means, np.ones((2, 3))))
     there = model.climbed(rows, start, 300)
     assert model._moved(rows, rows, there, 300.0, 300.0)[0] is there
+
+
+def test_of_many_rows_only_moves_that_lead_elsewhere_go_on_to_all():
+    rng = np.random.default_rng(0)
+    n, truth = 25_000, np.array([[0.0, 0, 0], [20, 0, 0], [20, 8, 0]])
+    rows = MemoryRows(truth[rng.integers(3, size=n)] + rng.normal(size=(n, 3)), tuple("abc"))
+    _, model = GaussianMixture(3, covariance_type="diag", random_state=0).checked()
+    model = model.suited(rows, survey(rows, 0.95))
+
+    def at(means, spreads):
+        every = MixtureParameters(np.full(3, 1 / 3), np.array(means), np.array(spreads))
+        return model.climbed(rows, model.emission.begun(every), 300)
+
+    wrong = at([[-0.5, 0, 0], [0.5, 0, 0], [20, 4, 0.0]], [[1.0, 1, 1], [1, 1, 1], [1, 17, 1]])
+    right = at(truth, np.ones((3, 3)))
+    both = [Tried("back", wrong.parameters), Tried("better", right.parameters)]
+    found, passes = model._promising(rows, both, wrong.parameters)
+    assert [one.name for one in found] == ["better"]
+    assert passes == 3 * FEW_PASSES
+    assert not model._promising(rows, both, right.parameters)[0]
+    some = some_rows(rows, 1000)
+    moved, work = model._moved(rows, some, wrong, float(n), 1000.0)
+    means = model.emission.means(model.emission.settled(rows, moved.parameters))
+    np.testing.assert_allclose(means[np.lexsort(means.round(0).T)], truth, atol=0.1)
+    assert work > 0

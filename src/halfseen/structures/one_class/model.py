@@ -77,6 +77,8 @@ WORTH = 5.0
 """Nats that it must bring for the rows that starts are tried on."""
 MOST_MOVES, MOST_LAST, FEW_PASSES = 4, 2, 12
 """Moves one after the other; those of each that go on to all rows, and in how many passes."""
+MANY_MOVED = 10_000
+"""Rows that moves must hold on before they go on to more than twice as many."""
 MAYBE, CLOSE = 5.0, 100.0
 """Nats by which moves may be lower on some rows, or before they are at their end, and go on."""
 
@@ -254,6 +256,9 @@ class OneClass(Generic[P]):
             found = tried(starts, climb_some, n_some, MOVES)
             work += sum(one.passes for one in [stay, *found]) * n_some / n_rows
             last = [one for one in found[:MOST_LAST] if one.height > stay.height - MAYBE]
+            if n_rows > 2 * MANY_MOVED:
+                last, passes = self._promising(rows, last, here)
+                work += passes * MANY_MOVED / n_rows
             if n_some < n_rows:
                 last = [gone(one, climb_all, FEW_PASSES, n_rows) for one in last]
                 work += FEW_PASSES * len(last)
@@ -266,6 +271,17 @@ class OneClass(Generic[P]):
                 break
             reached = other
         return reached, work
+
+    def _promising(self, rows: Rows, last: list[Tried[P]], here: P) -> tuple[list[Tried[P]], int]:
+        """Those that may end higher, by more of the rows than they were found on; and passes.
+
+        Most come back to where they were moved from.
+        """
+        climb = partial(self.climbed, some_rows(rows, MANY_MOVED))
+        stay, *went = (gone(one, climb, FEW_PASSES, MANY_MOVED) for one in (Tried("", here), *last))
+        passes = FEW_PASSES * (1 + len(went))
+        ahead = ((one, one.height - stay.height) for one in went)
+        return [one for one, by in ahead if by > -CLOSE and abs(by) > SAME], passes
 
     def climbed(self, rows: Rows, start: P, max_iterations: int, settling: int = 0) -> Polished:
         """To the maximum of the likelihood (and the emission's prior) that ``start`` leads to."""
