@@ -14,7 +14,7 @@ import halfseen
 from halfseen import GammaPoisson
 from halfseen.rows import short_calls as short
 from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.short_calls import NobodyWaits, go_on, serve, short_calls
+from halfseen.rows.short_calls import NobodyWaits, go_on, is_served, serving, short_calls
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 1000])
@@ -32,14 +32,26 @@ def test_a_row_is_never_cut():
 
 def test_work_that_nobody_waits_for_ends():
     given_up = threading.Event()
-    serve(given_up)
-    try:
+    with serving(given_up):
+        assert is_served()
         go_on()
         given_up.set()
         with pytest.raises(NobodyWaits):
             next(short_calls(np.ones(3)))
-    finally:
-        serve(None)
+    assert not is_served()
+    go_on()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_work_of_a_thread_is_not_shared_out_again_and_a_fork_has_threads_of_its_own():
+    table = np.ones((3000, 100))
+    rows = MemoryRows(table, tuple(map(str, range(100))), n_threads=2)
+    inner = rows.accumulate(lambda block: rows.accumulate(len))  # would wait for its own threads
+    assert inner == 3000 * sum(1 for _ in rows.blocks())
+    child = os.fork()
+    if not child:
+        os._exit(0 if rows.accumulate(len) == 3000 else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_no_compiled_loop_is_without_an_end():

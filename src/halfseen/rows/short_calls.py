@@ -8,6 +8,7 @@ threads looks between the calls whether anyone still waits for it.
 import itertools
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -28,9 +29,19 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def serve(given_up: threading.Event | None) -> None:
+@contextmanager
+def serving(given_up: threading.Event) -> Iterator[None]:
     """Have work of this thread end soon after ``given_up`` is set."""
     _here.given_up = given_up
+    try:
+        yield
+    finally:
+        _here.given_up = None
+
+
+def is_served() -> bool:
+    """Whether somebody waits for this thread, which is one of several."""
+    return _here.given_up is not None
 
 
 def go_on() -> None:

@@ -1,12 +1,13 @@
 """Rows of an array in memory, and sums over blocks in the threads of this process."""
 
 import operator
+import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import chain, islice
 from operator import itemgetter
 from threading import Event
@@ -20,7 +21,7 @@ from halfseen.rows.block import Block
 from halfseen.rows.carried import CarriedHere
 from halfseen.rows.rows import S, T
 from halfseen.rows.sequences import Numbers, Sequences
-from halfseen.rows.short_calls import go_on, serve
+from halfseen.rows.short_calls import go_on, is_served, serving
 
 Told = Callable[[int], None] | None
 """Hears how many rows each block that is done had; None if nobody does."""
@@ -76,7 +77,7 @@ def sum_over_runs(
 
     runs = iter(runs)
     first = list(islice(runs, FEWEST_SHARED))
-    alone = n_threads == 1 or len(first) < FEWEST_SHARED
+    alone = n_threads == 1 or len(first) < FEWEST_SHARED or is_served()
     runs = chain(first, runs)
     results = map(summed, runs) if alone else _threaded(runs, summed, n_threads)
     sums: Iterable[S] = map(itemgetter(1), results) if told is None else _heard(results, told)
@@ -106,6 +107,16 @@ def _merged(sums: Iterable[S]) -> S:
     return reduce(operator.iadd, sums)
 
 
+@cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    """Threads that wait for work: to start them takes as long as a pass over a small table."""
+    return ThreadPoolExecutor(n_threads, "halfseen")
+
+
+if hasattr(os, "register_at_fork"):  # a process that was forked has none of them
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 @lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> ThreadpoolController:
     """Those with threads of their own, sought again when more modules were imported.
@@ -122,23 +133,27 @@ def _threaded(
 
     If this ends early, as by an interrupt, the threads leave off what they are at.
     """
-    given_up = Event()
-    with (
-        _libraries(len(sys.modules)).limit(limits=1),
-        ThreadPoolExecutor(n_threads, initializer=serve, initargs=(given_up,)) as pool,
-    ):
-        pending: deque[Future[R]] = deque()
+    given_up, pending, pool = Event(), deque[Future[R]](), _pool(n_threads)
+
+    def served(run: Sequence[P]) -> R:
+        with serving(given_up):
+            return summed(run)
+
+    with _libraries(len(sys.modules)).limit(limits=1):
         try:
             for run in runs:
-                pending.append(pool.submit(summed, run))
+                pending.append(pool.submit(served, run))
                 if len(pending) > n_threads:
-                    yield pending.popleft().result()
+                    yield pending[0].result()
+                    pending.popleft()
             while pending:
-                yield pending.popleft().result()
+                yield pending[0].result()
+                pending.popleft()
         finally:
             given_up.set()
             for one in pending:
                 one.cancel()
+            wait(pending)
 
 
 BLOCK_ENTRIES = 1 << 16  # half a megabyte of doubles: a block and its products stay in the cache
