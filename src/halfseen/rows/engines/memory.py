@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, reduce
-from itertools import chain, islice
 from operator import itemgetter
 from threading import Event
 from typing import Any, ClassVar, Self, TypeVar
@@ -75,10 +74,8 @@ def sum_over_runs(
 
         return lengths, _merged(map(one, run))
 
-    runs = iter(runs)
-    first = list(islice(runs, FEWEST_SHARED))
-    alone = n_threads == 1 or len(first) < FEWEST_SHARED or is_served()
-    runs = chain(first, runs)
+    few = isinstance(runs, Sequence) and len(runs) < FEWEST_SHARED
+    alone = n_threads == 1 or few or is_served()
     results = map(summed, runs) if alone else _threaded(runs, summed, n_threads)
     sums: Iterable[S] = map(itemgetter(1), results) if told is None else _heard(results, told)
     return _merged(sums)
