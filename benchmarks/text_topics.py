@@ -167,17 +167,22 @@ def draw(found: dict[str, Any]) -> None:
         if "sweeps=" in told:
             curves.setdefault(told.split(" sweeps=")[0], []).append(of_splits["0"])
     panels = sorted({" ".join(name.split()[:2]) for name in curves})
-    figure = Figure(figsize=(6.0 * len(panels), 4.2), layout="constrained")
+    figure = Figure(figsize=(6.0 * len(panels), 4.8), layout="constrained")
+    lines: dict[str, Any] = {}
     for ax, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         for name, points in curves.items():
             if name.startswith(f"{panel} "):
                 perplexities, seconds = zip(*sorted(points, key=itemgetter(1)), strict=True)
-                ax.semilogx(seconds, perplexities, "o-", label=name.removeprefix(f"{panel} "))
+                label = name.removeprefix(f"{panel} ")
+                colour = f"C{list(WAYS).index(label.split()[0])}"
+                style = "s--" if "threads" in label else "o-"
+                (lines[label],) = ax.semilogx(seconds, perplexities, style, color=colour)
         ax.set_title(panel)
         ax.set_xlabel("seconds, of the processor or, with two threads, of the clock")
         ax.set_ylabel("perplexity of held-out words")
         ax.grid(alpha=0.3)
-        ax.legend(frameon=False)
+    names = [name.replace("threads=2", "two threads") for name in lines]
+    figure.legend(lines.values(), names, loc="outside lower center", ncols=3, frameon=False)
     figure.savefig(results_file.FOLDER / "text_topics.png", dpi=110)
 
 
