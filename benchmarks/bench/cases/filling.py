@@ -91,7 +91,7 @@ MIXED = Case(
     why=(
         "Column means and nearest neighbours learn nothing, and are sooner done. Chained "
         "regressions are near where columns are numbers that go along with each other; boosted "
-        "trees where columns depend on each other in bends, at many times the time."
+        "trees where columns follow from each other by rules, as in SUPPORT2."
     ),
 )
 
@@ -222,6 +222,7 @@ NUMBERS = Case(
     warm={"table": "iris"},
     why=(
         "Neighbours are filled in at once, without draws. In small tables draws of mice and of "
-        "IterativeImputer, one linear model a column, may be the sharper."
+        "IterativeImputer, one linear model a column, may be the sharper. "
+        "What we fill in stays possible, as ratings that are whole, which squares of errors punish."
     ),
 )

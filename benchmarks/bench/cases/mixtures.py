@@ -191,7 +191,8 @@ WITHOUT = Case(
         "are well apart any start will do, and it is done sooner; with its own tolerance it also "
         "stops earlier, at less likely parameters where components overlap. Of one variance a "
         "component in a hundred columns our starts do not agree, and moves from where they lead "
-        "are tried on all rows. Full covariances of a hundred columns from a thousand rows have "
-        "many maxima, and take over a thousand passes to be searched."
+        "are tried on many rows. Full covariances of a hundred columns from a thousand rows have "
+        "many maxima, and take over a thousand passes to be searched; ours are held to what "
+        "components share, so that the rows that they were learned from are less likely."
     ),
 )
