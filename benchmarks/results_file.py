@@ -6,6 +6,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from benchmarks.measured_code import SOURCES, measured_code
+
 FOLDER = Path(__file__).parent / "results"
 
 
@@ -19,13 +21,14 @@ def kept(name: str) -> dict[str, Any]:
     return figures(name) if (FOLDER / f"{name}.json").exists() else {}
 
 
-def write(name: str, command: str, figures: Any) -> Path:
-    """Keep ``figures`` with the command and the versions that made them."""
+def write(name: str, command: str, figures: Any, sources: Path = SOURCES) -> Path:
+    """Keep ``figures`` with the command, the versions and the code (``sources``) that made them."""
     FOLDER.mkdir(exist_ok=True)
     versions = {package: version(package) for package in ("halfseen", "numpy", "scipy")}
     content = {
         "command": command,
         "versions": versions | {"python": platform.python_version()},
+        "code": measured_code(sources),
         "figures": figures,
     }
     path = FOLDER / f"{name}.json"
