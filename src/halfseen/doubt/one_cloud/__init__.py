@@ -1,0 +1,1 @@
+"""Whether rows form groups or one cloud: mixtures against single flexible densities."""

@@ -1,0 +1,92 @@
+"""Rows made ready for the comparison: canonical order, standardised columns, rounding undone."""
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import rankdata
+
+from halfseen.rows.arrays import Array, Labels, Mask
+
+FEW_VALUES = 7
+"""A column of at most so many distinct values is treated as categories: a density on it would
+be a set of spikes."""
+HEAP = 0.2
+"""Share of the cells of a column from which on one value is a heap."""
+HEAP_NOISE = 0.15
+"""Standard deviation of the noise on columns with a heap, in standard deviations of the column:
+without it a density becomes an infinite spike there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Rows in canonical order; numbers standardised and free of ties, categories as codes."""
+
+    numbers: Array  # (n, p)  NaN in the gaps
+    codes: Array  # (n, c)  0, 1, …; NaN in the gaps
+    order: Labels  # (n,)  which of the rows given each of these is
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows."""
+        return len(self.order)
+
+
+def prepared(values: Array, categorical: Mask | None = None) -> Prepared:
+    """``values`` (n, d) with NaN in the gaps; ``categorical`` (d,), None if it is to be found.
+
+    Neither the order of rows and columns nor the units of columns matter: rows are sorted by
+    symmetric functions of their ranks in the columns, and the noise that undoes rounding
+    depends on these ranks alone.
+    """
+    values = np.asarray(values, dtype=float)
+    if categorical is None:
+        categorical = np.array([_few_values(column) for column in values.T], dtype=bool)
+    varies = np.array([len(np.unique(x[~np.isnan(x)])) > 1 for x in values.T], dtype=bool)
+    if not varies.any():
+        return Prepared(np.empty((0, 0)), np.empty((0, 0)), np.empty(0, dtype=np.intp))
+    kept = np.flatnonzero(~np.isnan(values[:, varies]).all(axis=1))
+    values, categorical = values[np.ix_(kept, varies)], categorical[varies]
+    order = canonical_order(values)
+    values = values[order]
+    numbers = [smoothed(column) for column in values[:, ~categorical].T]
+    codes = [_coded(column) for column in values[:, categorical].T]
+    return Prepared(_stacked(numbers, len(order)), _stacked(codes, len(order)), kept[order])
+
+
+def canonical_order(values: Array) -> Labels:
+    """An order (n,) of the rows that the order of rows and columns and units do not change."""
+    ranks = rankdata(values, axis=0, nan_policy="omit")
+    keys = [np.nansum(ranks**power, axis=1) for power in (3, 2, 1)]
+    return np.lexsort((*keys, np.isnan(values).sum(axis=1)))
+
+
+def smoothed(column: Array) -> Array:
+    """A standardised column (n,) with noise of one rounding step, or more if it has a heap."""
+    seen = ~np.isnan(column)
+    levels, counts = np.unique(column[seen], return_counts=True)
+    scaled = (column - np.nanmean(column)) / np.nanstd(column)
+    ranks = np.where(seen, rankdata(column, nan_policy="omit"), 0.0)
+    rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(ranks).tobytes()))
+    if counts.max() > HEAP * seen.sum():
+        return np.asarray(scaled + rng.normal(0, HEAP_NOISE, len(column)))
+    if len(levels) < seen.sum() / 2:
+        step = np.median(np.diff(levels)) / np.nanstd(column)
+        return np.asarray(scaled + rng.uniform(-step / 2, step / 2, len(column)))
+    return np.asarray(scaled)
+
+
+def _few_values(column: Array) -> bool:
+    return len(np.unique(column[~np.isnan(column)])) <= FEW_VALUES
+
+
+def _coded(column: Array) -> Array:
+    """Categories (n,) by how often they occur, so that names do not matter."""
+    seen = ~np.isnan(column)
+    found = np.full(len(column), np.nan)
+    found[seen] = np.unique(column[seen], return_inverse=True)[1]
+    return found
+
+
+def _stacked(columns: list[Array], n_rows: int) -> Array:
+    return np.column_stack(columns) if columns else np.empty((n_rows, 0))

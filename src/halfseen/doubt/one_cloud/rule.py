@@ -1,0 +1,128 @@
+"""How many groups there are: none, or so many, and how sure that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from halfseen.doubt.one_cloud.evidence import MOST_GROUPS, Evidence, gathered
+from halfseen.doubt.one_cloud.mixture import KINDS
+from halfseen.doubt.one_cloud.prepared import canonical_order, prepared
+from halfseen.rows.arrays import Array, Mask
+
+MOST_ROWS = 2_000
+"""Rows that the comparison is made with, drawn if there are more."""
+MOST_CELLS_WITH_GAPS, LEAST_ROWS_WITH_GAPS = 10_000, 300
+"""Cells of these rows if some are missing, and rows that are taken all the same: each row may then
+have a covariance of its own to invert."""
+
+CLOUD_BETTER, GROUPS_BETTER = -1.0, 2.0
+"""Standard errors of the gain of held-out rows up to which a cloud, and from which on groups, are
+better; undecided between."""
+FLOOR, FLOOR_WITHOUT_MODES = 0.05, 0.2
+"""Nats a row that groups must gain over one cloud, if a dip lies between them and if none does: no
+cloud in the list is quite like the table, so that a test alone finds groups in any large one."""
+BIC_FLOOR = 0.1
+"""Nats a row by which BIC must prefer groups for them to be the answer when it is undecided."""
+LEVEL = 0.005
+"""Largest p-value of bands between clear groups."""
+CLEAR_ENTROPY = 0.2
+"""Nats a row that classes of categories may leave open, at most, to be clear."""
+
+
+class Case(StrEnum):
+    """What the rows are."""
+
+    CLEAR = "clear groups"
+    OVERLAPPING = "overlapping groups"
+    ONE_CLOUD = "one cloud"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The number of groups and what speaks for it."""
+
+    case: Case
+    n_components: int  # the answer
+    runner_up: int  # what would be taken if the answer is not
+    evidence: Evidence
+
+
+def decided(evidence: Evidence) -> Decision:
+    """Groups if they predict rows better than any one cloud, and are modes or far better."""
+    case, k = _judged(evidence)
+    if k == 1:
+        several = evidence.n_modes if evidence.n_modes > 1 else evidence.next_k
+        return Decision(case, 1, max(2, several), evidence)
+    return Decision(case, k, _second(evidence, k), evidence)
+
+
+def _judged(e: Evidence) -> tuple[Case, int]:
+    if e.best_k == 1 or e.z <= CLOUD_BETTER:
+        return Case.ONE_CLOUD, 1
+    if e.z > GROUPS_BETTER:
+        return _of_better_groups(e)
+    if e.categorical:
+        return Case.UNDECIDED, e.k if e.z > 0 else 1
+    far_better = e.bic_gain >= BIC_FLOOR * e.n_rows or e.gain >= FLOOR_WITHOUT_MODES
+    strong = e.n_modes > 1 and far_better
+    return Case.UNDECIDED, e.n_modes if strong else 1
+
+
+def _of_better_groups(e: Evidence) -> tuple[Case, int]:
+    """If held-out rows prefer groups."""
+    if e.categorical:
+        certain = e.entropy <= CLEAR_ENTROPY
+        return (Case.CLEAR if certain else Case.OVERLAPPING), e.k
+    if e.n_modes > 1 and e.gain >= FLOOR:
+        return (Case.CLEAR if e.p_value <= LEVEL else Case.OVERLAPPING), e.n_modes
+    if e.gain >= FLOOR_WITHOUT_MODES:
+        return Case.OVERLAPPING, e.k
+    return Case.ONE_CLOUD, 1
+
+
+def _second(e: Evidence, k: int) -> int:
+    """Components if they were merged, else the number beside the answer with the better BIC."""
+    if e.k != k:
+        return e.k
+    beside = [one for one in e.tried if abs(one.n_components - k) == 1]
+    return min(beside, key=lambda one: one.bic).n_components if beside else 1
+
+
+def number_of_groups(
+    values: Array,
+    categorical: Mask | None = None,
+    kinds: Sequence[str] = KINDS,
+    most: int = MOST_GROUPS,
+    seed: int = 0,
+) -> Decision:
+    """How many groups rows (n, d) with NaN in the gaps form, and what speaks for it.
+
+    Parameters
+    ----------
+    values : array of shape (n, d)
+        Numbers, and codes of categories.
+    categorical : array of shape (d,), optional
+        Which columns hold categories; those of few values if not given.
+    kinds : sequence of str
+        Covariance types of the mixtures.
+    most : int
+        Components that mixtures have, at most.
+    seed : int
+        Of folds, halves and starts.
+    """
+    return decided(gathered(prepared(sampled(values), categorical), kinds, most, seed))
+
+
+def sampled(values: Array) -> Array:
+    """As many of the rows (n, d) as the comparison is made with, drawn by their values alone."""
+    most = MOST_ROWS
+    if np.isnan(values).any():
+        by_cells = MOST_CELLS_WITH_GAPS // max(values.shape[1], 1)
+        most = min(most, max(by_cells, LEAST_ROWS_WITH_GAPS))
+    if len(values) <= most:
+        return values
+    drawn = np.random.default_rng(0).choice(len(values), most, replace=False)
+    return values[np.sort(canonical_order(values)[drawn])]
