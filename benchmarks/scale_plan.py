@@ -114,7 +114,7 @@ def _triples(what: str, sums: int, to_worker: int, result: int | None = None) ->
 
 
 def _features(d: int) -> Pass:
-    size = 4 * NUMBER * d + d
+    size = 6 * NUMBER * d + 2 * d
     return Pass("features", "counts, sums and ranges", 1, size, 0, size)
 
 

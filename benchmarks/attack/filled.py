@@ -8,6 +8,7 @@ from benchmarks.attack.containers import as_floats
 from benchmarks.attack.defect import check
 from benchmarks.attack.word_containers import as_cells
 from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.possible_values import PossibleValues
 from halfseen.tables.cells.gap_words import SUSPECTED_WORDS, USUAL_WORDS
 from halfseen.tables.cells.words import word_of
 
@@ -34,32 +35,43 @@ def gaps_in(X: Any, coding: Any = None) -> Mask:
     return gaps
 
 
-def check_filled(X: Any, filled: Any, learned: Mask, ranges: Array, coding: Any = None) -> None:
-    """Observed cells stay, gaps of what was ``learned`` (d,) become values that were seen.
+FURTHEST = 100.0
+"""Widths of a column's range that a fill may be beyond its ends, if no limit is nearer."""
 
-    ``ranges`` (2, d) are the lowest and the highest number of each column.
+
+def possible_ends(possible: PossibleValues) -> Array:
+    """The lowest and the highest number that each column may be filled with; (2, d)."""
+    reach = FURTHEST * (possible.high - possible.low)
+    low = np.fmax(possible.floor, possible.low - reach)
+    return np.array([low, np.fmin(possible.ceiling, possible.high + reach)])
+
+
+def check_filled(X: Any, filled: Any, learned: Mask, limits: Array, coding: Any = None) -> None:
+    """Observed cells stay, gaps of what was ``learned`` (d,) become possible values.
+
+    ``limits`` (2, d) are what fills of each column cannot be beyond.
     """
     words = X.dtype == object
     made: Any = as_cells(filled) if words else as_floats(filled)
     check(made.shape == X.shape, "impute changes the shape", made.shape)
     gaps = gaps_in(X, coding)
     if words:
-        _check_words(X, made, gaps, learned, ranges)
+        _check_words(X, made, gaps, learned, limits)
     else:
         check(np.array_equal(made[~gaps], X[~gaps]), "impute touches observed cells", made)
-        _check_numbers(made, gaps, learned, ranges)
+        _check_numbers(made, gaps, learned, limits)
 
 
-def _check_numbers(made: Array, gaps: Mask, learned: Mask, ranges: Array) -> None:
+def _check_numbers(made: Array, gaps: Mask, learned: Mask, limits: Array) -> None:
     full, empty = gaps & learned, gaps & ~learned
     check(np.isfinite(made[full]).all(), "impute leaves gaps, or fills with inf", made)
     check(np.isnan(made[empty]).all(), "impute fills what was never seen", made)
-    low, high = (np.broadcast_to(end, made.shape) for end in ranges)
+    low, high = (np.broadcast_to(end, made.shape) for end in limits)
     inside = (made[full] >= low[full]) & (made[full] <= high[full])
-    check(inside.all(), "impute fills beyond what was seen", made)
+    check(inside.all(), "impute fills what is impossible", made)
 
 
-def _check_words(X: Any, made: Any, gaps: Mask, learned: Mask, ranges: Array) -> None:
+def _check_words(X: Any, made: Any, gaps: Mask, learned: Mask, limits: Array) -> None:
     touched = [place for place in np.argwhere(~gaps) if not same(X[*place], made[*place])]
     check(
         not touched,
@@ -75,10 +87,10 @@ def _check_words(X: Any, made: Any, gaps: Mask, learned: Mask, ranges: Array) ->
                 check(is_gap(cell), "impute fills what was never seen", cell)
                 continue
             check(not is_gap(cell), "impute leaves gaps, or fills with inf", cell)
-            low, high = ranges[:, place]
+            low, high = limits[:, place]
             inside = numbers and _is_number(cell) and low <= float(cell) <= high
             known = word_of(cell, frozenset()) in seen or inside
-            check(known, "impute fills beyond what was seen", f"{cell!r} of {list(seen)[:9]}")
+            check(known, "impute fills what is impossible", f"{cell!r} of {list(seen)[:9]}")
 
 
 def same(was: Any, now: Any) -> bool:

@@ -8,7 +8,13 @@ import numpy as np
 
 from benchmarks.attack import containers, learning, options, tables
 from benchmarks.attack.defect import check
-from benchmarks.attack.filled import check_chances, check_filled, check_spread, gaps_in
+from benchmarks.attack.filled import (
+    check_chances,
+    check_filled,
+    check_spread,
+    gaps_in,
+    possible_ends,
+)
 from benchmarks.attack.laws import asked
 from benchmarks.attack.word_containers import as_cells
 from halfseen import Imputer
@@ -87,8 +93,8 @@ def hold_to_laws(rng: Rng, imputer: Any, given: Any, X: Any) -> None:
 def known_of(imputer: Any) -> tuple[Any, Any, Any]:
     """Which columns have anything to be filled with, from where to where, and what words are."""
     learned = imputer.learned_
-    ranges = np.array([learned.possible.low, learned.possible.high])
-    return learned.kept | ~np.isnan(learned.constants), ranges, imputer.coding_
+    ends = possible_ends(learned.possible)
+    return learned.kept | ~np.isnan(learned.constants), ends, imputer.coding_
 
 
 def without_indicators(imputer: Any, filled: Any, d: int) -> Any:

@@ -8,7 +8,13 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from benchmarks.attack.defect import Defect, check
-from benchmarks.attack.filled import check_chances, check_filled, check_spread, gaps_in
+from benchmarks.attack.filled import (
+    check_chances,
+    check_filled,
+    check_spread,
+    gaps_in,
+    possible_ends,
+)
 from benchmarks.attack.ours import is_ours, where
 from halfseen.estimators.documented import entries
 from halfseen.estimators.stored import kind_of
@@ -137,7 +143,13 @@ def gaps_are_filled(model: Any, given: Any, X: Any, **options: Any) -> None:
         answer, spread = answer
         check_spread(X, spread, learned_columns(model), coding_of(model))
     for filled in answer if "draws" in options else [answer]:
-        check_filled(X, filled, learned_columns(model), model.value_ranges_, coding_of(model))
+        check_filled(
+            X,
+            filled,
+            learned_columns(model),
+            possible_ends(model.fitted.possible),
+            coding_of(model),
+        )
 
 
 def coding_of(model: Any) -> Any:

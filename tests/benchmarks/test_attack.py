@@ -365,10 +365,10 @@ def test_tables_that_are_filled_wrongly_are_noticed(learned):
         "changes the shape": right[:-1],
         "touches observed cells": right + 1e-9,
         "leaves gaps": X,
-        "beyond what was seen": np.where(gaps, 1e6, right),
+        "what is impossible": np.where(gaps, 1e6, right),
     }
     for law, table in wrong.items():
-        known = laws.learned_columns(model), model.value_ranges_
+        known = laws.learned_columns(model), filled.possible_ends(model.fitted.possible)
         assert noticed(law, filled.check_filled, X, table, *known)
         model.impute = lambda X, table=table, **options: [table]
         assert noticed(law, laws.gaps_are_filled, model, X, X, draws=1)
@@ -389,8 +389,8 @@ WORDS = np.array([["a", 1.0, "x"], [None, 3.0, "x"], ["b", None, None]], dtype=o
         ("touches observed cells", lambda made: with_object(made, (0, 0), "b")),
         ("touches observed cells", lambda made: with_object(made, (0, 1), 1.5)),
         ("leaves gaps", lambda made: with_object(made, (1, 0), "NA")),
-        ("beyond what was seen", lambda made: with_object(made, (1, 0), "c")),
-        ("beyond what was seen", lambda made: with_object(made, (2, 1), 3.5)),
+        ("what is impossible", lambda made: with_object(made, (1, 0), "c")),
+        ("what is impossible", lambda made: with_object(made, (2, 1), 3.5)),
         ("fills what was never seen", lambda made: with_object(made, (2, 2), "x")),
     ],
 )

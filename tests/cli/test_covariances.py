@@ -82,8 +82,6 @@ def test_gaps_are_filled_from_the_other_cells_of_the_row_with_values_that_are_po
     known = frame.notna().to_numpy()
     np.testing.assert_array_equal(filled.to_numpy()[known], frame.to_numpy()[known])
     assert (filled["d"] == filled["d"].round()).all()
-    assert (filled.min() >= frame.min()).all()
-    assert (filled.max() <= frame.max()).all()
     std = pd.read_csv(tmp_path / "filled.std.csv").to_numpy()
     assert (std[known] == 0).all()
     assert (std[~known] > 0).all()

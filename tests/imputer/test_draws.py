@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from halfseen import Imputer, pool
+from halfseen import GaussianMixture, Imputer, pool
 from halfseen.imputer import chains
 
 
@@ -26,10 +26,80 @@ def test_draws_differ_in_gaps_and_nowhere_else(imputer, gappy):
 
 def test_draws_are_values_that_columns_have(imputer, gappy):
     for table in imputer.draw(gappy):
-        assert set(table["visits"]) <= set(gappy["visits"].dropna())
-        assert set(table["pulse"]) <= set(gappy["pulse"].dropna())
-        assert table["heat"].between(gappy["heat"].min(), gappy["heat"].max()).all()
+        assert (table["visits"] >= 0).all()
+        assert (table[["visits", "pulse"]] % 1 == 0).all(axis=None)
         assert set(table["colour"]) == {"red", "pale", "rosy"}
+
+
+def where_high(X, column=1):
+    """A column is missing where the first is high, so that what lacks is beyond what was seen."""
+    gaps, holes = X[:, 0] > 1, X.copy()
+    holes[gaps, column] = np.nan
+    return holes, gaps
+
+
+def line(n, seed, slope=2.0, noise=1.0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    return np.column_stack([x, slope * x + noise * rng.normal(size=n)])
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        lambda X: Imputer(draws=5, random_state=0).fit(X).draw(X),
+        lambda X: (
+            GaussianMixture(1, covariance_type="full", random_state=0).fit(X).impute(X, draws=5)
+        ),
+    ],
+)
+def test_draws_go_beyond_the_sample_where_the_missing_values_do(drawn):
+    X = line(4000, 0)
+    holes, gaps = where_high(X)
+    found = np.array([table[gaps, 1] for table in drawn(holes)])
+    assert found.mean() == pytest.approx(X[gaps, 1].mean(), abs=0.1)
+    assert found.std() == pytest.approx(X[gaps, 1].std(), rel=0.1)
+    assert found.max() > np.nanmax(holes[:, 1])
+
+
+def test_whole_numbers_go_beyond_the_sample_and_stay_whole():
+    X = line(3000, 1, slope=12, noise=3)
+    X[:, 1] = np.round(X[:, 1] + 80)
+    holes, gaps = where_high(X)
+    for table in Imputer(draws=2, random_state=0).fit(holes).draw(holes):
+        assert (table[:, 1] % 1 == 0).all()
+        assert table[gaps, 1].mean() == pytest.approx(X[gaps, 1].mean(), abs=2)
+        assert table[:, 1].max() > np.nanmax(holes[:, 1])
+
+
+def test_columns_that_cannot_be_negative_are_drawn_above_zero():
+    X = line(600, 2)
+    X[:, 1] = np.exp(-X[:, 1] / 2)  # most of them are near zero where they lack
+    holes, gaps = where_high(X)
+    for table in Imputer(draws=3, random_state=0).fit(holes).draw(holes):
+        assert (table[:, 1] > 0).all()
+        assert len(np.unique(table[gaps, 1])) > 20
+
+
+def test_a_value_that_rows_pile_up_at_is_a_limit_of_draws():
+    X = line(800, 3)
+    X[:, 1] = np.minimum(X[:, 1], 1.0)
+    holes, gaps = where_high(X)
+    for table in Imputer(draws=3, random_state=0).fit(holes).draw(holes):
+        assert table[:, 1].max() == 1
+        assert (table[gaps, 1] == 1).mean() == pytest.approx((X[gaps, 1] == 1).mean(), abs=0.15)
+
+
+def test_collinear_columns_that_lack_together_are_drawn_as_they_go_along():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(500, 1)) + 0.1 * rng.normal(size=(500, 6))
+    holes = X.copy()
+    gaps = X[:, 0] > 0.7
+    holes[np.ix_(gaps, [1, 2, 3])] = np.nan
+    for table in Imputer(draws=2, random_state=0).fit(holes).draw(holes):
+        left, truth = (one[gaps, 1:4] - one[gaps, [5]][:, None] for one in (table, X))
+        np.testing.assert_allclose(np.cov(left.T), np.cov(truth.T), atol=0.008)
+        np.testing.assert_allclose(left.mean(axis=0), truth.mean(axis=0), atol=0.08)
 
 
 def test_the_same_seed_gives_the_same_draws(imputer, gappy):

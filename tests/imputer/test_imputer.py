@@ -214,9 +214,9 @@ def test_ratings_get_a_median_or_a_mean_and_their_standard_deviation():
 
 def test_what_the_others_tell_of_a_column_is_from_nothing_to_all():
     rng = np.random.default_rng(0)
-    x, noise = rng.normal(size=(2, 500))
+    x, noise, error = rng.normal(size=(3, 500))
     word = np.where(x > 0, "high", "low")
-    table = pd.DataFrame({"x": x, "twice": 2 * x + 1e-3 * noise, "noise": noise, "word": word})
+    table = pd.DataFrame({"x": x, "twice": 2 * x + 1e-3 * error, "noise": noise, "word": word})
     told = dict(zip(table, Imputer().fit(table).learned_.explained, strict=True))
     assert told["twice"] > 0.99
     assert told["word"] > 0.5

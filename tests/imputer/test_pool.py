@@ -65,6 +65,20 @@ def test_tables_that_agree_leave_what_one_of_them_does():
     assert found.df[0] == pytest.approx(51 / 53 * 50)
 
 
+@pytest.mark.parametrize("df", [None, 50])
+def test_estimates_without_variances_of_their_own_are_as_unsure_as_the_draws(df):
+    found = pool([1.0, 2.0], [0.0, 0.0], df=df)
+    assert found.df[0] == 1
+    assert found.std[0] == pytest.approx(math.sqrt(1.5 * 0.5))
+    assert found.high[0] - found.estimate[0] == pytest.approx(t.ppf(0.975, 1) * found.std[0])
+    assert found.missing_information[0] == 1
+
+
+def test_estimates_that_agree_and_have_no_variance_are_certain():
+    found = pool([2.0, 2.0], [0.0, 0.0], df=50)
+    assert (found.low[0], found.high[0], found.missing_information[0]) == (2, 2, 0)
+
+
 def test_it_prints_as_a_table():
     text = str(pool([1.0, 1.2, 0.8], [0.04, 0.05, 0.03], df=48))
     lines = text.splitlines()

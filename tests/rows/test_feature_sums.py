@@ -98,6 +98,9 @@ def naive(table, weights):
         maximum=np.where(seen, values, -INF).max(axis=0, initial=-INF),
         whole=(values == np.floor(values)).all(axis=0),
         two_valued=np.array([len(set(column[~np.isnan(column)])) <= 2 for column in table.T], bool),
+        n_lowest=per_row @ (seen & (table == np.where(seen, table, INF).min(axis=0, initial=INF))),
+        n_highest=per_row
+        @ (seen & (table == np.where(seen, table, -INF).max(axis=0, initial=-INF))),
     )
 
 

@@ -1,6 +1,6 @@
 """The features of all rows beside each other, means in the gaps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ class Layout:
     view: View
     gappy: NDArray[np.intp]  # columns whose gaps are features
     middle: Array  # (q,)      means of the view's features
+    said: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    """Features whose linear effect on numbers is part of what is said of these before."""
 
     @property
     def owner(self) -> NDArray[np.intp]:
@@ -35,6 +37,13 @@ class Layout:
         found[self.view.starts[:-1][self.view.numbers]] = LINEAR
         found[-1] = FREE
         return found
+
+    def regressors(self, column: int) -> NDArray[np.intp]:
+        """Features that a column is regressed on: those of the others."""
+        others = self.owner != column
+        if self.view.numbers[column]:
+            others[self.said] = False
+        return np.flatnonzero(others)
 
     @classmethod
     def of(cls, view: View, table: Array, gappy: NDArray[np.intp]) -> "Layout":

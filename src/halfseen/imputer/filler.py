@@ -36,7 +36,7 @@ class Filler:
     layout: Layout
     regressions: tuple[Regression, ...]
     narrower: Array  # (d,)  what regressions err, in squares, by what the classes expect to
-    spiked: Mask  # (d,)     numbers that many cells hold exactly
+    spikes: Array  # (d,)    a number that many cells hold exactly, NaN if there is none
     ordered: Mask  # (d,)    columns whose levels are numbers in an order
 
     @property
@@ -152,9 +152,7 @@ def _limits(kept: Survey, emission: Mixed) -> Array:
     """What numbers are taken at their word: those beyond fences are, but not far beyond."""
     low, high = emission.limits(kept)
     room = BEYOND * (high - low)
-    return np.array(
-        [np.maximum(kept.sums.minimum, low - room), np.minimum(kept.sums.maximum, high + room)]
-    )
+    return np.array([low - room, high + room])
 
 
 def learned(
@@ -162,8 +160,7 @@ def learned(
 ) -> Filler:
     """Learn from the ``rows`` of columns that vary: classes, then regressions."""
     plain = cast("Mixed", classes._model().emission)
-    emission = replace(plain, before=BEFORE).for_table(rows, kept)
-    emission = replace(emission, normal=replace(emission.normal, strength=BEFORE))
+    emission = replace(plain, prior_rows=BEFORE).for_table(rows, kept)
     view = view_of(rows, kept, emission)
     alone = mixtures.one_class(rows, kept, emission)
     learn = mixtures.Learner(emission, alone, view, seed, clock)
@@ -182,7 +179,7 @@ def learned(
         if view.numbers[one.column]:
             narrower[one.column] = one.error / np.nanmean(variance[:, one.column])
     ordered = _ordered(emission, rows.names, classes.coding_)
-    return Filler(ensemble, experts, layout, tuple(found), narrower, _spiked(emission), ordered)
+    return Filler(ensemble, experts, layout, tuple(found), narrower, _spikes(emission), ordered)
 
 
 def _ordered(emission: Mixed, names: tuple[str, ...], coding: Coding) -> Mask:
@@ -193,9 +190,10 @@ def _ordered(emission: Mixed, names: tuple[str, ...], coding: Coding) -> Mask:
     return np.asarray(numbers & ((kinds == Kind.ORDINAL) | (kinds == Kind.BINARY)))
 
 
-def _spiked(emission: Mixed) -> Mask:
-    """Columns of numbers, one of which many cells hold."""
-    found = of_numbers(emission.looked_through.kinds)
-    if emission.normal.seen is not None and found.any():
-        found[found] = ~np.isnan(emission.normal.seen.spike)
+def _spikes(emission: Mixed) -> Array:
+    """Of each column the number that many cells hold, NaN if there is none."""
+    numbers = of_numbers(emission.looked_through.kinds)
+    found = np.full(len(numbers), np.nan)
+    if emission.normal.seen is not None and numbers.any():
+        found[numbers] = emission.normal.seen.spike
     return found

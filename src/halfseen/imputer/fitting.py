@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.imputer.chains import SWEEPS, Chain, chains_for
+from halfseen.imputer.chains import Chain, Columns, chains_for
 from halfseen.imputer.clock import Clock
 from halfseen.imputer.filler import Filler, learned
 from halfseen.imputer.nothing_there import zero_beside
@@ -78,7 +78,7 @@ class Learned:
             own = np.random.default_rng(random.randint(2**31))
             table = np.where(np.isnan(rows.table), mean, rows.table)
             known = ~np.isnan(rows.table[:, self.kept])
-            table[:, self.kept] = chain.drawn(table[:, self.kept], known, SWEEPS, own)
+            table[:, self.kept] = chain.drawn(table[:, self.kept], known, own)
             tables.append(self._possible(table))
         return tables
 
@@ -147,8 +147,10 @@ def learned_from(rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock
     table, kept = some.table[:, own.kept], own.kept
     known = filler.view.known(table)
     filled = np.where(known, table, found.filled(some, possible=False)[0][:, kept])
-    whole = (possible.step > 0)[kept] | filler.spiked
-    chains = chains_for(filler.view, filled, known, whole, draws, seed, clock)
+    whole = (possible.step > 0)[kept] | ~np.isnan(filler.spikes)
+    ends = (possible.low, possible.high, possible.floor, possible.ceiling)
+    columns = Columns(whole, filler.spikes, *(one[kept] for one in ends))
+    chains = chains_for(filler.view, filled, known, columns, draws, seed, clock)
     return replace(found, chains=chains)
 
 

@@ -114,9 +114,8 @@ class Learner:
     def __call__(self, rows: MemoryRows) -> Ensemble:
         """Mixtures of some rows of the table."""
         emission = self.emission
-        model = replace(
-            LatentClass()._model(), emission=emission, tol=TOLERANCE, max_iter=LAST_PASSES
-        )
+        plain: Any = LatentClass()._model()
+        model = replace(plain, emission=emission, tol=TOLERANCE, max_iter=LAST_PASSES)
         some, many = some_rows(rows, MOST_TRIED), some_rows(rows, MOST_CLIMBED)
         seeding = Seeding.of(*emission.as_numbers(some.table)) if len(some.table) else None
         random, steps = np.random.default_rng(self.seed), ClassSteps(emission)

@@ -122,7 +122,11 @@ def pool(estimates: Any, variances: Any, *, df: Any = None, level: float = 0.95)
 
 
 def _freedom(share: Array, m: int, df: Any) -> Array:
-    """Barnard and Rubin's degrees of freedom; ``share`` (p,) of the variance is due to gaps."""
+    """Barnard and Rubin's degrees of freedom; ``share`` (p,) of the variance is due to gaps.
+
+    If all of it is, a complete table leaves nothing unsure, and ``df`` says nothing: there are as
+    many degrees of freedom as draws beyond the first.
+    """
     with np.errstate(divide="ignore"):
         by_tables = (m - 1) / share**2
     if df is None:
@@ -131,7 +135,7 @@ def _freedom(share: Array, m: int, df: Any) -> Array:
     observed = (complete + 1) / (complete + 3) * complete * (1 - share)
     with np.errstate(divide="ignore"):
         found: Array = 1 / (1 / by_tables + 1 / observed)
-    return found
+    return np.where(share < 1, found, by_tables)
 
 
 def _check(estimates: Array, variances: Array, level: float) -> None:

@@ -95,7 +95,7 @@ def learned(
         if clock.gone(0.9):
             break
         number = j in blend_of
-        others = np.flatnonzero(layout.owner != j)
+        others = layout.regressors(j)
         own = task.grams.over(known[:, j])[:, others[:, None], others]
         if number:
             one, begin[number] = _number(layout, task, own, j, others, blend_of[j], begin[number])

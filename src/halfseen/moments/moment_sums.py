@@ -150,6 +150,7 @@ class MomentSums:
             self.maximum,
             self.whole,
             self.two_valued,
+            *np.zeros((2, len(count))),
         )
 
     @property

@@ -29,6 +29,8 @@ class FeatureSums:
     maximum: Array  # (d,)  -inf where nothing is observed
     whole: Mask  # (d,)     whether every observed value is a whole number
     two_valued: Mask  # (d,)  whether every observed value is the smallest or the largest
+    n_lowest: Array  # (d,)   entries that hold the minimum, by weight; zero if not counted
+    n_highest: Array  # (d,)  entries that hold the maximum
 
     @staticmethod
     def of(block: Described) -> "FeatureSums":
@@ -41,7 +43,7 @@ class FeatureSums:
         per_row = np.ones(len(table)) if weights is None else weights
         table = np.ascontiguousarray(table)
         swept = _swept(table, per_row)
-        return cls(*swept, _two_valued(table, *swept[4:6]))
+        return cls(*swept[:7], _two_valued(table, *swept[4:6]), *swept[7:])
 
     def __add__(self, other: Self) -> Self:
         return type(self)(
@@ -53,6 +55,8 @@ class FeatureSums:
             np.maximum(self.maximum, other.maximum),
             self.whole & other.whole,
             self.two_valued & other.two_valued & _same_ends(self, other),
+            _at_end(self.minimum, self.n_lowest, other.minimum, other.n_lowest),
+            _at_end(-self.maximum, self.n_highest, -other.maximum, other.n_highest),
         )
 
     def select(self, features: Mask) -> Self:
@@ -66,6 +70,8 @@ class FeatureSums:
             self.maximum[features],
             self.whole[features],
             self.two_valued[features],
+            self.n_lowest[features],
+            self.n_highest[features],
         )
 
     @cached_property
@@ -96,6 +102,11 @@ def _same_ends(one: FeatureSums, other: FeatureSums) -> Mask:
     return same
 
 
+def _at_end(one: Array, n_one: Array, other: Array, n_other: Array) -> Array:
+    """How many entries hold the lower of two minima, from how many hold each; (d,)."""
+    return np.where(one <= other, n_one, 0.0) + np.where(other <= one, n_other, 0.0)
+
+
 @njit(cache=True, nogil=True)
 def _two_valued(
     table: Array, minimum: Array, maximum: Array
@@ -114,11 +125,14 @@ def _two_valued(
 @njit(cache=True, nogil=True)
 def _swept(
     table: Array, weights: Array
-) -> tuple[float, int, Array, Array, Array, Array, Mask]:  # pragma: no cover - compiled
+) -> tuple[
+    float, int, Array, Array, Array, Array, Mask, Array, Array
+]:  # pragma: no cover - compiled
     """All sums in one sweep, row by row: features are then neighbours that one step adds up."""
     n_rows, n_empty, d = 0.0, 0, table.shape[1]
     count, total, fractions = np.zeros(d), np.zeros(d), np.zeros(d)
     minimum, maximum = np.full(d, np.inf), np.full(d, -np.inf)
+    n_lowest, n_highest = np.zeros(d), np.zeros(d)
     for row in range(len(table)):
         weight = weights[row]
         for i in range(d):
@@ -128,8 +142,12 @@ def _swept(
             count[i] += weight if observed else 0.0
             total[i] += weight * filled
             # No comparison with NaN is true.
+            n_lowest[i] = 0.0 if value < minimum[i] else n_lowest[i]
+            n_highest[i] = 0.0 if value > maximum[i] else n_highest[i]
             minimum[i] = value if value < minimum[i] else minimum[i]
             maximum[i] = value if value > maximum[i] else maximum[i]
+            n_lowest[i] += weight if value == minimum[i] else 0.0
+            n_highest[i] += weight if value == maximum[i] else 0.0
             fractions[i] += 1.0 if filled != np.floor(filled) else 0.0
         first = 0
         while first < d and table[row, first] != table[row, first]:
@@ -138,4 +156,5 @@ def _swept(
             n_rows += weight
         else:
             n_empty += 1
-    return n_rows, n_empty, count, total, minimum, maximum, fractions == 0
+    whole = fractions == 0
+    return n_rows, n_empty, count, total, minimum, maximum, whole, n_lowest, n_highest

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from halfseen.rows.arrays import Array
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.rows import Block, Rows
 
 
@@ -33,6 +33,11 @@ def as_given(rows: Rows, values: Array) -> Array:
     """What is said of each row (n, ...), in the order in which rows were given."""
     place = getattr(rows, "place", None)
     return values if place is None else values[place]
+
+
+def hold_something(block: Block) -> Mask:
+    """Whether any cell of each row is observed; (n,)."""
+    return np.asarray(block.masks().any(axis=1))
 
 
 def with_gaps(block: Block) -> Array:

@@ -117,16 +117,28 @@ class SparseBlock(Block):
         maximum = np.where(has_zero, np.maximum(maximum, 0), maximum)
         two_valued = kernels.none_between(features, values, minimum, maximum)
         two_valued &= ~(has_zero & (minimum < 0) & (maximum > 0))
+        count = self.presence().back(self.weighed(ones))[:, 0]
         return FeatureSums(
             n_rows=float(self.weighed(filled.astype(float)).sum()),
             n_empty=int(np.count_nonzero(~filled)),
-            count=self.presence().back(self.weighed(ones))[:, 0],
+            count=count,
             total=self.deviations(np.zeros(d)).back(self.weighed(ones))[:, 0],
             minimum=minimum,
             maximum=maximum,
             whole=whole,
             two_valued=two_valued,
+            n_lowest=self._holding(minimum, count),
+            n_highest=self._holding(maximum, count),
         )
+
+    def _holding(self, value: Array, count: Array) -> Array:
+        """How many of ``count`` (d,) observed entries hold a ``value`` (d,), by weight; (d,)."""
+        d, (_, features, values) = self.n_features, self.stored
+        weight = self.weighed(np.ones(len(self)))[self.stored.row_numbers]
+        zeros = count - np.bincount(features, weight, minlength=d)  # that are not stored
+        same = values == value[features]
+        stored = np.bincount(features[same], weight[same], minlength=d)
+        return np.where(value == 0, zeros, 0.0) + stored
 
     def heaps(self) -> Heaps:
         """What is stored, and of each feature the zeros that are not."""
