@@ -129,7 +129,8 @@ def main() -> None:
     if options.keep:
         command = f"python -m benchmarks.topic_outliers --seeds {options.seeds}"
         if options.against:
-            results_file.write("topic_outliers_of_0_1", f"{command} --against …", figures)
+            command += " --against …"
+            results_file.write("topic_outliers_of_0_1", command, figures, options.against)
         else:
             results_file.write("topic_outliers", command, figures)
 

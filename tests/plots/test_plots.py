@@ -361,7 +361,7 @@ def test_the_check_of_imputation_draws_what_was_hidden_against_what_was_filled(m
     within = (np.abs(table - filled.to_numpy()) <= 2 * spread.to_numpy())[hidden].mean()
     assert ax.get_legend().get_texts()[1].get_text() == (
         f"{len(true):,} hidden values:\n{explained:.0%} of variance explained,\n"
-        f"{within:.0%} within ±2 predicted sd"
+        f"{within:.0%} within ±2 predicted sd (95% expected)"
     )
     assert 0.9 < within < 1  # the model is right, and knows how sure it is
     assert explained > 0.3

@@ -17,6 +17,10 @@ from halfseen.rows.sequences import Sequences
 
 MOST_CELLS = 500_000
 """That are filled at a time."""
+SPREADS = 2.0
+"""Predictive standard deviations within which hidden values are counted."""
+N_DRAWS = 5
+"""Values drawn from the model for each hidden cell; all cells together tell the expected share."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +31,7 @@ class HiddenValues:
     true: Array  # (m,)
     guess: Array  # (m,)
     spread: Array  # (m,)  the model's own standard deviation
+    covered: Array  # (m,)  share of the model's own draws within two of them of the guess
     right: Mask  # (m,)    whether the value itself was filled in, which is asked of categories
     usual: Mask  # (m,)    whether it is the commonest of the feature
 
@@ -39,9 +44,18 @@ class HiddenValues:
         true, guess = self.true[of], self.guess[of]
         return 1 - float(np.mean((true - guess) ** 2) / np.mean(true**2))
 
-    def within(self, n_spreads: float) -> float:
-        """The fraction of values that lie within so many of the model's standard deviations."""
-        return float((np.abs(self.true - self.guess) <= n_spreads * self.spread).mean())
+    @property
+    def within(self) -> float:
+        """The fraction of values that lie within two of the model's standard deviations."""
+        return float((np.abs(self.true - self.guess) <= SPREADS * self.spread).mean())
+
+    @property
+    def expected_within(self) -> float:
+        """The same fraction of values that the model draws: 95 % of normal ones.
+
+        Of two values of which the rarer has probability p < .2, the commoner one alone is within.
+        """
+        return float(self.covered.mean())
 
 
 def hide_and_fill(
@@ -59,7 +73,7 @@ def hide_and_fill(
     hidden = _hidden(table, fitted.kept, fraction, random_state)
     gappy = np.where(hidden, np.nan, table)
     part = MemoryRows(gappy, fitted.names, sequences=sequences).select(fitted.kept)
-    guess, spread, filled = _filled(fitted, part, hidden[:, fitted.kept])
+    guess, spread, covered, filled = _filled(fitted, part, hidden[:, fitted.kept])
     touched: Mask = np.any(hidden, axis=0)
     middle, scale = np.zeros((2, table.shape[1]))
     middle[touched] = np.nanmean(gappy[:, touched], axis=0)
@@ -68,7 +82,7 @@ def hide_and_fill(
     unit = np.where(scale > 0, scale, 1.0)[column]
     right, usual = table[hidden] == filled, table[hidden] == _commonest(fitted, gappy)[column]
     true, guess = ((values - middle[column]) / unit for values in (table[hidden], guess))
-    return HiddenValues(column, true, guess, spread / unit, right, usual)
+    return HiddenValues(column, true, guess, spread / unit, covered, right, usual)
 
 
 def hide_and_fill_sparse(
@@ -95,18 +109,35 @@ def hide_and_fill_sparse(
             some = np.arange(start, min(start + at_a_time, len(block)))
             cells = model.cells(gappy.rows(some), parameters)
             asked = own[some]
-            found.append([part[:, column][asked] for part in (cells.mean, cells.variance)])
+            mean, spread = cells.mean[:, column][asked], np.sqrt(cells.variance[:, column][asked])
+            drawn = _draws(fitted, gappy.rows(some), block.start + start)
+            covered = _covered([one[:, column][asked] for one in drawn], mean, spread)
+            found.append([mean, spread, covered])
         return np.concatenate([np.transpose(part) for part in found])
 
-    guess, variance = gathered(rows.select(fitted.kept), filled).T
+    guess, spread, covered = gathered(rows.select(fitted.kept), filled).T
     gappy = np.where(hidden, np.nan, table)
     middle, scale = np.nanmean(gappy, axis=0), np.nanstd(gappy, axis=0)
     _, place = np.nonzero(hidden)
     unit = np.where(scale > 0, scale, 1.0)[place]
     true, guess = ((values - middle[place]) / unit for values in (table[hidden], guess))
     never = np.zeros(len(true), bool)  # counts are no categories
-    spread = np.sqrt(variance) / unit
-    return HiddenValues(np.flatnonzero(kept)[place], true, guess, spread, never, never)
+    return HiddenValues(
+        np.flatnonzero(kept)[place], true, guess, spread / unit, covered, never, never
+    )
+
+
+def _draws(fitted: Fitted[Any], block: Block, seed: int) -> list[Array]:
+    """Tables (n, kept) drawn from the model given what is observed in a block."""
+    random = np.random.RandomState(seed % 2**32)
+    return fitted.model.fill(lambda of_block: of_block(block), fitted.parameters, N_DRAWS, random)
+
+
+def _covered(draws: list[Array], mean: Array, spread: Array) -> Array:
+    """The share of draws (m,) within two standard deviations of what is expected; (m,)."""
+    near = [np.abs(one - mean) <= SPREADS * spread for one in draws]
+    share: Array = np.mean(near, axis=0)
+    return share
 
 
 def _commonest(fitted: Fitted[Any], table: Array) -> Array:
@@ -119,22 +150,22 @@ def _commonest(fitted: Fitted[Any], table: Array) -> Array:
     return found
 
 
-def _filled(fitted: Fitted[Any], rows: MemoryRows, hidden: Mask) -> tuple[Array, Array, Array]:
-    """Of hidden cells means, standard deviations, and what would be filled in if not the mean.
+def _filled(fitted: Fitted[Any], rows: MemoryRows, hidden: Mask) -> tuple[Array, ...]:
+    """Of hidden cells means, standard deviations, shares of draws within two, and fills; (m,) each.
 
-    ``hidden`` (n, kept) is of the kept features.
+    A fill is what would be filled in, if not the mean. ``hidden`` (n, kept) is of kept features.
     """
-    means, spreads, fills = [], [], []
+    found = []
     for block in rows.blocks():
         expected = fitted.model.cells(block, fitted.parameters)
         instead = expected
         if fitted.nominal.any():
             instead = fitted.model.fills(block, fitted.parameters)
         cells = hidden[block.start : block.start + len(block)]
-        means.append(expected.mean[cells])
-        spreads.append(np.sqrt(expected.variance[cells]))
-        fills.append(instead.mean[cells])
-    return np.concatenate(means), np.concatenate(spreads), np.concatenate(fills)
+        mean, spread = expected.mean[cells], np.sqrt(expected.variance[cells])
+        covered = _covered([one[cells] for one in _draws(fitted, block, block.start)], mean, spread)
+        found.append((mean, spread, covered, instead.mean[cells]))
+    return tuple(np.concatenate(part) for part in zip(*found, strict=True))
 
 
 def _hidden(table: Array, kept: Mask, fraction: float, random_state: Any) -> Mask:

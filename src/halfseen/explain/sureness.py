@@ -39,8 +39,8 @@ def sureness(case: Case, view: Portrait, doubts: Doubts, sure: Certainty, groupe
         sentences.append(
             f"{len(hidden.true):,} known values were hidden from the model and filled in again. It "
             f"explains {_explained(hidden.explained())} of their variance, and "
-            f"{percent(hidden.within(2.0))} of them lie within two of its standard deviations (95% "
-            "should)."
+            f"{percent(hidden.within)} of them lie within two of its standard deviations "
+            f"({percent(hidden.expected_within)} should)."
         )
         parts = [(int(i), hidden.explained(hidden.feature == i)) for i in np.unique(hidden.feature)]
         parts.sort(key=lambda part: -part[1])

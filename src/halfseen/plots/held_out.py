@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen.doubt.concerns.case import MOST_FEATURES, MOST_STORED
-from halfseen.doubt.hidden_values import HiddenValues, hide_and_fill, hide_and_fill_sparse
+from halfseen.doubt.hidden_values import (
+    SPREADS,
+    HiddenValues,
+    hide_and_fill,
+    hide_and_fill_sparse,
+)
 from halfseen.doubt.number_of_components import telling_features
 from halfseen.estimators.fitted_rows import same_rows
 from halfseen.moments.survey import survey
@@ -19,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_POINTS = 5000
-WITHIN = 2.0
 
 
 def imputation_check(
@@ -34,10 +38,10 @@ def imputation_check(
 
     Both in standard deviations of their feature, from its mean, so that all features fit on one
     picture. The legend says how much of the hidden values' variance the model explains (0 is no
-    better than the mean), and how many lie within two of its predictive standard deviations: of
-    normal values 95 %, and if far fewer, its standard deviations are too small. The model may have
-    seen the values when it was fitted; rows that it has not seen are a harder test. Of sparse
-    tables some rows, and the features that vary most, are enough.
+    better than the mean), and how many lie within two of its predictive standard deviations,
+    beside how many of the model's own draws do: if far fewer, its standard deviations are too
+    small. The model may have seen the values when it was fitted; rows that it has not seen are a
+    harder test. Of sparse tables some rows, and the features that vary most, are enough.
 
     Parameters
     ----------
@@ -80,7 +84,8 @@ def _draw(ax: Axes, found: HiddenValues) -> Axes:
         color=BLUE,
         markeredgewidth=0,
         label=f"{len(true):,} hidden values:\n{found.explained():.0%} of variance explained,\n"
-        f"{found.within(WITHIN):.0%} within ±{WITHIN:g} predicted sd",
+        f"{found.within:.0%} within ±{SPREADS:g} predicted sd "
+        f"({found.expected_within:.0%} expected)",
     )
     ax.set_xlim(low - edge, high + edge)
     ax.set_ylim(low - edge, high + edge)

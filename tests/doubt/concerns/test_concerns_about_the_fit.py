@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from halfseen import GammaPoisson, GaussianMixture, simulate
+from halfseen import GammaPoisson, GaussianMixture, LatentClass, simulate
 from halfseen.doubt.concerns import concerns_of, facts_of
 from halfseen.doubt.hidden_values import hide_and_fill
 
@@ -75,6 +75,31 @@ def test_few_values_do_not_make_a_sound_model_too_sure(seed):
     few = X[100 * seed : 100 * (seed + 1)]
     model = GaussianMixture(2).fit(X)
     assert "too_sure_of_values" not in kinds(model, few)
+
+
+def yes_or_no(seed, n_rows=1000, rare=0.15):
+    """Two classes of ten yes/no items; the rarer answer of a class is 2.4 sd from its mean."""
+    random = np.random.default_rng(seed)
+    yes = np.where(np.arange(10) % 2 == random.integers(2, size=(n_rows, 1)), 1 - rare, rare)
+    return (random.random((n_rows, 10)) < yes).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_valued_columns_are_judged_by_how_two_values_scatter(seed):
+    table = yes_or_no(seed)
+    model = LatentClass(2).fit(table)
+    found = model.case(table).hidden_values
+    assert found.within < 0.9
+    assert found.expected_within == pytest.approx(found.within, abs=0.03)
+    assert "too_sure_of_values" not in kinds(model, table)
+
+
+def test_a_model_that_is_too_sure_of_two_values_is_told():
+    table = yes_or_no(0)
+    model = LatentClass(2).fit(table)
+    sharper = np.where(model.level_shares_ > 0.5, 0.98, 0.02)
+    model.level_shares_ = sharper
+    assert "too_sure_of_values" in kinds(model, table)
 
 
 def test_too_few_values_to_hide_any_are_no_concern(mixture):

@@ -55,7 +55,7 @@ ALSO = {
     "one_too_many": {"overlapping_components", "small_component"},
     "one_topic_too_many": {"overlapping_components", "correlated_components"},
     "one_too_few": {"not_spherical", "dependent_within", "heavy_tails"},
-    "overlapping": {"noise_only_feature", "too_many_components"},
+    "overlapping": {"noise_only_feature", "too_many_components", "one_cloud"},
     "uneven_noise": {"too_few_components"},
     "shared_noise": {"too_few_components"},
     "heavy_tails": {"too_few_components", "not_spherical", "too_sure_of_values"},

@@ -2,7 +2,18 @@
 
 from collections.abc import Callable, Iterator
 
-from halfseen.doubt.concerns import dependence, fit, gaps, information, loadings, spectrum, tables
+from halfseen.doubt.concerns import (
+    dependence,
+    duplicates,
+    fit,
+    gaps,
+    information,
+    loadings,
+    one_cloud,
+    spectrum,
+    tables,
+    unrelated,
+)
 from halfseen.doubt.concerns.case import Case
 from halfseen.doubt.concerns.concern import Concern
 from halfseen.doubt.concerns.facts import facts_of
@@ -15,10 +26,12 @@ SHARED: tuple[Check, ...] = (
     gaps.depend_on_values,
     gaps.in_blocks,
     gaps.few_together,
-    dependence.rows_share_identifiers,
-    spectrum.unrelated_features,
+    dependence.rows_depend,
+    duplicates.repeated_rows,
+    unrelated.unrelated_features,
     spectrum.number_of_components,
     information.one_too_many,
+    one_cloud.one_cloud,
     fit.not_told_apart,
     fit.not_converged,
     fit.small_components,

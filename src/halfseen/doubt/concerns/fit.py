@@ -14,7 +14,8 @@ SMALLEST_COMPONENT = 50
 LEAST_ROWS = 10
 """Rows behind an average, from which it is no longer nearly one of them."""
 AS_ROWS = "What is learned of so few is nearly what is known of one of them: share it only as rows."
-COVERED, EXPECTED, CHANCE = 0.9, 0.95, 0.001
+FEWER, CHANCE = 0.05, 0.001
+"""By how much the share of values within reach must be below the expected one to matter."""
 
 
 def not_told_apart(case: Case) -> Iterator[Concern]:
@@ -61,14 +62,14 @@ def too_sure_of_values(case: Case) -> Iterator[Concern]:
     found = case.hidden_values
     if found is None:
         return
-    within, n_values = found.within(2.0), len(found.true)
-    by_chance = binom.cdf(round(within * n_values), n_values, EXPECTED)
-    if within < COVERED and by_chance < CHANCE:
+    within, expected = found.within, found.expected_within
+    by_chance = binom.cdf(round(within * len(found.true)), len(found.true), expected)
+    if within < expected - FEWER and by_chance < CHANCE:
         yield Concern(
             "too_sure_of_values",
             f"Only {percent(within)} of values that were hidden and filled in again lie within two "
-            f"standard deviations of what was expected ({EXPECTED:.0%} should): single values are "
-            "less certain than the model thinks.",
+            f"standard deviations of what was expected ({percent(expected)} should): single values "
+            "are less certain than the model thinks.",
             Subject.VALUES,
             Gravity.CARE,
         )

@@ -1,22 +1,15 @@
-"""Concerns about the second moments: how many components they support, and which features."""
+"""Concerns about the second moments: how many components they support."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from halfseen.doubt.concerns.case import Case
-from halfseen.doubt.concerns.concern import Concern, Gravity, Subject
+from halfseen.doubt.concerns.concern import Concern
 from halfseen.doubt.cross_scores import of_models_not_kept
 from halfseen.doubt.rank_test import rank_test
-from halfseen.moments.influence import Influence
-from halfseen.moments.origin_sums import OriginSums
-from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.naming import quoted
 
 N_REPLICATES = 400
-LEVEL = 0.99
-WEAK = 0.2
-"""A feature may correlate so much with others, at most, to be called unrelated."""
 
 
 def number_of_components(case: Case) -> Iterator[Concern]:
@@ -76,39 +69,3 @@ def noise_of_spectrum(case: Case) -> float | None:
     complete = case.seen.complete[case.features]
     with of_models_not_kept():
         return rank_test(case.pairs, model.cumulants, complete, k, multipliers, weights).noise
-
-
-def unrelated_features(case: Case) -> Iterator[Concern]:
-    """Features that go along with no other: they add noise only."""
-    if case.unseen_pairs or len(case.names) < 3:
-        return
-    flagged = np.flatnonzero(_unrelated(Influence.on(_covariance, case.pairs)))
-    if not len(flagged):
-        return
-    is_, adds = ("is", "adds") if len(flagged) == 1 else ("are", "add")
-    names = [case.names[i] for i in flagged]
-    yield Concern(
-        "noise_only_feature",
-        f"{quoted(case.names, flagged)} {is_} not related to any other column, as far as these "
-        f"rows can tell, and {adds} only noise. Leave out {names}.",
-        Subject.COLUMNS,
-        Gravity.KNOW,
-    )
-
-
-def _covariance(sums: OriginSums) -> Array:
-    return sums.moments(centred=True).covariance
-
-
-def _unrelated(covariance: Influence) -> Mask:
-    """Features whose covariances are all within their noise, and known to be small; (d,)."""
-    off = ~np.eye(len(covariance.value), dtype=bool)
-    error = np.maximum(covariance.error, np.finfo(float).tiny)
-    multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, len(covariance.of_bins)))
-    noise = np.abs(covariance.errors(multipliers)) / error  # (b, d, d)
-    usual = np.quantile((noise * off).max(axis=2), LEVEL, axis=0)  # (d,)
-    largest = (np.abs(covariance.value) / error * off).max(axis=1)
-    spread = np.sqrt(np.maximum(covariance.value.diagonal(), np.finfo(float).tiny))
-    at_most = (np.abs(covariance.value) + 2 * covariance.error) / np.outer(spread, spread)
-    unrelated: Mask = (largest < usual) & ((at_most * off).max(axis=1) < WEAK)
-    return unrelated

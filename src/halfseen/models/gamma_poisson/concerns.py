@@ -1,6 +1,7 @@
 """What may speak against gamma-Poisson topics."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
@@ -10,17 +11,24 @@ from halfseen.doubt.concerns.concern import Concern, Gravity
 from halfseen.doubt.learned_rows import learned_from
 from halfseen.doubt.matching import match
 from halfseen.doubt.replicates import moment_replicates, sums_fit
+from halfseen.method.fit import Fitted
 from halfseen.moments.influence import Influence
 from halfseen.moments.origin_sums import OriginSums
-from halfseen.rows.arrays import Array
+from halfseen.moments.survey import Survey, survey
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
+from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.errors import DataError
+from halfseen.rows.rows import Rows
+from halfseen.rows.sampled import sampled
 
 N_PARTS = 20
 CHANCE = 0.01
 FAR_APART = 1.5
 """Shapes by two routes that differ by less than this factor agree well enough."""
 LEAST_DISPERSION = 0.01
+N_DRAWS, MOST_DRAWN = 20, 5000
+"""Tables that the model draws, to see how far routes are apart by chance, and rows of each."""
 
 
 def dispersion(case: Case) -> Iterator[Concern]:
@@ -61,13 +69,16 @@ def routes(case: Case) -> Iterator[Concern]:
     n = min(N_PARTS, case.bins.n)
     parts = Bins(n, None if case.bins.labels is None else case.bins.labels % n)
     try:
-        ratios = _log_ratios(case, parts, np.vstack([np.ones(n), 1 - np.eye(n)]))
+        fitted, weights = case.fitted, np.vstack([np.ones(n), 1 - np.eye(n)])
+        ratios = _log_ratios(fitted, case.rows, case.seen, parts, weights)
+        ratio, others = ratios[0], ratios[1:]
+        error = np.sqrt((n - 1) / n * np.sum((others - others.mean(axis=0)) ** 2, axis=0))
+        clear = student.isf(CHANCE / (2 * len(ratio)), n - 1)
+        stands_out = (np.abs(ratio) > clear * error) & (np.abs(ratio) > np.log(FAR_APART))
+        if stands_out.any():
+            stands_out &= _beyond_draws(case, ratio)
     except DataError:  # without some rows nothing is left to learn from: errors have no bound
         return
-    ratio, others = ratios[0], ratios[1:]
-    error = np.sqrt((n - 1) / n * np.sum((others - others.mean(axis=0)) ** 2, axis=0))
-    clear = student.isf(CHANCE / (2 * len(ratio)), n - 1)
-    stands_out = (np.abs(ratio) > clear * error) & (np.abs(ratio) > np.log(FAR_APART))
     if stands_out.any():
         worst = int(np.argmax(np.abs(ratio) * stands_out))
         yield Concern(
@@ -79,10 +90,34 @@ def routes(case: Case) -> Iterator[Concern]:
         )
 
 
-def _log_ratios(case: Case, parts: Bins, weights: Array) -> Array:
+def _beyond_draws(case: Case, ratio: Array) -> Mask:
+    """Which log ratios (k,) are beyond those of tables that the model itself draws; (k,).
+
+    Third moments of few rows are biased and skewed, which leaving out parts of them does not show.
+    """
+    fitted, sample = case.fitted, sampled(case.rows, MOST_DRAWN)
+    seen, random = ~np.isnan(sample.table), np.random.RandomState(0)
+    bins, found = Bins(1, np.zeros(len(seen), np.intp)), []
+    for _ in range(N_DRAWS):
+        table = np.full(seen.shape, np.nan)
+        table[:, fitted.kept] = fitted.model.draw(fitted.parameters, len(seen), random)[0]
+        rows = MemoryRows(np.where(seen, table, np.nan), case.rows.names)
+        drawn = survey(rows, fitted.settings.complete_above)
+        if not np.array_equal(drawn.kept, fitted.kept):  # too rare a feature to tell by so few rows
+            return np.zeros(len(ratio), dtype=bool)
+        found.append(_log_ratios(fitted, rows, drawn, bins, np.ones((1, 1)))[0])
+    size = np.sqrt(len(seen) / (case.seen.sums.n_rows + case.seen.sums.n_empty))
+    error = np.std(found, axis=0, ddof=1) * size
+    clear = student.isf(CHANCE / (2 * len(ratio)), N_DRAWS - 1)
+    beyond: Mask = np.abs(ratio - np.mean(found, axis=0)) > clear * error
+    return beyond
+
+
+def _log_ratios(
+    fitted: Fitted[Any], rows: Rows, seen: Survey, parts: Bins, weights: Array
+) -> Array:
     """Logarithms of third-order over second-order shapes, for each of ``weights``; (b, k)."""
-    fitted = case.fitted
-    found = moment_replicates(fitted, case.rows, case.seen, parts, weights)
+    found = moment_replicates(fitted, rows, seen, parts, weights)
     used = fitted.feature_weights[fitted.kept] > 0
     home = fitted.parameters.topics[:, used]  # the order by which components are called
     ratios = []
