@@ -164,7 +164,8 @@ def main() -> None:
         command = f"python -m benchmarks.robustness --seeds {options.seeds}"
         command += f" --types {' '.join(options.types)}"
         if options.against:
-            results_file.write("robustness_of_0_1", f"{command} --against …", figures)
+            command += " --against …"
+            results_file.write("robustness_of_0_1", command, figures, options.against)
         else:
             results_file.write("robustness", command, figures)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench.machine import machine
+from benchmarks.measured_code import measured_code
 from halfseen.store.atomic import write_whole
 
 Row = dict[str, Any]
@@ -33,7 +34,7 @@ class Results:
             "threads": threads,
         }
         if not path.exists():
-            return cls(path, about)
+            return cls(path, about | {"code": measured_code()})
         held = json.loads(path.read_text(encoding="utf-8"))
         differs = [key for key in ("machine", "threads") if held[key] != about[key]]
         if differs:
@@ -41,7 +42,8 @@ class Results:
                 f"{path} holds figures of another {differs[0]}: {held[differs[0]]}, not "
                 f"{about[differs[0]]}. Give --out another name, or remove it."
             )
-        return cls(path, about, held["figures"])
+        # The oldest of the code that rows are of.
+        return cls(path, about | {"code": held.get("code", {})}, held["figures"])
 
     def row(self, case: str, setting: str, entrant: str) -> Row | None:
         """What there is of an entrant."""

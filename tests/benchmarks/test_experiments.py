@@ -169,12 +169,23 @@ def test_the_right_number_of_components_is_chosen_nearly_always():
 
 
 def test_confidence_intervals_hold_the_truth_as_often_as_they_say():
-    figures = kept("coverage")["figures"]
+    figures = kept("coverage_mixtures")["figures"]
     assert set(figures) == tables_of(coverage)
     for held in figures.values():
         for name in {"means_", "weights_", "components_"} & set(held):
             assert 0.92 <= held[name] <= 0.98
         assert held["times a fit"] <= 60
+
+
+def test_intervals_of_probabilities_near_zero_and_one_hold_the_truth():
+    figures = kept("coverage_probabilities")["figures"]
+    assert set(figures) == set(coverage.PROBABILITIES)
+    for name, cell in figures.items():
+        assert cell["tables"] >= 200 - cell["fewer components"]
+        truths = {f"{one:g}" for one in coverage.TRUTHS} & set(cell)
+        assert len(truths) == (0 if "states" in name else 4)
+        assert all(0.90 <= cell[one] <= 0.99 for one in truths), name
+        assert cell.get("transition_", 1.0) >= 0.90, name
 
 
 def test_concerns_are_raised_where_there_is_cause_and_hardly_ever_elsewhere():
@@ -266,6 +277,12 @@ def test_intervals_of_one_table_hold_most_of_the_truth(world):
     assert found.get("means_", found.get("components_")) >= 0.8
 
 
+@pytest.mark.parametrize("name", ["2 classes, 200 rows, complete", "2 states, 20 x 10 rows, gaps"])
+def test_intervals_of_probabilities_of_one_table_hold_most_of_the_truth(name):
+    found = coverage.quietly(coverage.PROBABILITIES[name], 0)
+    assert np.mean(np.concatenate([one.ravel() for one in found.values()])) >= 0.7
+
+
 def test_fits_survive_a_worker_killed_in_every_stage():
     figures = kept("dying_workers")["figures"]
     assert figures["right results"] == figures["fits"] >= 20
@@ -324,6 +341,7 @@ def test_a_ratio_of_geometric_means():
 SMALL = {
     pass_costs: "--rows 3000 --repeats 1 --rounds 1",
     rows_way: "",
+    coverage: "probabilities --sets 1 --jobs 1 --only 20",
     weighting: "--rows 4000 --seeds 2",
     defaults: "--rows 4000 --seeds 2",
     third_moment_speed: "--rows 4000 --features 8",

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from scipy.special import expit, logit, softmax
+from scipy.stats import beta, norm
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -17,9 +19,9 @@ from halfseen import (
     load,
     simulate,
 )
-from halfseen.doubt.intervals import intervals_from
+from halfseen.doubt.intervals import Interval, intervals_from
 from halfseen.method.learned import declared
-from halfseen.method.scale import ANY, FRACTION, POSITIVE, SHARE
+from halfseen.method.scale import ANY, CLIPPED, FRACTION, POSITIVE, SHARE
 from halfseen.rows.bins import Bins
 
 N, D, K = 600, 5, 2
@@ -301,7 +303,7 @@ def test_intervals_of_a_mean_are_those_of_textbooks():
     assert found["weights_"].std[0] < 1e-12  # a single component has all the rows
 
 
-SCALES = {"any": ANY, "positive": POSITIVE, "share": SHARE, "fraction": FRACTION}
+SCALES = {"any": ANY, "positive": POSITIVE, "clipped": CLIPPED}
 
 
 @pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
@@ -309,7 +311,7 @@ def test_an_interval_holds_students_about_the_estimate_and_the_quantiles(scale):
     rng = np.random.default_rng(3)
     values = 0.3 + 0.02 * rng.standard_normal((5000, 2))
     found = intervals_from(
-        {"x": np.array([0.3, 0.3])}, [{"x": v} for v in values], {"x": scale}, 0.9, 12
+        {"x": np.array([0.3, 0.3])}, [{"x": v} for v in values], {"x": scale}, {}, 0.9, 12
     )["x"]
     np.testing.assert_allclose(found.std, 0.02, rtol=0.05)
     low, high = np.quantile(values, [0.05, 0.95], axis=0)
@@ -322,8 +324,91 @@ def test_an_interval_holds_students_about_the_estimate_and_the_quantiles(scale):
 
 def test_a_share_of_zero_is_inside_its_interval():
     values = [{"x": np.array([max(z, 0.0)])} for z in np.linspace(-0.1, 0.1, 101)]
-    found = intervals_from({"x": np.zeros(1)}, values, {"x": FRACTION}, 0.95, 200)["x"]
+    found = intervals_from({"x": np.zeros(1)}, values, {"x": CLIPPED}, {}, 0.95, 200)["x"]
     assert found.low == 0 < found.high < 1
+
+
+every_probability = pytest.mark.parametrize("scale", [SHARE, FRACTION], ids=["share", "fraction"])
+
+
+def of_counts(seen, n, scale, level=0.95, n_bins=10**9):
+    """Intervals of ``seen`` of n rows, whose log-odds vary as those of a binomial do."""
+    seen = np.asarray(seen, dtype=float)
+    middle = (seen + 0.5) / (n + 1)
+    normal = norm.ppf((np.arange(20_000) + 0.5) / 20_000)[:, None]
+    values = expit(logit(middle) + normal / np.sqrt(n * middle * (1 - middle)))
+    estimate = seen / n
+    if scale is SHARE:  # of this and of all else
+        values, estimate = (np.stack([one, 1 - one], axis=-1) for one in (values, estimate))
+    replicates = [{"x": one} for one in values]
+    found = intervals_from({"x": estimate}, replicates, {"x": scale}, {}, level, n_bins)["x"]
+    return Interval(*(side[:, 0] for side in found)) if scale is SHARE else found
+
+
+@every_probability
+def test_the_interval_of_a_probability_is_that_of_jeffreys(scale):
+    seen, n = np.array([1, 2, 10, 25, 49]), 50
+    found = of_counts(seen, n, scale)
+    np.testing.assert_allclose(found.low, beta.ppf(0.025, seen + 0.5, n - seen + 0.5), rtol=1e-2)
+    np.testing.assert_allclose(found.high, beta.ppf(0.975, seen + 0.5, n - seen + 0.5), rtol=1e-2)
+
+
+@every_probability
+@pytest.mark.parametrize("n", [20, 200, 5000])
+def test_what_was_never_or_always_seen_has_an_interval_from_the_edge(scale, n):
+    """The rule of three, for 2.5 % beyond: with none of n rows, up to 3.7 of n."""
+    never, always = of_counts([0], n, scale), of_counts([n], n, scale)
+    assert never.low == 0
+    np.testing.assert_allclose(never.high, 1 - 0.025 ** (1 / n), rtol=0.03)
+    np.testing.assert_allclose(always.low, 1 - never.high, rtol=1e-9)
+    assert always.high == 1
+
+
+@every_probability
+def test_few_bins_widen_the_interval_of_a_probability(scale):
+    many, few = (of_counts([5], 50, scale, n_bins=n_bins) for n_bins in (10**9, 10))
+    # Student's t with 9 degrees of freedom beside the normal: 2.262 and 1.960.
+    assert (few.high - few.low) / (many.high - many.low) == pytest.approx(2.262 / 1.960, rel=0.02)
+
+
+def test_a_probability_that_varies_widely_does_not_take_the_others_with_it():
+    rng, middle = np.random.default_rng(6), np.array([0.01, 0.39, 0.6])
+    steps = 0.02 * rng.standard_normal((4000, 3))
+    steps -= steps.mean(axis=0)
+    wild = steps + 5 * np.array([1, 0, 0]) * rng.standard_normal((4000, 1))
+    for along in (-1, 0):
+        scale = SHARE._replace(sums_along=along)
+        calm_one, wild_one = (
+            intervals_from(
+                {"x": middle}, [{"x": softmax(np.log(middle) + s)} for s in some], {"x": scale},
+                {}, 0.95, 200,
+            )["x"]
+            for some in (steps, wild - wild.mean(axis=0))
+        )  # fmt: skip
+        width = (wild_one.high - wild_one.low) / (calm_one.high - calm_one.low)
+        assert width[0] > 50
+        # A hundredth that varies by five on the log scale is .05 of all, in either of the others.
+        assert (np.abs(wild_one.std[1:] / [0.39 * 0.05, 0.6 * 0.05] - 1) < 0.1).all()
+
+
+def test_a_mean_of_two_values_has_the_interval_of_the_probability_between_them():
+    rng = np.random.default_rng(5)
+    share = expit(logit(0.02) + rng.standard_normal((500, 1)))
+    values = np.hstack([share, 10 + 5 * share, rng.normal(size=(500, 1))])
+    estimate = np.array([0.01, 10.05, 0.0])
+    two = np.array([[0.0, 10.0, np.nan], [1.0, 15.0, np.nan]])
+    found = intervals_from(
+        {"x": estimate}, [{"x": one} for one in values], {"x": ANY}, {"x": two}, 0.95, 200
+    )["x"]
+    alone = intervals_from(
+        {"x": estimate[:1]}, [{"x": one} for one in share], {"x": FRACTION}, {}, 0.95, 200
+    )["x"]
+    for place, (start, width) in enumerate([(0.0, 1.0), (10.0, 5.0)]):
+        assert found.low[place] == pytest.approx(start + width * alone.low[0])
+        assert found.high[place] == pytest.approx(start + width * alone.high[0])
+        assert found.std[place] == pytest.approx(width * alone.std[0])
+    assert found.low[2] < -1.5
+    assert found.high[2] > 1.5
 
 
 # What is refused.

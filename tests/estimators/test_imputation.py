@@ -207,19 +207,25 @@ def ward(rng, n=600):
     return simulate.independent_gaps(table, [1, 0.7, 0.7, 0.7, 0.7, 1, 1], rng)
 
 
-def test_nothing_is_filled_in_beyond_what_its_column_holds():
+def test_nothing_is_filled_in_that_is_impossible_and_the_sample_is_no_limit():
     X = ward(np.random.default_rng(0))
     model = GaussianMixture(2, covariance_type="diag", random_state=0).fit(X)
     low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
     np.testing.assert_array_equal(model.value_ranges_, [low, high])
     np.testing.assert_array_equal(model.value_steps_, [0, 1, 0.5, 1, 0, 0, 0])
+    floor, ceiling = model.value_limits_
+    np.testing.assert_array_equal(floor[1:5], 0)  # yes or no, doses, children, a pressure
+    np.testing.assert_array_equal(ceiling[1:3], [1, 0.5])
     far = X.copy()
     far[:, 0] *= 5  # rows unlike all that the model saw
-    for filled in (model.impute(far), *model.impute(far, draws=3)):
+    far[:, 5] = np.nan
+    tables = [model.impute(far), *model.impute(far, draws=3)]
+    for filled in tables:
         gaps = np.isnan(far)
-        assert (np.where(gaps, filled, low) >= low).all()
-        assert (np.where(gaps, filled, high) <= high).all()
+        assert (np.where(gaps, filled, low) >= floor).all()
+        assert (np.where(gaps, filled, high) <= ceiling).all()
         assert (filled[~gaps] == far[~gaps]).all()
+    assert max(filled[:, 5].max() for filled in tables) > high[5]
 
 
 def test_possible_values_are_whole_or_one_of_two():
@@ -230,7 +236,6 @@ def test_possible_values_are_whole_or_one_of_two():
         assert set(filled[:, 1]) == {0, 1}
         assert set(filled[:, 2]) == {0, 0.5}
         assert (filled[:, 3] % 1 == 0).all()
-        assert filled[:, 3].max() <= np.nanmax(X[:, 3])
     np.testing.assert_array_equal(near[:, [0, 4, 5]], expected[:, [0, 4, 5]])
     gaps = np.isnan(X[:, 1])
     np.testing.assert_array_equal(near[gaps, 1], expected[gaps, 1] > 0.5)
@@ -255,3 +260,4 @@ def test_models_of_older_files_have_no_limits():
     assert (old.value_ranges_[0] == -np.inf).all()
     assert (old.value_ranges_[1] == np.inf).all()
     assert not old.value_steps_.any()
+    assert np.isinf(old.value_limits_).all()

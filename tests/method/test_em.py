@@ -211,6 +211,29 @@ def test_a_climb_stops_when_a_step_gains_less_than_the_tolerance(tolerance):
     assert found.parameters is steps.passes[-1]  # the step that gained so little is kept
 
 
+@given(seed=SEED)
+@settings(max_examples=10, deadline=None, derandomize=True)
+def test_where_gains_fall_slowly_little_is_left_at_the_end(seed):
+    """Components that nearly cover each other: steps gain little, and many would follow."""
+    X = table(400, apart=0.3, seed=seed)
+    found = climbed(X, anywhere(seed), tolerance=1e-7, max_iterations=5000)
+    further = climbed(X, found.parameters, tolerance=0.0, max_iterations=20_000)
+    gain = further.climb.log_likelihood - found.climb.log_likelihood
+    assert found.climb.converged
+    assert gain * len(X) < 0.01
+
+
+def test_a_leap_that_leads_downwards_makes_the_next_ones_shorter(monkeypatch):
+    X, start = table(1000, apart=0.5), anywhere(5)
+    monkeypatch.setattr(em, "FLAT", 0.0)
+    shorter = climbed(X, start, tolerance=1e-9)
+    monkeypatch.setattr(em, "LONGER", 1.0)
+    as_long = climbed(X, start, tolerance=1e-9)
+    assert shorter.climb.converged
+    assert shorter.climb.log_likelihood >= as_long.climb.log_likelihood - 1e-6
+    assert shorter.climb.n_iterations < as_long.climb.n_iterations
+
+
 def test_any_gain_is_too_little_for_an_endless_tolerance():
     X = table()
     found = climbed(X, tolerance=np.inf)

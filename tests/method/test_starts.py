@@ -10,7 +10,9 @@ from halfseen.method.starts import (
     Tried,
     agreed,
     finalists,
+    narrowed,
     plan_for,
+    plan_of_many,
     sure,
     tried,
 )
@@ -111,3 +113,19 @@ def test_once_enough_starts_agree_the_rest_is_left():
     assert [one.name for one in agreed(found)] == ["a", "b", "moments"]
     plan = plan_for(MANY_ROWS + 1)
     assert [one.name for one in finalists(found, MANY_ROWS + 1, plan)] == ["moments"]
+
+
+def test_of_many_starts_the_worse_and_those_that_are_as_good_as_one_are_given_up_for_good():
+    hills = Hills(a=9.0, b=9.0, c=8.0, d=7.0, e=1.0)
+    found = narrowed(hills.starts(), hills, N, ((EVERY, 10), (2, 20), (1, 30)))
+    assert [name for name, most in hills.calls if most == 20] == ["a", "c"]
+    assert [name for name, most in hills.calls if most == 30] == ["a"]
+    assert found[0].parameters == ("a", 9.0)
+    assert sorted(one.name for one in found) == ["a", "b", "c", "d", "e"]
+
+
+def test_the_less_a_pass_costs_the_more_starts_there_are():
+    seeds = [plan_of_many(n_cells, 3).n_seeds for n_cells in (100, 20_000, 50_000, 1e6)]
+    assert seeds == sorted(seeds, reverse=True)
+    assert len(set(seeds)) == 4
+    assert plan_of_many(50_000, 6).n_seeds < plan_of_many(50_000, 3).n_seeds

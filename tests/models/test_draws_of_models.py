@@ -24,7 +24,7 @@ def learned(name):
     X = rng.poisson(rates).astype(float) if kind.about.counts else rng.normal(rates)
     # Outliers are known to the conditional and never drawn: without them the two are of one law.
     model = kind(2, outliers=None, random_state=0).fit(X)
-    model.value_ranges_ = np.outer([-np.inf, np.inf], np.ones(3))  # what is drawn is not clipped
+    model.value_limits_ = np.outer([-np.inf, np.inf], np.ones(3))  # what is drawn is not clipped
     return model
 
 
@@ -89,3 +89,14 @@ def test_a_conditional_that_is_wrong_on_purpose_is_noticed(name, wrong, drawn):
     model, fresh, X = drawn(name)
     after = forgetting(X, wrong(model), TURNS, np.random.default_rng(0))
     assert apart(statistics(fresh, fresh), statistics(after, fresh)) > FAR
+
+
+@every_model
+def test_the_ends_of_the_sample_are_no_limits_of_draws(name):
+    kind = MODELS[name]
+    rng = np.random.default_rng(0)
+    X = rng.poisson(6, (60, 3)) if kind.about.counts else rng.normal(20, 2, (60, 3))
+    model = kind(1, random_state=0).fit(X.astype(float))
+    (drawn,) = model.impute(np.full((3000, 3), np.nan), draws=1)
+    assert (drawn.max(axis=0) > X.max(axis=0)).all()
+    assert (drawn >= 0).all()

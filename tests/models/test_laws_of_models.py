@@ -130,6 +130,17 @@ def test_a_row_of_gaps_alone_is_certain(name, taught):
 
 
 @every_model
+def test_rows_of_gaps_alone_change_no_score_and_no_criterion(name, taught):
+    model, _, X, _ = taught(name)
+    gappy = X[:200]
+    with_empty = np.vstack([gappy, np.full((50, 7), np.nan)])
+    assert model.score(with_empty) == pytest.approx(model.score(gappy), abs=1e-9)
+    if model.about.labels:
+        assert model.bic(with_empty) == pytest.approx(model.bic(gappy), abs=1e-4)
+        assert model.aic(with_empty) == pytest.approx(model.aic(gappy), abs=1e-4)
+
+
+@every_model
 def test_likelihoods_of_its_own_draws_are_higher_than_of_other_rows(name, taught):
     model, X, _, _ = taught(name)
     shuffled = np.column_stack([np.random.default_rng(d).permutation(X[:400, d]) for d in range(7)])

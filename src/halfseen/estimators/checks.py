@@ -100,6 +100,19 @@ def check_seed(estimator: object, name: str) -> None:
         )
 
 
+STRONGEST_PRIOR = 1e6
+
+
+def check_prior(estimator: object) -> None:
+    """The strength of the priors, or None."""
+    value: Any = getattr(estimator, "prior", None)
+    if value is None:
+        return
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 <= float(value) <= STRONGEST_PRIOR:
+        _refuse(estimator, "prior", f"a number from 0 to {STRONGEST_PRIOR:,.0f}, or None")
+
+
 METHODS = ("weighted", "full", "partial")
 MOMENTS = ("available", "adjusted")
 INCOMPLETE = ("regress", "divide")
@@ -116,6 +129,7 @@ def check_parameters(estimator: Any) -> None:
     check_choice(estimator, "moments", MOMENTS)
     check_choice(estimator, "incomplete_features", INCOMPLETE)
     check_choice(estimator, "outliers", (*OUTLIERS, None))
+    check_prior(estimator)
     check_choice(estimator, "refine", (*estimator.refinements, None))
     check_threads(estimator, "n_jobs")
     check_seed(estimator, "random_state")

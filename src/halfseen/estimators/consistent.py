@@ -10,7 +10,7 @@ import numpy as np
 
 from halfseen.method.fit import Fitted
 from halfseen.method.learned import Declared, declared, of_kept
-from halfseen.method.scale import ANY, DEFINITE, FRACTION, POSITIVE, SHARE
+from halfseen.method.scale import ANY, CLIPPED, DEFINITE, FRACTION, POSITIVE, SHARE
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.gathered import gathered
 from halfseen.rows.possible_values import PossibleValues
@@ -66,6 +66,7 @@ def _check_shared(estimator: Any) -> None:
     _check("observed_fraction_", estimator.observed_fraction_, UNIT)
     _check("value_steps_", estimator.value_steps_, AT_LEAST)
     _check("value_ranges_", estimator.value_ranges_, NUMBER)
+    _check("value_limits_", estimator.value_limits_, NUMBER)
     _check("n_iter_", estimator.n_iter_, AT_LEAST)
     if estimator.lower_bound_ is not None:
         _check("lower_bound_", estimator.lower_bound_, FINITE)
@@ -76,6 +77,9 @@ def _check_shared(estimator: Any) -> None:
     low, high = estimator.value_ranges_[:, kept]
     if np.isposinf(low).any() or np.isneginf(high).any() or (low > high).any():
         raise ValueError("'value_ranges_' holds a lowest value above the highest")
+    floor, ceiling = estimator.value_limits_[:, kept]
+    if (floor > low).any() or (ceiling < high).any():
+        raise ValueError("'value_limits_' leaves out values of 'value_ranges_'")
 
 
 def _check_declared(estimator: Any, one: Declared, axes: str) -> None:
@@ -135,7 +139,7 @@ def _rules(one: Declared) -> Iterator[Rule]:
         yield MODERATE
     if one.scale is POSITIVE:
         yield ABOVE
-    if one.scale is SHARE or one.scale is FRACTION:
+    if one.scale in (SHARE, FRACTION, CLIPPED):
         yield UNIT
 
 
@@ -186,7 +190,7 @@ def _trials(fitted: Fitted[Any]) -> Iterator[Array]:
     """
     seen, kept = fitted.possible, fitted.kept
     low, high, step = seen.low[kept], seen.high[kept], seen.step[kept]
-    possible = PossibleValues(low, high, step)
+    possible = PossibleValues(low, high, step, low, high)
     gaps = np.full((1, len(low)), np.nan)
     with np.errstate(all="ignore"):
         ends = np.vstack([low, high, (low + high) / 2])

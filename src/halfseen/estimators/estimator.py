@@ -17,6 +17,7 @@ from halfseen.doubt.concerns import Case, Concern, concerns_of
 from halfseen.doubt.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, bootstrapped
 from halfseen.doubt.number_of_components import CANDIDATE_PASSES, choose
 from halfseen.estimators.checks import check_count, check_parameters
+from halfseen.estimators.criteria import at_maximum
 from halfseen.estimators.documented import complete
 from halfseen.estimators.fitted_rows import new_rows, rows_and_tables, same_rows
 from halfseen.estimators.imputation import filled, spread_out
@@ -27,13 +28,13 @@ from halfseen.estimators.stream import Stream
 from halfseen.estimators.summing import learn_from, take_names
 from halfseen.explain.relevance import USUAL
 from halfseen.method.fit import Fit, Fitted, fit_rows, fit_sums, look_through
-from halfseen.method.learned import attributes, n_free, parameters_of
+from halfseen.method.learned import attributes, parameters_of
 from halfseen.method.model import About, Model
 from halfseen.method.plan import Settings
 from halfseen.moments.survey import Survey, survey
-from halfseen.rows.arrays import Array, Labels
+from halfseen.rows.arrays import Array, Labels, Mask
 from halfseen.rows.errors import WeakMomentsWarning, warn
-from halfseen.rows.gathered import as_given, gathered
+from halfseen.rows.gathered import as_given, gathered, hold_something
 from halfseen.rows.naming import plural
 from halfseen.rows.possible_values import PossibleValues
 from halfseen.rows.rows import Rows
@@ -84,11 +85,18 @@ class Estimator(BaseEstimator):
     outliers : {"auto"} or None, default="auto"
         Keep wild cells and rows from deciding the model, if there are any, or take every value at
         its word, as the paper does.
+    prior : float or None, default=1.0
+        The strength of the weak priors that keep components of few rows from shrinking to a point
+        and probabilities from being exactly 0 or 1, relative to the usual strength; None (or 0) is
+        maximum likelihood. Each of them is described in the guide on priors, and counts for less
+        the more rows there are.
     refine : {"em"} or None, default="em"
         Polish by expectation-maximisation, or stay with what the moments say.
     tol : float, default=1e-7
-        EM stops when a step gains less than this in mean log-likelihood and, on tables of up to
-        5,000 rows, the parameters are at rest too.
+        EM stops when a step gains less than this in mean log-likelihood. Where that is less than
+        .002 in the log-likelihood of all rows (by default up to 20,000 of them) all further steps
+        together must gain less than .002, by how fast gains fall; and on tables of up to 5,000 rows
+        the parameters must be at rest too, or nearly.
     max_iter : int, default=500
         EM stops after this many passes over the rows.
     random_state : int, RandomState or None, default=None
@@ -116,6 +124,10 @@ class Estimator(BaseEstimator):
     value_steps_ : ndarray of shape (d,)
         From one value of a feature to the next: 1 for whole numbers, the width of the range if
         there are two values only, and 0 for everything else.
+    value_limits_ : ndarray of shape (2, d)
+        What is filled in, or drawn, is not beyond these, infinite if a feature has no limit: the
+        ends of its range where many rows are, both of two values, and zero if no value is on its
+        other side and values come near to it or are skewed.
     n_components_ : int
         How many components there are.
     n_iter_ : int
@@ -162,6 +174,7 @@ class Estimator(BaseEstimator):
         third_moment: str = "auto",
         moments: str = "available",
         outliers: str | None = "auto",
+        prior: float | None = 1.0,
         refine: str | None = "em",
         tol: float = 1e-7,
         max_iter: int = 500,
@@ -178,6 +191,7 @@ class Estimator(BaseEstimator):
         self.third_moment = third_moment
         self.moments = moments
         self.outliers = outliers
+        self.prior = prior
         self.refine = refine
         self.tol = tol
         self.max_iter = max_iter
@@ -200,6 +214,10 @@ class Estimator(BaseEstimator):
 
     def _check(self) -> None:
         """Refuse parameters of its own that cannot be right."""
+
+    @property
+    def _prior_strength(self) -> float:
+        return 0.0 if self.prior is None else float(self.prior)
 
     def checked(self) -> tuple[Settings, Model[Any]]:
         """What the parameters say, if they can be right."""
@@ -298,6 +316,7 @@ class Estimator(BaseEstimator):
         possible = PossibleValues.of(seen.sums).narrowed(fit.usual)
         self.value_ranges_ = np.array([possible.low, possible.high])
         self.value_steps_ = possible.step
+        self.value_limits_ = fit.limits
         self.n_components_ = fit.n_components
         self.diagnostics_ = fit.diagnostics
         self.preprocessing_ = None
@@ -362,7 +381,13 @@ class Estimator(BaseEstimator):
             self.preprocessing_,
             type(self).__name__,
             hasattr(self, "stream_"),
-            PossibleValues(self.value_ranges_[0], self.value_ranges_[1], self.value_steps_),
+            PossibleValues(
+                self.value_ranges_[0],
+                self.value_ranges_[1],
+                self.value_steps_,
+                self.value_limits_[0],
+                self.value_limits_[1],
+            ),
             getattr(self, "coding_", None),
         )
 
@@ -413,24 +438,30 @@ class Estimator(BaseEstimator):
         return each(lambda block: fitted.model.unusual(block, fitted.parameters))
 
     def score(self, X: Any, y: Any = None, observed: ObservedBlocks | None = None) -> float:
-        """Mean log-likelihood of the rows."""
-        return float(self.score_samples(X, observed).mean())
+        """Mean log-likelihood of the rows that hold an observed cell."""
+        heights, counts = self.score_samples(X, observed), self._hold_something(X, observed)
+        return float((heights * counts).sum() / counts.sum())
+
+    @lazily
+    def _hold_something(self, X: Any, observed: ObservedBlocks | None) -> Mask:
+        """Whether any cell of each row is observed; (n,)."""
+        something: Any = self._each(X, observed)(hold_something)
+        return cast("Mask", something)
 
     @available_if(labelled)  # type: ignore[untyped-decorator]
     def aic(self, X: Any) -> float:
-        """Akaike's information criterion: lower is better."""
-        return float(-2 * self.score_samples(X).sum() + 2 * self._n_free())
+        """Akaike's information criterion: lower is better. See :meth:`bic`."""
+        return at_maximum(self, new_rows(self, X)).aic
 
     @available_if(labelled)  # type: ignore[untyped-decorator]
     def bic(self, X: Any) -> float:
-        """Bayesian information criterion: lower is better."""
-        log_likelihood = self.score_samples(X)
-        n_rows = float(np.isfinite(log_likelihood).sum())  # which Dask may have to count
-        return float(-2 * log_likelihood.sum() + self._n_free() * np.log(n_rows))
+        """Bayesian information criterion: lower is better.
 
-    def _n_free(self) -> int:
-        fitted = self.fitted
-        return n_free(fitted.parameters, fitted.model.axes)
+        ``X`` is the table that the model was learned from. The criterion is that of the maximum of
+        the likelihood, to which EM without priors leads from the fit, or of the fit itself where
+        there is none. Rows without any observed cell do not count.
+        """
+        return at_maximum(self, new_rows(self, X)).bic
 
     @lazily
     def impute(
@@ -492,7 +523,8 @@ class Estimator(BaseEstimator):
         How far the maximum of a likelihood moves, to first order, when rows (in bins) count more or
         less: one pass over the rows, which allows for a model that is not quite right. Without
         ``refine`` the moments themselves are bootstrapped, and components matched to those of the
-        fit. Each entry has an interval of its own.
+        fit. Probabilities have Jeffreys' interval for the number of rows that they rest on, which
+        holds at zero and one. Each entry has an interval of its own.
 
         Parameters
         ----------

@@ -18,6 +18,7 @@ from halfseen.tables.coded_tables import read_new
 from halfseen.tables.coding import Coding, of_numbers
 from halfseen.tables.column_order import column_names, in_fitted_order
 from halfseen.tables.containers import as_frame
+from halfseen.tables.dask_collections import is_dask
 from halfseen.tables.declared_kinds import takes_kinds
 from halfseen.tables.door import in_sequences, is_elsewhere, open_rows
 from halfseen.tables.files import Files
@@ -102,7 +103,7 @@ def new_rows(estimator: Any, X: Any, observed: ObservedBlocks | None = None) -> 
     check_is_fitted(estimator)
     if isinstance(X, Sequenced):
         return in_sequences(new_rows(estimator, bare(X)), X)
-    if is_elsewhere(X):
+    if is_elsewhere(X) or is_dask(X):
         rows = same_rows(estimator, replace(X, dask=False) if isinstance(X, Files) else X)
     elif issparse(X) and get_tags(estimator).input_tags.sparse:
         rows = read_sparse(estimator, X, reset=False, observed=observed)

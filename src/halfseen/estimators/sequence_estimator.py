@@ -7,11 +7,12 @@ import numpy as np
 
 from halfseen.doubt.concerns import Case, Concern
 from halfseen.doubt.intervals import N_REPLICATES, Interval
+from halfseen.estimators.criteria import at_maximum
 from halfseen.estimators.estimator import Estimator
 from halfseen.estimators.fitted_rows import new_rows, same_rows
 from halfseen.estimators.lazily import lazily
 from halfseen.rows.arrays import Array
-from halfseen.rows.gathered import as_given, gathered
+from halfseen.rows.gathered import gathered, hold_something
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.sequences import lengths_of
 from halfseen.tables.dask_collections import is_dask
@@ -74,24 +75,25 @@ class SequenceEstimator(Estimator):
         sequence: Any = None,
         order: Any = None,
     ) -> float:
-        """Mean log-likelihood of the rows, each given those before it."""
+        """Mean log-likelihood of the rows that hold an observed cell, given those before them."""
         given = self._given(X, lengths, sequence, order)
         fitted = self.fitted
         rows = self._rows(given).select(fitted.kept)
         each = gathered(rows, lambda b: fitted.model.log_likelihood(b, fitted.parameters))
-        return float(each.sum() / len(as_given(rows, each)))
+        return float(each.sum() / gathered(rows, hold_something).sum())
 
     def aic(self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None) -> float:
-        """Akaike's information criterion: lower is better."""
-        total = self.score_samples(self._given(X, lengths, sequence, order)).sum()
-        return float(-2 * total + 2 * self._n_free())
+        """Akaike's information criterion: lower is better. See :meth:`bic`."""
+        return at_maximum(self, self._rows(self._given(X, lengths, sequence, order))).aic
 
     def bic(self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None) -> float:
-        """Bayesian information criterion, by the number of rows: lower is better."""
-        given = self._given(X, lengths, sequence, order)
-        total = self.score_samples(given).sum()
-        n_rows = float(self._rows(given).accumulate(len))
-        return float(-2 * total + self._n_free() * np.log(n_rows))
+        """Bayesian information criterion, by the number of rows: lower is better.
+
+        ``X`` is the table that the model was learned from. The criterion is that of the maximum of
+        the likelihood, to which EM without priors leads from the fit, or of the fit itself where
+        there is none. Rows without any observed cell do not count.
+        """
+        return at_maximum(self, self._rows(self._given(X, lengths, sequence, order))).bic
 
     @lazily
     def unusual(

@@ -33,6 +33,7 @@ SHARED: Forms = {
     "constants_": ("float64[d]",),
     "value_ranges_": ("float64[2,d]",),
     "value_steps_": ("float64[d]",),
+    "value_limits_": ("float64[2,d]",),
     "n_components_": ("int",),
     "diagnostics_": ("Diagnostics",),
     "preprocessing_": ("Preprocessing", "NoneType"),
@@ -50,6 +51,7 @@ CODED: Forms = {"coding_": ("Coding",)}
 LATER: Later = {
     "value_ranges_": lambda learned: _anything(len(learned["kept_features_"])),
     "value_steps_": lambda learned: np.zeros(len(learned["kept_features_"])),
+    "value_limits_": lambda learned: _limits(learned),
     "preprocessing_": lambda learned: None,
     "text_": lambda learned: None,
     "tables_": lambda learned: None,
@@ -62,6 +64,16 @@ LATER: Later = {
 def _anything(n_features: int) -> Array:
     """Ranges without ends."""
     return np.outer([-np.inf, np.inf], np.ones(n_features))
+
+
+def _limits(learned: Mapping[str, Any]) -> Array:
+    """Limits as far as ranges and steps tell: two values, and zero where nothing is beyond it."""
+    if not {"value_ranges_", "value_steps_"} <= learned.keys():
+        return _anything(len(learned["kept_features_"]))
+    low, high = learned["value_ranges_"]
+    two_valued = (learned["value_steps_"] > 0) & (learned["value_steps_"] == high - low)
+    floor = np.where(two_valued, low, np.where(low >= 0, 0.0, -np.inf))
+    return np.array([floor, np.where(two_valued, high, np.where(high <= 0, 0.0, np.inf))])
 
 
 def kind_of(estimator: Any) -> Kind:

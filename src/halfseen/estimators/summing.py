@@ -151,14 +151,15 @@ def _step(at: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
     before, height = at.lower_bound_, polished.climb.log_likelihood
     gained = before is None or height is None or height - before >= at.tol
     climb = Climb(height, at.n_iter_ + 1, not gained, n_rows=polished.climb.n_rows)
-    usual = np.array([sums.minimum, sums.maximum])
+    ends = np.array([sums.minimum, sums.maximum])  # which the plan declares
     return Fit(
         fitted.n_components,
         seen,
         polished.parameters,
         climb,
         at.feature_weights_,
-        usual,
+        ends,
+        ends,
         at.diagnostics_,
     )
 

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from halfseen.method.starts import MANY_ROWS
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array
+from halfseen.rows.canonical_order import CanonicalOrder, canonical_order
 from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.own_order import own_order
 from halfseen.rows.rows import Rows
 from halfseen.rows.some_rows import some_rows
 
@@ -35,12 +35,12 @@ def at_hand(rows: Rows, kept: Survey) -> Rows:
     if every is None:
         return rows
     table, counts, own = every
-    different, which = np.unique(table[:, own], axis=0, return_inverse=True)
-    times: Array = np.zeros(len(different))
+    _, first, which = np.unique(own.sortable(table), axis=0, return_index=True, return_inverse=True)
+    times: Array = np.zeros(len(first))
     ascending = np.argsort(counts, kind="stable")  # sums to the last bit, in whatever order
     np.add.at(times, which.reshape(-1)[ascending], counts[ascending])
-    order = _shuffled(len(different))
-    return _in_memory(different[order][:, np.argsort(own)], times[order], rows.names)
+    order = _shuffled(len(first))
+    return _in_memory(table[first[order]], times[order], rows.names)
 
 
 def in_own_order(rows: Rows, seen: Survey) -> Rows:
@@ -49,7 +49,7 @@ def in_own_order(rows: Rows, seen: Survey) -> Rows:
     if every is None:
         return rows
     table, counts, own = every
-    ascending = np.lexsort([counts, *table[:, own[::-1]].T])
+    ascending = np.lexsort([counts, *own.sortable(table)[:, ::-1].T])
     order = ascending[_shuffled(len(table))]
     return _in_memory(table[order], counts[order], rows.names)
 
@@ -62,8 +62,8 @@ def _sequences_at_hand(rows: Rows, kept: Survey) -> Rows:
     return few if len(few.table) < MOST_EMPTY * MANY_ROWS else rows
 
 
-def _few(rows: Rows, seen: Survey) -> tuple[Array, Array, NDArray[np.intp]] | None:
-    """All rows (n, d) with infinity in the gaps, how often each counts (n,), and columns in order.
+def _few(rows: Rows, seen: Survey) -> tuple[Array, Array, CanonicalOrder] | None:
+    """All rows (n, d) with NaN in the gaps, how often each counts (n,), and their canonical order.
 
     None if they are many.
     """
@@ -76,13 +76,12 @@ def _few(rows: Rows, seen: Survey) -> tuple[Array, Array, NDArray[np.intp]] | No
     if len(every.table) > MANY_ROWS:  # which count for less than one each
         return None
     counts = np.ones(len(every.table)) if every.weights is None else every.weights
-    return np.where(np.isnan(every.table), np.inf, every.table), counts, own_order(every.table)
+    return every.table, counts, canonical_order(every.table)
 
 
 def _shuffled(n: int) -> NDArray[np.intp]:
     return np.random.default_rng(0).permutation(n)
 
 
-def _in_memory(known: Array, counts: Array, names: tuple[str, ...]) -> MemoryRows:
-    table = np.ascontiguousarray(np.where(np.isinf(known), np.nan, known))
-    return MemoryRows(table, names, None if (counts == 1).all() else counts)
+def _in_memory(table: Array, counts: Array, names: tuple[str, ...]) -> MemoryRows:
+    return MemoryRows(np.ascontiguousarray(table), names, None if (counts == 1).all() else counts)

@@ -36,6 +36,14 @@ MEMORY = 5
 """Steps that the next is put together from, there."""
 FARTHEST = 0.7
 """That a coordinate of a covariance may leap: a standard deviation doubles or halves at most."""
+NEARLY = 0.002
+"""Nats, all rows together, that may be left to gain at the end, if the tolerance is no more."""
+SLOWEST = 0.001
+"""By which gains are taken to fall from pass to pass at least: less cannot be told from noise."""
+GUESSES = 3
+"""Of what is left to gain that must agree. Two ended .02 nats too early on tables of categories."""
+LONGER = 4.0
+"""Times as long the next leap may be as one that was as long as allowed, or that led downwards."""
 
 
 class Expected(Protocol):
@@ -85,8 +93,9 @@ def climb(
     Where the steps have a prior it is the likelihood times that. Two EM steps and a squared
     extrapolation from them (SQUAREM), which is taken only if it does not lower the likelihood.
     Once that gains little, one step is put together from the last few (Anderson's mixing), as long
-    as the likelihood does not fall. Stops when an EM step gains less than ``tolerance`` a row. Near
-    a maximum that leaves the parameters off by its root: they then have ``settling`` more passes,
+    as the likelihood does not fall. Stops when an EM step gains less than ``tolerance`` a row, and
+    so would, by how fast gains fall, all further ones together (or next to nothing). Near a
+    maximum that leaves the parameters off by its root: they then have ``settling`` more passes,
     at most, to come to rest.
     """
     n_rows = 1.0
@@ -98,9 +107,10 @@ def climb(
         height = (sums.log_likelihood + steps.prior(parameters)) / n_rows
         return height, steps.maximise(sums, parameters)
 
-    here, lately, flat, little = start, _Lately[P](), False, FLAT
+    here, lately, flat, little, longest = start, _Lately[P](), False, FLAT, math.inf
     height, once = step(here)
     n_iterations, converged, last, moved = 1, False, max_iterations, math.inf
+    pace = _Pace(1, height)
     while n_iterations < last:
         if flat:
             mixed = lately.mixed(here, once, steps)
@@ -117,26 +127,52 @@ def climb(
             continue
         higher, twice = step(once)
         n_iterations += 1
-        if not converged and higher - height < tolerance:
+        left = pace.left(n_iterations, height, higher) * n_rows
+        near = not left >= NEARLY or tolerance * n_rows > NEARLY  # heights may be minus infinity
+        if not converged and near and not higher - height >= tolerance:
             converged, last = True, min(n_iterations + settling, last)
         if n_iterations >= last or (converged and moved < AT_REST):
             here, height = once, higher
             break
         units, before = steps.units(here), height
-        leap = steps.within(_leaped(here, once, twice, units))
+        leaped, length = _leaped(here, once, twice, units, longest)
+        leap = steps.within(leaped)
         leap_height, after = step(leap)
         n_iterations += 1
         moved = _apart(here, leap, units) if converged else math.inf
         if leap_height >= higher:
+            longest = longest * LONGER if length == longest else longest
             here, height, once = leap, leap_height, after
         elif n_iterations < last:
-            here = twice
+            here, longest = twice, max(length / LONGER, 1.0)
             height, once = step(here)
             n_iterations += 1
         else:
             here, height = once, higher
         flat, lately = (height - before) * n_rows < little, _Lately[P]()
     return Polished(here, Climb(height, n_iterations, converged, n_rows=n_rows))
+
+
+class _Pace:
+    """What passes gain, and how fast that falls."""
+
+    def __init__(self, n_passes: int, height: float) -> None:
+        self.n_passes, self.height, self.gain = n_passes, height, 0.0
+        self.guesses: list[float] = []
+
+    def left(self, n_passes: int, before: float, height: float) -> float:
+        """What is left to gain after so many passes, if gains go on to fall as they did.
+
+        The last pass was a step of EM, from the height ``before`` it. A single guess may be far too
+        low, as where many small steps follow a leap; of the last few the highest counts.
+        """
+        passes = n_passes - self.n_passes
+        gain = max(height - self.height, 0.0) / passes
+        falls = math.log(self.gain / gain) / passes if 0 < gain < self.gain else 0.0
+        self.n_passes, self.height, self.gain = n_passes, height, gain
+        self.guesses = [*self.guesses[1 - GUESSES :], gain / max(falls, SLOWEST)]
+        most = (height - before) / SLOWEST
+        return min(max(self.guesses), most) if len(self.guesses) == GUESSES else most
 
 
 class _Lately(Generic[P]):
@@ -192,15 +228,20 @@ def _climbing(parameters: Any) -> list[Declared]:
     return [one for one in declared(parameters) if one.role.climbs]
 
 
-def _leaped(start: P, once: P, twice: P, units: Mapping[str, Array]) -> P:
-    """Where the last two steps point to, at the squared step length of SQUAREM's third scheme."""
+def _leaped(
+    start: P, once: P, twice: P, units: Mapping[str, Array], longest: float
+) -> tuple[P, float]:
+    """Where the last two steps point to, at the squared step length of SQUAREM's third scheme.
+
+    And that length, at most the ``longest``.
+    """
     fields = _climbing(start)
     a, b, c = (_vector(_coordinates(p, fields, units)) for p in (start, once, twice))
     step, bend = b - a, c - 2 * b + a
     # What only some features have is NaN for the others.
     length, turn = (np.sqrt(np.square(x[x == x]).sum()) for x in (step, bend))
-    ratio = max(length / turn, 1.0) if turn > 0 else 1.0
-    return _at(a + 2 * ratio * step + ratio**2 * bend, twice, fields, units)
+    ratio = min(max(length / turn, 1.0) if turn > 0 else 1.0, longest)
+    return _at(a + 2 * ratio * step + ratio**2 * bend, twice, fields, units), ratio
 
 
 def _at(place: Array, near: P, fields: Sequence[Declared], units: Mapping[str, Array]) -> P:

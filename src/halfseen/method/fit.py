@@ -31,7 +31,7 @@ from halfseen.rows.engines.summed import SummedRows
 from halfseen.rows.errors import DataError, DroppedFeatureWarning, warn
 from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.naming import features, quoted
-from halfseen.rows.possible_values import PossibleValues
+from halfseen.rows.possible_values import PossibleValues, value_limits
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
 from halfseen.tables.coding import Coding
@@ -238,6 +238,7 @@ class Fit(Generic[P]):
     climb: Climb | None
     feature_weights: Array  # (d,)  zero for features that were not used
     usual: Array  # (2, d)  the lowest and the highest value of each feature that is no outlier
+    limits: Array  # (2, d)  what no value can be beyond, infinite if there is no limit
     diagnostics: Diagnostics
 
 
@@ -318,7 +319,10 @@ def fit_sums(
     with reckoning(seen):
         if part.stand_in is not None:
             model = model.suited(part.stand_in, plan.kept)
-        return _fit(part, part, model, plan, Routes(SummedSecond(sums), third), Stages())
+        fit = _fit(part, part, model, plan, Routes(SummedSecond(sums), third), Stages())
+    if rows is None:
+        return fit
+    return replace(fit, limits=np.array([seen.sums.minimum, seen.sums.maximum]))
 
 
 def _fit(
@@ -344,6 +348,7 @@ def _fit(
         learned.climb,
         feature_weights,
         whole(model.limits(plan.kept), plan.seen.kept, np.nan),
+        value_limits(plan.seen.sums),
         diagnostics,
     )
 

@@ -51,6 +51,7 @@ class Declared(NamedTuple):
     otherwise: float | None  # what is said of features that were left out
     role: Role
     beside: str | None  # another field: features of which that is NaN have none of this
+    values: tuple[str, ...]  # fields of values: between those of a feature that has two of them
 
 
 def learned(
@@ -60,11 +61,13 @@ def learned(
     otherwise: float | None = CONSTANT,
     role: Role = LEARNED,
     beside: str | None = None,
+    values: tuple[str, ...] = (),
     **default: Any,
 ) -> Any:
     """A field of a data class that holds learned numbers under a public name."""
     every = (axes,) if isinstance(axes, str) else axes
-    return field(metadata={"learned": (name, every, scale, otherwise, role, beside)}, **default)
+    about = (name, every, scale, otherwise, role, beside, values)
+    return field(metadata={"learned": about}, **default)
 
 
 def declared(parameters: Any) -> tuple[Declared, ...]:
@@ -202,7 +205,26 @@ def name_of(parameters: Any, values: Any) -> str | None:
 
 def scales(kind: Any) -> dict[str, Scale]:
     """The scale of each learned attribute that has intervals."""
-    return {one.name: one.scale for one in declared(kind) if one.role.doubted}
+    return {
+        one.name: one.scale._replace(sums_along=0) if one.axes[-1].startswith("l") else one.scale
+        for one in declared(kind)
+        if one.role.doubted
+    }
+
+
+def two_values(parameters: Any, attributes: Mapping[str, Any]) -> dict[str, Array]:
+    """By learned attribute: the lower and the higher value of features that have only two; (2, d).
+
+    NaN for other features.
+    """
+    names = {one.field: one.name for one in declared(parameters)}
+    found = {}
+    for one in declared(parameters):
+        if one.values:
+            every = np.sort(np.vstack([attributes[names[field]] for field in one.values]), axis=0)
+            two = np.isfinite(every).sum(axis=0) == 2  # NaN is sorted to the end
+            found[one.name] = np.where(two, every[:2], np.nan)
+    return found
 
 
 def n_free(parameters: Any, axes: Mapping[str, str]) -> int:

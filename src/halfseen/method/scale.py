@@ -14,6 +14,8 @@ class Scale(NamedTuple):
 
     to: Callable[[Array], Array]
     back: Callable[[Array], Array]
+    probability: bool = False  # estimated from rows that show it or not, and zero if none does
+    sums_along: int | None = None  # the side along which probabilities sum to one, if any
 
 
 def _same(values: Array) -> Array:
@@ -32,6 +34,7 @@ def _logit(values: Array) -> Array:
 
 ANY = Scale(_same, _same)
 POSITIVE = Scale(_log, np.exp)
-SHARE = Scale(_logit, expit)
-FRACTION = Scale(_same, lambda values: np.clip(values, 0.0, 1.0))  # may well be zero
+SHARE = Scale(_logit, expit, probability=True, sums_along=-1)
+FRACTION = Scale(_logit, expit, probability=True)  # may well be zero
+CLIPPED = Scale(_same, lambda values: np.clip(values, 0.0, 1.0))  # shares that moments may miss
 DEFINITE = Scale(_same, _same)  # symmetric matrices that stay positive definite

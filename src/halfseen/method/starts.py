@@ -65,6 +65,13 @@ LARGE = Plan(
     simpler_first=True,
 )
 """With many rows the moments know best, and what other starts find is only a check."""
+FEWEST_SEEDS, MOST_SEEDS = 4, 25
+"""Of each kind, where a pass takes microseconds to a millisecond. Of 25 with their rounds 97 % of
+fits end at the best of 50 random starts (``benchmarks.class_agreement``)."""
+MOST_LOOKED_UP = 2e6
+"""Cells, times components of all starts, that one pass of all starts goes over: about 5 ms."""
+MOVES_OF_MANY: Rounds = ((EVERY, 40), (6, 100), (2, 400))
+"""Of starts that are moves from where the best of many ended."""
 MOVES: Rounds = ((EVERY, 3), (6, 5), (3, 8))
 """Of starts that are moves from where a climb ended."""
 SAME = 1.0
@@ -89,6 +96,36 @@ def plan_for(n_rows: float) -> Plan:
     if n_rows <= USUAL.most_rows:
         return FEW_ROWS
     return USUAL if n_rows <= MANY_ROWS else LARGE
+
+
+def plan_of_many(n_cells: float, n_components: int) -> Plan:
+    """The plan where passes are compiled: the fewer cells distinct rows have, the more starts."""
+    most = int(MOST_LOOKED_UP / (2 * n_cells * n_components))  # there are two kinds of seeds
+    n_seeds = min(max(most, FEWEST_SEEDS), MOST_SEEDS)
+    return Plan(
+        n_seeds=n_seeds,
+        n_further=0,
+        thorough=True,
+        most_rows=MANY_ROWS,
+        rounds=((EVERY, 40), (2 + 3 * n_seeds // 5, 100), (1 + n_seeds // 5, 400)),
+        agreeing=EVERY,
+        last=(),
+    )
+
+
+def narrowed(
+    starts: Iterable[Tried[P]], climb: ClimbFrom[P], n_rows: float, rounds: Rounds
+) -> list[Tried[P]]:
+    """Where starts lead, best first: after each round the worse are given up for good.
+
+    So are all but one of those that are as good as one.
+    """
+    found, given_up = list(starts), list[Tried[P]]()
+    for n_on, most in rounds:
+        on, behind = _parted(found, n_on)
+        found = sorted((gone(one, climb, most, n_rows) for one in on), key=lambda one: -one.height)
+        given_up += behind
+    return [*found, *given_up]
 
 
 def tried(

@@ -40,7 +40,7 @@ class OfTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OfCounts):
     n_components_: int
     components_: Array
     kept_features_: Mask
-    value_ranges_: Array
+    value_limits_: Array
     constants_: Array
     _otherwise_compare = ""
     """What else likelihoods that are too rough may be compared by."""
@@ -153,8 +153,8 @@ class OfTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OfCounts):
         model, parameters = self.fitted.model, self.fitted.parameters
         found = self._each(matrix, None)(lambda block: model.expected_loadings(block, parameters))
         rates = np.einsum("mk,mk->m", found[row], self.components_.T[feature])
-        low, high = self.value_ranges_[:, feature]
-        filled = np.where(self.kept_features_[feature], np.clip(rates, low, high), np.nan)
+        possible = np.clip(rates, *self.value_limits_[:, feature])
+        filled = np.where(self.kept_features_[feature], possible, np.nan)
         constant = self.constants_[feature]
         matrix.data[gaps] = np.where(np.isnan(constant), filled, constant)
         return matrix

@@ -60,7 +60,7 @@ def naive_step(X, parameters, kind):
 
 
 def climbed(X, kind, begin=None, weights=None, tolerance=1e-10, max_iterations=2000):
-    model = GaussianMixture(covariance_type=kind, outliers=None, tol=tolerance)._model()
+    model = GaussianMixture(covariance_type=kind, outliers=None, prior=None, tol=tolerance)._model()
     rows = MemoryRows(X, NAMES[: X.shape[1]], weights)
     suited = model.suited(rows, survey(rows, 0.95))
     return suited.climbed(rows, begin or start(kind), max_iterations)

@@ -8,9 +8,16 @@ import pytest
 from halfseen import GaussianMixture
 from halfseen.moments.survey import survey
 from halfseen.rows.engines.memory import MemoryRows
+from halfseen.structures.one_class.common_covariance import common_variances
 from halfseen.structures.one_class.e_step import ClassSteps, posterior
-from halfseen.structures.one_class.normal.cells import LEAST_OUTLIERS, MOST_OUTLIERS, cells_of
+from halfseen.structures.one_class.normal.cells import (
+    LEAST_OUTLIERS,
+    MOST_OUTLIERS,
+    cells_of,
+    prior,
+)
 from halfseen.structures.one_class.normal.covariance import SHAPES
+from halfseen.structures.one_class.normal.emission import ALIKE_ROWS
 from halfseen.structures.one_class.normal.parameters import MixtureParameters
 from halfseen.structures.one_class.robust_cells import background, wild
 
@@ -87,7 +94,12 @@ def expected_height(model, after, before, X):
     (block,) = rows(X).blocks()
     own, shares = cells_of(before), posterior(block, model.emission, before).responsibilities
     outlying = wild(block, own)
-    total = float((shares @ np.log(after.weights)).sum()) + model.emission.prior(after)
+    total = float((shares @ np.log(after.weights)).sum()) + prior(after)
+    # The prior's centre is that of before, and renewed after the step.
+    centre = common_variances(before.variances)
+    apart = centre / after.variances + after.variances / centre - 2
+    if "k" in model.emission.shape.axes:
+        total -= 0.5 * ALIKE_ROWS * float(apart.sum())
     eps = after.outlier_share
     for k in range(K):
         for d in range(D):

@@ -5,19 +5,20 @@ import itertools
 import numpy as np
 import pytest
 
+from benchmarks.class_tables import (
+    CARCINOMA,
+    GSS82,
+    LEADING_CROWD,
+    LSAT_6,
+    VALUES,
+    carcinoma,
+    cross_table,
+)
 from halfseen import LatentClass
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning"
 )  # of LSAT, 3
-# Counts of answers, the last item changing fastest.
-ROLE_CONFLICT = [42, 23, 6, 25, 6, 24, 7, 38, 1, 4, 1, 6, 2, 9, 2, 20]
-"""Stouffer and Toby (1951), 216 students, four situations; Goodman (1974), Biometrika 61."""
-LEADING_CROWD = [458, 140, 110, 49, 171, 182, 56, 87, 184, 75, 531, 281, 85, 97, 338, 554]
-"""Coleman (1964), 3,398 boys, membership and attitude at two interviews; Goodman (1974)."""
-LSAT_6 = [3, 6, 2, 11, 1, 1, 3, 4, 1, 8, 0, 16, 0, 3, 2, 15]
-LSAT_6 += [10, 29, 14, 81, 3, 28, 15, 80, 16, 56, 21, 173, 11, 61, 28, 298]
-"""Bock and Lieberman (1970), 1,000 examinees, five questions."""
 
 
 def answers(counts):
@@ -50,7 +51,7 @@ def ours(X, counts, k):
 
 
 @pytest.mark.parametrize(
-    ("counts", "k"), [(ROLE_CONFLICT, 2), (LEADING_CROWD, 2), (LSAT_6, 2), (LSAT_6, 3)]
+    ("counts", "k"), [(VALUES, 2), (LEADING_CROWD, 2), (LSAT_6, 2), (LSAT_6, 3)]
 )
 def test_one_call_reaches_what_many_random_starts_find(counts, k):
     X, counts = answers(counts)
@@ -58,9 +59,44 @@ def test_one_call_reaches_what_many_random_starts_find(counts, k):
     assert ours(X, counts, k) > best - 0.01
 
 
-@pytest.mark.parametrize(("counts", "published"), [(ROLE_CONFLICT, 2.72), (LEADING_CROWD, 249.50)])
+@pytest.mark.parametrize(("counts", "published"), [(VALUES, 2.72), (LEADING_CROWD, 249.50)])
 def test_two_classes_fit_as_well_as_was_published(counts, published):
     """The likelihood ratio against the saturated model, as Goodman (1974) has it."""
     X, counts = answers(counts)
     saturated = float(counts @ np.log(counts / counts.sum()))
     assert 2 * (saturated - ours(X, counts, 2)) == pytest.approx(published, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("table", "k", "published"),
+    [
+        (carcinoma(), 2, -317.2568),
+        (carcinoma(), 3, -293.705),
+        (carcinoma(), 4, -289.2858),
+        (cross_table(GSS82, 3, 2, 2, 3), 3, -2754.545),
+        (cross_table(GSS82, 3, 2, 2, 3), 4, -2746.621),  # by plain EM, 50 random starts
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_seed_ends_at_the_maximum_that_polca_tells(table, k, published, seed):
+    kinds = dict.fromkeys(range(table.shape[1]), "categorical")
+    model = LatentClass(k, kinds=kinds, random_state=seed).fit(table)
+    assert float(model.score_samples(table).sum()) == pytest.approx(published, abs=0.01)
+
+
+def test_the_published_tables_have_as_many_rows_as_people_and_slides():
+    assert sum(CARCINOMA.values()) == 118
+    assert sum(GSS82) == 1202
+
+
+def test_a_seed_gives_the_same_classes_whatever_the_order_of_rows_and_columns():
+    table = cross_table(GSS82, 3, 2, 2, 3)
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(len(table)), rng.permutation(table.shape[1])
+
+    def height(X):
+        kinds = dict.fromkeys(range(X.shape[1]), "categorical")
+        return LatentClass(4, kinds=kinds, random_state=0).fit(X).lower_bound_
+
+    assert height(table[rows]) == height(table)
+    assert height(table[:, columns]) == pytest.approx(height(table), abs=1e-9)

@@ -11,9 +11,9 @@ from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.sampled import sequence_of
 from halfseen.rows.sequences import Sequences
 from halfseen.structures.chain.law import (
-    BEFORE,
     CHAIN,
-    MOVES_BEFORE,
+    PRIOR_MOVES,
+    PRIOR_STARTS,
     ChainSteps,
     ChainSums,
 )
@@ -207,10 +207,11 @@ def test_slopes_are_those_of_the_likelihood():
 
 def test_em_never_falls_and_ends_where_slopes_vanish():
     rows, here = longer()
-    steps, heights = ChainSteps(EMISSION), []
+    steps, heights = ChainSteps(EMISSION, 1.0), []
     for _ in range(300):
         sums = rows.accumulate(steps.expect(here))
-        seen = BEFORE * np.log(here.start).sum() + MOVES_BEFORE * np.log(here.transition).sum()
+        seen = PRIOR_STARTS * np.log(here.start).sum()
+        seen += PRIOR_MOVES * np.log(here.transition).sum()
         heights.append(sums.log_likelihood + seen / K)
         here = steps.maximise(sums, here)
     assert np.min(np.diff(heights)) > -1e-9
@@ -222,26 +223,26 @@ def test_em_never_falls_and_ends_where_slopes_vanish():
 def test_replicates_follow_the_weights_of_sequences():
     """To first order a replicate is the maximum with some sequences counting more."""
     rows, here = longer(200, 10)
-    steps = ChainSteps(EMISSION)
+    steps = ChainSteps(EMISSION, 1.0)
     for _ in range(400):
         here = steps.maximise(rows.accumulate(steps.expect(here)), here)
     bins = Bins.of_sequences(sequence_of(rows))
-    more = np.zeros((1, bins.n))
-    more[0, :20] = 0.3
-    (found,) = replicated(rows, here, EMISSION, CHAIN, bins, more)
+    more = np.zeros((2, bins.n))
+    more[1, :20] = 0.3
+    still, found = replicated(rows, here, EMISSION, CHAIN, bins, more)
     again, weighed = here, np.where(bins.labels < 20, 1.3, 1.0)
     heavier = replace(rows, weights=weighed)
     for _ in range(400):
         again = steps.maximise(heavier.accumulate(steps.expect(again)), again)
     for name in ("transition", "centres", "start", "weights"):
         moved = getattr(again, name) - getattr(here, name)
-        told = getattr(found, name) - getattr(here, name)
+        told = getattr(found, name) - getattr(still, name)
         assert np.abs(told - moved).max() < 0.15 * np.abs(moved).max()
 
 
 def test_how_slopes_bend_is_seen_on_some_of_the_sequences(monkeypatch):
     rows, here = longer(400, 10)
-    steps = ChainSteps(EMISSION)
+    steps = ChainSteps(EMISSION, 1.0)
     for _ in range(400):
         here = steps.maximise(rows.accumulate(steps.expect(here)), here)
     bins = Bins.of_sequences(sequence_of(rows))

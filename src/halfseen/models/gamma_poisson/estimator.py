@@ -101,6 +101,7 @@ class GammaPoisson(OfTopics, Estimator):  # type: ignore[misc]
         third_moment: str = "auto",
         moments: str = "available",
         outliers: str | None = "auto",
+        prior: float | None = 1.0,
         refine: str | None = None,
         n_sweeps: int = 1000,
         random_state: Any = None,
@@ -116,6 +117,7 @@ class GammaPoisson(OfTopics, Estimator):  # type: ignore[misc]
         self.third_moment = third_moment
         self.moments = moments
         self.outliers = outliers
+        self.prior = prior
         self.refine = refine
         self.random_state = random_state
         self.n_jobs = n_jobs

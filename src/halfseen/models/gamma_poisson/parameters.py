@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from halfseen.method.learned import learned
-from halfseen.method.scale import FRACTION, POSITIVE
+from halfseen.method.scale import CLIPPED, POSITIVE
 from halfseen.rows.arrays import Array
 from halfseen.structures.loadings.loading_moments import TopicParameters
 
@@ -13,7 +13,7 @@ from halfseen.structures.loadings.loading_moments import TopicParameters
 class GammaPoissonParameters:
     """``x_d ~ Poisson(Σ_k α_k a_kd)`` with ``α_k ~ Gamma(shape c_k, rate b)``."""
 
-    topics: Array = learned("components_", "kd", FRACTION, 0.0)  # a_k in rows
+    topics: Array = learned("components_", "kd", CLIPPED, 0.0)  # a_k in rows
     shapes: Array = learned("shapes_", "k", POSITIVE)  # c
     rate: float = learned("rate_", "", POSITIVE)  # b
 

@@ -13,13 +13,14 @@ from halfseen.structures.one_class.full.parameters import FullParameters
 class CorrelatedType(NamedTuple):
     """A kind of covariance in which columns go along with each other."""
 
-    emission: Callable[[int, bool], CorrelatedEmission[Any]]  # of so many factors, with outliers
+    emission: Callable[[int, bool, float], CorrelatedEmission[Any]]
+    """From the number of factors, whether outliers are looked for, and the prior's strength."""
     parameters: type[Any]
     first: str  # the kind that components are found with at first
 
 
 CORRELATED: dict[str, CorrelatedType] = {
-    "tied": CorrelatedType(lambda q, wild: FullNormal(True, wild), FullParameters, "tied_diag"),
-    "full": CorrelatedType(lambda q, wild: FullNormal(False, wild), FullParameters, "diag"),
+    "tied": CorrelatedType(lambda q, *more: FullNormal(True, *more), FullParameters, "tied_diag"),
+    "full": CorrelatedType(lambda q, *more: FullNormal(False, *more), FullParameters, "diag"),
     "factor": CorrelatedType(FactorNormal, FactorParameters, "diag"),
 }

@@ -195,6 +195,7 @@ class GaussianMixture(Estimator):
         third_moment: str = "auto",
         moments: str = "available",
         outliers: str | None = "auto",
+        prior: float | None = 1.0,
         refine: str | None = "em",
         tol: float = 1e-7,
         max_iter: int = 500,
@@ -212,6 +213,7 @@ class GaussianMixture(Estimator):
             third_moment=third_moment,
             moments=moments,
             outliers=outliers,
+            prior=prior,
             refine=refine,
             tol=tol,
             max_iter=max_iter,
@@ -309,7 +311,9 @@ class GaussianMixture(Estimator):
         first = self._independent(CORRELATED[kind].first)
         n_factors = getattr(self, "n_factors_", self.n_factors)
         number = n_factors if isinstance(n_factors, int) else MOST_FACTORS
-        emission = CORRELATED[kind].emission(number, self.outliers is not None)
+        emission = CORRELATED[kind].emission(
+            number, self.outliers is not None, self._prior_strength
+        )
         return Correlated(
             about=replace(ABOUT, assumes=ASSUMES_NORMAL),
             abilities=first.abilities,
@@ -339,7 +343,7 @@ class GaussianMixture(Estimator):
                 polish_candidates=True,
                 scored_rows=None,
             ),
-            emission=Normal(shape, outliers=self.outliers is not None),
+            emission=Normal(shape, self.outliers is not None, self._prior_strength),
             cumulants=GaussianCumulants(
                 FORMS[self.form], noise, NOISE_EIGENVALUES[self.noise_eigenvalues]
             ),

@@ -178,6 +178,7 @@ class HiddenMarkov(SequenceEstimator):
         third_moment: str = "auto",
         moments: str = "available",
         outliers: str | None = "auto",
+        prior: float | None = 1.0,
         refine: str | None = "em",
         tol: float = 1e-7,
         max_iter: int = 500,
@@ -195,6 +196,7 @@ class HiddenMarkov(SequenceEstimator):
             third_moment=third_moment,
             moments=moments,
             outliers=outliers,
+            prior=prior,
             refine=refine,
             tol=tol,
             max_iter=max_iter,
@@ -219,6 +221,7 @@ class HiddenMarkov(SequenceEstimator):
         return chain_of_states(
             self._declared(),
             outliers=self.outliers is not None,
+            prior=self._prior_strength,
             refined=self.refine is not None,
             tol=self.tol,
             max_iter=self.max_iter,

@@ -6,10 +6,10 @@ from typing import Any
 from halfseen.method.model import Abilities, About
 from halfseen.models.hidden_markov.concerns import CHECKS
 from halfseen.models.hidden_markov.portrait import as_states
-from halfseen.structures.chain.law import CHAIN
+from halfseen.structures.chain.law import Chain
 from halfseen.structures.chain.start import by_sequences
 from halfseen.structures.one_class import Centred, OneClass, anything
-from halfseen.structures.one_class.mixed.emission import Mixed
+from halfseen.structures.one_class.mixed.emission import PRIOR_ROWS, Mixed
 from halfseen.structures.one_class.normal.covariance import SHAPES
 from halfseen.structures.one_class.normal.emission import Normal
 
@@ -36,7 +36,13 @@ class OfNeighbours(Centred):
 
 
 def chain_of_states(
-    declared: Mapping[str, str], *, outliers: bool, refined: bool, tol: float, max_iter: int
+    declared: Mapping[str, str],
+    *,
+    outliers: bool,
+    prior: float,
+    refined: bool,
+    tol: float,
+    max_iter: int,
 ) -> OneClass[Any]:
     """The model that an estimator's parameters, and the kinds ``declared`` of columns, make."""
     return OneClass(
@@ -51,7 +57,9 @@ def chain_of_states(
             polish_candidates=True,
             scored_rows=None,
         ),
-        emission=Mixed(Normal(SHAPES["diag"], outliers=outliers), declared),
+        emission=Mixed(
+            Normal(SHAPES["diag"], outliers, prior), declared, prior_rows=prior * PRIOR_ROWS
+        ),
         cumulants=OfNeighbours(),  # type: ignore[arg-type]
         tol=tol,
         max_iter=max_iter,
@@ -60,5 +68,5 @@ def chain_of_states(
         own_checks=CHECKS,
         by_moments=by_sequences,
         pictured=as_states,
-        law=CHAIN,
+        law=Chain(prior),
     )

@@ -9,11 +9,13 @@ from halfseen.method.model import Abilities, About
 from halfseen.models.latent_class.chances import chances
 from halfseen.models.latent_class.dependence import Dependence, dependence
 from halfseen.models.latent_class.explanation import Explanation, explained
+from halfseen.models.latent_class.local_dependence import locally_dependent
 from halfseen.models.latent_class.said_twice import said_twice
 from halfseen.models.latent_class.surprisal import surprisals
 from halfseen.models.latent_class.telling_gaps import telling_gaps
-from halfseen.structures.one_class import Centred, OneClass, anything
-from halfseen.structures.one_class.mixed.emission import Mixed
+from halfseen.structures.one_class import Centred, anything
+from halfseen.structures.one_class.mixed.classes import MixedClasses
+from halfseen.structures.one_class.mixed.emission import PRIOR_ROWS, Mixed
 from halfseen.structures.one_class.mixed.kinds import WORDS, Kind
 from halfseen.structures.one_class.mixed.parameters import MixedParameters
 from halfseen.structures.one_class.mixed.portrait import as_classes
@@ -163,6 +165,7 @@ class LatentClass(Estimator):
         third_moment: str = "auto",
         moments: str = "available",
         outliers: str | None = "auto",
+        prior: float | None = 1.0,
         refine: str | None = "em",
         tol: float = 1e-7,
         max_iter: int = 500,
@@ -180,6 +183,7 @@ class LatentClass(Estimator):
             third_moment=third_moment,
             moments=moments,
             outliers=outliers,
+            prior=prior,
             refine=refine,
             tol=tol,
             max_iter=max_iter,
@@ -202,8 +206,8 @@ class LatentClass(Estimator):
                 "as good for mixed ones."
             )
 
-    def _model(self) -> OneClass[MixedParameters]:
-        return OneClass(
+    def _model(self) -> MixedClasses:
+        return MixedClasses(
             about=ABOUT,
             abilities=Abilities(
                 thin_products=False,
@@ -216,16 +220,17 @@ class LatentClass(Estimator):
                 scored_rows=None,
             ),
             emission=Mixed(
-                Normal(SHAPES["diag"], outliers=self.outliers is not None),
+                Normal(SHAPES["diag"], self.outliers is not None, self._prior_strength),
                 self._declared(),
                 self.gaps == "informative",
+                prior_rows=self._prior_strength * PRIOR_ROWS,
             ),
             cumulants=OfDistinctColumns(),  # type: ignore[arg-type]
             tol=self.tol,
             max_iter=self.max_iter,
             axes={},
             check=anything,
-            own_checks=(telling_gaps, said_twice),
+            own_checks=(telling_gaps, said_twice, locally_dependent),
             by_moments=by_items,
             pictured=as_classes,
         )

@@ -126,6 +126,7 @@ class LatentDirichletAllocation(OfTopics, Estimator):
         third_moment: str = "auto",
         moments: str = "available",
         outliers: str | None = "auto",
+        prior: float | None = 1.0,
         concentration: float | str = "auto",
         smoothing: float = 0.1,
         refine: str | None = "auto",
@@ -143,6 +144,7 @@ class LatentDirichletAllocation(OfTopics, Estimator):
         self.third_moment = third_moment
         self.moments = moments
         self.outliers = outliers
+        self.prior = prior
         self.concentration = concentration
         self.smoothing = smoothing
         self.refine = refine
@@ -159,7 +161,7 @@ class LatentDirichletAllocation(OfTopics, Estimator):
     def _model(self) -> Loadings[LdaParameters]:
         given = None if self.concentration == "auto" else float(self.concentration)
         totals = getattr(self, "_totals_given", None)  # while a call that was told them goes on
-        kind = Shares(self.n_sweeps, float(self.smoothing), given, totals)
+        kind = Shares(self.n_sweeps, self._prior_strength * float(self.smoothing), given, totals)
         return lda(kind, outliers=self.outliers is not None)
 
     def fit(  # type: ignore[override]

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from halfseen.method.learned import BEHIND, learned
-from halfseen.method.scale import FRACTION, POSITIVE
+from halfseen.method.scale import CLIPPED, POSITIVE
 from halfseen.rows.arrays import Array
 from halfseen.structures.loadings.loading_moments import TopicParameters
 
@@ -19,7 +19,7 @@ class LdaParameters:
     that mean times θ.
     """
 
-    topics: Array = learned("components_", "kd", FRACTION, 0.0)  # a_k in rows
+    topics: Array = learned("components_", "kd", CLIPPED, 0.0)  # a_k in rows
     shapes: Array = learned("alpha_", "k", POSITIVE)  # α
     length_shape: float = learned("length_shape_", "", POSITIVE, role=BEHIND)
     rate: float = learned("length_rate_", "", POSITIVE, role=BEHIND)

@@ -19,10 +19,10 @@ from halfseen.structures.chain.scores import replicated
 from halfseen.structures.chain.smoothing import filtered, smoothed, smoothed_by
 from halfseen.structures.one_class.e_step import Posterior
 
-BEFORE = 1.0
-"""Sequences that are taken to have begun before, in any state alike."""
-MOVES_BEFORE = 0.1
-"""Steps that are taken to have been seen before from every state, to any state alike."""
+PRIOR_STARTS = 1.0
+"""Of the Dirichlet prior on start probabilities, in sequences, spread evenly over states."""
+PRIOR_MOVES = 0.1
+"""Of the Dirichlet prior on transitions, in steps from each state, spread evenly over states."""
 STAYING = 0.5
 """How likely a state lasts where nothing is known of that."""
 USUAL = Plan(
@@ -99,6 +99,7 @@ class ChainSteps:
     """The steps of Baum and Welch."""
 
     emission: Any
+    strength: float  # of the prior
 
     def expect(self, parameters: Any) -> Callable[[Block], ChainSums]:
         """The function that runs the E-step on a block."""
@@ -108,9 +109,11 @@ class ChainSteps:
         """The M-step."""
         k = len(sums.share)
         weights = normalised(sums.share / sums.n_rows)
-        start = normalised((sums.first + BEFORE / k) / (sums.first.sum() + BEFORE))
-        moves = sums.moves + MOVES_BEFORE / k
-        transition = normalised(moves / moves.sum(axis=1, keepdims=True))
+        first = sums.first + self.strength * PRIOR_STARTS / k
+        moves = sums.moves + self.strength * PRIOR_MOVES / k
+        total = moves.sum(axis=1, keepdims=True)  # none from a state that only ends sequences
+        moves = np.divide(moves, total, out=before.transition.copy(), where=total > 0)
+        start, transition = normalised(first / first.sum()), normalised(moves)
         found = self.emission.maximise(weights, sums.statistics, before)
         return replace(found, start=start, transition=transition)
 
@@ -124,20 +127,22 @@ class ChainSteps:
         return self.emission.within(parameters)
 
     def prior(self, parameters: Any) -> float:
-        """What the emission has, and a little that was seen of the chain before."""
+        """That of the emission, and of starts and transitions."""
         k = len(parameters.start)
-        seen = BEFORE * np.log(parameters.start).sum()
-        seen += MOVES_BEFORE * np.log(parameters.transition).sum()
-        return float(self.emission.prior(parameters) + seen / k)
+        height = PRIOR_STARTS * np.log(parameters.start).sum()
+        height += PRIOR_MOVES * np.log(parameters.transition).sum()
+        return float(self.emission.prior(parameters) + self.strength * height / k)
 
     def begun(self, rows: Rows, shares: Array, like: Any) -> Any:
         """Parameters that give rows the states' ``shares`` (n, k), otherwise ``like`` these."""
         return self.maximise(rows.accumulate(ChainSums.given(self.emission, shares, like)), like)
 
 
+@dataclass(frozen=True, eq=False)
 class Chain:
     """States follow each other along sequences; rows without neighbours are as first ones."""
 
+    strength: float = 1.0  # of the prior, relative to the usual one
     settling: ClassVar[int] = 0
     least_rows: ClassVar[float] = 0.5  # a state of one row is never sure of it for its neighbours
 
@@ -148,7 +153,7 @@ class Chain:
 
     def steps(self, emission: Any) -> ChainSteps:
         """Those of Baum and Welch."""
-        return ChainSteps(emission)
+        return ChainSteps(emission, self.strength)
 
     def plan(self, n_rows: float) -> Plan:
         """A few starts, and fewer where moments know best."""

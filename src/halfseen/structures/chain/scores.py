@@ -5,16 +5,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import pinvh
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import softmax
 
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
+from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.some_rows import some_rows
 from halfseen.structures.chain import kernels
 from halfseen.structures.chain.smoothing import smoothed
+from halfseen.structures.one_class.scores import influence, with_pseudo_row
 
 NEAR = 0.01
 """Of a standard error: how far slopes are compared to see how they bend."""
@@ -43,6 +45,23 @@ class FreeChain:
     def size(self) -> int:
         """How many there are."""
         return int(self.columns.size + len(self.start.start) ** 2)
+
+    @property
+    def probabilities(self) -> NDArray[np.intp]:
+        """Of starts, columns and transitions."""
+        k, n = len(self.start.start), self.columns.size
+        places: NDArray[np.intp] = np.r_[:k, self.columns.probabilities, n : self.size]
+        return places
+
+    def away_from_edges(self, seen: FeatureSums, n_sequences: int) -> Any:
+        """The chain with a pseudo-row more for columns, starts, and transitions of each state."""
+        start = self.start
+        n_steps = (seen.n_rows + seen.n_empty - n_sequences) * start.weights
+        return replace(
+            self.columns.away_from_edges(seen),
+            start=with_pseudo_row(start.start, np.array(n_sequences)),
+            transition=with_pseudo_row(start.transition.T, n_steps).T,
+        )
 
     def moved(self, step: Array) -> Any:
         """The chain a ``step`` (size,) away; its weights stay."""
@@ -122,6 +141,17 @@ class ChainSlopes:
             self.slope + other.slope, self.share + other.share, self.square + other.square
         )
 
+    def size(self, probabilities: NDArray[np.intp], part: float = 1.0) -> Array:
+        """One over the standard errors of the numbers, if the model is right; (p,).
+
+        Rows hardly pull at a probability near its edge: there a standard error is about one, or
+        more if these rows are only a ``part`` of all.
+        """
+        size = np.sqrt(self.square)
+        told = probabilities[size[probabilities] > 0]
+        size[told] = np.maximum(size[told], np.sqrt(part))
+        return size
+
 
 @dataclass(frozen=True, eq=False)
 class Bend:
@@ -132,10 +162,10 @@ class Bend:
     told: Mask  # (p,)          numbers of which rows tell anything that can be reckoned
 
 
-def bend_at(parameters: Any, emission: Any, law: Any, rows: Rows) -> Bend:
+def bend_at(parameters: Any, emission: Any, law: Any, rows: Rows, n_rows: float) -> Bend:
     """Seen by going a little to both sides along each free number.
 
-    Numbers of which these rows tell nothing are as if the model were right.
+    Numbers of which these rows, of ``n_rows``, tell nothing are as if the model were right.
     """
     free = FreeChain.of(parameters, emission)
     here: ChainSlopes = rows.accumulate(ChainSlopes.at(parameters, emission, law, Bins(1)))
@@ -145,7 +175,8 @@ def bend_at(parameters: Any, emission: Any, law: Any, rows: Rows) -> Bend:
         found: Array = rows.accumulate(lambda block: there.total(block, emission))
         return found
 
-    size, n_rows = np.sqrt(here.square), here.share.sum()
+    n_here = here.share.sum()
+    size = here.size(free.probabilities, n_here / n_rows)
     curvature, occupied = np.eye(free.size), np.zeros((here.share.shape[1], free.size))
     for i in np.flatnonzero(size > 0):
         way = np.zeros(free.size)
@@ -153,7 +184,7 @@ def bend_at(parameters: Any, emission: Any, law: Any, rows: Rows) -> Bend:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             change = (total(-way) - total(way)) / 2
         curvature[:, i] = change[: free.size] / NEAR
-        occupied[:, i] = -change[free.size :] / (way[i] * n_rows)
+        occupied[:, i] = -change[free.size :] / (way[i] * n_here)
     # A standard error away from what rows hardly tell of there may be no numbers.
     told = (size > 0) & np.isfinite(curvature).all(axis=0) & np.isfinite(occupied).all(axis=0)
     unit = np.divide(1.0, size, out=np.ones_like(size), where=told)
@@ -161,26 +192,33 @@ def bend_at(parameters: Any, emission: Any, law: Any, rows: Rows) -> Bend:
     return Bend((scaled + scaled.T) / 2, np.where(told, occupied, 0.0), told)
 
 
+def _n_sequences(block: Block) -> int:
+    return len(kernels.begins_of(block.sequence, len(block))) - 1
+
+
 def replicated(
     rows: Rows, parameters: Any, emission: Any, law: Any, bins: Bins, multipliers: Array
 ) -> list[Any]:
     """The maxima of the likelihood of replicates, a Newton step from that of the rows.
 
-    The score bootstrap: replicate b counts bin g ``1 + multipliers[b, g]`` times. How slopes bend
+    The score bootstrap: replicate b counts bin g ``1 + multipliers[b, g]`` times. The steps are
+    taken from probabilities with a pseudo-row more, as there is no slope at zero. How slopes bend
     takes two passes for each free number, and is seen on some of the sequences if there are many.
     """
     origin = emission.origin(parameters)
-    centred = emission.moved(parameters, -origin)
+    seen, n_sequences = rows.accumulate(FeatureSums.of), rows.accumulate(_n_sequences)
+    inside = FreeChain.of(parameters, emission).away_from_edges(seen, n_sequences)
+    centred = emission.moved(inside, -origin)
     ready = rows.recentred(origin)
     free = FreeChain.of(centred, emission)
     here: ChainSlopes = ready.accumulate(ChainSlopes.at(centred, emission, law, bins))
     few = ready if rows.accumulate(len) <= MOST_ROWS else some_rows(ready, MOST_ROWS)
-    bend = bend_at(centred, emission, law, few)
+    bend = bend_at(centred, emission, law, few, here.share.sum())
     if few is not ready and np.linalg.eigvalsh(bend.curvature)[0] < NO_MAXIMUM:
-        bend = bend_at(centred, emission, law, ready)
-    size = np.sqrt(here.square)
+        bend = bend_at(centred, emission, law, ready, here.share.sum())
+    size = here.size(free.probabilities)
     unit = np.divide(1.0, size, out=np.zeros_like(size), where=(size > 0) & bend.told)
-    steps = multipliers @ (here.slope * unit) @ pinvh(bend.curvature, rtol=1e-8) * unit
+    steps = multipliers @ influence(here.slope, bend.curvature, unit, free.probabilities)
     counted = (1 + multipliers) @ here.share
     weights = counted / counted.sum(axis=1, keepdims=True) + steps @ bend.occupied.T
     weights = np.clip(weights, 1e-10, None)

@@ -7,11 +7,11 @@ starts are cheap.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
-from halfseen.method.learned import declared
+from halfseen.method.learned import declared, reordered
 from halfseen.method.model import Cells, Each, Polished
 from halfseen.method.starts import EVERY, MANY_ROWS, Plan, Rounds, Tried, gone, plan_for, tried
 from halfseen.moments.survey import Survey
@@ -21,6 +21,7 @@ from halfseen.rows.engines.changed import ChangedRows
 from halfseen.rows.engines.memory import MemoryRows, PreparedRows
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.some_rows import some_rows
+from halfseen.structures.one_class.correlated_start import k_means, sphered
 from halfseen.structures.one_class.e_step import ClassRegression, ClassSteps
 from halfseen.structures.one_class.emission import Emission
 from halfseen.structures.one_class.fences import Fences, inside, share_beyond
@@ -35,9 +36,16 @@ MOST_TURNED = 4
 """Mixtures of independent columns that go on: the best of them need not lead to the best."""
 MOST_OF_MANY = 2
 """The same where there are more rows than starts are tried on."""
-ROUNDS: Rounds = ((EVERY, 4), (4, 6), (2, 8))
-LAST: Rounds = ((2, 12),)
-"""On some of the rows and on all of them: every pass costs more than with independent columns."""
+ROUNDS: Rounds = ((EVERY, 12), (14, 20), (6, 40))
+LAST: Rounds = ((6, 20),)
+"""On some of the rows and on all of them."""
+LARGE_ROUNDS: Rounds = ((EVERY, 6), (4, 8), (2, 10))
+LARGE_LAST: Rounds = ((2, 12),)
+"""The same where all rows are many: every pass costs more than with independent columns."""
+N_CLUSTERED, N_DRAWN = 10, 8
+"""Starts by k-means of sphered rows, and by responsibilities drawn at random."""
+FEW_CLUSTERED, FEW_DRAWN = 3, 1
+"""The same where all rows are many."""
 MOST_CELLS = 20_000_000
 """Of tables that are held in memory with their rows sorted by gaps."""
 PART, MANY_TIMES = 5_000, 8
@@ -79,6 +87,9 @@ class CorrelatedEmission(Emission[P], Protocol[P]):
     def draw_given(self, block: Block, labels: Labels, parameters: P, random: Any) -> Array:
         """Rows of the given components, drawn given the cells that are there; (n, d)."""
 
+    def normal_of(self, alone: P) -> tuple[Array, Array]:
+        """The mean (d,) and the covariance (d, d) of a single component."""
+
     def alike(self, parameters: P, like: P) -> P:
         """The same model, written as near to another as may be."""
 
@@ -87,6 +98,7 @@ class CorrelatedEmission(Emission[P], Protocol[P]):
 class Correlated(OneClass[P]):
     """A mixture of correlated columns, begun as one of independent ones."""
 
+    undecided: ClassVar[float] = 50.0  # passes that gain little for long may yet lead far
     emission: CorrelatedEmission[P]
     first: OneClass[MixtureParameters] = field(kw_only=True)  # the same with independent columns
 
@@ -126,6 +138,12 @@ class Correlated(OneClass[P]):
             climb = climb._replace(log_likelihood=height, n_rows=n_rows)
         return Polished(usual_found, climb)
 
+    def without_prior(self, rows: Rows, kept: Survey, parameters: P) -> P:
+        """Of what is within the fences, in the same way."""
+        usual = ChangedRows.of(rows, lambda block: inside(block, parameters)[0])  # type: ignore[arg-type]
+        ready = sorted_by_gaps(usual, kept) if self.emission.by_gaps else usual
+        return super().without_prior(ready, kept, parameters)
+
     def _mean_score(self, rows: Rows, parameters: P) -> tuple[float, float]:
         """The mean log-likelihood of rows that hold anything, and how many do, by one pass."""
 
@@ -139,13 +157,16 @@ class Correlated(OneClass[P]):
         return float(total / n_rows), float(n_rows)
 
     def _plan(self, n_rows: float) -> Plan:
-        """Few go on: independent columns have sorted most of them out."""
-        return plan_for(n_rows)._replace(rounds=ROUNDS, last=LAST)
+        """Small tables have many maxima, and passes over them are cheap."""
+        plan = plan_for(n_rows)
+        if n_rows > MANY_ROWS:
+            return plan._replace(rounds=LARGE_ROUNDS, last=LARGE_LAST)
+        return plan._replace(rounds=ROUNDS, last=LAST, n_ends=6)
 
     def _starts(
         self, some: MemoryRows, start: P, k: int, plan: Plan, seed: Callable[[], int]
     ) -> tuple[list[Tried[P]], Iterator[Tried[P]]]:
-        """The best mixtures of independent columns, with what these leave of the covariance."""
+        """The best mixtures of independent columns, clusters of sphered rows, and random ones."""
         emission, steps = self.emission, ClassSteps(self.emission)
         weights, means, variances = emission.plain(start)
         middle = weights @ means
@@ -167,7 +188,38 @@ class Correlated(OneClass[P]):
             )
             turned.append(Tried(one.name, here))
             turned.append(Tried(one.name, steps.begun(some, shares, here)))
-        return turned, iter(())
+        few = plan.rounds is LARGE_ROUNDS
+        n_clustered, n_drawn = (FEW_CLUSTERED, FEW_DRAWN) if few else (N_CLUSTERED, N_DRAWN)
+        begun = self._begun_by(some, alone, k, np.random.default_rng(seed()))
+        first = [*begun("clusters", range(n_clustered)), *begun("random", range(n_drawn))]
+
+        def further() -> Iterator[Tried[P]]:
+            if not few:
+                yield from begun("clusters", range(n_clustered, 2 * n_clustered))
+                yield from begun("random", range(n_drawn, 3 * n_drawn))
+
+        return [*turned, *first], further()
+
+    def _begun_by(
+        self, some: MemoryRows, alone: P, k: int, random: np.random.Generator
+    ) -> Callable[[str, range], Iterator[Tried[P]]]:
+        """Starts that do not depend on how columns are turned, by their name and numbers."""
+        one = np.ones((len(some.table), 1))
+        filled = self.emission.expected(Block.from_table(some.table), one, alone).mean
+        values = sphered(filled, *self.emission.normal_of(alone))
+        weights = np.ones(len(filled)) if some.weights is None else some.weights
+        like, steps = reordered(alone, np.zeros(k, dtype=int)), ClassSteps(self.emission)
+        like = replace(like, weights=np.full(k, 1 / k))  # type: ignore[type-var]
+
+        def begun(name: str, numbers: range) -> Iterator[Tried[P]]:
+            for i in numbers:
+                if name == "clusters":
+                    shares = k_means(values, weights, k, random)
+                else:
+                    shares = random.dirichlet(np.ones(k), len(values))
+                yield Tried(f"{name} {i + 1}", steps.begun(some, shares, like))
+
+        return begun
 
     def _compared(
         self, rows: Rows, last: list[Tried[P]], n_rows: float, plan: Plan

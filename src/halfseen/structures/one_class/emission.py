@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from halfseen.method.model import Cells
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels, Mask
+from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block, Rows
 
 P = TypeVar("P")
@@ -35,6 +36,13 @@ class Free(Protocol[P_co]):
 
     def moved(self, step: Array) -> P_co:
         """The mixture a ``step`` (size,) away."""
+
+    @property
+    def probabilities(self) -> NDArray[np.intp]:
+        """Which of the numbers are of probabilities that may be zero, as weights are not."""
+
+    def away_from_edges(self, seen: FeatureSums) -> P_co:
+        """The mixture with a pseudo-row more for each of these: none is zero or one then."""
 
 
 Step = Callable[[Block, Array], tuple[float, Array, tuple[Array, ...]]]

@@ -27,8 +27,9 @@ from halfseen.structures.one_class.robust_cells import WIDTH
 NOT_GIVEN: Any = None
 REACH = 1e100
 """Standard deviations, beyond which a cell is as unlikely as it is there."""
-LEAST_OWN, OF_SPIKES = 1e-4, 0.25
-"""Of a feature's variance, what cells have of their own at least; the same if it has a spike."""
+LEAST_OWN, OF_SPIKES = 1e-10, 0.25
+"""Of a feature's variance, what cells have of their own at least; the same if it has a spike. The
+first is for rounding errors alone: components far apart have a small share of the variance."""
 MOST_ROUNDING = 0.8
 """Of a feature's variance, what rounding may be taken to make at most."""
 
@@ -57,8 +58,6 @@ class Fences(NamedTuple):
 
     low: Array  # the range, or what of it is within the fences
     high: Array
-    mean: Array  # of cells that are usual
-    variance: Array
     floors: Array  # (2, d)  of what cells vary by given all others of their row: of one component,
     # and of several
     shown: dict[str, Any]  # what parameters say of it
@@ -89,8 +88,7 @@ class Fences(NamedTuple):
         mean = first / np.maximum(count, 1e-300)
         variance = second / np.maximum(count, 1e-300) - mean**2
         variance = np.maximum(variance, 1e-12 * (high - low) ** 2)
-        floors = np.zeros((2, len(low))) if seen is None else _floors(seen, variance)
-        return cls(low, high, about + mean, variance, floors, shown)
+        return cls(low, high, _floors(seen, variance), shown)
 
     def floor(self, n_components: int) -> Array:
         """What the variance of a cell is at least, given all others of its row."""
@@ -103,16 +101,19 @@ class Fences(NamedTuple):
         return bool((low >= self.low).all() and (high <= self.high).all())
 
 
-def _floors(seen: Recorded, variance: Array) -> Array:
+def _floors(seen: Recorded | None, variance: Array) -> Array:
     """A value recorded to h has no probability above one: its variance is at least ``h²/2π``.
 
     Without it components would be the levels of a column with few, or the zeros of one that has
     many, as a normal without width is as likely as one likes there.
     """
+    least = LEAST_OWN * variance
+    if seen is None:
+        return np.array([least, least])
     rounding = np.minimum(seen.step**2 / (2 * np.pi), MOST_ROUNDING * variance)
     rounding = np.where(seen.two_valued, MOST_ROUNDING * variance, rounding)
     narrowest = np.where(seen.spiked, OF_SPIKES, LEAST_OWN) * variance
-    return np.array([LEAST_OWN * variance, np.maximum(rounding, narrowest)])
+    return np.array([least, np.maximum(rounding, narrowest)])
 
 
 def limits(fences: Fences | None) -> tuple[Any, Any]:
@@ -165,3 +166,17 @@ def share_beyond(rows: Rows, parameters: Fenced) -> float:
     wild, cells = rows.accumulate(summarise)
     share = (wild + BEFORE) / (cells + CELLS_BEFORE)
     return float(np.clip(share, LEAST_OUTLIERS, MOST_OUTLIERS)) if wild else 0.0
+
+
+def fewest_together(rows: Rows) -> float:
+    """Rows that hold both of the two columns that are together least often; infinite for one."""
+    together = rows.accumulate(_held_together)
+    if len(together) < 2:
+        return np.inf
+    return float(together[np.triu_indices(len(together), 1)].min())
+
+
+def _held_together(block: Block) -> Array:
+    there = block.observed.astype(float)
+    held: Array = there.T @ block.weighed(there)
+    return held

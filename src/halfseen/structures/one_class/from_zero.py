@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import softmax
 
 from halfseen.method.learned import declared
 from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array
+from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block, Rows
 from halfseen.structures.one_class.emission import Pull
 from halfseen.structures.one_class.exponential import Exponential
@@ -81,6 +83,15 @@ class FreeLogarithms(Generic[P]):
             part = step[place : place + value.size].reshape(value.shape)
             changed[one.field], place = value * np.exp(part), place + value.size
         return replace(self.start, **changed)  # type: ignore[type-var]
+
+    @property
+    def probabilities(self) -> NDArray[np.intp]:
+        """None but the weights."""
+        return np.empty(0, dtype=np.intp)
+
+    def away_from_edges(self, seen: FeatureSums) -> P:
+        """The start itself: numbers above zero have no edge."""
+        return self.start
 
     def pull(self, block: Block, component: int) -> Pull:
         """Slopes along the logarithms of a component's numbers."""

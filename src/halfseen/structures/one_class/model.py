@@ -44,6 +44,7 @@ from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels
 from halfseen.rows.bins import Bins
 from halfseen.rows.engines.memory import MemoryRows
+from halfseen.rows.errors import DataError
 from halfseen.rows.gathered import gathered
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.some_rows import some_rows
@@ -61,8 +62,6 @@ FEW_COMPONENTS = 3
 """So few are found by joining rows in a few ways."""
 EQUAL = 0.01
 """Nats that are no reason to prefer another start to what the moments say."""
-UNDECIDED = 5.0
-"""Nats between two climbs after which it is not yet told which of them ends higher."""
 RARE_ROW = 1e-4
 """A row that one of so many of its component is as far out as is as likely unlike all of them."""
 COMMON_ROW = 0.1
@@ -109,6 +108,8 @@ class OneClass(Generic[P]):
     """
 
     starts: ClassVar[bool] = True
+    undecided: ClassVar[float] = 5.0
+    """Nats between two climbs after which it is not yet told which of them ends higher."""
     numbered: ClassVar[bool] = False
     about: About
     abilities: Abilities
@@ -191,24 +192,16 @@ class OneClass(Generic[P]):
                 (reached.climb.log_likelihood or 0.0) * n_rows + EQUAL
             ):
                 best, reached = other, there
-        if reached.climb.converged:
-            if n_components > 1 and len(agreed(found)) < plan.agreeing and not sure(found):
-                reached, moved = self._moved(rows, some, reached, n_rows, n_some)
-                moving += moved
-            if n_rows <= MANY_ROWS:
-                settling = min(int(self.law.settling / n_rows), MOST_SETTLING)
-                if settling:
-                    reached = self.climbed(rows, reached.parameters, self.max_iter, settling)
-        while (fewer := self._filled(reached.parameters, n_rows)) is not reached.parameters:
-            reached = self.climbed(rows, fewer, self.max_iter)
-        parameters, climb = reached
-        height, emission = climb.log_likelihood or 0.0, self.emission
-        beside = self.law.left_out(rows, emission, parameters)
-        beside -= self.law.steps(emission).prior(parameters)
-        climb = Climb(
-            log_likelihood=height + beside / climb.n_rows,
+        if reached.climb.log_likelihood == -math.inf:
+            best, reached = self._not_collapsed(rows, last)
+        many_maxima = len(agreed(found)) < plan.agreeing and not sure(found)
+        if reached.climb.converged and n_components > 1 and many_maxima:
+            reached, moved = self._moved(rows, some, reached, n_rows, n_some)
+            moving += moved
+        how = Climb(
+            log_likelihood=None,
             n_iterations=best.passes + n_passes,
-            converged=climb.converged,
+            converged=False,
             start=best.name,
             n_starts=len(found),
             n_agreeing=len(agreed(found)),
@@ -216,10 +209,42 @@ class OneClass(Generic[P]):
             + sum(one.passes for one in last)
             + n_passes
             + moving,
+        )
+        return self._finished(rows, reached, start, n_rows, how)
+
+    def _finished(
+        self, rows: Rows, reached: Polished, start: P, n_rows: float, how: Climb
+    ) -> Polished:
+        """Parameters at rest, without empty components, in order; ``how`` they were found."""
+        if reached.climb.converged and n_rows <= MANY_ROWS:
+            settling = min(int(self.law.settling / n_rows), MOST_SETTLING)
+            if settling:
+                reached = self.climbed(rows, reached.parameters, self.max_iter, settling)
+        while (fewer := self._filled(reached.parameters, n_rows)) is not reached.parameters:
+            reached = self.climbed(rows, fewer, self.max_iter)
+        parameters, climb = reached
+        height, emission = climb.log_likelihood or 0.0, self.emission
+        beside = self.law.left_out(rows, emission, parameters)
+        beside -= self.law.steps(emission).prior(parameters)
+        climb = how._replace(
+            log_likelihood=height + beside / climb.n_rows,
+            converged=climb.converged,
             n_rows=climb.n_rows,
         )
         settled = self.law.settled(rows, emission, parameters)
         return Polished(self._in_order(settled, start), climb)
+
+    def _not_collapsed(self, rows: Rows, last: list[Tried[P]]) -> tuple[Tried[P], Polished]:
+        """The best start that ends at a maximum of the likelihood, where the others have none."""
+        for one in last:
+            reached = self.climbed(rows, one.parameters, self.max_iter)
+            if reached.climb.log_likelihood != -math.inf:
+                return one, reached
+        raise DataError(
+            f"With prior=None the likelihood of {len(self.shares(last[0].parameters))} components "
+            "has no maximum: from every start one of them shrinks to a few equal rows. Use "
+            "prior=1.0, fewer components, or a covariance_type that components share."
+        )
 
     def _compared(
         self, rows: Rows, last: list[Tried[P]], n_rows: float, plan: Plan
@@ -231,11 +256,10 @@ class OneClass(Generic[P]):
         """How many starts there are, and how far they go."""
         return self.law.plan(n_rows)
 
-    @staticmethod
-    def _as_good(last: list[Tried[P]], best: Tried[P]) -> list[Tried[P]]:
+    def _as_good(self, last: list[Tried[P]], best: Tried[P]) -> list[Tried[P]]:
         """Other starts that went as far and may yet end higher than the ``best`` so far."""
         others = [one for one in last if one is not best and one.passes >= best.passes / 2]
-        return [one for one in others if EQUAL < best.height - one.height < UNDECIDED]
+        return [one for one in others if EQUAL < best.height - one.height < self.undecided]
 
     def _moved(
         self, rows: Rows, some: MemoryRows, reached: Polished, n_rows: float, n_some: float
@@ -295,6 +319,14 @@ class OneClass(Generic[P]):
             settling=settling,
         )
         return Polished(self.emission.moved(found, origin), climbed)
+
+    def without_prior(self, rows: Rows, kept: Survey, parameters: P) -> P:
+        """The maximum of the likelihood that EM leads to from the maximum with a prior.
+
+        Of a model without one; where it has no maximum, the parameters as they are.
+        """
+        found, climbed = self.suited(rows, kept).climbed(rows, parameters, self.max_iter)
+        return parameters if climbed.log_likelihood == -math.inf else found
 
     def step(self, rows: Rows, parameters: P) -> Polished:
         """One step of EM, which needs one sum over the rows."""

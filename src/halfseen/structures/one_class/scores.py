@@ -5,16 +5,22 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import pinvh
 from scipy.sparse import csr_array
 
 from halfseen.rows.arrays import Array
 from halfseen.rows.bins import Bins
+from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block, Rows
 from halfseen.structures.one_class.e_step import posterior
 from halfseen.structures.one_class.emission import Emission, Free
 
 P = TypeVar("P")
+NO_CURVATURE = 1e-8
+"""Of the largest eigenvalue: every softmax has a direction in which nothing moves."""
+NOTHING_KNOWN = 20.0
+"""Standard deviation of the log-odds of a probability of which there are no rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,18 +50,52 @@ class ScoreSums:
     def __add__(self, other: Self) -> Self:
         return type(self)(self.slope + other.slope, self.curvature + other.curvature)
 
-    def steps(self, multipliers: Array) -> Array:
-        """Newton's steps towards the maxima of replicates; (b, p).
+    def influence(self, probabilities: NDArray[np.intp]) -> Array:
+        """How far each bin moves the maximum, were it to count once more; (g, p).
 
-        ``multipliers`` (b, g) say how much more than once each bin counts. What the rows say
-        nothing about stays where it is.
+        What the rows say nothing about stays where it is.
         """
         # In units in which all bend alike: rounding must not pass over features of large numbers.
         bend = np.sqrt(np.abs(np.diag(self.curvature)))
         unit = np.divide(1.0, bend, out=np.zeros_like(bend), where=bend > 0)
-        inverse = pinvh(unit[:, None] * self.curvature * unit)
-        steps: Array = multipliers @ (self.slope * unit) @ inverse * unit
-        return steps
+        scaled = unit[:, None] * self.curvature * unit
+        return influence(self.slope, scaled, unit, probabilities)
+
+
+def influence(
+    slope: Array, curvature: Array, unit: Array, probabilities: NDArray[np.intp]
+) -> Array:
+    """How far each bin moves the maximum: Newton's step along its ``slope``; (g, p).
+
+    ``curvature`` is in ``unit`` (p,) of the numbers, zero of those of which rows tell nothing. The
+    sum of squares over bins is the sandwich estimate of the variance. A probability near zero or
+    one is seldom seen to vary, however little is known of it, so that its variance is at least
+    that of the information matrix. How much more than independent rows the bins vary is allowed
+    for in that, too: the design effect, over all probabilities.
+    """
+    inverse = pinvh(curvature, rtol=NO_CURVATURE)
+    found: Array = (slope * unit) @ inverse * unit
+    known = probabilities[unit[probabilities] > 0]
+    if not len(known):
+        return found
+    information = np.diag(curvature)[known] / unit[known] ** 2
+    design_effect = np.square(slope[:, known]).sum() / information.sum()
+    sandwich = np.square(found[:, known]).sum(axis=0)
+    least = design_effect * np.diag(inverse)[known] * unit[known] ** 2
+    variance = np.clip(np.maximum(sandwich, least), 0.0, NOTHING_KNOWN**2)
+    ratio = np.divide(variance, sandwich, out=np.ones_like(least), where=sandwich > 0)
+    found[:, known] *= np.sqrt(ratio)
+    return found
+
+
+def with_pseudo_row(probabilities: Array, n_rows: Array) -> Array:
+    """Probabilities along the first side if one of ``n_rows`` + 1 rows was spread evenly on them.
+
+    Those that there are not are NaN.
+    """
+    n_possible = np.isfinite(probabilities).sum(axis=0)
+    inside: Array = (n_rows * probabilities + 1 / np.maximum(n_possible, 1)) / (n_rows + 1)
+    return inside
 
 
 def _score(
@@ -87,11 +127,14 @@ def replicated(
 ) -> list[P]:
     """The maxima of the likelihood of replicates, a Newton step from that of the rows.
 
-    The score bootstrap: replicate b counts bin g ``1 + multipliers[b, g]`` times. Rows are gone
+    The score bootstrap: replicate b counts bin g ``1 + multipliers[b, g]`` times. The steps are
+    taken from probabilities with a pseudo-row more, as there is no slope at zero. Rows are gone
     over once, however many replicates there are.
     """
     origin = emission.origin(parameters)
-    centred = emission.moved(parameters, -origin)
+    inside = emission.free(parameters).away_from_edges(rows.accumulate(FeatureSums.of))
+    centred = emission.moved(inside, -origin)
     sums = rows.recentred(origin).accumulate(ScoreSums.at(centred, emission, bins))
     free = emission.free(centred)
-    return [emission.moved(free.moved(step), origin) for step in sums.steps(multipliers)]
+    steps = multipliers @ sums.influence(free.probabilities)
+    return [emission.moved(free.moved(step), origin) for step in steps]

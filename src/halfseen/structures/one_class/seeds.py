@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from halfseen.rows.arrays import Array
-from halfseen.rows.own_order import own_order
+from halfseen.rows.canonical_order import canonical_order
 
 FARTHEST = 3.0
 """Spreads from the middle: further values would be seeds for being far alone."""
@@ -57,7 +57,7 @@ class Seeding:
 
         Columns of one ``item`` (d,) count together as much as one column.
         """
-        order = own_order(table)
+        order = canonical_order(table).columns
         table = table[:, order]
         item = np.arange(len(order)) if item is None else item[order]
         observed = ~np.isnan(table)

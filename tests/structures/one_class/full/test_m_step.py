@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from halfseen.structures.one_class.full.lifted import lifted
-from halfseen.structures.one_class.full.own_spreads import own_spreads
 
 
 def drawn(seed, k=3, d=4):
@@ -37,14 +36,3 @@ def test_covariances_that_are_above_the_floor_stay_as_they_are():
     samples = drawn(0) + np.eye(4)
     assert lifted(samples, np.full(4, 0.5)) is samples
     assert lifted(samples, np.zeros(4)) is samples
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_own_spreads_are_where_the_slope_is_nothing(seed):
-    covariances = drawn(seed) + 0.05 * np.eye(4)
-    precisions, spreads = np.linalg.inv(covariances), np.sqrt(np.diagonal(covariances, 0, 1, 2))
-    shared = np.corrcoef(np.random.default_rng(seed).normal(size=(4, 30)))
-    found = own_spreads(precisions, shared, spreads * 3.0 ** (seed - 2))
-    assert (found > 0).all()
-    slope = 1 / found - np.einsum("kde,ke->kd", precisions * shared, found)
-    np.testing.assert_allclose(slope * found, 0.0, atol=1e-7)

@@ -13,7 +13,7 @@ from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block
 from halfseen.structures.one_class.e_step import ClassSteps, ClassSums, posterior
 from halfseen.structures.one_class.mixed import negative_binomial
-from halfseen.structures.one_class.mixed.emission import BEFORE
+from halfseen.structures.one_class.mixed.emission import PRIOR_ROWS
 from tests.structures.one_class.mixed.worlds import (
     NAMES,
     cell_density,
@@ -231,7 +231,7 @@ def test_a_little_of_the_table_was_seen_before():
     values = after.level_values[:, 3]
     shares = [np.mean(X[:, 3] == v) for v in values[np.isfinite(values)]]
     np.testing.assert_allclose(after.level_shares[: len(shares), 1, 3], shares, rtol=1e-9)
-    assert BEFORE > 0
+    assert PRIOR_ROWS > 0
 
 
 def test_every_parameter_is_declared_once():

@@ -13,6 +13,7 @@ from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels, Mask
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block, Rows
+from halfseen.structures.one_class.common_covariance import collapsed_variances
 from halfseen.structures.one_class.correlated_start import LEAST
 from halfseen.structures.one_class.emission import Step
 from halfseen.structures.one_class.factor.e_step import factors_of, summed, whole
@@ -20,7 +21,6 @@ from halfseen.structures.one_class.factor.m_step import LEAST_OWN, log_prior, ma
 from halfseen.structures.one_class.factor.parameters import FactorParameters
 from halfseen.structures.one_class.factor.turned import first_factors, turned
 from halfseen.structures.one_class.fences import Fences, beyond, inside, limits
-from halfseen.structures.one_class.full.m_step import Facts
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,7 @@ class FactorNormal:
 
     n_factors: int
     outliers: bool = False  # whether tables are looked through for them
+    strength: float = 0.0  # of the prior, relative to the usual one
     fences: Fences | None = None  # of a table
     by_gaps: bool = False  # whether rows are best sorted by their gaps
 
@@ -105,19 +106,24 @@ class FactorNormal:
         return summed(factors_of(block, parameters), shares)
 
     def prior(self, parameters: FactorParameters) -> float:
-        """As if each component had seen a few cells before."""
-        return log_prior(parameters, self._facts(parameters))
+        """Variances of a feature are near each other, and no feature is explained whole.
+
+        Without a prior places where a component shrinks to a point are ruled out.
+        """
+        if not self.strength and collapsed_variances(parameters.variances):
+            return -np.inf
+        return log_prior(parameters, self.strength)
 
     def maximise(
         self, weights: Array, sums: tuple[Array, ...], before: FactorParameters
     ) -> FactorParameters:
         """Means, spreads and factors."""
-        return maximised(weights, sums, before, self._facts(before))
+        return maximised(weights, sums, before, self.strength, self._floor(before))
 
-    def _facts(self, parameters: FactorParameters) -> Facts:
-        assert self.fences is not None  # polishing begins with a table
-        floor = self.fences.floor(len(parameters.weights))
-        return Facts(self.fences.mean, self.fences.variance, floor)
+    def _floor(self, parameters: FactorParameters) -> Array:
+        if self.fences is None:
+            return np.zeros(parameters.means.shape[1])
+        return self.fences.floor(len(parameters.weights))
 
     def calmed(self, rows: Rows, kept: Survey) -> Rows:
         """As they are: moments are those of independent columns."""
@@ -137,7 +143,7 @@ class FactorNormal:
             widest = self.fences.high - self.fences.low
             own = np.maximum(1 - np.minimum(size, 1 - LEAST_OWN), LEAST_OWN)
             spreads = np.clip(spreads, 1e-6 * widest, widest)
-            spreads = np.maximum(spreads, np.sqrt(self.fences.floor(len(spreads)) / own))
+            spreads = np.maximum(spreads, np.sqrt(self._floor(parameters) / own))
         return replace(
             parameters,
             means=np.clip(parameters.means, *limits(self.fences)),
@@ -259,6 +265,10 @@ class FactorNormal:
         z = z + np.einsum("npq,nq->np", root, random.standard_normal(z.shape))
         drawn = self._from(z, parameters, labels, random)
         return np.where(block.observed, block.values, drawn)
+
+    def normal_of(self, alone: FactorParameters) -> tuple[Array, Array]:
+        """The mean and the covariance of a single component."""
+        return alone.means[0], self.covariances(alone)[0]
 
     def alike(self, parameters: FactorParameters, like: FactorParameters) -> FactorParameters:
         """With factors turned to those of another."""

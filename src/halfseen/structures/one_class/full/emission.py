@@ -13,9 +13,16 @@ from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels, Mask
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.rows import Block, Rows
+from halfseen.structures.one_class.common_covariance import collapsed_covariances
 from halfseen.structures.one_class.correlated_start import within_components
 from halfseen.structures.one_class.emission import Step
-from halfseen.structures.one_class.fences import Fences, beyond, inside, limits
+from halfseen.structures.one_class.fences import (
+    Fences,
+    beyond,
+    fewest_together,
+    inside,
+    limits,
+)
 from halfseen.structures.one_class.full.by_gaps import ByGaps
 from halfseen.structures.one_class.full.kernel import (
     DENSITIES,
@@ -27,8 +34,12 @@ from halfseen.structures.one_class.full.kernel import (
     over_rows,
 )
 from halfseen.structures.one_class.full.lifted import lifted
-from halfseen.structures.one_class.full.m_step import Facts, log_prior, maximised
+from halfseen.structures.one_class.full.m_step import Prior, log_prior, maximised
 from halfseen.structures.one_class.full.parameters import FullParameters
+
+LEAST_WITHIN = 1e-7
+"""Of a column's variance within components: what is its own at least, so that sums with inverse
+covariances keep digits where one column is a copy of another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +52,9 @@ class FullNormal:
 
     tied: bool
     outliers: bool = False  # whether tables are looked through for them
+    strength: float = 0.0  # of the prior, relative to the usual one
     fences: Fences | None = None  # of a table
+    fewest_together: float = np.inf  # rows of a table that hold a pair of columns, at least
     by_gaps: bool = True  # whether rows are best sorted by their gaps
 
     @property
@@ -50,8 +63,13 @@ class FullNormal:
         return {"covariances": "de" if self.tied else "kde"}
 
     def for_table(self, rows: Rows, kept: Survey) -> Self:
-        """Means stay within what is usual in each column."""
-        return replace(self, fences=Fences.of(rows, kept, self.outliers))
+        """Means stay within what is usual in each column; priors suit what rows hold together."""
+        fewest = fewest_together(rows) if self.strength else np.inf
+        return replace(
+            self,
+            fences=Fences.of(rows, kept, self.outliers),
+            fewest_together=fewest,
+        )
 
     def plain(self, parameters: FullParameters) -> tuple[Array, Array, Array]:
         """Weights, means and variances of the features by themselves."""
@@ -70,8 +88,7 @@ class FullNormal:
         """Components at ``means`` (k, d), from the single one that all rows have ``alone``."""
         left = within_components(alone.covariances[0], weights, means)
         covariances = np.repeat(left[None], len(means), axis=0)
-        found = replace(alone, weights=weights, means=means, covariances=covariances)
-        return self.within(replace(found, correlations=None))
+        return self.within(replace(alone, weights=weights, means=means, covariances=covariances))
 
     def origin(self, parameters: FullParameters) -> Array:
         """Zero: squares are not expanded."""
@@ -119,19 +136,33 @@ class FullNormal:
         return rows.back(found)
 
     def prior(self, parameters: FullParameters) -> float:
-        """As if each component had seen a few cells and rows before."""
-        return log_prior(parameters, self._facts(parameters), self.tied)
+        """Covariances are near each other, and no column is told whole by others.
+
+        Without a prior the likelihood rises without end where a component shrinks to a point, so
+        that such places are ruled out.
+        """
+        if not (self.strength or self.tied) and collapsed_covariances(parameters.covariances):
+            return -np.inf
+        return log_prior(parameters, self._prior_rows(parameters), self.tied)
 
     def maximise(
         self, weights: Array, sums: tuple[Array, ...], before: FullParameters
     ) -> FullParameters:
         """Means and covariances of what belongs to each component."""
-        return maximised(weights, sums, before, self._facts(before), self.tied)
+        floor = self._floor(before)
+        return maximised(weights, sums, before, self._prior_rows(before), floor, self.tied)
 
-    def _facts(self, parameters: FullParameters) -> Facts:
-        assert self.fences is not None  # polishing begins with a table
-        floor = self.fences.floor(len(parameters.weights))
-        return Facts(self.fences.mean, self.fences.variance, floor)
+    def _prior_rows(self, parameters: FullParameters) -> Prior:
+        k, d = parameters.means.shape
+        # Means take a row each.
+        return Prior.of(self.strength, d, self.fewest_together - (k - 1), self.tied)
+
+    def _floor(self, parameters: FullParameters) -> Array:
+        """Of what a cell varies by given all others of its row; (d,)."""
+        within: Array = LEAST_WITHIN * parameters.weights @ parameters.variances
+        if self.fences is None:
+            return within
+        return np.maximum(within, self.fences.floor(len(parameters.weights)))
 
     def calmed(self, rows: Rows, kept: Survey) -> Rows:
         """As they are: moments are those of independent columns."""
@@ -145,9 +176,8 @@ class FullNormal:
     def within(self, parameters: FullParameters) -> FullParameters:
         """Means within what is usual, and no cell told whole by the others of its row."""
         means = np.clip(parameters.means, *limits(self.fences))
-        k = len(parameters.weights)
-        floor = np.zeros(1) if self.fences is None else self.fences.floor(k)
-        return replace(parameters, means=means, covariances=lifted(parameters.covariances, floor))
+        covariances = lifted(parameters.covariances, self._floor(parameters))
+        return replace(parameters, means=means, covariances=covariances)
 
     def about(self, places: Array, like: FullParameters) -> FullParameters:
         """Means there, and what components leave of the covariance of all rows."""
@@ -259,6 +289,10 @@ class FullNormal:
         drawn, out = self.draw(parameters, labels, random), np.empty(rows.values.shape)
         draws(rows.values, *rows[3:], labels, drawn, covariances, precisions, out)
         return rows.back(out)
+
+    def normal_of(self, alone: FullParameters) -> tuple[Array, Array]:
+        """The mean and the covariance of a single component."""
+        return alone.means[0], self.covariances(alone)[0]
 
     def alike(self, parameters: FullParameters, like: FullParameters) -> FullParameters:
         """There is one way to write it."""

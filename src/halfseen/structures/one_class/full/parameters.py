@@ -17,7 +17,6 @@ class FullParameters(Fenced):
     weights: Array = learned("weights_", "k", SHARE)  # π
     means: Array = learned("means_", "kd", ANY)  # μ
     covariances: Array = learned("covariances_", ("de", "kde"), DEFINITE, 0.0)  # Σ, (k, d, d)
-    correlations: Array | None = None  # (d, d)  to which those of small components are drawn
 
     @property
     def variances(self) -> Array:

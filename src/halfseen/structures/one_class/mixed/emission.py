@@ -24,8 +24,9 @@ from halfseen.structures.one_class.mixed.parameters import MixedParameters
 from halfseen.structures.one_class.normal import cells
 from halfseen.structures.one_class.normal.emission import Normal
 
-BEFORE = 0.001
-"""Rows like the table at large that every component is taken to have seen before."""
+PRIOR_ROWS = 0.001
+"""Of the Dirichlet prior on probabilities of values, in rows of each component that are distributed
+like all rows of the table."""
 OWN = 0.5
 """What a component that is begun at one row has of that row's values; the rest is the table's."""
 
@@ -44,7 +45,7 @@ class Mixed:
     declared: Mapping[str, str] = field(default_factory=dict)  # kinds of columns by name
     informative: bool = False
     facts: Facts | None = None
-    before: float = BEFORE  # rows like the table at large that every component has seen before
+    prior_rows: float = PRIOR_ROWS  # of each component, distributed like all rows
 
     # What the table says.
 
@@ -218,14 +219,15 @@ class Mixed:
         if before.informative:
             *sums_left, present, share = sums
             found, sums = (
-                presence.maximised(found, present, share, self.looked_through),
+                presence.maximised(found, present, share, self.looked_through, self.prior_rows),
                 tuple(sums_left),
             )
         if not before.numbers.all():
             *sums_left, counts = sums
             levels = self.levels(before)
-            before_seen = self.before * self.looked_through.pooled
-            found, sums = tables.maximised(found, levels, counts + before_seen), tuple(sums_left)
+            if self.prior_rows:
+                counts = counts + self.prior_rows * self.looked_through.pooled
+            found, sums = tables.maximised(found, levels, counts), tuple(sums_left)
         elif before.informative:
             sums = sums[:-1]  # there are no tables
         if before.numbers.any():
@@ -245,12 +247,12 @@ class Mixed:
         height = 0.0
         if parameters.numbers.any():
             height += self.normal.prior(parameters.of_numbers)
-        if not parameters.numbers.all():
+        if self.prior_rows and not parameters.numbers.all():
             levels = self.levels(parameters)
             table = tables.log_table(parameters, levels)
-            height += self.before * float((self.looked_through.pooled @ table).sum())
+            height += self.prior_rows * float((self.looked_through.pooled @ table).sum())
         if parameters.informative:
-            height += presence.prior(parameters, self.looked_through)
+            height += presence.prior(parameters, self.looked_through, self.prior_rows)
         return height
 
     # Where it begins, and how it ends.

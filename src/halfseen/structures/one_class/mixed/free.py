@@ -10,6 +10,7 @@ from scipy.linalg import block_diag
 from scipy.special import expit, logit, softmax
 
 from halfseen.rows.arrays import Array
+from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block
 from halfseen.structures.one_class.emission import Pull
 from halfseen.structures.one_class.mixed.levels import Levels
@@ -17,6 +18,7 @@ from halfseen.structures.one_class.mixed.parameters import MixedParameters
 from halfseen.structures.one_class.mixed.tables import means
 from halfseen.structures.one_class.normal.emission import Normal
 from halfseen.structures.one_class.normal.free import FreeNormal
+from halfseen.structures.one_class.scores import with_pseudo_row
 
 Slopes = tuple[Array, Callable[[Array], Array]]
 """Slopes of rows (n, m), and what bends by their weights."""
@@ -83,6 +85,26 @@ class FreeMixed:
         owner = self.levels.owner[self.entries]
         return columns[owner], self.entries - self.levels.starts[owner]
 
+    @property
+    def probabilities(self) -> NDArray[np.intp]:
+        """Of spikes, levels and gaps."""
+        k, own = len(self.start.weights), np.arange(len(self.rates), self.each)
+        found = (self.first + self.each * np.arange(k)[:, None] + own).ravel()
+        return found if self.numbers is None else np.r_[self.numbers.probabilities, found]
+
+    def away_from_edges(self, seen: FeatureSums) -> MixedParameters:
+        """The mixture with a pseudo-row more for each column's spikes, levels and gaps."""
+        start = self.start
+        if self.numbers is not None:
+            part = seen.select(start.numbers)
+            start = start.with_numbers(self.numbers.away_from_edges(part))
+        n_rows = start.weights[:, None] * seen.n_rows
+        observed = with_pseudo_row(np.array([start.presence, 1 - start.presence]), n_rows)[0]
+        shares = with_pseudo_row(start.level_shares, np.outer(start.weights, seen.count))
+        found = replace(start, level_shares=shares, presence=observed)
+        shown = np.where(np.isnan(start.means) | start.numbers, start.means, means(found))
+        return replace(found, means=shown)
+
     def moved(self, step: Array) -> MixedParameters:
         """The mixture a ``step`` (size,) away from the start."""
         start, k = self.start, len(self.start.weights)
@@ -99,7 +121,9 @@ class FreeMixed:
         )
         rates[:, self.rates] = rates[:, self.rates] * np.exp(of_rates)
         column, place = self._level()
-        shares[place, :, column] *= np.exp(of_levels.T)
+        logs = np.log(shares)
+        logs[place, :, column] += of_levels.T
+        shares = np.exp(logs - np.fmax.reduce(logs, axis=0, initial=-np.inf))
         total = np.nansum(shares, axis=0)
         shares /= np.where(total > 0, total, 1.0)
         chance[:, self.gappy] = expit(logit(chance[:, self.gappy]) + of_gaps)

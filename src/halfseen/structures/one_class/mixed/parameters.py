@@ -25,7 +25,9 @@ class MixedParameters(MixtureParameters):
     """
 
     weights: Array = learned("weights_", "k", SHARE)  # π
-    means: Array = learned("means_", "kd", ANY, np.nan, SHOWN)
+    means: Array = learned(
+        "means_", "kd", ANY, np.nan, SHOWN, values=("level_values", "spike", "other")
+    )
     variances: Array = learned("covariances_", "kd", POSITIVE, np.nan)  # σ²
     centres: Array = learned("centres_", "kd", ANY, np.nan, BEHIND, default=NOT_GIVEN)
     rates: Array = learned("rates_", "kd", POSITIVE, np.nan, default=NOT_GIVEN)  # μ

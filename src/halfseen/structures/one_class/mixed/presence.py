@@ -19,8 +19,6 @@ from halfseen.rows.rows import Block
 from halfseen.structures.one_class.mixed.facts import Facts
 from halfseen.structures.one_class.mixed.parameters import MixedParameters
 
-BEFORE = 0.001
-"""Rows like the table at large that every component is taken to have seen before."""
 LEAST = 1e-12
 
 
@@ -42,11 +40,13 @@ def sums(block: Block, shares: Array) -> tuple[Array, Array]:
 
 
 def maximised(
-    before: MixedParameters, present: Array, share: Array, facts: Facts
+    before: MixedParameters, present: Array, share: Array, facts: Facts, prior_rows: float
 ) -> MixedParameters:
-    """The likeliest chances."""
-    chance = (present + BEFORE * facts.observed) / (share + BEFORE)
-    return within(replace(before, presence=np.where(np.isnan(before.presence), np.nan, chance)))
+    """The likeliest chances, with a prior of so many rows of each component."""
+    count = share + prior_rows
+    found = (present + prior_rows * facts.observed) / np.maximum(count, 1e-300)
+    chance = np.where(np.isnan(before.presence) | (count <= 0), before.presence, found)
+    return within(replace(before, presence=chance))
 
 
 def within(parameters: MixedParameters) -> MixedParameters:
@@ -54,7 +54,7 @@ def within(parameters: MixedParameters) -> MixedParameters:
     return replace(parameters, presence=np.clip(parameters.presence, LEAST, 1 - LEAST))
 
 
-def prior(parameters: MixedParameters, facts: Facts) -> float:
-    """As a log-likelihood of what was taken to have been seen before."""
+def prior(parameters: MixedParameters, facts: Facts, prior_rows: float) -> float:
+    """What that prior adds to the log-likelihood of all rows."""
     seen, chance = facts.observed, parameters.presence
-    return BEFORE * float(np.nansum(seen * np.log(chance) + (1 - seen) * np.log1p(-chance)))
+    return prior_rows * float(np.nansum(seen * np.log(chance) + (1 - seen) * np.log1p(-chance)))

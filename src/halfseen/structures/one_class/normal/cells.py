@@ -19,6 +19,8 @@ LEAST_OUTLIERS, MOST_OUTLIERS = 1e-4, 0.3
 BEFORE = 1.0
 """Outliers that are taken to have been seen before, among as many cells as ``CELLS_BEFORE``."""
 CELLS_BEFORE = 100.0
+HALF_CELL = 0.5
+"""Of the prior on how often a spike is held (Jeffreys'): a cell of each of two values, halved."""
 
 
 def cells_of(parameters: MixtureParameters) -> Cells:
@@ -85,20 +87,26 @@ def given(
     return (*counts, *first, shares.T @ at_spike)
 
 
-def spike_shares(spike: Array, there: Array, normal: Array, parameters: MixtureParameters) -> Array:
-    """How many cells hold the spike in each component, half of one more at first; (k, d).
+def spike_shares(
+    spike: Array, there: Array, normal: Array, parameters: MixtureParameters, strength: float
+) -> Array:
+    """How many cells hold the spike in each component, with a prior; (k, d).
 
     What is neither of two values is an outlier, and says nothing.
     """
     if not parameters.spiked:
         return parameters.spike_shares
     count = np.where(np.isnan(parameters.other), there + spike, normal)
-    return np.where(np.isnan(parameters.spike), np.nan, (spike + 0.5) / (count + 1.0))
+    half = HALF_CELL * strength
+    share = (spike + half) / np.maximum(count + 2 * half, 1e-300)
+    share = np.where(count + 2 * half > 0, share, parameters.spike_shares)
+    return np.where(np.isnan(parameters.spike), np.nan, np.clip(share, 1e-12, 1 - 1e-12))
 
 
-def outlier_share(there: Array, normal: Array) -> float:
-    """ε, from cells that may be outliers and those that are not."""
-    share = (float((there - normal).sum()) + BEFORE) / (float(there.sum()) + CELLS_BEFORE)
+def outlier_share(there: Array, normal: Array, strength: float) -> float:
+    """ε, from cells that may be outliers and those that are not, with a prior."""
+    share = float((there - normal).sum()) + strength * BEFORE
+    share /= max(float(there.sum()) + strength * CELLS_BEFORE, 1e-300)
     return float(np.clip(share, LEAST_OUTLIERS, MOST_OUTLIERS))
 
 
@@ -108,7 +116,7 @@ def prior(parameters: MixtureParameters) -> float:
     height = BEFORE * math.log(share) + (CELLS_BEFORE - BEFORE) * math.log1p(-share)
     if not parameters.spiked:
         return height
-    return float(height + 0.5 * np.nansum(np.log(spikes) + np.log1p(-spikes)))
+    return float(height + HALF_CELL * np.nansum(np.log(spikes) + np.log1p(-spikes)))
 
 
 def shown_means(

@@ -7,6 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array
+from halfseen.structures.one_class.common_covariance import shrunk_variances
+
+VANISHED = 1e-8
+"""Cells of a component that say nothing of it."""
 
 
 class CovarianceShape(Protocol):
@@ -22,8 +26,12 @@ class CovarianceShape(Protocol):
     def precisions(self, variances: Array) -> Array:
         """What multiplies those squares, from variances (k, d); (k, s)."""
 
-    def variances(self, residual: Array, count: Array) -> Array:
-        """Variances (k, d) from sums of squared residuals (k, s) and counts (k, d)."""
+    def variances(self, residual: Array, count: Array, before: Array, rows: float) -> Array:
+        """Variances (k, d) from sums of squared residuals (k, s) and counts (k, d).
+
+        Those that differ between components have a prior of ``rows`` of each component, about the
+        common variance of those ``before`` (k, d).
+        """
 
     def shared(self, per_feature: Array) -> Array:
         """A number a feature (d,), made equal for features that share a variance; (d,)."""
@@ -65,9 +73,9 @@ class Diagonal(_AsItIs):
         """One a feature."""
         return 1 / variances
 
-    def variances(self, residual: Array, count: Array) -> Array:
+    def variances(self, residual: Array, count: Array, before: Array, rows: float) -> Array:
         """Feature by feature."""
-        return _ratio(residual, count)
+        return _with_prior(residual, count, before, rows)
 
     def shared(self, per_feature: Array) -> Array:
         """As they are."""
@@ -96,10 +104,11 @@ class Spherical(_AsItIs):
         """The same for all features."""
         return 1 / variances[:, :1]
 
-    def variances(self, residual: Array, count: Array) -> Array:
+    def variances(self, residual: Array, count: Array, before: Array, rows: float) -> Array:
         """Over all features together."""
-        shared = _ratio(residual.sum(axis=1), count.sum(axis=1))
-        return np.repeat(shared[:, None], count.shape[1], axis=1)
+        d = count.shape[1]
+        shared = _with_prior(residual.sum(axis=1), count.sum(axis=1), before[:, 0], rows * d)
+        return np.repeat(shared[:, None], d, axis=1)
 
     def shared(self, per_feature: Array) -> Array:
         """Their mean."""
@@ -119,9 +128,10 @@ class TiedSpherical(Spherical):
 
     axes = ""
 
-    def variances(self, residual: Array, count: Array) -> Array:
+    def variances(self, residual: Array, count: Array, before: Array, rows: float) -> Array:
         """Over all features and components together."""
-        return np.full(count.shape, residual.sum() / count.sum())
+        shared = _with_prior(residual.sum(keepdims=True), count.sum(keepdims=True), before[:1], 0.0)
+        return np.full(count.shape, shared[0, 0])
 
     def labels(self, sides: tuple[int, ...]) -> NDArray[np.intp]:
         """All the same."""
@@ -133,9 +143,9 @@ class TiedDiagonal(Diagonal):
 
     axes = "d"
 
-    def variances(self, residual: Array, count: Array) -> Array:
+    def variances(self, residual: Array, count: Array, before: Array, rows: float) -> Array:
         """Over all components together."""
-        shared = _ratio(residual.sum(axis=0), count.sum(axis=0))
+        shared = _with_prior(residual.sum(axis=0), count.sum(axis=0), before[0], 0.0)
         return np.repeat(shared[None, :], len(count), axis=0)
 
     def labels(self, sides: tuple[int, ...]) -> NDArray[np.intp]:
@@ -156,10 +166,10 @@ class InUnits(Diagonal):
         """Features differ by their units at least."""
         return "kd" if "k" in self.shape.axes else "d"
 
-    def variances(self, residual: Array, count: Array) -> Array:
+    def variances(self, residual: Array, count: Array, before: Array, rows: float) -> Array:
         """As the other has them."""
         square = np.square(self.unit)
-        return self.shape.variances(residual / square, count) * square
+        return self.shape.variances(residual / square, count, before / square, rows) * square
 
     def shared(self, per_feature: Array) -> Array:
         """As the other has it."""
@@ -181,6 +191,16 @@ SHAPES: dict[str, CovarianceShape] = {
     "tied_diag": TiedDiagonal(),
     "diag": Diagonal(),
 }
+
+
+def _with_prior(squares: Array, count: Array, before: Array, rows: float) -> Array:
+    """Variances that differ between components, which there may be one of.
+
+    That of a component without cells stays as it was.
+    """
+    if rows and len(before) > 1:
+        return shrunk_variances(squares, count, before, rows)
+    return np.where(count > VANISHED, _ratio(squares, count), before)
 
 
 def _ratio(total: Array, count: Array) -> Array:

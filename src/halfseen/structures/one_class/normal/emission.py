@@ -12,6 +12,10 @@ from halfseen.moments.survey import Survey
 from halfseen.rows.arrays import Array, Labels, Mask
 from halfseen.rows.engines.changed import ChangedRows
 from halfseen.rows.rows import Block, Rows
+from halfseen.structures.one_class.common_covariance import (
+    collapsed_variances,
+    log_prior_of_variances,
+)
 from halfseen.structures.one_class.e_step import posterior
 from halfseen.structures.one_class.emission import Step, StepBeside
 from halfseen.structures.one_class.exponential import Exponential
@@ -25,10 +29,8 @@ from halfseen.structures.one_class.robust_cells import background, relative, wil
 SMALLEST_SPREAD = 1e-5
 """Of a feature's range: a component with less has shrunk onto a point, and of a double's 16 digits
 its density, by squares of the range in units of its variance, would keep fewer than seven."""
-SMALLEST_VARIANCE = 1e-4
-"""Of a feature's variance, for components of tables that were looked through for outliers."""
-STRENGTH = 0.25
-"""Cells of each feature's own spread that every component is taken to have seen before."""
+ALIKE_ROWS = 1.0
+"""Of the prior on variances that differ between components, in rows of each component."""
 OUT_OF_SIGHT = 10.0
 """Spreads from the middle: a table with values there is not learned from as if they were normal."""
 FURTHEST = 1e60
@@ -43,16 +45,17 @@ class Normal(Exponential):
 
     With x measured from one origin for all components, squares need not be kept apart by feature
     where a component has one variance. Parameters that allow for outliers go their own way.
-    Variances have a prior of ``strength`` cells a component and feature, as wide as the feature.
+    Variances that differ between components have the prior of
+    :mod:`halfseen.structures.one_class.common_covariance`.
     """
 
     shape: CovarianceShape
     outliers: bool = False  # whether tables are looked through for them
+    strength: float = 0.0  # of the prior, relative to the usual one
     floor: Array | float = 0.0  # (d,)  of the variances
     ceiling: Array | float = np.inf  # (d,)
     low: Array | float = -np.inf  # (d,)  of the centres
     high: Array | float = np.inf  # (d,)
-    strength: float = 0.0  # of the prior
     seen: Recorded | None = None
 
     def for_table(self, rows: Rows, kept: Survey) -> Self:
@@ -73,15 +76,15 @@ class Normal(Exponential):
             if self.outliers
             else (lowest, highest)
         )
+        ceiling = shape.shared((high - low) ** 2)
         rounding = np.minimum(seen.step**2 / (2 * np.pi), seen.variance)
         return replace(
             self,
             shape=shape,
-            floor=shape.shared(np.maximum(SMALLEST_VARIANCE * seen.variance, rounding)),
-            ceiling=shape.shared((high - low) ** 2),
+            floor=np.maximum(SMALLEST_SPREAD**2 * ceiling, shape.shared(rounding)),
+            ceiling=ceiling,
             low=low,
             high=high,
-            strength=STRENGTH if self.outliers else 0.0,
             seen=seen if self.outliers else None,
         )
 
@@ -173,12 +176,17 @@ class Normal(Exponential):
         return cells.given(block, shares, parameters, low, high)
 
     def prior(self, parameters: MixtureParameters) -> float:
-        """As if each component had seen a cell or so of each feature's own spread before."""
-        if self.seen is None:
-            return 0.0
-        ratio = self.seen.variance / parameters.variances
-        height = -0.5 * self.strength * float(np.sum(ratio - np.log(ratio)))
-        return height if parameters.plain else height + cells.prior(parameters)
+        """Variances of a feature are near each other; outliers and spikes are not certain.
+
+        Without a prior the likelihood rises without end where a component shrinks to a point, so
+        that such places are ruled out.
+        """
+        if not self.strength and collapsed_variances(parameters.variances):
+            return -np.inf
+        height = log_prior_of_variances(parameters.variances, self.strength * ALIKE_ROWS)
+        if parameters.plain or not self.strength:
+            return height
+        return height + self.strength * cells.prior(parameters)
 
     def maximise(
         self, weights: Array, sums: tuple[Array, ...], before: MixtureParameters
@@ -197,7 +205,7 @@ class Normal(Exponential):
             weights=weights,
             means=centres,
             centres=centres,
-            variances=self._variances(second + cross, count),
+            variances=self._variances(second + cross, count, before),
         )
 
     def _maximise_cells(
@@ -213,19 +221,15 @@ class Normal(Exponential):
             before,
             weights=weights,
             centres=before.centres + step,
-            variances=self._variances(residual, count),
-            spike_shares=cells.spike_shares(at_spike, there, normal, before),
-            outlier_share=cells.outlier_share(there, normal),
+            variances=self._variances(residual, count, before),
+            spike_shares=cells.spike_shares(at_spike, there, normal, before, self.strength),
+            outlier_share=cells.outlier_share(there, normal, self.strength),
         )
 
-    def _variances(self, residual: Array, count: Array) -> Array:
-        """Of the shape, with what the prior has seen."""
-        if self.seen is not None:
-            before = self.strength * np.broadcast_to(self.seen.variance, count.shape)
-            if residual.shape != count.shape:
-                before = before.sum(axis=1, keepdims=True)
-            residual, count = residual + before, count + self.strength
-        return np.maximum(self.shape.variances(residual, count), self.floor)
+    def _variances(self, residual: Array, count: Array, before: MixtureParameters) -> Array:
+        rows = self.strength * ALIKE_ROWS
+        found = self.shape.variances(residual, count, before.variances, rows)
+        return np.maximum(found, self.floor)
 
     def units(self, parameters: MixtureParameters) -> Mapping[str, Array]:
         """Centres move by spreads."""

@@ -8,11 +8,13 @@ from scipy.special import expit, logit, softmax
 
 from halfseen.method.learned import reordered
 from halfseen.rows.arrays import Array
+from halfseen.rows.feature_sums import FeatureSums
 from halfseen.rows.rows import Block
 from halfseen.structures.one_class.emission import Pull
 from halfseen.structures.one_class.normal.cells import beside_spikes, cells_of
 from halfseen.structures.one_class.normal.parameters import MixtureParameters
 from halfseen.structures.one_class.robust_cells import wild
+from halfseen.structures.one_class.scores import with_pseudo_row
 
 FAR = 50.0
 """Of a log variance: a component on a point has no maximum, and a step from there no end."""
@@ -44,6 +46,19 @@ class FreeNormal:
     def spiked(self) -> NDArray[np.intp]:
         """The features with a spike."""
         return np.flatnonzero(~np.isnan(self.start.spike))
+
+    @property
+    def probabilities(self) -> NDArray[np.intp]:
+        """Log-odds of spikes."""
+        return np.arange(self.size - len(self.labels) * len(self.spiked), self.size)
+
+    def away_from_edges(self, seen: FeatureSums) -> MixtureParameters:
+        """The mixture with a pseudo-row more of each spike; components have rows of their own."""
+        start, n_rows = self.start, np.outer(self.start.weights, seen.count)
+        shares = with_pseudo_row(np.array([start.spike_shares, 1 - start.spike_shares]), n_rows)[0]
+        of_two = start.other + shares * (start.spike - start.other)
+        means = np.where(np.isnan(of_two), start.means, of_two)
+        return replace(start, spike_shares=shares, means=means)
 
     def moved(self, step: Array) -> MixtureParameters:
         """The mixture a ``step`` (size,) away from the start."""

@@ -22,7 +22,9 @@ class MixtureParameters:
     """
 
     weights: Array = learned("weights_", "k", SHARE)  # π
-    means: Array = learned("means_", "kd", ANY, role=SHOWN)  # of all that is not an outlier
+    means: Array = learned(  # of all that is not an outlier
+        "means_", "kd", ANY, role=SHOWN, values=("spike", "other")
+    )
     variances: Array = learned("covariances_", ("", "k", "d", "kd"), POSITIVE, 0.0)  # σ², (k, d)
     centres: Array = learned("centres_", "kd", ANY, role=BEHIND, default=NOT_GIVEN)
     spike_shares: Array = learned(

@@ -1,0 +1,174 @@
+"""EM of tables whose columns all have a few values, compiled as a whole.
+
+A pass over few rows then takes microseconds, so that many starts can go far. The steps are those
+of :class:`~halfseen.structures.one_class.mixed.emission.Mixed`, and the leaps those of
+:func:`halfseen.method.em.climb`, from roots of probabilities.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from halfseen.method.em import LEAST_SHARE as LEAST_WEIGHT
+from halfseen.method.em import LONGER
+from halfseen.method.model import Climb, Polished
+from halfseen.rows.arrays import Array
+from halfseen.rows.compiled import njit
+from halfseen.rows.engines.memory import MemoryRows
+from halfseen.structures.one_class.mixed.emission import Mixed
+from halfseen.structures.one_class.mixed.levels import Levels, Places
+from halfseen.structures.one_class.mixed.parameters import MixedParameters
+from halfseen.structures.one_class.mixed.tables import LEAST_SHARE
+
+
+@dataclass(frozen=True, eq=False)
+class LevelEM:
+    """Rows of columns of a few values, ready for many climbs."""
+
+    levels: Levels
+    places: Places  # (m, n)
+    times: Array  # (n,)  how often each row counts
+    prior: Array  # (size,)  rows of each component that hold each value, before any are seen
+
+    @classmethod
+    def of(cls, rows: MemoryRows, emission: Mixed, like: MixedParameters) -> Self:
+        """For mixtures ``like`` these."""
+        levels, blocks = emission.levels(like), list(rows.blocks())
+        places = np.concatenate([levels.places(block) for block in blocks], axis=1)
+        times = np.concatenate([block.weighed(np.ones(len(block))) for block in blocks])
+        return cls(levels, places, times, emission.prior_rows * emission.looked_through.pooled)
+
+    def climbed(self, start: MixedParameters, passes: int, tolerance: float) -> Polished:
+        """Where EM leads in at most so many passes, or until a step gains less a row."""
+        own = self.levels.place, slice(None), self.levels.column
+        room = np.tile(np.vstack([start.level_shares[own], start.weights]), (4, 1, 1))
+        n_rows = float(self.times.sum())
+        given = self.places, self.times, self.levels.starts, self.prior
+        end, height, n_passes = _climb(*given, room, passes, tolerance * n_rows)
+        shares = start.level_shares.copy()
+        shares[own] = end[:-1]
+        found = replace(start, weights=end[-1].copy(), level_shares=shares)
+        return Polished(found, Climb(height / n_rows, n_passes, False, n_rows=n_rows))
+
+
+@njit(cache=True, nogil=True)
+def _climb(
+    places: Places,
+    times: Array,
+    starts: Any,
+    prior: Array,
+    room: Array,
+    passes: int,
+    tolerance: float,
+) -> tuple[Array, float, int]:  # pragma: no cover - compiled
+    """Climb from the first of four arrays (size + 1, k), of which weights are the last row."""
+    here, once, twice, after = room[0], room[1], room[2], room[3]
+    height = _step(places, times, starts, prior, here, once)
+    n_passes, longest = 1, np.inf
+    while n_passes + 2 <= passes:
+        higher = _step(places, times, starts, prior, once, twice)
+        length = min(_step_length(here, once, twice), longest)
+        _leap(starts, here, once, twice, length)
+        leap_height = _step(places, times, starts, prior, here, after)
+        n_passes += 2
+        gain = higher - height
+        if leap_height >= higher:
+            longest = longest * LONGER if length == longest else longest
+            height = leap_height
+            once, after = after, once
+        else:
+            longest = max(length / LONGER, 1.0)
+            height = higher
+            here, once, twice = once, twice, here
+        if gain < tolerance:
+            break
+    return here, height, n_passes
+
+
+@njit(cache=True, nogil=True)
+def _step(
+    places: Places, times: Array, starts: Any, prior: Array, here: Array, there: Array
+) -> float:  # pragma: no cover - compiled
+    """One step of EM; the log-likelihood with the prior before it."""
+    size, k = len(prior), here.shape[1]
+    logs, joint, height = np.empty_like(here), np.empty(k), 0.0
+    for c in range(k):
+        for e in range(size):
+            logs[e, c] = np.log(here[e, c])
+            height += prior[e] * logs[e, c]
+            there[e, c] = prior[e]
+        logs[size, c] = np.log(here[size, c])
+        there[size, c] = 0.0
+    for row in range(len(times)):
+        for c in range(k):
+            joint[c] = logs[size, c]
+        for m in range(len(places)):
+            place = places[m, row]
+            if place >= 0:
+                for c in range(k):
+                    joint[c] += logs[place, c]
+        highest, total = joint[0], 0.0
+        for c in range(k):
+            highest = max(highest, joint[c])
+        for c in range(k):
+            joint[c] = np.exp(joint[c] - highest)
+            total += joint[c]
+        height += times[row] * (np.log(total) + highest)
+        for c in range(k):
+            joint[c] *= times[row] / total
+            there[size, c] += joint[c]
+        for m in range(len(places)):
+            place = places[m, row]
+            if place >= 0:
+                for c in range(k):
+                    there[place, c] += joint[c]
+    _normalise(starts, there, here)
+    return height
+
+
+@njit(cache=True, nogil=True)
+def _normalise(starts: Any, table: Array, otherwise: Array) -> None:  # pragma: no cover - compiled
+    """Make a column's values sum to one in each component, if it has any there, and weights."""
+    size, k = len(table) - 1, table.shape[1]
+    for m in range(len(starts) - 1):
+        for c in range(k):
+            total = 0.0
+            for e in range(starts[m], starts[m + 1]):
+                total += table[e, c]
+            for e in range(starts[m], starts[m + 1]):
+                share = table[e, c] / total if total > 0 else otherwise[e, c]
+                table[e, c] = max(share, LEAST_SHARE)
+    n_rows = total = 0.0
+    for c in range(k):
+        n_rows += table[size, c]
+    for c in range(k):
+        table[size, c] = max(table[size, c] / n_rows, LEAST_WEIGHT)
+        total += table[size, c]
+    for c in range(k):
+        table[size, c] /= total
+
+
+@njit(cache=True, nogil=True)
+def _step_length(here: Array, once: Array, twice: Array) -> float:  # pragma: no cover - compiled
+    """By the third scheme of SQUAREM."""
+    step = bend = 0.0
+    for e in range(len(here)):
+        for c in range(here.shape[1]):
+            x, y, z = np.sqrt(here[e, c]), np.sqrt(once[e, c]), np.sqrt(twice[e, c])
+            step += (y - x) ** 2
+            bend += (z - 2 * y + x) ** 2
+    return max(np.sqrt(step / bend), 1.0) if bend > 0 else 1.0
+
+
+@njit(cache=True, nogil=True)
+def _leap(
+    starts: Any, here: Array, once: Array, twice: Array, length: float
+) -> None:  # pragma: no cover - compiled
+    """Put ``here`` where the two steps from it point to."""
+    for e in range(len(here)):
+        for c in range(here.shape[1]):
+            x, y, z = np.sqrt(here[e, c]), np.sqrt(once[e, c]), np.sqrt(twice[e, c])
+            there = x + 2 * length * (y - x) + length**2 * (z - 2 * y + x)
+            here[e, c] = max(there, 0.0) ** 2
+    _normalise(starts, here, twice)
