@@ -22,7 +22,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import group_tables, results_file
 from benchmarks.group_tables import GROUPS, LABELLED, PUBLISHED, SEEN, UNSEEN, Known
-from halfseen.doubt.one_cloud.rule import Case, number_of_groups
+from halfseen.doubt.choice import Case
+from halfseen.doubt.one_cloud.rule import number_of_groups
 
 TUNING = (*range(5), *range(1000, 1005), *range(2000, 2010))
 CONFIRMATION = range(3000, 3100)

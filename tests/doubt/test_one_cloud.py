@@ -8,13 +8,14 @@ from scipy.integrate import quad
 from scipy.stats import multivariate_normal, multivariate_t, norm
 from sklearn.metrics import adjusted_rand_score
 
+from halfseen.doubt.choice import Case
 from halfseen.doubt.one_cloud.chain import fitted_chain
 from halfseen.doubt.one_cloud.elliptical import Elliptical, fitted_normal, fitted_radial
 from halfseen.doubt.one_cloud.gaps import Gaps
 from halfseen.doubt.one_cloud.margins import fitted_margin, fitted_margins, scores
 from halfseen.doubt.one_cloud.mixture import Mixture, Table, fitted, prior_of
 from halfseen.doubt.one_cloud.modes import merges
-from halfseen.doubt.one_cloud.rule import Case, number_of_groups, sampled
+from halfseen.doubt.one_cloud.rule import number_of_groups, sampled
 from halfseen.doubt.one_cloud.starts import Starts
 from halfseen.doubt.one_cloud.traits import Traits, _flat, _loss, fitted_traits, quadrature
 from halfseen.doubt.one_cloud.valley import Counts, LabelledFold, counted

@@ -1,6 +1,7 @@
 """How many components to learn, and what speaks for that number."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from halfseen.doubt.rank_test import RankTest
@@ -43,6 +44,37 @@ class HeldOut:
         return self.gain > CLEARLY * self.error
 
 
+class Case(StrEnum):
+    """What rows are, if each may belong to one group."""
+
+    CLEAR = "clear groups"
+    OVERLAPPING = "overlapping groups"
+    ONE_CLOUD = "one cloud"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class TriedNumber:
+    """A number of groups that was tried, by its best mixture.
+
+    Likelihoods are in nats, of the rows that were compared (a sample if there are many).
+    """
+
+    n_components: int
+    covariance_type: str
+    scores: bool  # whether the mixture is of the normal scores of the columns
+    log_likelihood: float
+    n_parameters: int
+    aic: float
+    bic: float
+    icl: float  # bic, and twice the entropy of all rows
+    entropy: float  # of the posterior probabilities, in nats a row
+    held_out: float | None  # log-likelihood a row of rows that were not used for fitting
+    held_out_error: float | None  # its standard error
+    smallest: float  # share of rows of the smallest group
+    stability: float | None  # adjusted Rand index of fits to halves of the rows
+
+
 @dataclass(frozen=True)
 class Choice:
     """A number of components, and the evidence for it.
@@ -62,12 +94,22 @@ class Choice:
         number was accepted or why it was not.
     reason : str
         Why this number, in a sentence or two.
+    case : str
+        Whether rows are "clear groups", "overlapping groups", "one cloud" or "undecided"; empty for
+        models of topics and of sequences.
+    runner_up : int or None
+        The number that would be taken if the choice is not: at least 2 if one was chosen.
+    tried : tuple of TriedNumber
+        The table of all numbers that were tried, by their best mixture.
     """
 
     n_components: int
     tests: tuple[RankTest, ...]
     held_out: tuple[HeldOut, ...]
     reason: str
+    case: str = ""
+    runner_up: int | None = None
+    tried: tuple[TriedNumber, ...] = ()
 
     @property
     def climbed(self) -> bool:

@@ -1,6 +1,6 @@
-"""From one component upwards: a number is accepted if a careful reader would accept it.
+"""States along sequences, from one upwards: numbers that a careful reader would accept.
 
-A component is what reproduces when the rows are halved and both halves are fitted apart, what
+A state is what reproduces when the rows are halved and both halves are fitted apart, what
 predicts rows that were held out, and what stands on enough rows. Likelihood alone counts more of
 them the more rows there are, as no table is quite like its model.
 """
@@ -10,45 +10,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from halfseen.doubt.choice import ENOUGH_AGREEMENT, HeldOut
+from halfseen.doubt.choice import HeldOut
 from halfseen.doubt.halves import Trial
 from halfseen.rows.errors import DataError
 
 ENOUGH_GAIN = 1.0
 """Standard errors by which held-out rows must be likelier than under the last number accepted."""
-ENOUGH_OVERLAP = 0.75
-"""Rows that a component and its match in the other half share, of those that either has."""
+STATES_AGREE = 0.6
+"""Adjusted Rand index of what two halves make of all rows, in the mean: rows with gaps are told by
+their neighbours, so that halves label some of them differently."""
+ENOUGH_OVERLAP = 0.65
+"""Rows that a component and its match in the other half share, of those that either has: on 64
+simulated tables of sequences with gaps that was .65 or more for the true number in all but a few,
+and never above .35 for a larger one."""
 CLEAR_GAIN, CLEAR_AGREEMENT, CLEAR_OVERLAP = 4.0, 0.95, 0.9
 """What is beyond doubt after one way of halving the rows."""
 LEAST_SHARE, LEAST_ROWS = 0.01, 10
 PATIENCE, PATIENCE_AT_ONE = 3, 5
 """So many refusals in a row end the climb; more while nothing but one component stands."""
 
-
-class Bounds(NamedTuple):
-    """What the smallest component, the one found again least and all of them must have at least."""
-
-    share: float = LEAST_SHARE
-    overlap: float = ENOUGH_OVERLAP
-    agreement: float = ENOUGH_AGREEMENT
-
-
-class Rules(NamedTuple):
-    """Bounds of numbers that follow an accepted one, and of those after a refusal."""
-
-    usual: Bounds
-    skipping: Bounds
-
-
-USUAL = Bounds()
-OF_ROWS = Rules(USUAL, Bounds(overlap=CLEAR_OVERLAP))
-"""Whoever goes on where one more did not reproduce gives chance another chance."""
-OF_SEQUENCES = Rules(*[Bounds(overlap=0.65, agreement=0.6)] * 2)
-"""Rows with gaps are told by their neighbours, so that halves label more of them differently.
-
-On 64 simulated tables of sequences with gaps the overlap was .65 or more for the true number in
-all but a few, and never above .35 for a larger one.
-"""
 
 Tried = Callable[[int, Trial | None], Trial]
 """A number of components tried on halves, beside a trial that it has to beat, if any."""
@@ -76,7 +56,7 @@ class Climbed(NamedTuple):
         return self._replace(steps=tuple(steps))
 
 
-def settled(trial: Trial, beside: Trial | None, n_ways: int, bounds: Bounds = USUAL) -> bool:
+def settled(trial: Trial, beside: Trial | None, n_ways: int) -> bool:
     """Whether the ways of halving that were not tried yet will hardly change the judgement."""
     if beside is None:
         return False
@@ -90,13 +70,13 @@ def settled(trial: Trial, beside: Trial | None, n_ways: int, bounds: Bounds = US
     def at_best(so_far: float) -> float:
         return done * so_far + 1 - done
 
-    if at_best(trial.agreement) < bounds.agreement or at_best(trial.overlap) < bounds.overlap:
+    if at_best(trial.agreement) < STATES_AGREE or at_best(trial.overlap) < ENOUGH_OVERLAP:
         return True
     alike = trial.agreement > CLEAR_AGREEMENT and trial.overlap > CLEAR_OVERLAP
     return alike and gain > CLEAR_GAIN * error
 
 
-def climbed(tried: Tried, n_rows: float, most: int, rules: Rules = OF_ROWS) -> Climbed:
+def climbed(tried: Tried, n_rows: float, most: int) -> Climbed:
     """Numbers from one on, each beside the last that was accepted."""
     last = tried(1, None)
     steps, refusals = [HeldOut(1, last.log_likelihood, 0.0, 0.0, accepted=True)], 0
@@ -105,7 +85,7 @@ def climbed(tried: Tried, n_rows: float, most: int, rules: Rules = OF_ROWS) -> C
             trial = tried(k, last)
         except DataError as error:
             return Climbed(tuple(steps), f"{k} could not be tried: {error}")
-        steps.append(judged(trial, last, n_rows, rules))
+        steps.append(judged(trial, last, n_rows))
         if steps[-1].accepted:
             last, refusals = trial, 0
         else:
@@ -115,7 +95,7 @@ def climbed(tried: Tried, n_rows: float, most: int, rules: Rules = OF_ROWS) -> C
     return Climbed(tuple(steps), f"{most} is the most that was tried.")
 
 
-def judged(trial: Trial, last: Trial, n_rows: float, rules: Rules = OF_ROWS) -> HeldOut:
+def judged(trial: Trial, last: Trial, n_rows: float) -> HeldOut:
     """Whether a number of components is accepted after the last that was, or why not."""
     gain, error = trial.gain(last)
     step = HeldOut(
@@ -127,27 +107,25 @@ def judged(trial: Trial, last: Trial, n_rows: float, rules: Rules = OF_ROWS) -> 
         trial.agreement,
         trial.overlap,
         trial.smallest,
-        enough_agreement=rules.usual.agreement,
+        enough_agreement=STATES_AGREE,
     )
-    skipped = trial.n_components > last.n_components + 1 and last.n_components > 1
-    why = why_not_reproduced(trial, n_rows, rules.skipping if skipped else rules.usual)
-    why = why or _why_no_gain(step)
+    why = why_not_reproduced(trial, n_rows) or _why_no_gain(step)
     return replace(step, accepted=not why, refused=why)
 
 
-def why_not_reproduced(trial: Trial, n_rows: float, bounds: Bounds = USUAL) -> str:
+def why_not_reproduced(trial: Trial, n_rows: float) -> str:
     """Why the components of halves are not to be believed; empty if they are."""
-    if trial.agreement is not None and trial.agreement < bounds.agreement:
+    if trial.agreement is not None and trial.agreement < STATES_AGREE:
         return (
             "halves of the rows disagree on them (agreement "
-            f"{_below(trial.agreement, bounds.agreement):.2f}, of at least {bounds.agreement:g})"
+            f"{_below(trial.agreement, STATES_AGREE):.2f}, of at least {STATES_AGREE:g})"
         )
-    if trial.overlap is not None and trial.overlap < bounds.overlap:
+    if trial.overlap is not None and trial.overlap < ENOUGH_OVERLAP:
         return (
             "one of them is not found again in the other half (overlap "
-            f"{_below(trial.overlap, bounds.overlap):.2f}, of at least {bounds.overlap:g})"
+            f"{_below(trial.overlap, ENOUGH_OVERLAP):.2f}, of at least {ENOUGH_OVERLAP:g})"
         )
-    return too_small(trial.smallest, n_rows, bounds.share)
+    return too_small(trial.smallest, n_rows)
 
 
 def _below(agreement: float, limit: float) -> float:
@@ -160,9 +138,9 @@ def _below(agreement: float, limit: float) -> float:
     return near if near < limit else math.floor(100 * agreement) / 100
 
 
-def too_small(share: float, n_rows: float, least_share: float = LEAST_SHARE) -> str:
+def too_small(share: float, n_rows: float) -> str:
     """Why a smallest component of that share is too small; empty if it is not."""
-    least = max(least_share, LEAST_ROWS / n_rows)
+    least = max(LEAST_SHARE, LEAST_ROWS / n_rows)
     return (
         ""
         if share >= least

@@ -1,32 +1,29 @@
-"""Choosing the number of components: by the spectrum where rows apart confirm it, or by a climb."""
+"""Choosing the number of components.
+
+Groups of rows, one a row: by whether they predict held-out rows better than one cloud
+(:mod:`halfseen.doubt.one_cloud.rule`). States along sequences: by what halves of the sequences
+agree on. Topics: by tests of the second moments, and held-out rows.
+"""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from halfseen.doubt.choice import Choice, HeldOut
-from halfseen.doubt.climb import (
-    LEAST_ROWS,
-    OF_ROWS,
-    OF_SEQUENCES,
-    Bounds,
-    Rules,
-    Tried,
-    climbed,
-    settled,
-    too_small,
-    why_not_reproduced,
-)
+from halfseen.doubt.climb import LEAST_ROWS, Tried, climbed, settled, too_small
 from halfseen.doubt.clusters import bins_for
 from halfseen.doubt.cross_scores import N_FOLDS, cross_scores, of_models_not_kept
-from halfseen.doubt.few_rows import FewRows, few_rows
+from halfseen.doubt.few_rows import few_rows
 from halfseen.doubt.halves import MANY_ROWS, Halves, Trial
+from halfseen.doubt.one_cloud.prepared import FEW_VALUES
+from halfseen.doubt.one_cloud.rule import number_of_groups
 from halfseen.doubt.rank_test import RankTest, rank_tests
-from halfseen.doubt.reasons import of_climb, of_spectrum, unconfirmed
+from halfseen.doubt.reasons import as_choice, of_climb, of_spectrum
 from halfseen.method.at_hand import in_own_order
 from halfseen.method.fit import Fit, fit_rows
 from halfseen.method.model import Model
@@ -35,10 +32,11 @@ from halfseen.moments.bin_sums import BinSums
 from halfseen.moments.pairs import check_pairs
 from halfseen.moments.spread import Spread
 from halfseen.moments.survey import Survey, survey
-from halfseen.rows.arrays import Mask
+from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.bins import Bins
 from halfseen.rows.errors import DataError
 from halfseen.rows.feature_sums import FeatureSums
+from halfseen.rows.gathered import gathered, with_gaps
 from halfseen.rows.rows import Rows
 from halfseen.rows.stages import Stages
 
@@ -46,12 +44,11 @@ P = TypeVar("P")
 MOST_COMPONENTS = 20
 MOST_FEATURES = 128
 """More features than this do not make the spectrum's choice better, only slower."""
-MOST_ROWS = 10_000
-"""More rows than this do not make halves say more, only slower."""
-MOST_IN_SEQUENCE = 20_000
-"""The same of rows that follow each other: they say less than as many that are apart."""
-OF_SPECTRUM = Bounds(share=0.0, overlap=0.4)
-"""Of components that stand out of the noise of the second moments: they may be rare."""
+MOST_ROWS = 20_000
+"""More rows of sequences than this do not make halves say more, only slower."""
+MOST_COMPARED_ROWS, MOST_COMPARED_COLUMNS = 5_000, 32
+"""Groups are looked for in a sample of so many rows, and in the columns that go along most with
+others: more say hardly more, and covariances of them take long."""
 CANDIDATE_PASSES = 30
 """Fits that are only compared climb no longer: those with components too many hardly ever end."""
 
@@ -65,11 +62,17 @@ def choose(
     most: int = MOST_COMPONENTS,
     bins: Bins | None = None,
     candidate: Model[P] | None = None,
+    nominal: Mask | None = None,
+    informative_gaps: bool = False,
 ) -> Choice:
     """The number of components for rows that were looked through.
 
-    ``candidate`` is the same model for fits that are only compared, if these may be coarser.
+    ``bins`` hold rows that depend on each other. ``candidate`` is the same model for fits that are
+    only compared, if these may be coarser. ``nominal`` (d,) are features that hold categories; with
+    ``informative_gaps`` it tells of groups, too, whether a feature is observed.
     """
+    if model.about.labels and not model.about.sequences:
+        return _of_groups(settings, model, rows, seen, most, bins, nominal, informative_gaps)
     settings = replace(
         settings,
         refine=settings.refine if model.abilities.polish_candidates else None,
@@ -79,52 +82,85 @@ def choose(
     if bins is None:  # the order of the rows must not decide which lots they are in
         rows, seen = _in_own_order(rows, seen)
         bins = bins_for(None, rows)
-    if not model.about.labels:  # what is read off moments, and scored as moments see rows
-        settings, rows, seen = _calm(settings, model, rows, seen)
+    if model.about.labels:
+        return _of_states(settings, model, candidate or model, rows, seen, most, bins)
+    return _of_topics(settings, model, rows, seen, most, bins)
+
+
+def _of_groups(
+    settings: Settings,
+    model: Model[Any],
+    rows: Rows,
+    seen: Survey,
+    most: int,
+    bins: Bins | None,
+    nominal: Mask | None,
+    informative_gaps: bool,
+) -> Choice:
+    """Groups or one cloud, by the rows themselves: whatever the model takes for granted."""
     features = seen.complete if settings.method == "partial" else seen.kept
     check_used(settings, features)
-    n_features = int(np.count_nonzero(features))
-    by_moments = _most_by_moments(model, n_features, seen.sums.n_rows, most)
-    most = _most_possible(settings, model, seen.sums.n_rows, most, by_moments)
-    if model.cumulants.rank(1) >= n_features:
-        return Choice(1, (), (), "1 component: a single feature cannot tell more of them apart.")
-    tests: tuple[RankTest, ...] = ()
-    if model.abilities.rank_tests:
-        try:
-            _, calm, calm_seen = _calm(settings, model, rows, seen)
-            of_calm = features if calm is rows else features[seen.kept]
-            tests = spectrum(calm, calm_seen, model, of_calm, bins, by_moments)
-        except DataError:  # such as pairs never seen together, which likelihood does without
-            if settings.refine is None or not model.about.labels:
-                raise
-        if not model.about.labels:
-            return _of_loadings(settings, model, rows, bins, tests, by_moments)
-    # What the columns are, all rows say: halves are to differ in their components alone.
-    part, kept = rows.select(seen.kept), seen.of_kept()
-    model, candidate = (one.suited(part, kept) for one in (model, candidate or model))
-    few = few_rows(rows, bins, MOST_IN_SEQUENCE if rows.sequenced else MOST_ROWS)
-    return _of_halves(settings, model, candidate, few, seen, tests, most)
+    few = few_rows(rows, bins or Bins(1), MOST_COMPARED_ROWS)
+    part = few.rows.select(features)
+    values = gathered(part, with_gaps)
+    categorical = np.array([len(np.unique(x[~np.isnan(x)])) <= FEW_VALUES for x in values.T])
+    if nominal is not None:
+        categorical |= nominal[features]
+    if informative_gaps:
+        gaps = np.isnan(values)
+        gaps = gaps[:, gaps.any(axis=0)]
+        values = np.hstack([values, gaps.astype(float)])
+        categorical = np.r_[categorical, np.ones(gaps.shape[1], bool)]
+    columns = _most_related(values)
+    decision = number_of_groups(
+        values[:, columns],
+        categorical[columns],
+        most=most,
+        weights=gathered(part, lambda block: block.weighed(np.ones(len(block)))),
+        clusters=None if bins is None else few.bins.labels,
+    )
+    return as_choice(decision, model.about.noun)
 
 
-def _of_halves(
+def _most_related(values: Array) -> NDArray[np.intp]:
+    """Columns of ``values`` (n, d), those that correlate most with others if they are many."""
+    d = values.shape[1]
+    if d <= MOST_COMPARED_COLUMNS:
+        return np.arange(d)
+    seen = ~np.isnan(values)
+    ranks = np.where(seen, rankdata(values, axis=0, nan_policy="omit"), np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        standard = np.nan_to_num((ranks - np.nanmean(ranks, axis=0)) / np.nanstd(ranks, axis=0))
+    together = np.maximum(seen.T.astype(float) @ seen, 1.0)
+    # Pairs that few rows hold correlate by chance alone.
+    z = (standard.T @ standard) / together * np.sqrt(np.maximum(together - 3, 0.0))
+    related = np.sum(z**2 * ~np.eye(d, dtype=bool), axis=0)
+    return np.sort(np.argsort(-related, kind="stable")[:MOST_COMPARED_COLUMNS])
+
+
+def _of_states(
     settings: Settings,
     model: Model[P],
     candidate: Model[P],
-    few: FewRows,
+    rows: Rows,
     seen: Survey,
-    tests: tuple[RankTest, ...],
     most: int,
+    bins: Bins,
 ) -> Choice:
-    """By what halves of some of the rows agree on; all of them were ``seen``."""
-    few_seen = seen if few.rows.sparse else survey(few.rows, settings.complete_above)
-    rules = OF_SEQUENCES if few.rows.sequenced else OF_ROWS
+    """By what halves of some of the sequences agree on."""
+    most = max(1, min(most, int(seen.sums.n_rows) // (2 * LEAST_ROWS)))
+    # What the columns are, all rows say: halves are to differ in their components alone.
+    part, kept = rows.select(seen.kept), seen.of_kept()
+    model, candidate = (one.suited(part, kept) for one in (model, candidate))
+    few = few_rows(rows, bins, MOST_ROWS)
+    few_seen = survey(few.rows, settings.complete_above)
     n_ways = 2 if few_seen.sums.n_rows >= MANY_ROWS else 4
     halves = Halves(settings, candidate, few.rows, few.bins, n_ways)
     trials: dict[int, Trial] = {}
 
     def tried(k: int, beside: Trial | None) -> Trial:
         so_far = trials.get(k, Trial(k))
-        trials[k] = halves.tried(so_far, lambda trial: settled(trial, beside, n_ways, rules.usual))
+        trials[k] = halves.tried(so_far, lambda trial: settled(trial, beside, n_ways))
         return trials[k]
 
     @cache
@@ -134,7 +170,31 @@ def _of_halves(
             fit = fit_rows(settings, model, few.rows, few_seen, k, Stages())
         return float(model.shares(fit.parameters).min())
 
-    return decided(tests, tried, smallest, seen.sums.n_rows, most, model.about.noun, rules)
+    return decided(tried, smallest, seen.sums.n_rows, most, model.about.noun)
+
+
+def _of_topics(
+    settings: Settings, model: Model[P], rows: Rows, seen: Survey, most: int, bins: Bins
+) -> Choice:
+    """By tests of the second moments, one more or less if held-out rows clearly prefer it."""
+    settings, rows, seen = _calm(settings, model, rows, seen)  # as moments see rows
+    features = seen.complete if settings.method == "partial" else seen.kept
+    check_used(settings, features)
+    n_features = int(np.count_nonzero(features))
+    if model.cumulants.rank(1) >= n_features:
+        return Choice(1, (), (), "1 component: a single feature cannot tell more of them apart.")
+    by_features = model.cumulants.most_components(n_features)
+    most = max(1, min(most, by_features, int(seen.sums.n_rows) // (2 * N_FOLDS)))
+    tests = spectrum(rows, seen, model, features, bins, most)
+    spectral = tests[-1].n_components
+    try:
+        found = held_out(settings, model, rows, bins, _around(spectral, most), spectral)
+    except DataError as error:
+        reason = f"{of_spectrum(tests)} It could not be checked on held-out rows: {error}"
+        return Choice(spectral, tests, (), reason)
+    chosen = moved(tests, found)
+    steps = tuple(replace(one, accepted=one.n_components == chosen) for one in found)
+    return Choice(chosen, tests, steps, of_spectrum(tests, chosen, found))
 
 
 def _in_own_order(rows: Rows, seen: Survey) -> tuple[Rows, Survey]:
@@ -159,138 +219,25 @@ def _calm(
     return replace(settings, feature_weights=own), calm, kept
 
 
-def _most_by_moments(model: Model[Any], n_features: int, n_rows: float, most: int) -> int:
-    """Components need features to span, and rows."""
-    by_features = model.cumulants.most_components(n_features)
-    return max(1, min(most, by_features, int(n_rows) // (2 * N_FOLDS)))
-
-
-def _most_possible(
-    settings: Settings, model: Model[Any], n_rows: float, most: int, by_moments: int
-) -> int:
-    """What is learned by likelihood needs rows alone; what is read off moments features too."""
-    by_likelihood = settings.refine is not None or not model.abilities.rank_tests
-    if not (by_likelihood and model.about.labels):
-        return by_moments
-    return max(1, min(most, int(n_rows) // (2 * LEAST_ROWS)))
-
-
 def decided(
-    tests: tuple[RankTest, ...],
-    tried: Tried,
-    smallest: Callable[[int], float],
-    n_rows: float,
-    most: int,
-    noun: str,
-    rules: Rules = OF_ROWS,
+    tried: Tried, smallest: Callable[[int], float], n_rows: float, most: int, noun: str
 ) -> Choice:
-    """The number, from tests of the second moments, trials on halves and fits to all rows."""
-    doubt = ""
-    if tests:
-        found = _by_spectrum(tests, tried, smallest, n_rows, most)
-        if isinstance(found, Choice):
-            return found
-        doubt = unconfirmed(tests, found)
+    """The number of states, from trials on halves and fits to all rows."""
     try:
-        way = climbed(tried, n_rows, most, rules)
+        way = climbed(tried, n_rows, most)
     except DataError as error:
         reason = f"1 component: more could not be compared on held-out rows: {error}"
-        return Choice(1, tests, (), doubt + reason)
+        return Choice(1, (), (), reason)
     while (k := way.chosen.n_components) > 1:
         why = too_small(smallest(k), n_rows)
         if not why:
             break
         way = way.without(k, f"fitted to all rows, {why}")
-    return Choice(k, tests, way.steps, doubt + of_climb(way, noun))
-
-
-def _by_spectrum(
-    tests: tuple[RankTest, ...],
-    tried: Tried,
-    smallest: Callable[[int], float],
-    n_rows: float,
-    most: int,
-) -> Choice | str:
-    """The spectrum's number if rows apart confirm it, or why they do not.
-
-    What a rank test takes for granted, noise that is alike in all columns and rows, shows in
-    components that reproduce; where it is not so, its components stand for the noise.
-    """
-    spectral = tests[-1].n_components
-    try:
-        reference = tried(spectral, None)
-        why = why_not_reproduced(reference, n_rows, OF_SPECTRUM) if spectral > 1 else ""
-        if why:
-            return why
-        trials = {spectral: reference}
-        if spectral > 1:
-            trials[spectral - 1] = tried(spectral - 1, reference)
-    except DataError as error:
-        return Choice(spectral, tests, (), _unchecked(tests, error))
-    if spectral < most:
-        with suppress(DataError):  # more than can be had are no better
-            trials[spectral + 1] = tried(spectral + 1, reference)
-    found = [_beside(trials[k], reference) for k in sorted(trials)]
-    chosen, more = moved(tests, found), found[-1]
-    if chosen > spectral:
-        return (
-            f"held-out rows are more likely under {chosen}, by {more.gain:.3g} ± {more.error:.2g} "
-            "a row"
-        )
-    # A trifle is gained by what stands for noise, but that does not reproduce.
-    real = more.clearly_better and not why_not_reproduced(
-        trials[more.n_components], n_rows, OF_SPECTRUM
-    )
-    if more.n_components > spectral and real:
-        chosen = more.n_components
-    if chosen > 1:
-        why = why_not_reproduced(trials[chosen], n_rows, OF_SPECTRUM) or too_small(
-            smallest(chosen), n_rows, OF_SPECTRUM.share
-        )
-        if why:
-            return why
-    steps = (replace(one, accepted=one.n_components == chosen) for one in found)
-    reason = of_spectrum(tests, chosen, found, trials[chosen].agreement)
-    return Choice(chosen, tests, tuple(steps), reason)
+    return Choice(k, (), way.steps, of_climb(way, noun))
 
 
 def _around(k: int, most: int) -> list[int]:
     return [one for one in (k - 1, k, k + 1) if 1 <= one <= most]
-
-
-def _beside(trial: Trial, reference: Trial) -> HeldOut:
-    return HeldOut(
-        trial.n_components,
-        trial.log_likelihood,
-        *trial.gain(reference),
-        over=reference.n_components,
-        agreement=trial.agreement if trial.n_components > 1 else None,
-        overlap=trial.overlap if trial.n_components > 1 else None,
-        smallest=trial.smallest if trial.n_components > 1 else None,
-    )
-
-
-def _unchecked(tests: tuple[RankTest, ...], error: DataError) -> str:
-    return f"{of_spectrum(tests)} It could not be checked on held-out rows: {error}"
-
-
-def _of_loadings(
-    settings: Settings,
-    model: Model[Any],
-    rows: Rows,
-    bins: Bins,
-    tests: tuple[RankTest, ...],
-    most: int,
-) -> Choice:
-    """For rows that are all components at once, which halves cannot agree on row by row."""
-    spectral = tests[-1].n_components
-    try:
-        found = held_out(settings, model, rows, bins, _around(spectral, most), spectral)
-    except DataError as error:
-        return Choice(spectral, tests, (), _unchecked(tests, error))
-    chosen = moved(tests, found)
-    steps = tuple(replace(one, accepted=one.n_components == chosen) for one in found)
-    return Choice(chosen, tests, steps, of_spectrum(tests, chosen, found))
 
 
 def moved(tests: tuple[RankTest, ...], found: Sequence[HeldOut]) -> int:

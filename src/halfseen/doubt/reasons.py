@@ -1,9 +1,12 @@
 """Why a number of components was chosen, in words."""
 
+import re
 from collections.abc import Sequence
 
-from halfseen.doubt.choice import ENOUGH_AGREEMENT, HeldOut
+from halfseen.doubt.choice import ENOUGH_AGREEMENT, Case, Choice, HeldOut
 from halfseen.doubt.climb import Climbed
+from halfseen.doubt.one_cloud.evidence import Evidence
+from halfseen.doubt.one_cloud.rule import Decision
 from halfseen.doubt.rank_test import RankTest
 from halfseen.rows.naming import plural
 
@@ -14,7 +17,6 @@ def of_spectrum(
     tests: tuple[RankTest, ...],
     chosen: int | None = None,
     found: Sequence[HeldOut] = (),
-    agreement: float | None = None,
 ) -> str:
     """What the second moments say, and what rows apart say of that."""
     last = tests[-1]
@@ -35,20 +37,7 @@ def of_spectrum(
         )
     else:
         said += " Held-out rows are not clearly more likely under others."
-    if agreement is not None and chosen > 1:
-        said += (
-            " Halves of the rows, fitted apart, find the same components (agreement "
-            f"{agreement:.2f}; {SCALE})."
-        )
     return said
-
-
-def unconfirmed(tests: tuple[RankTest, ...], why: str) -> str:
-    """That the second moments are not to be followed; ends with a space."""
-    return (
-        f"The second moments would support {counted(tests[-1].n_components)}, but {why}, so noise "
-        "is not alike in all columns and rows, as they take for granted. "
-    )
 
 
 def of_climb(way: Climbed, noun: str) -> str:
@@ -98,3 +87,79 @@ def _of_others(way: Climbed) -> str:
 def counted(n: int) -> str:
     """So many components."""
     return f"{n} component{'s' * (n != 1)}"
+
+
+def as_choice(decision: Decision, noun: str) -> Choice:
+    """The choice of a number of groups, with its reason."""
+    return Choice(
+        decision.n_components,
+        (),
+        (),
+        of_groups(decision, noun),
+        str(decision.case),
+        decision.runner_up,
+        decision.evidence.tried,
+    )
+
+
+def of_groups(decision: Decision, noun: str) -> str:
+    """Which of the four cases holds, what speaks for it, and what else might be taken."""
+    e, k, other = decision.evidence, decision.n_components, decision.runner_up
+    nouns = plural(noun)
+    if not e.tried:
+        return f"1 {noun}: {e.n_rows} rows are too few to tell {nouns} from a single cloud."
+    if decision.case is Case.ONE_CLOUD:
+        return (
+            f"One cloud, no {nouns}: {_cloud(e)} predicts held-out rows {_at_least_as_well(e)} "
+            f"{e.k} {nouns}{_by(-e.gain, e.gain_error)}. Cutting it is a convenience, not a "
+            f"finding; if you want {nouns} anyway, take {other}."
+        )
+    if decision.case is Case.UNDECIDED:
+        best = k if k > 1 else other
+        return (
+            f"Undecided: {e.n_rows:,} rows cannot tell {best} {nouns} from a single cloud "
+            f"({_cloud(e)}); the difference on held-out rows is {e.gain:+.2g} ± "
+            f"{e.gain_error:.1g} a row. " + (f"Runner-up: {other}." if k > 1 else "")
+        ).rstrip()
+    said = (
+        f"{k} {decision.case.split()[0]} {nouns}: held-out rows are more likely under them than "
+        f"under the best single cloud ({_cloud(e)}), by {e.gain:.2g} ± {e.gain_error:.1g} a row"
+    )
+    if decision.case is Case.CLEAR:
+        said += (
+            f", and most rows belong to one {noun} beyond doubt."
+            if e.categorical
+            else ", and rows are fewer between each two of them."
+        )
+    else:
+        said += (
+            ". They blend into each other: use probabilities rather than labels. A single cloud of "
+            "another shape could look like this."
+        )
+    return f"{said.strip()} Runner-up: {other}."
+
+
+def _at_least_as_well(e: Evidence) -> str:
+    return "better than" if e.gain < -e.gain_error else "as well as"
+
+
+def _by(gain: float, error: float) -> str:
+    return f" (by {gain:.2g} ± {error:.1g} a row)" if gain > error else ""
+
+
+CLOUDS = {
+    "independent columns": "columns that are independent of each other",
+    "normal": "one normal distribution",
+    "free radius": "one elliptical cloud",
+    "curved": "one curved cloud",
+    "0 traits": "columns that are independent of each other",
+    "1 traits": "one trait by which rows differ in degree",
+    "2 traits": "two traits by which rows differ in degree",
+}
+
+
+def _cloud(e: Evidence) -> str:
+    """The best single cloud in words."""
+    name = re.sub(r" of scores.*| on principal axes.*| \d+$", "", e.cloud)
+    said = CLOUDS.get(name, "one heavy-tailed cloud (a t distribution)")
+    return f"{said}, skew allowed for" if "of scores" in e.cloud else said

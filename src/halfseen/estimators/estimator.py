@@ -273,6 +273,15 @@ class Estimator(BaseEstimator):
         self.stream_ = stream
         return self._keep(fit)
 
+    def choosing(self) -> dict[str, Any]:
+        """What a choice of the number of components has to know of it."""
+        coding = getattr(self, "coding_", None)
+        return {
+            "candidate": self.candidate(),
+            "nominal": None if coding is None else coding.nominal,
+            "informative_gaps": getattr(self, "gaps", None) == "informative",
+        }
+
     def _fit(
         self, settings: Settings, model: Model[Any], rows: Rows, seen: Survey, stages: Stages
     ) -> Fit[Any]:
@@ -280,7 +289,7 @@ class Estimator(BaseEstimator):
         if settings.n_components != "auto":
             return fit_rows(settings, model, rows, seen, settings.n_components, stages)
         with stages("number of components"):
-            choice = choose(settings, model, rows, seen, candidate=self.candidate())
+            choice = choose(settings, model, rows, seen, **self.choosing())
         fit = fit_rows(settings, model, rows, seen, choice.n_components, stages)
         return replace(fit, diagnostics=replace(fit.diagnostics, choice=choice))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.doubt.choice import Choice, HeldOut
+from halfseen.doubt.choice import Choice, HeldOut, TriedNumber
 from halfseen.doubt.rank_test import RankTest
 from halfseen.estimators.consistent import check_consistent
 from halfseen.method.fit import Diagnostics
@@ -21,7 +21,17 @@ from halfseen.tables.text import Text
 
 RECORDS: dict[str, type] = {
     kind.__name__: kind
-    for kind in (Choice, Coding, Diagnostics, HeldOut, KeptTables, Preprocessing, RankTest, Text)
+    for kind in (
+        Choice,
+        Coding,
+        Diagnostics,
+        HeldOut,
+        KeptTables,
+        Preprocessing,
+        RankTest,
+        Text,
+        TriedNumber,
+    )
 }
 """Types of values with named fields. Fields added to them later need no change here."""
 

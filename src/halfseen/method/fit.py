@@ -219,8 +219,7 @@ class Fitted(Generic[P]):
     @property
     def nominal(self) -> Mask:
         """Which features hold codes in no order, that have no average; (d,)."""
-        kinds = ("",) * len(self.names) if self.coding is None else self.coding.kinds
-        return np.array([kind == "categorical" for kind in kinds], bool)
+        return np.zeros(len(self.names), bool) if self.coding is None else self.coding.nominal
 
     @property
     def own_names(self) -> tuple[str, ...]:

@@ -103,7 +103,7 @@ def choose_components(
             seen,
             most=max_components,
             bins=bins,
-            candidate=estimator.candidate(),
+            **estimator.choosing(),
         )
 
 

@@ -60,6 +60,11 @@ class Coding:
             _check(name, kind, labels)
 
     @property
+    def nominal(self) -> Mask:
+        """Which columns hold codes in no order, that have no average; (d,)."""
+        return np.array([kind == "categorical" for kind in self.kinds], bool)
+
+    @property
     def worded(self) -> Mask:
         """Which columns hold codes of words; (d,)."""
         return np.array([bool(labels) for labels in self.labels], dtype=bool)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from halfseen.doubt.agreement import adjusted_rand
+from halfseen.doubt.choice import TriedNumber
 from halfseen.doubt.one_cloud.clouds import Cloud, clouds_of_categories, clouds_of_numbers
 from halfseen.doubt.one_cloud.elliptical import fitted_normal
 from halfseen.doubt.one_cloud.margins import N_PARAMETERS, Margin, fitted_margins, scores
@@ -23,7 +24,7 @@ N_FOLDS = 5
 LEAST_ROWS = 20
 """Fewer rows cannot tell groups from a cloud."""
 MOST_GROUPS = 6
-"""Components that mixtures are tried with, at most."""
+"""Components that mixtures of all kinds are tried with, at most."""
 PATIENCE = 2
 """Numbers of components in a row without a better BIC, after which no more are tried."""
 LEAST_TRIED = 4
@@ -116,8 +117,13 @@ class Rows:
     @cached_property
     def fold(self) -> Labels:
         """Of each row; (n,)."""
-        n = self.prepared.n_rows
-        return np.random.default_rng(self.seed).permutation(np.arange(n) % N_FOLDS)
+        return self._parts(N_FOLDS, self.seed)
+
+    def _parts(self, number: int, seed: object) -> Labels:
+        """Rows dealt out at random to so many parts, those of one cluster to the same; (n,)."""
+        cluster = self.prepared.cluster
+        n = int(cluster.max()) + 1
+        return np.random.default_rng(seed).permutation(np.arange(n) % number)[cluster]  # type: ignore[arg-type]
 
     def views(self) -> Iterator[View]:
         """The columns as they are; and their scores, if there are numbers."""
@@ -140,7 +146,7 @@ class Rows:
         everything = np.ones(n, dtype=bool)
         found = []
         for split in range(N_SPLITS):
-            first = np.random.default_rng((self.seed, split)).permutation(np.arange(n) % 2) == 0
+            first = self._parts(2, (self.seed, split)) == 0
             found.append((self._fold(first, everything), self._fold(~first, everything)))
         return found
 
@@ -168,14 +174,26 @@ class Rows:
         return list(clouds_of_categories(*both, self.levels))
 
     def grid(self, most: int) -> list[Cell]:
-        """Mixtures of K = 1, 2, … components and every kind of covariance, in both views."""
-        return [cell for view in self.views() for cell in self._of_view(view, most)]
+        """Mixtures of K = 1, 2, … components and every kind of covariance, in both views.
 
-    def _of_view(self, view: View, most: int) -> list[Cell]:
+        Beyond a few components only the best kind and view go on, as long as BIC gains by it.
+        """
+        few = range(1, min(most, MOST_GROUPS) + 1)
+        found = [cell for view in self.views() for cell in self._of_view(view, few, self.kinds)]
+        best = min(found, key=lambda cell: cell.bic)
+        if best.k > len(few) - PATIENCE and most > len(few):
+            more = range(len(few) + 1, most + 1)
+            found += self._of_view(best.view, more, (best.mixture.kind,), best.bic)
+        return found
+
+    def _of_view(
+        self, view: View, numbers: range, kinds: tuple[str, ...], best: float = np.inf
+    ) -> list[Cell]:
+        """As long as one of the last few numbers has a better BIC than the ``best`` before."""
         starts, prior = Starts.of(view.table, self.seed), prior_of(view.table)
         found: list[Cell] = []
-        best, waited, kinds = np.inf, 0, self.kinds
-        for k in range(1, most + 1):
+        waited = 0
+        for k in numbers:
             begun = (
                 starts.responsibilities(k, self.seed)
                 if k > 1
@@ -262,25 +280,6 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A number of groups that was tried, by its best mixture."""
-
-    n_components: int
-    covariance_type: str
-    scores: bool  # whether the mixture is of the normal scores of the columns
-    log_likelihood: float
-    n_parameters: int
-    aic: float
-    bic: float
-    icl: float
-    entropy: float  # of the responsibilities, in nats a row
-    held_out: float | None  # log-likelihood a row of rows apart
-    held_out_error: float | None  # its standard error
-    smallest: float  # share of rows of the smallest group
-    stability: float | None  # adjusted Rand index of fits to halves of the rows
-
-
-@dataclass(frozen=True)
 class Evidence:
     """What was measured; all log-likelihoods are in nats."""
 
@@ -293,13 +292,14 @@ class Evidence:
     next_k: int  # of categories: the fewest classes that predict better than one trait fewer
     z: float  # standard errors by which held-out rows prefer the mixture to the cloud
     gain: float  # nats a row of that
+    gain_error: float  # its standard error
     bic_gain: float  # nats by which BIC prefers mixtures to clouds, all rows
     n_modes: int  # groups of components with a dip of the density between them
     dip: float  # the shallowest of these dips, as a share of the lower peak; 1 if there is none
     p_value: float  # of an emptier band between each two of these groups, the largest
     entropy: float  # of the responsibilities, in nats a row
     stability: float | None
-    tried: tuple[Tried, ...]
+    tried: tuple[TriedNumber, ...]
     cost: float  # fits to as many rows as there are
     group: tuple[int, ...]  # (k,)  of each component, after merging
     labels: tuple[tuple[int, ...], ...] = field(repr=False, default=())
@@ -337,7 +337,7 @@ def gathered(
         return _nothing(prepared)
     cell, held = max(candidates, key=lambda one: float(one[1].log_densities.sum()))
     difference = np.clip(held.log_densities - held_clouds[name], -CLIP, CLIP)
-    z = difference.mean() / max(difference.std() / np.sqrt(n), 1e-12)
+    error = standard_error(difference, prepared.cluster)
     joined = () if categorical else merges(cell.mixture)
     group = grouped(joined, DEEPEST, cell.k)
     stability = rows.stability(cell, N_SPLITS)
@@ -350,8 +350,9 @@ def gathered(
         k=cell.k,
         covariance_type=cell.mixture.kind,
         next_k=_next_k(rows, grid, cell, held_clouds, name) if categorical else cell.k,
-        z=float(z),
+        z=float(difference.mean() / max(error, 1e-12)),
         gain=float(difference.mean()),
+        gain_error=error,
         bic_gain=float(cloud_bic - min(one.bic for one in several)) / 2,
         n_modes=int(group.max()) + 1,
         dip=max((one.dip for one in joined if one.dip <= DEEPEST), default=1.0),
@@ -363,6 +364,13 @@ def gathered(
         group=tuple(map(int, group)),
         labels=_labels(rows, grid, cell),
     )
+
+
+def standard_error(values: Array, cluster: Labels) -> float:
+    """Of the mean of ``values`` (n,), of which those of one cluster depend on each other."""
+    n = int(cluster.max()) + 1
+    sums = np.bincount(cluster, values - values.mean(), minlength=n)
+    return float(np.sqrt((sums**2).sum()) / len(values))
 
 
 def _next_k(rows: Rows, grid: list[Cell], chosen: Cell, clouds: dict[str, Array], best: str) -> int:
@@ -391,20 +399,20 @@ def _best_of_each(grid: list[Cell], view: str) -> list[Cell]:
 
 def _tried(
     rows: Rows, grid: list[Cell], chosen: Cell, held: HeldOut, stability: float | None
-) -> tuple[Tried, ...]:
+) -> tuple[TriedNumber, ...]:
     found = []
     for cell in _best_of_each(grid, chosen.view.name):
         if cell is chosen:
-            found.append(_row(cell, held, stability))
+            found.append(_row(cell, held, stability, rows.prepared.cluster))
         else:
             stable = rows.stability(cell, 1) if cell.k > 1 else None
-            found.append(_row(cell, rows.held_out(cell), stable))
+            found.append(_row(cell, rows.held_out(cell), stable, rows.prepared.cluster))
     return tuple(found)
 
 
-def _row(cell: Cell, held: HeldOut | None, stability: float | None) -> Tried:
+def _row(cell: Cell, held: HeldOut | None, stability: float | None, cluster: Labels) -> TriedNumber:
     n = cell.view.table.n_rows
-    return Tried(
+    return TriedNumber(
         n_components=cell.k,
         covariance_type=cell.mixture.kind,
         scores=cell.view.margins is not None,
@@ -415,7 +423,7 @@ def _row(cell: Cell, held: HeldOut | None, stability: float | None) -> Tried:
         icl=cell.bic + 2 * n * cell.entropy,
         entropy=cell.entropy,
         held_out=float(held.log_densities.mean()) if held else None,
-        held_out_error=float(held.log_densities.std() / np.sqrt(n)) if held else None,
+        held_out_error=standard_error(held.log_densities, cluster) if held else None,
         smallest=float(cell.mixture.weights.min()),
         stability=stability,
     )
@@ -442,6 +450,7 @@ def _nothing(prepared: Prepared) -> Evidence:
         next_k=1,
         z=-np.inf,
         gain=0.0,
+        gain_error=0.0,
         bic_gain=0.0,
         n_modes=1,
         dip=1.0,

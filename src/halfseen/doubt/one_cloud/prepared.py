@@ -18,6 +18,11 @@ HEAP_NOISE = 0.15
 without it a density becomes an infinite spike there."""
 
 
+FURTHEST, IQR_OF_A_NORMAL = 20.0, 1.349
+"""Robust standard deviations from the median beyond which distances count by their logarithm: a
+mistyped value must not decide where a column's other values are, on its scale."""
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """Rows in canonical order; numbers standardised and free of ties, categories as codes."""
@@ -25,6 +30,7 @@ class Prepared:
     numbers: Array  # (n, p)  NaN in the gaps
     codes: Array  # (n, c)  0, 1, …; NaN in the gaps
     order: Labels  # (n,)  which of the rows given each of these is
+    cluster: Labels  # (n,)  rows of one cluster depend on each other; one each if none do
 
     @property
     def n_rows(self) -> int:
@@ -32,8 +38,12 @@ class Prepared:
         return len(self.order)
 
 
-def prepared(values: Array, categorical: Mask | None = None) -> Prepared:
+def prepared(
+    values: Array, categorical: Mask | None = None, clusters: Labels | None = None
+) -> Prepared:
     """``values`` (n, d) with NaN in the gaps; ``categorical`` (d,), None if it is to be found.
+
+    Rows of the same of ``clusters`` (n,) are never on both sides of a comparison.
 
     Neither the order of rows and columns nor the units of columns matter: rows are sorted by
     symmetric functions of their ranks in the columns, and the noise that undoes rounding
@@ -44,14 +54,23 @@ def prepared(values: Array, categorical: Mask | None = None) -> Prepared:
         categorical = np.array([_few_values(column) for column in values.T], dtype=bool)
     varies = np.array([len(np.unique(x[~np.isnan(x)])) > 1 for x in values.T], dtype=bool)
     if not varies.any():
-        return Prepared(np.empty((0, 0)), np.empty((0, 0)), np.empty(0, dtype=np.intp))
+        nobody = np.empty(0, dtype=np.intp)
+        return Prepared(np.empty((0, 0)), np.empty((0, 0)), nobody, nobody)
     kept = np.flatnonzero(~np.isnan(values[:, varies]).all(axis=1))
     values, categorical = values[np.ix_(kept, varies)], categorical[varies]
     order = canonical_order(values)
     values = values[order]
     numbers = [smoothed(column) for column in values[:, ~categorical].T]
     codes = [_coded(column) for column in values[:, categorical].T]
-    return Prepared(_stacked(numbers, len(order)), _stacked(codes, len(order)), kept[order])
+    place = kept[order]
+    cluster = np.arange(len(place)) if clusters is None else _renumbered(clusters[place])
+    return Prepared(_stacked(numbers, len(order)), _stacked(codes, len(order)), place, cluster)
+
+
+def _renumbered(clusters: Labels) -> Labels:
+    """0, 1, … by the first row of each, so that names do not matter."""
+    _, first, which = np.unique(clusters, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[which])
 
 
 def canonical_order(values: Array) -> Labels:
@@ -63,6 +82,7 @@ def canonical_order(values: Array) -> Labels:
 
 def smoothed(column: Array) -> Array:
     """A standardised column (n,) with noise of one rounding step, or more if it has a heap."""
+    column = _drawn_in(column)
     seen = ~np.isnan(column)
     levels, counts = np.unique(column[seen], return_counts=True)
     scaled = (column - np.nanmean(column)) / np.nanstd(column)
@@ -74,6 +94,18 @@ def smoothed(column: Array) -> Array:
         step = np.median(np.diff(levels)) / np.nanstd(column)
         return np.asarray(scaled + rng.uniform(-step / 2, step / 2, len(column)))
     return np.asarray(scaled)
+
+
+def _drawn_in(column: Array) -> Array:
+    """A column (n,) of which the furthest values are nearer, in their order."""
+    low, middle, high = np.nanquantile(column, [0.25, 0.5, 0.75])
+    spread = (high - low) / IQR_OF_A_NORMAL
+    if spread == 0:
+        return column
+    away = (column - middle) / spread
+    beyond = np.maximum(np.abs(away) - FURTHEST, 0.0)
+    near = np.sign(away) * (np.minimum(np.abs(away), FURTHEST) + np.log1p(beyond))
+    return np.where(beyond > 0, middle + spread * near, column)
 
 
 def _few_values(column: Array) -> bool:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
-from halfseen.doubt.one_cloud.evidence import MOST_GROUPS, Evidence, gathered
+from halfseen.doubt.choice import Case
+from halfseen.doubt.one_cloud.evidence import Evidence, gathered
 from halfseen.doubt.one_cloud.mixture import KINDS
 from halfseen.doubt.one_cloud.prepared import canonical_order, prepared
-from halfseen.rows.arrays import Array, Mask
+from halfseen.rows.arrays import Array, Labels, Mask
 
 MOST_ROWS = 2_000
 """Rows that the comparison is made with, drawn if there are more."""
@@ -29,15 +29,6 @@ LEVEL = 0.005
 """Largest p-value of bands between clear groups."""
 CLEAR_ENTROPY = 0.2
 """Nats a row that classes of categories may leave open, at most, to be clear."""
-
-
-class Case(StrEnum):
-    """What the rows are."""
-
-    CLEAR = "clear groups"
-    OVERLAPPING = "overlapping groups"
-    ONE_CLOUD = "one cloud"
-    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True)
@@ -91,12 +82,18 @@ def _second(e: Evidence, k: int) -> int:
     return min(beside, key=lambda one: one.bic).n_components if beside else 1
 
 
+MOST_COMPONENTS = 20
+
+
 def number_of_groups(
     values: Array,
     categorical: Mask | None = None,
     kinds: Sequence[str] = KINDS,
-    most: int = MOST_GROUPS,
+    most: int = MOST_COMPONENTS,
     seed: int = 0,
+    *,
+    weights: Array | None = None,
+    clusters: Labels | None = None,
 ) -> Decision:
     """How many groups rows (n, d) with NaN in the gaps form, and what speaks for it.
 
@@ -112,17 +109,38 @@ def number_of_groups(
         Components that mixtures have, at most.
     seed : int
         Of folds, halves and starts.
+    weights : array of shape (n,), optional
+        How often each row counts.
+    clusters : array of shape (n,), optional
+        Rows with the same label depend on each other.
     """
-    return decided(gathered(prepared(sampled(values), categorical), kinds, most, seed))
+    some = sampled(values, weights)
+    ready = prepared(values[some], categorical, None if clusters is None else clusters[some])
+    return decided(gathered(ready, kinds, most, seed))
 
 
-def sampled(values: Array) -> Array:
-    """As many of the rows (n, d) as the comparison is made with, drawn by their values alone."""
-    most = MOST_ROWS
+def sampled(values: Array, weights: Array | None = None) -> Labels:
+    """Which of the rows (n, d) the comparison is made with, drawn by their values alone; (m,).
+
+    Rows that count for more are drawn more often.
+    """
+    most, n = MOST_ROWS, len(values)
     if np.isnan(values).any():
         by_cells = MOST_CELLS_WITH_GAPS // max(values.shape[1], 1)
         most = min(most, max(by_cells, LEAST_ROWS_WITH_GAPS))
-    if len(values) <= most:
-        return values
-    drawn = np.random.default_rng(0).choice(len(values), most, replace=False)
-    return values[np.sort(canonical_order(values)[drawn])]
+    if weights is not None and np.ptp(weights) > 0:
+        return _by_weight(values, weights, most)
+    if n <= most:
+        return np.arange(n)
+    drawn = np.random.default_rng(0).choice(n, most, replace=False)
+    return canonical_order(values)[np.sort(drawn)]
+
+
+def _by_weight(values: Array, weights: Array, most: int) -> Labels:
+    """As many rows as weights like these are worth (Kish), systematically along their order."""
+    there = np.flatnonzero(weights > 0)
+    there = there[canonical_order(values[there])]
+    share = np.cumsum(weights[there]) / weights[there].sum()
+    worth = weights.sum() ** 2 / (weights**2).sum()
+    number = max(1, min(most, round(float(worth))))
+    return there[np.searchsorted(share, (np.arange(number) + 0.5) / number)]

@@ -8,12 +8,13 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from halfseen.doubt.one_cloud.elliptical import fitted_normal
 from halfseen.doubt.one_cloud.gaps import Gaps
 from halfseen.doubt.one_cloud.mixture import Table
-from halfseen.rows.arrays import Array
+from halfseen.method.k_means import k_means
+from halfseen.rows.arrays import Array, Labels
 
 MOST_IN_TREE = 600
 """Rows up to which Ward's tree is cut as well: it takes all pairs of rows."""
-RUNS = 3
-"""Runs of k-means from different centres."""
+RUNS = 6
+"""Runs of k-means from different centres, of which the tightest is taken."""
 SHARE = 0.9
 """Of a row, that starts in the group it was put in; the rest is spread over all."""
 
@@ -50,15 +51,24 @@ class Starts:
 
     def responsibilities(self, k: int, seed: int) -> list[Array]:
         """One start (n, k) from each view and tree."""
-        from sklearn.cluster import KMeans  # slow to import, and loads optional libraries
-
-        labels = [
-            KMeans(k, n_init=RUNS, random_state=seed, max_iter=30).fit(view).labels_
-            for view in self.views
-        ]
+        labels = [_k_means(view, k, seed) for view in self.views]
         labels += [fcluster(tree, k, "maxclust") - 1 for tree in self.trees]
         found = [np.eye(k)[one] for one in labels if len(np.unique(one)) == k]
         return [SHARE * one + (1 - SHARE) / k for one in found]
+
+
+def _k_means(view: Array, k: int, seed: int) -> Labels:
+    """The tightest of several runs; labels (n,)."""
+    random, once = np.random.default_rng(seed), np.ones(len(view))
+    best, least = np.zeros(len(view), dtype=np.intp), np.inf
+    for _ in range(RUNS):
+        labels = k_means(view, once, k, random).argmax(axis=1)
+        member = np.eye(k)[labels]
+        centres = member.T @ view / np.maximum(member.sum(axis=0), 1.0)[:, None]
+        within = float(np.square(view - centres[labels]).sum())
+        if within < least:
+            best, least = labels, within
+    return best
 
 
 def _scaled(table: Array) -> Array:

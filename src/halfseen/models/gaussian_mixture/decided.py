@@ -1,8 +1,7 @@
 """Which kind of covariance, and how many factors, a table asks for."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,8 +31,8 @@ WORDS = {
     "tied": "Within groups columns go along with each other, alike in all groups.",
     "full": "Within groups columns go along with each other, in each group in its own way.",
 }
-LEAST_TRIED = 4
-"""Components that correlated columns are tried with, however few independent ones have."""
+FIRST = "tied_diag"
+"""With which the number of components is chosen: which one does not matter to that."""
 
 
 class Option(NamedTuple):
@@ -96,103 +95,50 @@ def _numbers(n_factors: int | str, n_features: int, of_several: bool) -> list[in
     return [q for q in NUMBERS_OF_FACTORS if q == 1 or q <= n_features // 3]
 
 
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """How many components options have: as asked for, or as many as their rows support.
-
-    Kinds share what is chosen for one of them, as choosing takes many fits: independent columns
-    one number, and correlated ones another. These need hardly more components: with independent
-    columns some stand for what goes along.
-    """
-
-    estimator: Any
-    settings: Settings
-    rows: Rows
-    seen: Survey
-    options: Sequence[Option]
-    _chosen: dict[str, Choice] = field(default_factory=dict)
-
-    def of(self, option: Option) -> int:
-        """That an option is compared with."""
-        choice = self.choice(option)
-        return int(self.settings.n_components) if choice is None else choice.n_components
-
-    def choice(self, option: Option, *, own: bool = False) -> Choice | None:
-        """How the number was chosen that an option shares, or its ``own``; None if it is given."""
-        if self.settings.n_components != "auto":
-            return None
-        first = option if own else self._first_alike(option)
-        if first.kind not in self._chosen:
-            self._chosen[first.kind] = self._choose(first)
-        return self._chosen[first.kind]
-
-    def _first_alike(self, option: Option) -> Option:
-        alike = [o for o in self.options if (o.kind in CORRELATED) == (option.kind in CORRELATED)]
-        return next((o for o in alike if o.kind == "tied"), alike[0])
-
-    def _choose(self, option: Option) -> Choice:
-        like = _like(self.estimator, option)
-        model, candidate = like._model(), like.candidate()
-        choosing = partial(choose, self.settings, model, self.rows, self.seen, candidate=candidate)
-        others = [choice.n_components for choice in self._chosen.values()]
-        if not others:
-            return choosing()
-        most = max(*others, LEAST_TRIED - 1) + 1
-        found = choosing(most=most)
-        return found if found.n_components < most else choosing()
-
-
 def decide(estimator: Any, settings: Settings, rows: Rows, seen: Survey) -> Decided:
-    """By how likely held-out rows are; each kind with the number of components that it supports."""
+    """The covariance by how likely held-out rows are, with the number of components asked for.
+
+    If that is open, it is chosen first, from mixtures of all numbers and covariances together.
+    """
+    choice = None
+    if settings.n_components == "auto":
+        first = _like(estimator, Option(FIRST, None))
+        choice = choose(settings, first._model(), rows, seen, **estimator.choosing())
+    number = int(settings.n_components) if choice is None else choice.n_components
     n_features = int(np.count_nonzero(seen.kept))
     options = options_for(estimator.covariance_type, estimator.n_factors, n_features)
     # Fits that are compared differ in their kind and rows, not in their luck.
     steady = replace(
         settings, random_state=0 if settings.random_state is None else settings.random_state
     )
-    numbers = Numbers(estimator, settings, rows, seen, options)
     comparison = Comparison.of(steady, rows, _measured(rows, seen))
 
-    def candidate(option: Option, n_components: int) -> Candidate:
-        return Candidate(option.name, _like(estimator, option).candidate(), n_components)
-
-    def best(tried: Mapping[Option, int]) -> tuple[Option, str]:
-        simplest_first = sorted(tried, key=lambda one: one.n_free(tried[one], n_features))
-        place, reason = comparison.preferred([candidate(o, tried[o]) for o in simplest_first])
-        return simplest_first[place], reason
+    def candidate(option: Option) -> Candidate:
+        return Candidate(option.name, _like(estimator, option).candidate(), number)
 
     with of_models_not_kept():
-        tried = {one: numbers.of(one) for one in options}
-        tried = _without_idle_factors(tried, comparison, candidate)
-        chosen, reason = best(tried)
-        choice = numbers.choice(chosen)
-        if choice is not None and chosen.kind == "full" and len(tried) > 1:
-            # Covariances that differ may do with fewer components than those that are shared.
-            own = numbers.choice(chosen, own=True)
-            assert own is not None  # numbers are open
-            chosen, reason = best(tried | {chosen: own.n_components})
-            choice = own if chosen.kind == "full" else numbers.choice(chosen)
-    number = int(settings.n_components) if choice is None else choice.n_components
+        tried = _without_idle_factors(options, comparison, candidate)
+        simplest_first = sorted(tried, key=lambda one: one.n_free(number, n_features))
+        place, reason = comparison.preferred([candidate(one) for one in simplest_first])
+    chosen = simplest_first[place]
     return Decided(chosen, number, choice, f"{chosen.words} {reason}")
 
 
 def _without_idle_factors(
-    tried: Mapping[Option, int],
-    comparison: Comparison,
-    candidate: Callable[[Option, int], Candidate],
-) -> dict[Option, int]:
+    options: Sequence[Option], comparison: Comparison, candidate: Callable[[Option], Candidate]
+) -> list[Option]:
     """Options without more factors than make held-out rows likelier than fewer do."""
-    by_factors = sorted(one for one in tried if one.kind == "factor")
+    by_factors = sorted(one for one in options if one.kind == "factor")
     if len(by_factors) < 3 or not comparison.scored.any():
-        return dict(tried)
+        return list(options)
     worth, last = set(), -np.inf
     for one in by_factors:
         worth.add(one)
-        mean = comparison.scores(candidate(one, tried[one])).mean(0)
+        mean = comparison.scores(candidate(one)).mean(0)
         if mean <= last:
             break
         last = mean
-    return {one: k for one, k in tried.items() if one.kind != "factor" or one in worth}
+    return [one for one in options if one.kind != "factor" or one in worth]
 
 
 def _like(estimator: Any, option: Option) -> Any:

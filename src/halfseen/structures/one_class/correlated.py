@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
+from halfseen.method.k_means import k_means
 from halfseen.method.learned import declared, reordered
 from halfseen.method.model import Cells, Each, Polished
 from halfseen.method.starts import EVERY, MANY_ROWS, Plan, Rounds, Tried, gone, plan_for, tried
@@ -21,7 +22,7 @@ from halfseen.rows.engines.changed import ChangedRows
 from halfseen.rows.engines.memory import MemoryRows, PreparedRows
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.some_rows import some_rows
-from halfseen.structures.one_class.correlated_start import k_means, sphered
+from halfseen.structures.one_class.correlated_start import sphered
 from halfseen.structures.one_class.e_step import ClassRegression, ClassSteps
 from halfseen.structures.one_class.emission import Emission
 from halfseen.structures.one_class.fences import Fences, inside, share_beyond
