@@ -60,6 +60,8 @@ from halfseen.cli.reading.kept_columns import labels
 from halfseen.cli.reading.prepared import prepared
 from halfseen.cli.sequences import following, keys_among, of_sequences, outcomes_among
 from halfseen.cli.voice import Voice
+from halfseen.doubt.choice import Case
+from halfseen.doubt.choice import Choice as NumberChoice
 from halfseen.doubt.concerns import concerns_of
 from halfseen.models import MODELS
 from halfseen.tables.declared_kinds import takes_kinds
@@ -264,6 +266,9 @@ def fit(
                 found = choose_components(X, estimator, groups=by_row, **follow)
                 estimator.set_params(n_components=found.n_components)
             learned = estimator.fit(X, **follow)
+            found = _of_undecided(found or learned.diagnostics_.choice)
+            if found is not None and found.n_components != learned.n_components_:
+                learned = estimator.set_params(n_components=found.n_components).fit(X, **follow)
     if found is not None:
         learned.diagnostics_ = replace(learned.diagnostics_, choice=found)
     if ready.columns:
@@ -281,6 +286,13 @@ def fit(
         return
     read = f"{as_arguments(files)}{_again(groups, outcomes)}"
     voice.say(f"Next:  halfseen report {quote(str(out))} {read} --out report.html")
+
+
+def _of_undecided(found: NumberChoice | None) -> NumberChoice | None:
+    """If it is undecided whether there are groups, the best number above one is shown."""
+    if found is None or found.case != Case.UNDECIDED or found.n_components > 1:
+        return found
+    return replace(found, n_components=found.runner_up or 2, runner_up=1)
 
 
 def _again(groups: str | None, outcomes: list[str]) -> str:

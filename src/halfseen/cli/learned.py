@@ -8,6 +8,7 @@ from typing import Any
 from halfseen.cli.reading.column_kinds import summed_up
 from halfseen.cli.voice import Voice
 from halfseen.cli.wording import in_options
+from halfseen.doubt.choice import Case, Choice
 from halfseen.doubt.concerns import Concern
 from halfseen.explain.portrait import portrait_of
 from halfseen.explain.words import weights_told
@@ -30,8 +31,11 @@ def tell(
         voice.say(f"Columns by kind: {summed_up([*kinds.values()])}.")
     if choice is not None:
         voice.say("")
-        chosen = f"1 {view.noun} was" if view.k == 1 else f"{view.k} {view.nouns} were"
-        voice.say(f"{chosen} chosen. {choice.reason}")
+        voice.say(in_options(choice.reason))
+        if choice.case == Case.UNDECIDED and view.k > 1:
+            voice.say(f"Shown are {view.k} {view.nouns}; for one {view.noun} use -k 1.")
+        for line in numbers_told(choice, view.nouns):
+            voice.say(line)
     reason = in_options(model.diagnostics_.covariance_reason)
     polish = in_options(model.diagnostics_.refine_told)
     for said in filter(None, (reason, polish)):
@@ -86,6 +90,34 @@ def tell(
         converged=getattr(model, "converged_", None),
         seconds=model.diagnostics_.seconds,
     )
+
+
+def numbers_told(choice: Choice, nouns: str) -> list[str]:
+    """The table of all numbers that were tried."""
+    if not choice.tried:
+        return []
+    head = ("", nouns, "log-lik.", "par.", "AIC", "BIC", "ICL", "entropy", "held out", "smallest")
+    rows: list[tuple[str, ...]] = [(*head, "stability")]
+    for one in choice.tried:
+        here = "*" if one.n_components == choice.n_components else ""
+        rows.append(
+            (
+                here or ("(*)" if one.n_components == choice.runner_up else ""),
+                f"{one.n_components}",
+                f"{one.log_likelihood:,.1f}",
+                f"{one.n_parameters}",
+                *(f"{value:,.0f}" for value in (one.aic, one.bic, one.icl)),
+                f"{one.entropy:.2f}",
+                f"{one.held_out:.3f} ± {one.held_out_error:.3f}"
+                if one.held_out is not None
+                else "",
+                f"{one.smallest:.0%}",
+                "" if one.stability is None else f"{one.stability:.2f}",
+            )
+        )
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in rows]
+    return ["", *lines, "* chosen, (*) runner-up; each number by its best mixture."]
 
 
 def _probabilities(model: Any, names: Sequence[str], component: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """How many components to learn, and what speaks for that number."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -111,13 +111,17 @@ class Choice:
     runner_up: int | None = None
     tried: tuple[TriedNumber, ...] = ()
 
+    def table(self) -> list[dict[str, Any]]:
+        """A row for every number that was tried, for a data frame."""
+        return [asdict(one) for one in self.tried or self.held_out]
+
     @property
     def climbed(self) -> bool:
         """Whether numbers were judged from one upwards, each beside the last accepted."""
         return bool(self.held_out) and bool(self.held_out[0].accepted) and not self.held_out[0].over
 
     def plot(self, ax: Any = None) -> Any:
-        """Gains in held-out likelihood and agreement of halves, or eigenvalues against noise."""
+        """Held-out likelihood and BIC by number, agreement of halves, or eigenvalues."""
         from halfseen.plots.number import components_curve
 
         return components_curve(self, ax=ax)

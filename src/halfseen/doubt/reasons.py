@@ -109,10 +109,13 @@ def of_groups(decision: Decision, noun: str) -> str:
     if not e.tried:
         return f"1 {noun}: {e.n_rows} rows are too few to tell {nouns} from a single cloud."
     if decision.case is Case.ONE_CLOUD:
+        better = e.gain < -e.gain_error
+        likely = (
+            f"more likely under {_cloud(e)} than" if better else f"as likely under {_cloud(e)} as"
+        )
         return (
-            f"One cloud, no {nouns}: {_cloud(e)} predicts held-out rows {_at_least_as_well(e)} "
-            f"{e.k} {nouns}{_by(-e.gain, e.gain_error)}. Cutting it is a convenience, not a "
-            f"finding; if you want {nouns} anyway, take {other}."
+            f"One cloud, no {nouns}: held-out rows are {likely} under {e.k} {nouns}. Cutting it is "
+            f"a convenience, not a finding; if you want {nouns} anyway, take {other}."
         )
     if decision.case is Case.UNDECIDED:
         best = k if k > 1 else other
@@ -137,14 +140,6 @@ def of_groups(decision: Decision, noun: str) -> str:
             "another shape could look like this."
         )
     return f"{said.strip()} Runner-up: {other}."
-
-
-def _at_least_as_well(e: Evidence) -> str:
-    return "better than" if e.gain < -e.gain_error else "as well as"
-
-
-def _by(gain: float, error: float) -> str:
-    return f" (by {gain:.2g} ± {error:.1g} a row)" if gain > error else ""
 
 
 CLOUDS = {

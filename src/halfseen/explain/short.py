@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from halfseen.doubt.choice import Case as Decided
+from halfseen.doubt.choice import Choice
 from halfseen.doubt.concerns import Case, Concern
 from halfseen.explain.portrait import ABOUT_AVERAGE, NOT_SHOWN, Doubts, Portrait
 from halfseen.explain.words import percent
@@ -33,8 +35,8 @@ def in_short(
 def _found(case: Case, view: Portrait, n_rows: int) -> str:
     if view.k == 1:
         chosen = case.fitted.diagnostics.choice is not None
-        why = f"no {view.nouns} were found that hold" if chosen else "as was asked"
-        return f"All {n_rows:,} rows are described as one {view.noun}: {why}."
+        why = f"no {view.nouns} stand out" if chosen else f"you asked for one {view.noun}"
+        return f"All {n_rows:,} rows are described together: {why}."
     told = [
         f"{view.noun} {i + 1} ({percent(view.shares[i])}){_with(brief)}"
         for i, brief in enumerate(view.briefs()[:MOST_NAMED])
@@ -52,21 +54,22 @@ def _with(brief: str) -> str:
 
 
 def _sure(case: Case, view: Portrait, doubts: Doubts) -> str:
-    choice = case.fitted.diagnostics.choice
+    choice: Choice | None = case.fitted.diagnostics.choice
     if view.k == 1:
-        closest = re.search(r"Of those tried, .*", choice.reason) if choice else None
-        if closest:
-            return closest[0]
-        return f"That there is one {view.noun} was {'found' if choice else 'given, not found'}."
+        return f"You asked for one {view.noun}." if choice is None else choice.reason
     clear = doubts.sentence.rstrip(".").partition(";")[0]
     if choice is None:
-        return f"{clear}; that there are {view.k} {view.nouns} was given, not found."
-    again = [one.agreement for one in choice.held_out if one.n_components == view.k]
+        return f"{clear}; you asked for {view.k} {view.nouns}, their number was not estimated."
+    if choice.case == Decided.UNDECIDED:
+        return choice.reason
+    again = [one.stability for one in choice.tried if one.n_components == view.k]
+    again += [one.agreement for one in choice.held_out if one.n_components == view.k]
     if not again or again[-1] is None:
         return f"{clear}; how many {view.nouns} there are was chosen by what the rows support."
+    of_case = f"the {view.nouns} are {choice.case.split()[0]}, and " if choice.case else ""
     return (
-        f"{clear}; halves of the rows, fitted apart, agree on the {view.nouns} to "
-        f"{again[-1]:.2f} (1 is the same, 0 is chance)."
+        f"{clear}; {of_case}fits to halves of the rows agree on them to {again[-1]:.2f} (1 is the "
+        "same, 0 is chance)."
     )
 
 

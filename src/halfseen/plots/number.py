@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def components_curve(choice: Choice, *, ax: Axes | None = None) -> Axes:
-    """What numbers of components leave of the second moments, against its noise.
+    """What was found of every number of components.
+
+    For groups, the mean log-likelihood of held-out rows, with two standard errors, and BIC on an
+    axis at the right. For topics, what numbers leave of the second moments, against its noise.
 
     Where rows apart moved the choice, or are all there is, they are drawn instead: what a held-out
     row gains in likelihood, with two standard errors, over the number that the second moments
@@ -33,7 +36,8 @@ def components_curve(choice: Choice, *, ax: Axes | None = None) -> Axes:
         and choice.tests[-1].n_components == choice.n_components
         and not choice.climbed
     )
-    numbers = (_eigenvalues if by_spectrum else _likelihoods)(choice, ax)
+    draw = _eigenvalues if by_spectrum else _likelihoods
+    numbers = (_criteria if choice.tried else draw)(choice, ax)
     ax.axvline(choice.n_components, color=ORANGE, linewidth=1.0, linestyle="--", zorder=0)
     ax.text(
         choice.n_components,
@@ -49,6 +53,35 @@ def components_curve(choice: Choice, *, ax: Axes | None = None) -> Axes:
     ax.locator_params(axis="x", integer=True, min_n_ticks=1)
     plain(ax)
     return ax
+
+
+def _criteria(choice: Choice, ax: Axes) -> list[int]:
+    shown = [one for one in choice.tried if one.held_out is not None]
+    ax.errorbar(
+        [one.n_components for one in shown],
+        [one.held_out or 0.0 for one in shown],
+        yerr=[2 * (one.held_out_error or 0.0) for one in shown],
+        fmt="o-",
+        color=BLUE,
+        capsize=3,
+        label="held-out rows",
+    )
+    ax.set_ylabel("log-likelihood of a held-out row\n(± two standard errors)")
+    right = ax.twinx()
+    numbers = [one.n_components for one in choice.tried]
+    right.plot(numbers, [one.bic for one in choice.tried], "s--", color=GREY, label="BIC (right)")
+    right.set_ylabel("BIC (lowest is best)")
+    right.spines["top"].set_visible(False)
+    marks = [*ax.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]]
+    ax.legend(
+        handles=marks,
+        frameon=False,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.06),
+        ncols=2,
+        fontsize=9,
+    )
+    return numbers
 
 
 def _eigenvalues(choice: Choice, ax: Axes) -> list[int]:

@@ -82,7 +82,7 @@ class Cell:
     def entropy(self) -> float:
         """Of the responsibilities, in nats a row."""
         given = self.mixture.responsibilities(self.view.table)
-        return float(-xlogy(given, given).sum(axis=1).mean())
+        return max(0.0, float(-xlogy(given, given).sum(axis=1).mean()))
 
 
 class HeldOut(NamedTuple):

@@ -52,7 +52,7 @@ class Starts:
     def responsibilities(self, k: int, seed: int) -> list[Array]:
         """One start (n, k) from each view and tree."""
         labels = [_k_means(view, k, seed) for view in self.views]
-        labels += [fcluster(tree, k, "maxclust") - 1 for tree in self.trees]
+        labels += [fcluster(tree, k, "maxclust").astype(np.intp) - 1 for tree in self.trees]
         found = [np.eye(k)[one] for one in labels if len(np.unique(one)) == k]
         return [SHARE * one + (1 - SHARE) / k for one in found]
 

@@ -1,13 +1,15 @@
 """How numbers of components fared on halves of the rows."""
 
-from halfseen.doubt.choice import Choice, HeldOut
+from halfseen.doubt.choice import Choice, HeldOut, TriedNumber
 from halfseen.explain.charts.bars import Bar, bar_chart
 from halfseen.explain.charts.drawing import Figure
 from halfseen.explain.words import percent
 
 
 def number_chart(choice: Choice, noun: str, nouns: str) -> list[Figure]:
-    """A bar for every number that halves of the rows were fitted with; none if none was."""
+    """A bar for every number that was tried; none if none was."""
+    if choice.tried:
+        return [_of_groups(choice, noun, nouns)]
     tried = [step for step in choice.held_out if step.agreement is not None]
     if not tried:
         return []
@@ -27,6 +29,42 @@ def number_chart(choice: Choice, noun: str, nouns: str) -> list[Figure]:
         "must also make held-out rows more likely and leave no component with too few rows."
     )
     return [bar_chart(f"How many {nouns}", caption, bars, (nouns, "how it fared"))]
+
+
+def _of_groups(choice: Choice, noun: str, nouns: str) -> Figure:
+    """Stability of every number, with all that is known of it beside."""
+    bars = [
+        Bar(
+            f"{one.n_components} {nouns if one.n_components > 1 else noun}",
+            one.stability or 0.0,
+            "" if one.stability is None else f"{one.stability:.2f}",
+            _row_told(one, choice),
+        )
+        for one in choice.tried
+    ]
+    caption = (
+        f"How far fits to halves of the rows give rows the same {nouns}: 1 is the same, 0 is "
+        "chance. That does not decide: any cut of a single cloud is found again. The table has the "
+        "likelihood of held-out rows and the information criteria (of AIC, BIC and ICL, the lowest "
+        "is best)."
+    )
+    return bar_chart(f"How many {nouns}", caption, bars, (nouns, "how it fared"))
+
+
+def _row_told(one: TriedNumber, choice: Choice) -> str:
+    parts = [
+        f"log-likelihood {one.log_likelihood:,.1f} with {one.n_parameters} parameters",
+        f"AIC {one.aic:,.0f}, BIC {one.bic:,.0f}, ICL {one.icl:,.0f}",
+        f"entropy {one.entropy:.2f} a row",
+    ]
+    if one.held_out is not None and one.held_out_error is not None:
+        parts.append(f"held-out rows {one.held_out:.3f} ± {one.held_out_error:.3f} each")
+    parts.append(f"the smallest holds {percent(one.smallest)} of rows")
+    if one.stability is not None:
+        parts.append(f"stability {one.stability:.2f}")
+    if one.n_components in (choice.n_components, choice.runner_up):
+        parts.append("chosen" if one.n_components == choice.n_components else "runner-up")
+    return "; ".join(parts)
 
 
 def _told(step: HeldOut, what: str) -> str:
