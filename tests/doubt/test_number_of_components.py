@@ -7,22 +7,22 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
 
 from halfseen import (
     Choice,
     DataError,
     GammaPoisson,
     GaussianMixture,
+    LatentClass,
     ObservedBlocks,
     choose_components,
     load,
     simulate,
 )
-from halfseen.doubt import climb
 from halfseen.doubt import number_of_components as choosing
-from halfseen.doubt.choice import HeldOut
+from halfseen.doubt.choice import HeldOut, TriedNumber
 from halfseen.doubt.cross_scores import CrossScores, cross_scores
-from halfseen.doubt.few_rows import FewRows
 from halfseen.doubt.rank_test import RankTest
 from halfseen.estimators.stored import RECORDS
 from halfseen.method.plan import Settings
@@ -62,12 +62,33 @@ def chosen():
     return choose_components(mixture())
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 4])
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 8])
 def test_clear_groups_are_counted(k):
-    choice = choose_components(mixture(k), "gaussian")
+    d = max(D, k)
+    choice = choose_components(mixture(k, observed=[1.0] * d, d=d), "gaussian")
     assert choice.n_components == k
-    assert [test.more for test in choice.tests] == [True] * (k - 1) + [False]
-    assert [one.n_components for one in choice.held_out] == [i for i in (k - 1, k, k + 1) if i]
+    assert choice.case == ("clear groups" if k > 1 else "one cloud")
+    assert choice.runner_up != k
+    numbers = [one.n_components for one in choice.tried]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert {k, choice.runner_up} <= set(numbers)
+
+
+def test_gaps_leave_groups_countable():
+    assert choose_components(mixture(3), "gaussian").n_components == 3
+
+
+def test_the_table_of_numbers_holds_together(chosen):
+    for one in chosen.tried:
+        assert one.aic == pytest.approx(-2 * one.log_likelihood + 2 * one.n_parameters)
+        assert one.bic == pytest.approx(-2 * one.log_likelihood + one.n_parameters * np.log(1000))
+        assert one.icl == pytest.approx(one.bic + 2000 * one.entropy)
+        assert 0 < one.smallest <= 1
+        assert one.held_out_error > 0
+        assert (one.stability is None) == (one.n_components == 1)
+    assert [row["n_components"] for row in chosen.table()] == [
+        one.n_components for one in chosen.tried
+    ]
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -77,12 +98,12 @@ def test_clear_topics_are_counted(k):
 
 def test_the_choice_says_why(chosen):
     assert isinstance(chosen, Choice)
-    last = chosen.tests[-1]
-    assert chosen.reason == (
-        f"The second moments support 3 components: the next eigenvalue, {last.eigenvalue:.3g}, is "
-        f"within the noise, {last.noise:.3g}. Held-out rows are not clearly more likely under "
-        "others. Halves of the rows, fitted apart, find the same components (agreement 1.00; 1 "
-        "would be the same, 0 is chance)."
+    assert chosen.reason.startswith(
+        "3 clear groups: held-out rows are more likely under them than under the best single "
+        "cloud ("
+    )
+    assert chosen.reason.endswith(
+        f" a row, and rows are fewer between each two of them. Runner-up: {chosen.runner_up}."
     )
 
 
@@ -132,8 +153,7 @@ def test_no_more_than_the_most_are_tried():
     X, _ = simulate.gaussian_mixture(1000, [0.5, 0.25, 0.25], means, 1.0, rng)
     choice = choose_components(X, max_components=2)
     assert choice.n_components == 2
-    assert [one.n_components for one in choice.held_out] == [1, 2]
-    assert choice.reason.startswith("The second moments support 2 components, the most tried. ")
+    assert [one.n_components for one in choice.tried] == [1, 2]
 
 
 def test_settings_that_do_not_go_together_are_refused():
@@ -144,9 +164,13 @@ def test_settings_that_do_not_go_together_are_refused():
 def test_the_order_of_features_does_not_matter(chosen):
     other = choose_components(mixture()[:, ::-1])
     assert other.n_components == chosen.n_components
-    for ours, theirs in zip(other.tests, chosen.tests, strict=True):
-        assert ours.eigenvalue == pytest.approx(theirs.eigenvalue, rel=1e-9)
-        assert ours.noise == pytest.approx(theirs.noise, rel=1e-6)
+    for ours, theirs in zip(other.tried, chosen.tried, strict=True):
+        assert ours.log_likelihood == pytest.approx(theirs.log_likelihood, rel=1e-9)
+
+
+def test_units_do_not_matter(chosen):
+    other = choose_components(mixture() * [1, 10, 0.01, 1e3, 1, 5] - 7)
+    assert (other.n_components, other.case) == (chosen.n_components, chosen.case)
 
 
 # Tables of every kind.
@@ -170,8 +194,7 @@ def test_a_frame_a_file_and_batches_give_the_choice_of_their_rows(chosen, tmp_pa
     frame.to_parquet(tmp_path / "rows.parquet")
     for given in (frame, tmp_path / "rows.parquet", [X[:700], X[700:]]):
         found = choose_components(given)
-        assert found.n_components == chosen.n_components
-        assert found.tests[-1].noise == pytest.approx(chosen.tests[-1].noise, rel=1e-6)
+        assert found == chosen
 
 
 def test_a_sparse_table_gives_the_choice_of_the_filled_one():
@@ -223,11 +246,15 @@ def test_features_that_say_most_are_often_observed_and_vary_much():
         np.testing.assert_array_equal(found, np.array(expected, bool))
 
 
-def test_a_really_wide_table(monkeypatch):
-    monkeypatch.setattr("halfseen.doubt.rank_test.N_REPLICATES", 50)
+def test_of_wide_tables_the_columns_that_go_along_most_are_compared():
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(200, 140)) + 3 * rng.integers(2, size=(200, 1))
-    assert choose_components(X, GaussianMixture(refine=None), max_components=3).n_components == 2
+    X = rng.normal(size=(400, 60))
+    X[:, 20:] += 3 * rng.integers(2, size=(400, 1))
+    columns = choosing._most_related(X)
+    assert len(columns) == choosing.MOST_COMPARED_COLUMNS
+    assert columns.min() >= 20
+    assert choose_components(X, max_components=3).n_components == 2
+    np.testing.assert_array_equal(choosing._most_related(X[:, :5]), np.arange(5))
 
 
 def test_two_features_can_tell_two_groups_apart():
@@ -235,9 +262,7 @@ def test_two_features_can_tell_two_groups_apart():
     assert choose_components(X).n_components == 2
 
 
-@pytest.mark.parametrize(
-    "estimator", [GaussianMixture(form="raw"), GammaPoisson()], ids=["raw", "topics"]
-)
+@pytest.mark.parametrize("estimator", [GammaPoisson()], ids=["topics"])
 def test_one_feature_cannot_tell_topics_apart(estimator):
     counts = np.random.default_rng(2).poisson(5.0, (100, 1)).astype(float)
     choice = choose_components(counts, estimator)
@@ -249,7 +274,7 @@ def test_one_feature_cannot_tell_topics_apart(estimator):
 def test_few_rows_are_one_component(n):
     choice = choose_components(mixture(2, n, [1.0] * D))
     assert choice.n_components == 1
-    assert "support 1 component" in choice.reason
+    assert choice.reason == (f"1 group: {n} rows are too few to tell groups from a single cloud.")
 
 
 def test_complete_features_alone_are_used_by_the_partial_method():
@@ -257,10 +282,8 @@ def test_complete_features_alone_are_used_by_the_partial_method():
     X[:, 5] = np.where(np.isnan(X[:, 5]), np.nan, 50 * np.sign(X[:, 5]))  # groups of its own
     ours = choose_components(X, GaussianMixture(method="partial"))
     alone = choose_components(X[:, :4], GaussianMixture(method="partial"))
-    left = [[test.eigenvalue for test in one.tests] for one in (ours, alone)]
-    assert left[0] == pytest.approx(left[1])
-    every = choose_components(X, GaussianMixture())
-    assert every.tests[0].eigenvalue != pytest.approx(left[0][0])
+    assert ours == alone
+    assert choose_components(X, GaussianMixture()) != ours
 
 
 def test_partial_without_complete_features_is_refused():
@@ -269,51 +292,25 @@ def test_partial_without_complete_features_is_refused():
         choose_components(X, GaussianMixture(method="partial"))
 
 
-def test_features_never_seen_together_are_refused_by_moments_and_left_to_likelihood():
+def test_features_never_seen_together_do_not_keep_groups_from_being_counted():
     X = mixture(observed=[1.0] * D)
     X[:700, 0] = np.nan
     X[700:, 1] = np.nan
-    with pytest.raises(DataError, match="Features '0' and '1' are never observed in the same row"):
-        choose_components(X, GaussianMixture(refine=None))
-    choice = choose_components(X)
-    assert choice.tests == ()
-    assert choice.climbed
+    assert choose_components(X).n_components == 3
 
 
 def never_fitted(k, beside):
     raise DataError("so it is.")
 
 
-def test_halves_that_cannot_be_fitted_are_said_to_be_so():
-    tests = (RankTest(1, 5.0, 1.0, 0.0025), RankTest(2, 0.5, 1.0, 0.3))
-    choice = choosing.decided(tests, never_fitted, lambda k: 1.0, 600.0, 5, "group")
-    assert choice == Choice(
-        2,
-        tests,
-        (),
-        "The second moments support 2 components: the next eigenvalue, 0.5, is within the noise, "
-        "1. It could not be checked on held-out rows: so it is.",
-    )
-
-
-def test_a_free_covariance_climbs_by_likelihood():
+def test_the_covariance_asked_for_does_not_change_how_many_groups_there_are():
     X = mixture(3)
-    choice = choose_components(X * [1, 10, 100, 1, 1, 1], GaussianMixture(covariance_type="diag"))
-    assert choice.n_components == 3
-    assert choice.tests == ()
-    assert [one.n_components for one in choice.held_out] == [1, 2, 3, 4, 5, 6]
-    assert choice.held_out[2].accepted
-    assert not any(one.accepted for one in choice.held_out[3:])
-    assert choice.reason.startswith(
-        "3 groups: halves of the rows, fitted apart, find the same ones (agreement "
-    )
-    assert " 4 were refused: " in choice.reason
-    few = choose_components(X, GaussianMixture(covariance_type="diag"), max_components=3)
-    assert few.reason.endswith(" 3 is the most that was tried.")
+    ours = choose_components(X, GaussianMixture(covariance_type="diag"))
+    assert ours == choose_components(X, GaussianMixture(covariance_type="full"))
 
 
 def test_halves_that_cannot_be_fitted_at_all_are_one_component():
-    choice = choosing.decided((), never_fitted, lambda k: 1.0, 600.0, 5, "group")
+    choice = choosing.decided(never_fitted, lambda k: 1.0, 600.0, 5, "group")
     assert choice == Choice(
         1, (), (), "1 component: more could not be compared on held-out rows: so it is."
     )
@@ -327,18 +324,15 @@ def test_groups_keep_dependent_rows_from_looking_like_components():
     patients = rng.normal(size=(60, 8))
     X = np.repeat(patients, 25, axis=0)  # 25 copies of 60 rows of pure noise
     groups = np.repeat(np.arange(60), 25)
-    assert choose_components(X, max_components=3).tests[-1].n_components > 1
-    choice = choose_components(X, max_components=3, groups=groups)
-    assert choice.tests[-1].n_components == choice.n_components == 1
+    assert choose_components(X).n_components > 1
+    assert choose_components(X, groups=groups).n_components == 1
 
 
 def test_few_groups_of_one_row_each_are_rows():
     X = mixture(2, 200)
     X[:, 4:] = mixture(2, 200, [1.0] * D)[:, 4:]
     as_groups, as_rows = choose_components(X, groups=np.arange(200)), choose_components(X)
-    assert as_groups.n_components == as_rows.n_components
-    left = [[test.eigenvalue for test in one.tests] for one in (as_groups, as_rows)]
-    assert left[0] == pytest.approx(left[1])
+    assert (as_groups.n_components, as_groups.case) == (as_rows.n_components, as_rows.case)
 
 
 def test_groups_are_checked():
@@ -383,8 +377,8 @@ def test_auto_models_are_cloned_pickled_and_kept_in_files(estimator, draw, tmp_p
         assert other.n_components == "auto"
         assert other.n_components_ == model.n_components_
         assert other.diagnostics_.choice == model.diagnostics_.choice
-        assert isinstance(other.diagnostics_.choice.tests[0], RankTest)
-        assert isinstance(other.diagnostics_.choice.held_out[0], HeldOut)
+        found = other.diagnostics_.choice
+        assert isinstance((found.tests or found.tried)[0], RankTest | TriedNumber)
     assert set(model.intervals(X, n_replicates=50)) == set(loaded.intervals(X, n_replicates=50))
 
 
@@ -483,30 +477,45 @@ def test_uneven_noise_is_not_counted_as_components():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(1500, 8)) * np.linspace(1, 3, 8)
     choice = choose_components(X, GaussianMixture())
-    assert choice.tests[-1].n_components > 1
-    assert choice.n_components == 1
-    assert choice.climbed
-    assert choice.reason.startswith("The second moments would support ")
-    why = "so noise is not alike in all columns and rows, as they take for granted. 1 group: "
-    assert why in choice.reason
+    assert (choice.n_components, choice.case) == (1, "one cloud")
 
 
-def test_one_gaussian_is_one_group_and_the_gain_of_others_is_told():
-    X = np.random.default_rng(6).normal(size=(800, 7))
-    choice = choose_components(X, GaussianMixture(covariance_type="diag"))
-    assert choice.n_components == 1
-    assert len(choice.held_out) == 1 + climb.PATIENCE_AT_ONE
-    assert choice.reason.startswith(
-        "1 group: no number of groups reproduces between halves of the rows and predicts held-out "
-        "rows better. Of those tried, "
-    )
-    assert " a row, but " in choice.reason
+@pytest.mark.parametrize("kind", ["tied_spherical", "diag", "auto"])
+def test_a_cloud_of_correlated_columns_is_one_whatever_the_covariance(kind):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(800, 1)) + 0.5 * rng.normal(size=(800, 5))
+    choice = choose_components(X, GaussianMixture(covariance_type=kind))
+    assert (choice.n_components, choice.case) == (1, "one cloud")
+    assert choice.runner_up >= 2
+    assert choice.reason.startswith("One cloud, no groups: held-out rows are ")
+    assert choice.reason.endswith(f"if you want groups anyway, take {choice.runner_up}.")
 
 
-def test_the_moments_may_not_speak_for_more_components_than_rows_can(monkeypatch):
-    monkeypatch.setattr(choosing, "few_rows", lambda rows, bins, most: FewRows(rows, bins))
-    choice = choose_components(mixture(3, 59), GaussianMixture(covariance_type="diag"))
-    assert all(one.n_components <= 2 for one in choice.held_out)  # 20 rows each, at the least
+def test_groups_of_unlike_spread_are_found_with_any_covariance():
+    """'tied_diag' alone found one group here, and "auto" gave all covariances its number."""
+    rng = np.random.default_rng(7)
+    spread = np.array([0.3, 1.0, 3.0])
+    label = rng.integers(3, size=600)
+    X = rng.normal(size=(600, 4)) * spread[label][:, None] + 6.0 * label[:, None]
+    model = GaussianMixture("auto", covariance_type="auto", random_state=0).fit(X)
+    assert model.n_components_ == 3
+    assert adjusted_rand_score(label, model.predict(X)) > 0.95
+
+
+def test_gaps_that_tell_are_columns_of_their_own():
+    rng = np.random.default_rng(8)
+    label = rng.integers(2, size=600)
+    X = rng.normal(size=(600, 6))
+    X[rng.random(X.shape) < np.where(label, 0.7, 0.05)[:, None]] = np.nan
+    informative = LatentClass("auto", gaps="informative", random_state=0).fit(X)
+    assert informative.n_components_ == 2
+    assert LatentClass("auto", random_state=0).fit(X).n_components_ == 1
+
+
+def test_a_mistyped_cell_makes_no_group():
+    X = np.random.default_rng(9).normal(size=(400, 4))
+    X[0, 0] = 1e9
+    assert choose_components(X).n_components == 1
 
 
 def test_choices_of_older_files_are_read():
@@ -518,3 +527,4 @@ def test_choices_of_older_files_are_read():
     assert found == Choice(2, (), (HeldOut(2, -1.5, 0.5, 0.1),), "so")
     assert found.held_out[0].agreement is None
     assert not found.climbed
+    assert (found.case, found.runner_up, found.tried) == ("", None, ())

@@ -257,7 +257,17 @@ def test_rows_are_drawn_by_their_values():
     drawn = sampled(rows)
     assert len(drawn) == 2000
     shuffled = sampled(rows[::-1])
-    np.testing.assert_array_equal(np.sort(drawn[:, 0]), np.sort(shuffled[:, 0]))
+    np.testing.assert_array_equal(np.sort(rows[drawn, 0]), np.sort(rows[::-1][shuffled, 0]))
+
+
+def test_rows_that_count_for_more_are_drawn_more_often():
+    rows = np.random.default_rng(15).normal(size=(400, 2))
+    weights = np.repeat([0.0, 1.0, 3.0, 1.0], 100)
+    drawn = sampled(rows, weights)
+    count = np.bincount(drawn, minlength=400)
+    assert not count[:100].any()
+    assert count[200:300].sum() == pytest.approx(0.6 * len(drawn), abs=3)
+    assert len(drawn) == round(500**2 / 1100)
 
 
 @pytest.mark.parametrize("rows", [np.ones((30, 2)), np.empty((0, 2)), np.full((5, 2), np.nan)])

@@ -59,7 +59,8 @@ def prepared(
     kept = np.flatnonzero(~np.isnan(values[:, varies]).all(axis=1))
     values, categorical = values[np.ix_(kept, varies)], categorical[varies]
     order = canonical_order(values)
-    values = values[order]
+    columns = _columns_in_order(values[order])
+    values, categorical = values[order][:, columns], categorical[columns]
     numbers = [smoothed(column) for column in values[:, ~categorical].T]
     codes = [_coded(column) for column in values[:, categorical].T]
     place = kept[order]
@@ -78,6 +79,12 @@ def canonical_order(values: Array) -> Labels:
     ranks = rankdata(values, axis=0, nan_policy="omit")
     keys = [np.nansum(ranks**power, axis=1) for power in (3, 2, 1)]
     return np.lexsort((*keys, np.isnan(values).sum(axis=1)))
+
+
+def _columns_in_order(values: Array) -> Labels:
+    """An order of the columns that neither their places nor their units change; (d,)."""
+    ranks = np.nan_to_num(rankdata(values, axis=0, nan_policy="omit"))
+    return np.lexsort(ranks[::-1])
 
 
 def smoothed(column: Array) -> Array:
