@@ -44,9 +44,19 @@ class Traits:
         rows = sum(self.levels) - len(self.levels) + len(self.numbers)
         return rows * (1 + q) + len(self.log_spread) - q * (q - 1) // 2
 
-    def log_densities(self, table: Table) -> Array:
+    def log_densities(self, table: Table, nodes: tuple[Array, Array] | None = None) -> Array:
         """Of the observed cells of each row; (n,)."""
-        return np.asarray(log_sum_exp(_joint(self, table, *quadrature(self.n_traits)), axis=1))
+        joint = _joint(self, table, *(nodes or quadrature(self.n_traits)))
+        return np.asarray(log_sum_exp(joint, axis=1))
+
+    def posterior(self, table: Table, nodes: tuple[Array, Array]) -> Array:
+        """Probabilities of the nodes of a quadrature given each row; (n, v)."""
+        joint = _joint(self, table, *nodes)
+        return np.asarray(np.exp(joint - log_sum_exp(joint, axis=1)[:, None]))
+
+    def probabilities(self, design: Array) -> Array:
+        """Of the categories at each node; (m, v)."""
+        return np.asarray(np.exp(_log_probabilities(self, design)))
 
 
 def quadrature(q: int) -> tuple[Array, Array]:
@@ -59,13 +69,21 @@ def quadrature(q: int) -> tuple[Array, Array]:
     return np.column_stack([np.ones(len(grid)), grid]), log_weights.sum(axis=1)
 
 
-def fitted_traits(table: Table, q: int, start: Traits | None = None) -> Traits:
-    """The likeliest traits, by quasi-Newton steps on the likelihood and a weak prior of slopes."""
+def fitted_traits(
+    table: Table,
+    q: int,
+    start: Traits | None = None,
+    nodes: tuple[Array, Array] | None = None,
+) -> Traits:
+    """The likeliest traits, by quasi-Newton steps on the likelihood and a weak prior of slopes.
+
+    ``nodes`` are those of another quadrature than the usual one, as ``quadrature`` gives them.
+    """
     begun = start or _start(table, q)
     found = minimize(
         _loss,
         _flat(begun),
-        args=(begun, table, *quadrature(q)),
+        args=(begun, table, *(nodes or quadrature(q))),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": PASSES, "maxcor": 20},
