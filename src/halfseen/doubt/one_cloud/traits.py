@@ -19,6 +19,9 @@ NODES = {1: 21, 2: 9}
 """Quadrature nodes of each trait."""
 SLOPE_PRIOR = 0.1
 """Precision of the normal prior of slopes around zero: a slope of 3 costs half a nat."""
+LOG_SPREADS = (-4.0, 4.0)
+"""Bounds of log σ of scores, which have a standard deviation of about 1: where a column is nearly a
+function of the traits, steps without bounds overflow."""
 PASSES = 200
 """Most steps of the optimiser."""
 
@@ -86,6 +89,8 @@ def fitted_traits(
         args=(begun, table, *(nodes or quadrature(q))),
         jac=True,
         method="L-BFGS-B",
+        bounds=[(None, None)] * (begun.categories.size + begun.numbers.size)
+        + [LOG_SPREADS] * len(begun.log_spread),
         options={"maxiter": PASSES, "maxcor": 20},
     )
     return _shaped(found.x, begun)
