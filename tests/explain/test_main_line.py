@@ -86,13 +86,12 @@ def test_averages_of_fifths_are_plain_averages(one):
 
 def test_categories_are_told_by_shares(one):
     line = main_line(one, 10)
-    stage = line.name(line.order[0]), line.ends(line.order[0])
     names = {change.name: change.texts for change in line.changes()}
     assert {"stage: late", "stage: early", "sex: m"} <= set(names)
     late = [float(text.strip("<>%")) for text in names["stage: late"]]
-    assert late == sorted(late)
+    assert max(late[:2]) < 10 < 80 < late[2]
     ends = next(line.ends(i) for i in line.order if line.name(i) == "stage")
-    assert ends == ("stage more often 'early'", "stage more often 'late'"), stage
+    assert ends == ("stage more often 'early'", "stage more often 'late'")
 
 
 def test_what_few_rows_stand_behind_is_not_shown():

@@ -23,6 +23,10 @@ from halfseen.rows.arrays import Array, Mask
 STEP, END = 0.1, 5.0
 """Distance of the quadrature nodes and the last of them, in standard deviations of the trait. Many
 columns know θ to 0.1; wider steps, as Gauss-Hermite nodes have, would draw rows to the nodes."""
+LEAST_SPREAD = 0.3
+"""Of scores given the trait, which then explains at most 92 % of a column (a bound against Heywood
+cases). In tables with columns that are nearly the same (HELPrct, support2, thyroid) the line so
+explains one hundredth more of all columns; such columns may still be the line."""
 LEAST_EXPLAINED = 0.05
 """Share of the variance of the second strongest column (a correlation of 0.22) below which there is
 no line: one of a single column is that column."""
@@ -65,7 +69,7 @@ def first_trait(values: Array, nominal: Mask) -> FirstTrait:
     table = _table(ready)
     if not table.n_rows:
         return _nothing(*values.shape)
-    trait = fitted_traits(table, 1, nodes=_nodes())
+    trait = fitted_traits(table, 1, nodes=_nodes(), least_spread=LEAST_SPREAD)
     explained, direction = np.full(values.shape[1], np.nan), np.zeros(values.shape[1])
     numbers, categories = varies & ~categorical, varies & categorical
     explained[numbers], direction[numbers] = _of_numbers(trait)

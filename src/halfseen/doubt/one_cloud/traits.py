@@ -19,8 +19,8 @@ NODES = {1: 21, 2: 9}
 """Quadrature nodes of each trait."""
 SLOPE_PRIOR = 0.1
 """Precision of the normal prior of slopes around zero: a slope of 3 costs half a nat."""
-LOG_SPREADS = (-4.0, 4.0)
-"""Bounds of log σ of scores, which have a standard deviation of about 1: where a column is nearly a
+LEAST_SPREAD, MOST_SPREAD = 0.02, 50.0
+"""Bounds of σ of scores, which have a standard deviation of about 1: where a column is nearly a
 function of the traits, steps without bounds overflow."""
 PASSES = 200
 """Most steps of the optimiser."""
@@ -77,10 +77,12 @@ def fitted_traits(
     q: int,
     start: Traits | None = None,
     nodes: tuple[Array, Array] | None = None,
+    least_spread: float = LEAST_SPREAD,
 ) -> Traits:
     """The likeliest traits, by quasi-Newton steps on the likelihood and a weak prior of slopes.
 
-    ``nodes`` are those of another quadrature than the usual one, as ``quadrature`` gives them.
+    ``nodes`` are those of another quadrature than the usual one, as ``quadrature`` gives them, and
+    no σ is less than ``least_spread``.
     """
     begun = start or _start(table, q)
     found = minimize(
@@ -90,7 +92,7 @@ def fitted_traits(
         jac=True,
         method="L-BFGS-B",
         bounds=[(None, None)] * (begun.categories.size + begun.numbers.size)
-        + [LOG_SPREADS] * len(begun.log_spread),
+        + [(np.log(least_spread), np.log(MOST_SPREAD))] * len(begun.log_spread),
         options={"maxiter": PASSES, "maxcor": 20},
     )
     return _shaped(found.x, begun)
