@@ -162,7 +162,7 @@ class Categories:
 
     def tip(self, label: int, component: int, noun: str) -> str:
         """The same in a sentence."""
-        name = f"{self.name} {self._quoted(label)} in {noun} {component + 1}"
+        name = f"{self.name} {self.quoted(label)} in {noun} {component + 1}"
         if self.withheld[component]:
             return f"{name}: {WITHHELD}"
         all_rows = self.told(label, len(self.weights))
@@ -187,7 +187,7 @@ class Categories:
         named.sort(key=lambda i: -scores[i])
         last = len(self.weights)
         told = (
-            f"{self._quoted(i)} {self.told(i, component)} ({self.told(i, last)} of all)"
+            f"{self.quoted(i)} {self.told(i, component)} ({self.told(i, last)} of all)"
             for i in named
         )
         size = float(np.sqrt(weight.sum()))
@@ -203,9 +203,9 @@ class Categories:
         often = "more often " if more else "less often "
         if more and self.shares[label, component] >= MOSTLY:
             often = ""
-        return f"{often}{self.name} {self._quoted(label)}"
+        return f"{often}{self.name} {self.quoted(label)}"
 
-    def _quoted(self, label: int) -> str:
+    def quoted(self, label: int) -> str:
         """A label as the table has it, and what stands for several as it is."""
         own = not self.of_gaps and not (self.n_merged and label == len(self.labels) - 1)
         return f"'{self.labels[label]}'" if own else self.labels[label]

@@ -9,6 +9,7 @@ from halfseen.doubt.concerns.concern import Subject
 from halfseen.doubt.missingness import Missingness
 from halfseen.explain.by_table import table_chapter
 from halfseen.explain.findings import components, counted, facts, gaps, weights
+from halfseen.explain.main_line import NO_LINE, MainLine, groups_anyway, line_chapter, main_line
 from halfseen.explain.missing import missing_in
 from halfseen.explain.outcomes import Outcome, outcome_chapter
 from halfseen.explain.paths import paths_chapter
@@ -47,6 +48,7 @@ class Report:
     view: Portrait
     sure: Certainty
     missing: Missingness
+    line: MainLine | None  # along which rows of one group differ
     version: str
 
     @property
@@ -88,8 +90,11 @@ def report_of(
     found, doubts = missing_in(case), whole.doubts(case.sample.rows)
     view = whole.for_sharing(doubts, case.sample, least_rows)
     sure, concerns = certainty(case, view), concerns_of(case)
+    line, said = main_line(case, least_rows), said_of(view, least_rows)
     sections = [
-        components(view, sure, [*_of_outcomes(case, found), *said_of(view, least_rows)]),
+        components(view, sure, [*_of_outcomes(case, found), *said])
+        if line is None
+        else _one_group(line, case, view, sure, said),
         *view.chapters(sure.of, case),
         *table_chapter(case, view, least_rows),
         *outcome_chapter(case, view, doubts.memberships, outcomes, least_rows),
@@ -105,7 +110,7 @@ def report_of(
         rows = some_rows(view, fitted, case.sample, doubts.memberships)
     return Report(
         heading=title or f"{counted(view)} in {found.n_rows:,} rows",
-        short=in_short(case, view, doubts, found.n_rows, concerns),
+        short=in_short(case, view, doubts, found.n_rows, concerns, line),
         facts=[*facts(fitted, found, case.n_added), *notes],
         sections=[_with_warnings(section, concerns) for section in sections],
         rows=rows,
@@ -115,8 +120,19 @@ def report_of(
         view=view,
         sure=sure,
         missing=found,
+        line=line if line and line.exists else None,
         version=version("halfseen"),
     )
+
+
+def _one_group(
+    line: MainLine, case: Case, view: Portrait, sure: Certainty, said: list[str]
+) -> Section:
+    """The line along which rows differ; if there is none, the averages of all rows."""
+    if line.exists:
+        return line_chapter(line, case, view)
+    sentences = [NO_LINE, *groups_anyway(case, view), *said]
+    return replace(components(view, sure, sentences), cards=())
 
 
 def _of_outcomes(case: Case, found: Missingness) -> list[str]:

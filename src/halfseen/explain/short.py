@@ -7,6 +7,7 @@ from typing import NamedTuple
 from halfseen.doubt.choice import Case as Decided
 from halfseen.doubt.choice import Choice
 from halfseen.doubt.concerns import Case, Concern
+from halfseen.explain.main_line import MainLine
 from halfseen.explain.portrait import ABOUT_AVERAGE, NOT_SHOWN, Doubts, Portrait
 from halfseen.explain.words import percent
 
@@ -24,12 +25,22 @@ class Short(NamedTuple):
 
 
 def in_short(
-    case: Case, view: Portrait, doubts: Doubts, n_rows: int, concerns: Sequence[Concern]
+    case: Case,
+    view: Portrait,
+    doubts: Doubts,
+    n_rows: int,
+    concerns: Sequence[Concern],
+    line: MainLine | None,
 ) -> Short:
-    """The model in three sentences; ``n_rows`` are those of the table."""
+    """The model in three sentences; ``n_rows`` are those of the table.
+
+    Rows of one group are told by the ``line`` along which they differ, if there is one.
+    """
     worst = max(concerns, key=lambda one: one.gravity, default=None)  # the first of the gravest
-    return Short(_found(case, view, n_rows), _sure(case, view, doubts), _distrust(case, worst),
-                 worst)  # fmt: skip
+    found = _found(case, view, n_rows)
+    if line is not None and line.exists:
+        found += f" {line.sentence}"
+    return Short(found, _sure(case, view, doubts), _distrust(case, worst), worst)
 
 
 def _found(case: Case, view: Portrait, n_rows: int) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from halfseen.explain.main_line import MainLine
 from halfseen.explain.portrait import Portrait
 from halfseen.explain.report import Report
 from halfseen.explain.section import Section
@@ -61,6 +62,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "in_short": {"found": short.found, "sure": short.sure, "distrust": short.distrust},
         "least_rows": _number(report.least_rows),
         "components": [_component(report, i, briefs[i], shown) for i in range(view.k)],
+        "main_line": report.line and _main_line(report.line),
         "average": _by_column(view.names, view.average, shown & np.isfinite(view.average)),
         "concerns": [
             {
@@ -98,22 +100,38 @@ def _shown(view: Portrait) -> Mask:
 
 
 def _component(report: Report, i: int, brief: str, shown: Mask) -> dict[str, Any]:
-    view, sure, card = report.view, report.sure, report.cards[i]
+    view, sure = report.view, report.sure
+    card = report.cards[i] if report.cards else None  # one group has none
     shown = shown & ~view.withheld[i] & np.isfinite(view.centres[i])
     low, high = sure.share_low, sure.share_high
     return {
         "number": i + 1,
         "component": int(view.order[i]),
-        "anchor": card.anchor,
+        "anchor": card.anchor if card else "components",
         "share": _number(view.shares[i]),
         "share_interval": None
         if low is None or high is None
         else [_number(low[i]), _number(high[i])],
         "withheld": bool(view.withheld[i].all()),
         "brief": brief,
-        "lines": list(card.lines),
+        "lines": list(card.lines) if card else [],
         "averages": _by_column(view.names, view.centres[i], shown),
         "intervals": _intervals(report, i, shown),
+    }
+
+
+def _main_line(line: MainLine) -> dict[str, Any]:
+    """The line along which rows of one group differ, and how columns go along with it."""
+    return {
+        "explained": _number(line.trait.share),
+        "columns": [
+            {
+                "name": line.name(i),
+                "explained": _number(line.trait.explained[i]),
+                "direction": int(line.trait.direction[i]),
+            }
+            for i in line.order
+        ],
     }
 
 

@@ -19,6 +19,9 @@ NODES = {1: 21, 2: 9}
 """Quadrature nodes of each trait."""
 SLOPE_PRIOR = 0.1
 """Precision of the normal prior of slopes around zero: a slope of 3 costs half a nat."""
+LEAST_SPREAD, MOST_SPREAD = 0.02, 50.0
+"""Bounds of σ of scores, which have a standard deviation of about 1: where a column is nearly a
+function of the traits, steps without bounds overflow."""
 PASSES = 200
 """Most steps of the optimiser."""
 
@@ -44,9 +47,19 @@ class Traits:
         rows = sum(self.levels) - len(self.levels) + len(self.numbers)
         return rows * (1 + q) + len(self.log_spread) - q * (q - 1) // 2
 
-    def log_densities(self, table: Table) -> Array:
+    def log_densities(self, table: Table, nodes: tuple[Array, Array] | None = None) -> Array:
         """Of the observed cells of each row; (n,)."""
-        return np.asarray(log_sum_exp(_joint(self, table, *quadrature(self.n_traits)), axis=1))
+        joint = _joint(self, table, *(nodes or quadrature(self.n_traits)))
+        return np.asarray(log_sum_exp(joint, axis=1))
+
+    def posterior(self, table: Table, nodes: tuple[Array, Array]) -> Array:
+        """Probabilities of the nodes of a quadrature given each row; (n, v)."""
+        joint = _joint(self, table, *nodes)
+        return np.asarray(np.exp(joint - log_sum_exp(joint, axis=1)[:, None]))
+
+    def probabilities(self, design: Array) -> Array:
+        """Of the categories at each node; (m, v)."""
+        return np.asarray(np.exp(_log_probabilities(self, design)))
 
 
 def quadrature(q: int) -> tuple[Array, Array]:
@@ -59,15 +72,27 @@ def quadrature(q: int) -> tuple[Array, Array]:
     return np.column_stack([np.ones(len(grid)), grid]), log_weights.sum(axis=1)
 
 
-def fitted_traits(table: Table, q: int, start: Traits | None = None) -> Traits:
-    """The likeliest traits, by quasi-Newton steps on the likelihood and a weak prior of slopes."""
+def fitted_traits(
+    table: Table,
+    q: int,
+    start: Traits | None = None,
+    nodes: tuple[Array, Array] | None = None,
+    least_spread: float = LEAST_SPREAD,
+) -> Traits:
+    """The likeliest traits, by quasi-Newton steps on the likelihood and a weak prior of slopes.
+
+    ``nodes`` are those of another quadrature than the usual one, as ``quadrature`` gives them, and
+    no σ is less than ``least_spread``.
+    """
     begun = start or _start(table, q)
     found = minimize(
         _loss,
         _flat(begun),
-        args=(begun, table, *quadrature(q)),
+        args=(begun, table, *(nodes or quadrature(q))),
         jac=True,
         method="L-BFGS-B",
+        bounds=[(None, None)] * (begun.categories.size + begun.numbers.size)
+        + [(np.log(least_spread), np.log(MOST_SPREAD))] * len(begun.log_spread),
         options={"maxiter": PASSES, "maxcor": 20},
     )
     return _shaped(found.x, begun)

@@ -1,5 +1,7 @@
 """What components are like: a cell for each feature in each."""
 
+from typing import NamedTuple
+
 from halfseen.explain.charts.drawing import (
     DARK,
     LETTERS,
@@ -34,23 +36,44 @@ ROOM_BESIDE_MANY = 220.0
 BLUE, RED = (33, 102, 172), (178, 24, 43)
 
 
+class Heads(NamedTuple):
+    """What stands above the columns of a grid, in two lines."""
+
+    corner: tuple[str, str]  # above the names at the left
+    above: tuple[tuple[str, str], ...]  # above each column
+    names: tuple[str, ...]  # of the columns, in the table of numbers
+
+    @classmethod
+    def of(cls, portrait: Portrait) -> "Heads":
+        """Numbers and shares of components."""
+        numbers = range(1, portrait.k + 1)
+        shares = map(percent, portrait.shares)
+        above = tuple((str(k), share) for k, share in zip(numbers, shares, strict=True))
+        names = tuple(f"{portrait.noun} {k}" for k in numbers)
+        return cls((portrait.noun, "share"), above, names)
+
+
 def heat_map_chart(portrait: Portrait, grid: Grid) -> Figure:
+    """The cells of a grid of components."""
+    return grid_chart(grid, Heads.of(portrait))
+
+
+def grid_chart(grid: Grid, heads: Heads) -> Figure:
     """The cells of a grid, blue for what is below average or less than most, red above."""
-    nouns = [f"{portrait.noun} {k + 1}" for k in range(portrait.k)]
-    labels = grid.labels or grid.lines
+    k, labels = len(heads.above), grid.labels or grid.lines
     left = room_for(labels)
-    cell = min(max((WIDTH - left) / portrait.k, NARROWEST), WIDEST)
-    if left + cell * portrait.k > WIDTH:
+    cell = min(max((WIDTH - left) / k, NARROWEST), WIDEST)
+    if left + cell * k > WIDTH:
         left = room_for(labels, ROOM_BESIDE_MANY)
-    width = max(left + cell * portrait.k, WIDTH)
+    width = max(left + cell * k, WIDTH)
     parts = _parts(grid) if width < TOO_WIDE else [range(len(labels))]
-    drawings = [_drawing(portrait, grid, part, (left, cell, width)) for part in parts]
+    drawings = [_drawing(heads, grid, part, (left, cell, width)) for part in parts]
     caption = grid.caption
     if len(grid.lines) < grid.n_lines:
         caption += f" The {len(grid.lines)} most telling of {grid.n_lines:,} {grid.what} are drawn."
     drawing = panels(drawings) if len(drawings) > 1 else Markup("").join(drawings)
     rows = tuple((name, *texts) for name, texts in zip(grid.lines, grid.texts, strict=True))
-    head = ("column", *nouns)
+    head = ("column", *heads.names)
     return Figure(grid.title, caption, drawing, head, rows, width, panels=len(drawings) > 1)
 
 
@@ -64,19 +87,17 @@ def _parts(grid: Grid) -> list[range]:
     return [range(half), range(half, n)] if n > MANY_LINES and half else [range(n)]
 
 
-def _drawing(
-    portrait: Portrait, grid: Grid, part: range, places: tuple[float, float, float]
-) -> Markup:
-    """Some of the lines, below the components."""
+def _drawing(columns: Heads, grid: Grid, part: range, places: tuple[float, float, float]) -> Markup:
+    """Some of the lines, below the heads of the columns."""
     left, cell, width = places
     heads = grid.heads or ("",) * len(grid.lines)
     labels = grid.labels or grid.lines
     parts = []
-    for k in range(portrait.k):
-        parts.append(text(left + (k + 0.5) * cell, 12, str(k + 1), "middle", DARK))
-        parts.append(text(left + (k + 0.5) * cell, 25, percent(portrait.shares[k]), "middle"))
-    parts.append(text(left - 6, 12, portrait.noun, "end"))
-    parts.append(text(left - 6, 25, "share", "end"))
+    for k, (first, second) in enumerate(columns.above):
+        parts.append(text(left + (k + 0.5) * cell, 12, first, "middle", DARK))
+        parts.append(text(left + (k + 0.5) * cell, 25, second, "middle"))
+    parts.append(text(left - 6, 12, columns.corner[0], "end"))
+    parts.append(text(left - 6, 25, columns.corner[1], "end"))
     y = 32.0
     for row in part:
         name = labels[row]
@@ -89,7 +110,7 @@ def _drawing(
         lines = wrapped(name, left - 8)
         high = height_of(lines, CELL_HEIGHT)
         parts.append(label(left, y + high / 2, lines))
-        for k in range(portrait.k):
+        for k in range(len(columns.above)):
             place = left + k * cell, y, cell, high
             shade = float(grid.shade[row][k])
             parts.append(_cell(place, shade, grid.texts[row][k], grid.tips[row][k]))
