@@ -63,6 +63,8 @@ from halfseen.cli.voice import Voice
 from halfseen.doubt.choice import Case
 from halfseen.doubt.choice import Choice as NumberChoice
 from halfseen.doubt.concerns import concerns_of
+from halfseen.doubt.concerns.fit import LEAST_ROWS
+from halfseen.explain.main_line import main_line
 from halfseen.models import MODELS
 from halfseen.tables.declared_kinds import takes_kinds
 from halfseen.tables.read_columns import kept
@@ -279,9 +281,12 @@ def fit(
     # A table that only workers read is not gone over again from here.
     with voice.listening(), ready.reckoning():
         bic = learned.bic(X) if hasattr(learned, "bic") and not far else None
-        concerns = [] if far else concerns_of(learned.case(X, by_row).in_words())
+        case = None if far else learned.case(X, by_row).in_words()
+        concerns = [] if case is None else concerns_of(case)
+        line = None if case is None else main_line(case, LEAST_ROWS)
     learned.save(out, overwrite=force)  # when all that can fail is done
-    tell(voice, learned, ready.n_rows, out, bic, concerns, choice.sentence)
+    along = line.sentence if line is not None and line.exists else ""
+    tell(voice, learned, ready.n_rows, out, bic, concerns, choice.sentence, along)
     if far:
         return
     read = f"{as_arguments(files)}{_again(groups, outcomes)}"

@@ -23,8 +23,12 @@ def tell(
     bic: float | None,
     concerns: Sequence[Concern],
     model_reason: str = "",
+    line: str = "",
 ) -> None:
-    """Groups or topics, weights and quality, for people and machines."""
+    """Groups or topics, weights and quality, for people and machines.
+
+    Rows of one group are told by the ``line`` along which they differ, if there is one.
+    """
     view, choice = portrait_of(model), model.diagnostics_.choice
     kinds = _kinds(model, view.names)
     if kinds:
@@ -42,7 +46,9 @@ def tell(
         voice.say("")
         voice.say(said)
     voice.say("")
-    for title, lines in view.told():
+    if line:
+        voice.say(line)
+    for title, lines in [] if line else view.told():
         voice.say(title)
         for line in lines:
             voice.say(f"  - {line}")
@@ -80,6 +86,7 @@ def tell(
         ],
         feature_weights=dict(zip(view.names, model.feature_weights_, strict=True)),
         observed_fraction=dict(zip(view.names, model.observed_fraction_, strict=True)),
+        main_line=line or None,
         bic=bic,
         choice=None if choice is None else asdict(choice),
         covariance=getattr(model, "covariance_type_", None),

@@ -64,14 +64,13 @@ class FirstTrait:
 def first_trait(values: Array, nominal: Mask) -> FirstTrait:
     """Of rows (n, d) with NaN in the gaps, and which columns (d,) hold codes without an order."""
     n_values = np.array([len(np.unique(x[~np.isnan(x)])) for x in values.T], dtype=int)
-    varies, categorical = n_values > 1, nominal | (n_values <= FEW_VALUES)
-    ready = prepared(values, categorical)
+    ready = prepared(values, nominal | (n_values <= FEW_VALUES))
     table = _table(ready)
     if not table.n_rows:
         return _nothing(*values.shape)
     trait = fitted_traits(table, 1, nodes=_nodes(), least_spread=LEAST_SPREAD)
     explained, direction = np.full(values.shape[1], np.nan), np.zeros(values.shape[1])
-    numbers, categories = varies & ~categorical, varies & categorical
+    numbers, categories = ready.of_numbers, ready.of_codes
     explained[numbers], direction[numbers] = _of_numbers(trait)
     levels = [np.unique(x[~np.isnan(x)]) for x in values[:, categories].T]
     explained[categories], direction[categories] = _of_categories(

@@ -31,6 +31,8 @@ class Prepared:
     codes: Array  # (n, c)  0, 1, …; NaN in the gaps
     order: Labels  # (n,)  which of the rows given each of these is
     cluster: Labels  # (n,)  rows of one cluster depend on each other; one each if none do
+    of_numbers: Labels  # (p,)  which of the columns given the numbers are
+    of_codes: Labels  # (c,)  which of them the codes are
 
     @property
     def n_rows(self) -> int:
@@ -55,7 +57,7 @@ def prepared(
     varies = np.array([len(np.unique(x[~np.isnan(x)])) > 1 for x in values.T], dtype=bool)
     if not varies.any():
         nobody = np.empty(0, dtype=np.intp)
-        return Prepared(np.empty((0, 0)), np.empty((0, 0)), nobody, nobody)
+        return Prepared(np.empty((0, 0)), np.empty((0, 0)), nobody, nobody, nobody, nobody)
     kept = np.flatnonzero(~np.isnan(values[:, varies]).all(axis=1))
     values, categorical = values[np.ix_(kept, varies)], categorical[varies]
     order = canonical_order(values)
@@ -65,7 +67,15 @@ def prepared(
     codes = [_coded(column) for column in values[:, categorical].T]
     place = kept[order]
     cluster = np.arange(len(place)) if clusters is None else _renumbered(clusters[place])
-    return Prepared(_stacked(numbers, len(order)), _stacked(codes, len(order)), place, cluster)
+    given = np.flatnonzero(varies)[columns]
+    return Prepared(
+        _stacked(numbers, len(order)),
+        _stacked(codes, len(order)),
+        place,
+        cluster,
+        given[~categorical],
+        given[categorical],
+    )
 
 
 def _renumbered(clusters: Labels) -> Labels:
