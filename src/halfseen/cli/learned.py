@@ -38,8 +38,10 @@ def tell(
         voice.say(in_options(choice.reason))
         if choice.case == Case.UNDECIDED and view.k > 1:
             voice.say(f"Shown are {view.k} {view.nouns}; for one {view.noun} use -k 1.")
-        for line in numbers_told(choice, view.nouns):
-            voice.say(line)
+        if choice.case == Case.ONE_CLOUD and (choice.runner_up or 1) > 1:
+            voice.say(f"For {choice.runner_up} {view.nouns} anyway use -k {choice.runner_up}.")
+        for row in numbers_told(choice, view.nouns):
+            voice.say(row)
     reason = in_options(model.diagnostics_.covariance_reason)
     polish = in_options(model.diagnostics_.refine_told)
     for said in filter(None, (reason, polish)):
