@@ -195,7 +195,7 @@ class OneClass(Generic[P]):
         if reached.climb.log_likelihood == -math.inf:
             best, reached = self._not_collapsed(rows, last)
         many_maxima = len(agreed(found)) < plan.agreeing and not sure(found)
-        if reached.climb.converged and n_components > 1 and many_maxima:
+        if n_components > 1 and many_maxima:
             reached, moved = self._moved(rows, some, reached, n_rows, n_some)
             moving += moved
         how = Climb(
