@@ -268,6 +268,23 @@ def test_the_order_of_columns_does_not_matter(name, taught):
     np.testing.assert_allclose(theirs[match], ours, rtol=1e-4, atol=1e-4 * np.abs(ours).max())
 
 
+MEASURED = {"gaussian": {"covariance_type": "diag"}, "classes": {}, "markov": {}}
+"""Models of measurements, which have units; those of counts have none."""
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_the_units_of_columns_do_not_matter(name, taught):
+    _, _, X, _ = taught(name)
+    X, units = X[:600], np.array([1.0, 10.0, 0.01, 1.0, 1e3, 1.0, 0.3])
+    one, other = (
+        fitted_to(name, part, random_state=0, **MEASURED[name]) for part in (X, X * units)
+    )
+    np.testing.assert_allclose(other.hidden(X * units), one.hidden(X), atol=1e-5)
+    cells = (~np.isnan(X)).sum(axis=0)
+    ours, theirs = one.score(X) * len(X), other.score(X * units) * len(X)
+    assert theirs == pytest.approx(ours - cells @ np.log(units), rel=1e-6)
+
+
 @every_model
 def test_fewer_features_and_other_orders_of_components_are_the_same_model(name, taught):
     fitted = taught(name)[0].fitted
