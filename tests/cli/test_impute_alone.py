@@ -122,7 +122,7 @@ def test_a_matrix_without_names_is_filled(tmp_path):
 
 def test_columns_with_gaps_are_told_with_how_well_they_can_be_filled(data, tmp_path):
     said = succeed("impute", data, "--out", tmp_path / "f.csv").stdout
-    assert "how much of each the others tell (of variance, or of uncertainty" in said
+    assert "Known cells were hidden together, as cells are missing together in this table" in said
     gaps = json.loads(succeed("impute", data, "--out", tmp_path / "g.csv", "--json").stdout)["gaps"]
     counts = patients()[COLUMNS[1:7]].isna().sum()
     assert {name: one["gaps"] for name, one in gaps.items()} == counts.to_dict()

@@ -143,7 +143,9 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         clock = Clock(NO_END if self.max_seconds is None else float(self.max_seconds))
         rows, _ = open_rows(self, X, None)
         number, seed = int(self.draws or 0), self._seed()
-        self.learned_: Learned = learned_from(rows, self.coding_, number, seed, clock)
+        self.learned_: Learned = learned_from(
+            rows, self.coding_, number, seed, clock, self.possible
+        )
         return self
 
     def _seed(self) -> int:
