@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.imitated_gaps import FEWEST_CELLS, ImitatedGaps, missing_with, testable
+from halfseen.rows.imitated_gaps import FEWEST_CELLS, ImitatedGaps, measurable, missing_with
 
 TESTS_A_COLUMN, MOST_TESTS = 1000, 6000
 """Rows that are filled again: the standard error of R² is .03 for 1,000 of them, and 6,000 take a
@@ -22,7 +22,7 @@ MOST_CELLS = 1_000_000
 
 def number_of_tests(known: Mask) -> int:
     """How many rows of a table (n, d) to test."""
-    n_columns = int(testable(known).sum())
+    n_columns = int(measurable(known).sum())
     in_memory = max(MOST_CELLS // int(known.shape[1]), 1)
     return min(TESTS_A_COLUMN * n_columns, MOST_TESTS, in_memory)
 
@@ -40,7 +40,7 @@ class FillAccuracy:
     """How well the gaps of each column are filled; NaN where that was not tested."""
 
     explained: Array  # (d,)  share of variance, or of log-loss of levels, from 0 to 1
-    variance: Array  # (d,)   R² of fills of numbers: below 0 if their mean would be nearer
+    variance: Array  # (d,)   R² of fills of numbers; below 0 if their mean would be nearer
     right: Array  # (d,)      share of fills of categories that are right
     commonest: Array  # (d,)  the same if the commonest category were filled in everywhere
     n_cells: NDArray[np.intp]  # (d,)  known cells that were hidden
@@ -58,7 +58,7 @@ class FillAccuracy:
         d = known.shape[1]
         explained, variance, right, commonest = np.full((4, d), np.nan)
         n_cells = tests.n_cells
-        tested = testable(known) & (n_cells >= FEWEST_CELLS) & (numbers | levels)
+        tested = measurable(known) & (n_cells >= FEWEST_CELLS) & (numbers | levels)
         for j in np.flatnonzero(tested):
             own = tests.hidden[:, j]
             weight = tests.weight[own] / tests.weight[own].sum()

@@ -36,7 +36,7 @@ class ImitatedGaps(NamedTuple):
         return np.array([len(np.unique(self.row[own])) for own in self.hidden.T], dtype=np.intp)
 
 
-def testable(known: Mask) -> Mask:
+def measurable(known: Mask) -> Mask:
     """Columns that have gaps, and enough ``known`` (n, d) cells; (d,)."""
     count = known.sum(axis=0)
     return np.asarray((count < len(known)) & (count >= FEWEST_CELLS))
@@ -49,7 +49,7 @@ def imitated_gaps(known: Mask, n_tests: int, random: np.random.Generator) -> Imi
     and a row that knows it gets this pattern: of some rows the one with fewest gaps elsewhere.
     """
     n, d = known.shape
-    gaps, columns = ~known, np.flatnonzero(testable(known))
+    gaps, columns = ~known, np.flatnonzero(measurable(known))
     if not len(columns):
         return ImitatedGaps(np.empty(0, dtype=np.intp), np.empty((0, d), bool), np.empty(0))
     each = -(-n_tests // len(columns))
