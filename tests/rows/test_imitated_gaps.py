@@ -55,7 +55,7 @@ def test_rows_that_have_few_other_gaps_imitate_a_pattern():
     known, _ = patterns(2000, {"xxxx": 0.3, "xx..": 0.6, ".xxx": 0.1})
     tests = imitated_gaps(known, 300, random())
     own = tests.hidden[:, 0]
-    assert known[tests.row[own]].all(axis=1).mean() > 0.9
+    assert known[tests.row[own]].all(axis=1).mean() > 0.8  # 1 - (2 / 3)^5
 
 
 def test_columns_without_gaps_or_with_few_known_cells_are_not_tested():
