@@ -6,10 +6,10 @@ are hidden together. These cells are the truth, which the imputer never sees. Of
 kinds of gaps it says, column by column, how much of the variance its fills explain, or how many
 categories they get right. Cells are hidden five times, and each time what is printed is compared
 with what fills of the hidden cells explain, or get right: of this time (``near``), and of all five
-times together (``near to all``), which is less a matter of chance: ``measured near to all`` says how
-often the truth of one time is near to that of five. Columns with fewer
-than 50 hidden cells are left out. A "?" in a table is a gap. Beside it, how near the figures are
-that were printed up to version 0.2, for which cells were hidden one at a time.
+times together (``near to all``), which is less a matter of chance: ``measured near to all`` says
+how often the truth of one time is near to that of five. Columns with fewer than 50 hidden cells are
+left out. A "?" in a table is a gap. Beside it, how near the figures are that were printed up to
+version 0.2, for which cells were hidden one at a time.
 
 How to measure was tried on ``TUNED``, and on two of ``TABLES`` (icu, support2), with seeds from 100
 on; figures are of ``TABLES`` with seeds from 1 on. Tables that are not at hand are left out.

@@ -14,9 +14,9 @@ from halfseen.rows.arrays import Array, Mask
 FEWEST_CELLS = 20
 """Known cells of a column: fewer do not measure how well it is filled."""
 CANDIDATES = 5
-"""Rows of which the one whose own gaps fit best imitates a pattern. With 20 of them the few complete
-rows of a table, which often are not like the others, are tested again and again: what is printed was
-less near to the truth in two hospital tables (``benchmarks.printed_accuracy``, seeds 100 and 101)."""
+"""Rows of which the one whose own gaps fit best imitates a pattern. With 20 of them the few
+complete rows of a table, which often are not like the others, are tested again and again: what is
+printed was less near to the truth in two hospital tables (``benchmarks.printed_accuracy``)."""
 
 
 class ImitatedGaps(NamedTuple):
