@@ -73,7 +73,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     coding_ : Coding
         How text became numbers: the labels of each column.
     learned_ : Learned
-        What was learned: classes, regressions, ranges and constants of columns.
+        What was learned: classes, regressions, ranges and constants of columns;
+        ``learned_.accuracy`` says how well columns that have gaps are filled.
     n_features_in_ : int
         How many columns there are; ``feature_names_in_`` names them, if they have names.
 
