@@ -122,12 +122,35 @@ def test_a_matrix_without_names_is_filled(tmp_path):
 
 def test_columns_with_gaps_are_told_with_how_well_they_can_be_filled(data, tmp_path):
     said = succeed("impute", data, "--out", tmp_path / "f.csv").stdout
-    assert "how much of each the others tell (of variance, or of uncertainty" in said
+    assert "Known cells were hidden together, as cells are missing together in this table" in said
     gaps = json.loads(succeed("impute", data, "--out", tmp_path / "g.csv", "--json").stdout)["gaps"]
     counts = patients()[COLUMNS[1:7]].isna().sum()
     assert {name: one["gaps"] for name, one in gaps.items()} == counts.to_dict()
     assert gaps["heat"]["explained"] > 0.6
     assert gaps["ward"]["explained"] is None
+    assert gaps["ward"]["n_tested"] == 0
+    assert gaps["heat"]["variance_explained"] > 0.6
+    assert gaps["heat"]["right"] is None
+    assert 1 >= gaps["colour"]["right"] > gaps["colour"]["right_if_all_alike"] > 0
+    assert 20 <= gaps["heat"]["n_tested"] <= N
+
+
+def test_a_column_is_said_to_be_filled_as_well_as_where_its_copy_is_missing_too(tmp_path):
+    rng = np.random.default_rng(0)
+    a, noise = rng.normal(size=(2, 400))
+    frame = pd.DataFrame({"a": a, "copy": a + 0.01 * noise, "other": rng.normal(size=400)})
+    frame.loc[:99, ["a", "copy"]] = None
+    frame.to_csv(tmp_path / "it.csv", index=False)
+    result = succeed("impute", tmp_path / "it.csv", "--out", tmp_path / "f.csv", "--json").stdout
+    found = json.loads(result)
+    for name, other in (("a", "copy"), ("copy", "a")):
+        assert found["gaps"][name]["missing_with"] == [other]
+        assert found["gaps"][name]["variance_explained"] < 0.05
+    assert "tell hardly anything of 'a' and 'copy'" in found["cautions"][0]
+    said = succeed("impute", tmp_path / "it.csv", "--out", tmp_path / "g.csv").stdout
+    (line,) = [line for line in said.splitlines() if line.startswith("copy")]
+    assert line.split()[:3] == ["copy", "'a'", "100"]
+    assert line.strip().endswith("% of variance")
 
 
 def test_a_column_that_is_hardly_ever_known_is_warned_of(tmp_path):

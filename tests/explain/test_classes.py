@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from halfseen import GaussianMixture, LatentClass
+from halfseen.doubt.hidden_values import hidden_as_missing
 from halfseen.explain.apart import Apart, Density
 from halfseen.explain.categories import NOTHING, Categories, bounded
 from halfseen.explain.charts.stacked import COLOURS, MOST_COLOURS, Stack, stacked_chart
@@ -352,7 +353,8 @@ def test_the_page_of_a_table_of_categories_alone_is_whole(tmp_path):
 
 def test_the_page_says_how_many_hidden_categories_are_filled_in_rightly(model, page):
     frame = people()
-    hide = np.random.RandomState(0).random_sample(frame.shape) < 0.1
+    codes = frame.apply(lambda one: one.where(one.isna(), 0)).to_numpy(dtype=float)
+    hide, _, _ = hidden_as_missing(codes, np.ones(frame.shape[1], bool), 0.1, 0)
     words = frame.columns.isin(["diet", "vote"])
     hidden = hide & frame.notna().to_numpy() & words
     filled = model.impute(frame.mask(hide))

@@ -187,7 +187,7 @@ def impute(
                 both = taken | own
                 write({name: both[name] for name in order})
     voice.note(counted(filled.n_filled, filled.n_rows))
-    gaps = Gaps.of(names, filled, fills.explained, fills.zero_beside)
+    gaps = Gaps.of(names, filled, fills.accuracy, fills.zero_beside)
     gaps.tell(voice)
     if filled.n_left:
         stay = "1 gap stays" if filled.n_left == 1 else f"{filled.n_left:,} gaps stay"

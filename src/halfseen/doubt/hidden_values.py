@@ -12,6 +12,7 @@ from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.errors import DataError
 from halfseen.rows.gathered import gathered, with_gaps
+from halfseen.rows.imitated_gaps import ImitatedGaps, imitated_gaps, measurable
 from halfseen.rows.rows import Block, Rows
 from halfseen.rows.sequences import Sequences
 
@@ -34,6 +35,7 @@ class HiddenValues:
     covered: Array  # (m,)  share of the model's own draws within two of them of the guess
     right: Mask  # (m,)    whether the value itself was filled in, which is asked of categories
     usual: Mask  # (m,)    whether it is the commonest of the feature
+    weight: Array  # (m,)  how much it counts, so that gaps of a feature are as usual as real ones
 
     def only(self, some: Mask) -> "HiddenValues":
         """Some of them (m,)."""
@@ -41,8 +43,8 @@ class HiddenValues:
 
     def explained(self, of: Mask | slice = slice(None)) -> float:
         """How much of the hidden values' variance the model explains; 0 is no better than means."""
-        true, guess = self.true[of], self.guess[of]
-        return 1 - float(np.mean((true - guess) ** 2) / np.mean(true**2))
+        true, guess, weight = self.true[of], self.guess[of], self.weight[of]
+        return 1 - float((weight @ (true - guess) ** 2) / (weight @ true**2))
 
     @property
     def within(self) -> float:
@@ -68,9 +70,11 @@ def hide_and_fill(
 ) -> HiddenValues:
     """Hide a fraction of the known values of a ``table`` (n, d), and fill them in again.
 
-    If rows follow each other, ``sequences`` says which.
+    Values of features that have gaps are hidden together as they are missing in other rows, those
+    of complete features one by one, in rows that are left. If rows follow each other,
+    ``sequences`` says which.
     """
-    hidden = _hidden(table, fitted.kept, fraction, random_state)
+    hidden, weight, judged = hidden_as_missing(table, fitted.kept, fraction, random_state)
     gappy = np.where(hidden, np.nan, table)
     part = MemoryRows(gappy, fitted.names, sequences=sequences).select(fitted.kept)
     guess, spread, covered, filled = _filled(fitted, part, hidden[:, fitted.kept])
@@ -78,11 +82,12 @@ def hide_and_fill(
     middle, scale = np.zeros((2, table.shape[1]))
     middle[touched] = np.nanmean(gappy[:, touched], axis=0)
     scale[touched] = np.nanstd(gappy[:, touched], axis=0)
-    _, column = np.nonzero(hidden)
+    row, column = np.nonzero(hidden)
     unit = np.where(scale > 0, scale, 1.0)[column]
     right, usual = table[hidden] == filled, table[hidden] == _commonest(fitted, gappy)[column]
     true, guess = ((values - middle[column]) / unit for values in (table[hidden], guess))
-    return HiddenValues(column, true, guess, spread / unit, covered, right, usual)
+    found = HiddenValues(column, true, guess, spread / unit, covered, right, usual, weight[row])
+    return found.only(judged[column])
 
 
 def hide_and_fill_sparse(
@@ -96,7 +101,7 @@ def hide_and_fill_sparse(
     kept = fitted.kept & features
     table = gathered(rows.select(kept), with_gaps)  # (n, f)
     every: Mask = np.ones(table.shape[1], bool)
-    hidden = _hidden(table, every, fraction, random_state)
+    hidden, weight, judged = hidden_as_missing(table, every, fraction, random_state)
     column = np.flatnonzero(kept[fitted.kept])  # of the features, among all that are kept
     model, parameters = fitted.model, fitted.parameters
     at_a_time = max(MOST_CELLS // max(int(fitted.kept.sum()), 1), 1)
@@ -118,13 +123,13 @@ def hide_and_fill_sparse(
     guess, spread, covered = gathered(rows.select(fitted.kept), filled).T
     gappy = np.where(hidden, np.nan, table)
     middle, scale = np.nanmean(gappy, axis=0), np.nanstd(gappy, axis=0)
-    _, place = np.nonzero(hidden)
+    row, place = np.nonzero(hidden)
     unit = np.where(scale > 0, scale, 1.0)[place]
     true, guess = ((values - middle[place]) / unit for values in (table[hidden], guess))
     never = np.zeros(len(true), bool)  # counts are no categories
-    return HiddenValues(
-        np.flatnonzero(kept)[place], true, guess, spread / unit, covered, never, never
-    )
+    feature = np.flatnonzero(kept)[place]
+    found = HiddenValues(feature, true, guess, spread / unit, covered, never, never, weight[row])
+    return found.only(judged[place])
 
 
 def _draws(fitted: Fitted[Any], block: Block, seed: int) -> list[Array]:
@@ -168,15 +173,54 @@ def _filled(fitted: Fitted[Any], rows: MemoryRows, hidden: Mask) -> tuple[Array,
     return tuple(np.concatenate(part) for part in zip(*found, strict=True))
 
 
+def hidden_as_missing(
+    table: Array, kept: Mask, fraction: float, random_state: Any
+) -> tuple[Mask, Array, Mask]:
+    """Cells to hide (n, d), weights of rows (n,), and the features that are judged by them (d,)."""
+    random = check_random_state(random_state)
+    known = ~np.isnan(table[:, kept])
+    gappy = np.zeros(len(kept), dtype=bool)
+    gappy[kept] = ~known.all(axis=0)
+    weight, judged = np.ones(len(table)), kept.copy()
+    if not measurable(known).any():  # no gaps, or too few rows to imitate them
+        return _hidden(table, kept, fraction, random), weight, judged
+    tests = _tests(known, fraction, np.random.default_rng(random.randint(2**31)))
+    weight[tests.row] = tests.weight / tests.weight.mean()
+    hidden = np.zeros(table.shape, dtype=bool)
+    hidden[np.ix_(tests.row, np.flatnonzero(kept))] = tests.hidden
+    others = _candidates(table, kept & ~gappy) & (random.random_sample(table.shape) < fraction)
+    others[tests.row] = False
+    judged[kept] = measurable(known) | known.all(axis=0)
+    return _leaving_some(table, kept, hidden | others), weight, judged
+
+
+def _tests(known: Mask, fraction: float, random: np.random.Generator) -> ImitatedGaps:
+    """Gaps imitated once in each of some rows, at most half of them."""
+    gaps = ~known[~known.all(axis=1)]
+    wanted = fraction * known[:, measurable(known)].sum() / gaps.sum(axis=1).mean()
+    tests = imitated_gaps(known, int(np.clip(wanted, 1, max(len(known) // 2, 1))), random)
+    _, first = np.unique(tests.row, return_index=True)
+    return ImitatedGaps(*(part[first] for part in tests))  # type: ignore[arg-type]
+
+
+def _candidates(table: Array, features: Mask) -> Mask:
+    """Known cells of some features (d,); (n, d)."""
+    return np.asarray(~np.isnan(table) & features)
+
+
 def _hidden(table: Array, kept: Mask, fraction: float, random_state: Any) -> Mask:
-    candidates = ~np.isnan(table) & kept
+    candidates = _candidates(table, kept)
     chosen = candidates & (check_random_state(random_state).random_sample(table.shape) < fraction)
     if not chosen.any():
         raise DataError(
             f"fraction={fraction:g} of the {np.count_nonzero(candidates)} observed values is none. "
             "Hide a larger fraction, or give more rows."
         )
+    return _leaving_some(table, kept, chosen)
+
+
+def _leaving_some(table: Array, kept: Mask, chosen: Mask) -> Mask:
+    """Without features of which nothing would be left to compare with."""
+    candidates = _candidates(table, kept)
     everything = candidates.any(axis=0) & ~(candidates & ~chosen).any(axis=0)
-    if everything.any():
-        chosen[:, everything] = False  # nothing would be left to compare with
-    return np.asarray(chosen, dtype=np.bool_)
+    return np.asarray(chosen & ~everything, dtype=np.bool_)

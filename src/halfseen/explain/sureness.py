@@ -48,7 +48,7 @@ def sureness(case: Case, view: Portrait, doubts: Doubts, sure: Certainty, groupe
             bar_chart(
                 "How well gaps are filled",
                 "Share of the variance of hidden values that the model explains; 0 is no better "
-                "than the average.",
+                "than the average. Columns that are missing together were hidden together.",
                 [
                     Bar(
                         view.names[i],

@@ -73,7 +73,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     coding_ : Coding
         How text became numbers: the labels of each column.
     learned_ : Learned
-        What was learned: classes, regressions, ranges and constants of columns.
+        What was learned: classes, regressions, ranges and constants of columns;
+        ``learned_.accuracy`` says how well columns that have gaps are filled.
     n_features_in_ : int
         How many columns there are; ``feature_names_in_`` names them, if they have names.
 
@@ -143,7 +144,9 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         clock = Clock(NO_END if self.max_seconds is None else float(self.max_seconds))
         rows, _ = open_rows(self, X, None)
         number, seed = int(self.draws or 0), self._seed()
-        self.learned_: Learned = learned_from(rows, self.coding_, number, seed, clock)
+        self.learned_: Learned = learned_from(
+            rows, self.coding_, number, seed, clock, self.possible
+        )
         return self
 
     def _seed(self) -> int:

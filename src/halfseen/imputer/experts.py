@@ -1,6 +1,6 @@
 """What mixtures of normals of several sizes say of numbers, and of rows that they have not seen."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +43,16 @@ class Experts:
 
     experts: tuple[Expert, ...]
     held_out: Array  # (e, n, d)
+    by_fold: dict[int, tuple[Expert, ...]] = field(default_factory=dict)  # learned without it
+
+    def without_fold(self, fold: int) -> "Experts":
+        """The same, learned from the rows of all other folds."""
+        return Experts(self.by_fold.get(fold, ()), np.empty((0, 0, 0)))
+
+    @property
+    def of_all_rows(self) -> "Experts":
+        """The same without those of folds, which take memory."""
+        return replace(self, by_fold={})
 
     def without_each(self, table: Array) -> Array:
         """What each expects; (e, n, d)."""
@@ -94,7 +104,7 @@ def experts_of(table: Array, folds: NDArray[np.intp], seed: int, clock: Clock) -
     first = model.emission.single(some, seen.sums.mean, np.nanvar(some.table, axis=0))
     alone = model.climbed(some, first, PASSES)
     parts = {int(f): _rows(table[chosen[folds[chosen] != f]]) for f in np.unique(folds)}
-    experts, held_out = [], []
+    experts, held_out, each = [], [], []
     for sizes in SIZES:
         fitting = [k for k in sizes if len(chosen) >= k * (OF_FEW if k <= FEW else OF_MANY)]
         if not fitting or clock.gone(0.4):
@@ -105,7 +115,9 @@ def experts_of(table: Array, folds: NDArray[np.intp], seed: int, clock: Clock) -
         share = judged.share(random)
         experts.append(_expert(found).keeping(share))
         held_out.append(judged.said(share))
-    return Experts(tuple(experts), np.array(held_out).reshape(len(experts), n, d))
+        each.append({f: one.keeping(share) for f, one in apart.items()})
+    by_fold = {f: tuple(one[f] for one in each) for f in parts}
+    return Experts(tuple(experts), np.array(held_out).reshape(len(experts), n, d), by_fold)
 
 
 def _rows(table: Array) -> MemoryRows:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.imputer import mixtures, regressions, softmax
 from halfseen.imputer.clock import Clock
@@ -155,9 +156,17 @@ def _limits(kept: Survey, emission: Mixed) -> Array:
     return np.array([low - room, high + room])
 
 
+class Fillers(NamedTuple):
+    """What was learned from all rows, and for each fold from the rows that are not in it."""
+
+    of_all_rows: Filler
+    by_fold: dict[int, Filler]
+    folds: NDArray[np.intp]  # (n,)
+
+
 def learned(
     rows: MemoryRows, kept: Survey, classes: LatentClass, seed: int, clock: Clock
-) -> Filler:
+) -> Fillers:
     """Learn from the ``rows`` of columns that vary: classes, then regressions."""
     plain = cast("Mixed", classes._model().emission)
     emission = replace(plain, prior_rows=BEFORE).for_table(rows, kept)
@@ -165,7 +174,8 @@ def learned(
     alone = mixtures.one_class(rows, kept, emission)
     learn = mixtures.Learner(emission, alone, view, seed, clock)
     ensemble, folds = learn(rows), regressions.folds_of(len(rows.table), seed)
-    before = learn.held_out(rows, ensemble, folds)
+    ensembles = learn.by_fold(rows, ensemble, folds)
+    before = mixtures.held_out(rows, ensembles, folds)
     known = view.known(rows.table)
     layout = Layout.of(view, rows.table, np.flatnonzero(~known.all(axis=0)))
     experts = experts_of(view.deviations(rows.table), folds, seed, clock)
@@ -179,7 +189,20 @@ def learned(
         if view.numbers[one.column]:
             narrower[one.column] = one.error / np.nanmean(variance[:, one.column])
     ordered = _ordered(emission, rows.names, classes.coding_)
-    return Filler(ensemble, experts, layout, tuple(found), narrower, _spikes(emission), ordered)
+    every = Filler(
+        *(ensemble, experts.of_all_rows, layout, tuple(one.of_all_rows for one in found)),
+        *(narrower, _spikes(emission), ordered),
+    )
+    apart = {
+        fold: replace(
+            every,
+            ensemble=own,
+            experts=experts.without_fold(fold),
+            regressions=tuple(one.without_fold(fold) for one in found),
+        )
+        for fold, own in ensembles.items()
+    }
+    return Fillers(every, apart, folds)
 
 
 def _ordered(emission: Mixed, names: tuple[str, ...], coding: Coding) -> Mask:

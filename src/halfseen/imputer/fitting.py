@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen.imputer.accuracy import FillAccuracy, Refilled, number_of_tests
 from halfseen.imputer.chains import Chain, Columns, chains_for
 from halfseen.imputer.clock import Clock
-from halfseen.imputer.filler import Filler, learned
+from halfseen.imputer.filler import Filler, Fillers, learned
 from halfseen.imputer.nothing_there import zero_beside
 from halfseen.method.reckoning import reckoning
 from halfseen.models.latent_class.estimator import LatentClass
@@ -18,6 +19,7 @@ from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.engines.memory import MemoryRows
 from halfseen.rows.errors import DataError, DroppedFeatureWarning, warn
 from halfseen.rows.gathered import gathered, with_gaps
+from halfseen.rows.imitated_gaps import imitated_gaps
 from halfseen.rows.naming import features
 from halfseen.rows.possible_values import PossibleValues
 from halfseen.rows.rows import Block, Rows
@@ -27,6 +29,8 @@ from halfseen.tables.coding import Coding
 MOST_CELLS = 2_500_000
 FEWEST_MOST, MOST_ROWS = 5_000, 100_000
 """Rows that are learned from: as many as the features of all of them have room for in memory."""
+LEAST_CHANCE = 1e-6
+"""Of a category: one that was ruled out counts as a large loss, and not as an infinite one."""
 MOST_DECIMALS = 5
 """Of values that were rounded."""
 
@@ -43,14 +47,19 @@ class Learned:
     decimals: Array  # (d,)  that values have at most; infinite if there is no telling
     zero_beside: NDArray[np.intp]  # (d,)  whose zeros its gaps go with; -1 if none
     chains: tuple[Chain, ...] = ()  # for draws
+    accuracy: FillAccuracy | None = None  # of columns with gaps; None if there was no time
 
     @property
     def explained(self) -> Array:
-        """How much the others tell of each column, from 0 to 1; NaN where that is not known."""
+        """How much the others tell of each column, from 0 to 1; NaN where that is not known.
+
+        Cells of columns with gaps were hidden as they are missing, others one at a time.
+        """
         found = np.full(len(self.kept), np.nan)
         if self.filler is not None:
             found[self.kept] = self.filler.explained
-        return found
+        tested = np.nan if self.accuracy is None else self.accuracy.explained
+        return np.where(self.gappy, tested, found)
 
     def filled(self, rows: Rows, possible: bool) -> tuple[Array, Array]:
         """What cells are filled with, and how far off that is likely to be; (n, d) each."""
@@ -116,7 +125,9 @@ def _shown(value: float, labels: tuple[str, ...]) -> Any:
     return int(value) if value == int(value) else float(value)
 
 
-def learned_from(rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock) -> Learned:
+def learned_from(
+    rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock, possible_only: bool = True
+) -> Learned:
     """Look all rows through, and learn from as many as there is room for."""
     seen = survey(rows, 1.0)
     if not seen.names:
@@ -129,7 +140,7 @@ def learned_from(rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock
     own = survey(some, 1.0)
     _warn_of_never_observed(own.sums.count == 0, coding)
     constants = np.where(own.kept, np.nan, np.where(own.sums.count > 0, own.sums.mean, np.nan))
-    filler = None
+    filler, fillers = None, None
     if own.kept.any():
         part = MemoryRows(
             np.ascontiguousarray(some.table[:, own.kept]), own.of_kept().names, some.weights
@@ -137,11 +148,14 @@ def learned_from(rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock
         classes = LatentClass()
         classes.coding_ = coding
         with reckoning(own):
-            filler = learned(part, own.of_kept(), classes, seed, clock)
+            fillers = learned(part, own.of_kept(), classes, seed, clock)
+        filler = fillers.of_all_rows
     gappy = (seen.sums.observed_fraction < 1) & ~coding.left_out
     possible = PossibleValues.of(seen.sums)
     beside = zero_beside(some.table, np.array([not words for words in coding.labels], dtype=bool))
     found = Learned(filler, own.kept, constants, possible, gappy, _decimals(some.table), beside)
+    if fillers is not None and not clock.gone():
+        found = replace(found, accuracy=_accuracy(found, some, fillers, possible_only, seed))
     if not draws or filler is None:
         return found
     table, kept = some.table[:, own.kept], own.kept
@@ -152,6 +166,41 @@ def learned_from(rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock
     columns = Columns(whole, filler.spikes, *(one[kept] for one in ends))
     chains = chains_for(filler.view, filled, known, columns, draws, seed, clock)
     return replace(found, chains=chains)
+
+
+def _accuracy(
+    every: Learned, rows: MemoryRows, fillers: Fillers, possible: bool, seed: int
+) -> FillAccuracy:
+    """Of fills of cells that are hidden as others are missing, from rows of other folds."""
+    known, view, kept = ~np.isnan(rows.table), fillers.of_all_rows.view, every.kept
+    tests = imitated_gaps(known, number_of_tests(known), np.random.default_rng(seed))
+    found = Refilled(rows.table[tests.row], *np.full((2, *tests.hidden.shape), np.nan))
+    for fold, filler in fillers.by_fold.items():
+        here = np.flatnonzero(fillers.folds[tests.row] == fold)
+        if not len(here):
+            continue
+        gappy = np.where(tests.hidden[here], np.nan, found.true[here])
+        part = MemoryRows(gappy, rows.names)
+        found.filled[here] = replace(every, filler=filler).filled(part, possible)[0]
+        found.surprise[np.ix_(here, kept)] = _surprise(
+            filler, part.select(kept), found.true[np.ix_(here, kept)]
+        )
+    levels, numbers = np.zeros((2, len(kept)), bool)
+    levels[kept] = ~view.numbers
+    several = np.array([len(one) != 2 for one in view.levels])
+    numbers[kept] = view.numbers | (fillers.of_all_rows.ordered & several)
+    return FillAccuracy.of(known, tests, found, numbers, levels)
+
+
+def _surprise(filler: Filler, rows: Rows, true: Array) -> Array:
+    """``-log p`` of what cells of levels hold (t, d), NaN for others, given ``rows``; (t, d)."""
+    view, found = filler.view, np.full(true.shape, np.nan)
+    chances = gathered(rows, filler.targets)
+    for j in view.of_levels:
+        own = chances[:, view.features(j)]
+        here = (view.column(j, true[:, j]) * own).sum(axis=1) / own.sum(axis=1)
+        found[:, j] = -np.log(np.maximum(here, LEAST_CHANCE))
+    return found
 
 
 def _decimals(table: Array) -> Array:

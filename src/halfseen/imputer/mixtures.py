@@ -135,19 +135,31 @@ class Learner:
             found.append(_with_features(emission, self.alone, rows, self.view))
         return Ensemble(tuple(found), self.view)
 
-    def held_out(self, rows: MemoryRows, every: Ensemble, folds: NDArray[np.intp]) -> Array:
-        """Targets of each column as mixtures of other rows expect them without it; (n, q).
+    def by_fold(
+        self, rows: MemoryRows, every: Ensemble, folds: NDArray[np.intp]
+    ) -> dict[int, Ensemble]:
+        """For each fold the mixtures of all rows that are not in it.
 
         Mixtures of ``every`` row are believed too much, as they have seen what they are to tell;
         of many rows, or if there is no time, that has to do.
         """
+        each = [int(fold) for fold in np.unique(folds)]
         if len(rows.table) > FEW_ROWS or self.clock.gone(0.1):
-            return np.asarray(gathered(rows, every.without_each))
-        found = np.zeros((len(rows.table), self.view.size))
-        for fold in np.unique(folds):
-            here = folds == fold
-            found[here] = gathered(_part(rows, here), self(_part(rows, ~here)).without_each)
-        return found
+            return dict.fromkeys(each, every)
+        return {fold: self(_part(rows, folds != fold)) for fold in each}
+
+    def held_out(self, rows: MemoryRows, every: Ensemble, folds: NDArray[np.intp]) -> Array:
+        """Targets of each column as mixtures of other rows expect them without it; (n, q)."""
+        return held_out(rows, self.by_fold(rows, every, folds), folds)
+
+
+def held_out(rows: MemoryRows, by_fold: dict[int, Ensemble], folds: NDArray[np.intp]) -> Array:
+    """Targets of each column as the mixtures of each fold expect them without it; (n, q)."""
+    found = np.zeros((len(rows.table), next(iter(by_fold.values())).view.size))
+    for fold, ensemble in by_fold.items():
+        here = folds == fold
+        found[here] = gathered(_part(rows, here), ensemble.without_each)
+    return found
 
 
 def _part(rows: MemoryRows, which: Mask) -> MemoryRows:

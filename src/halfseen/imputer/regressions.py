@@ -11,7 +11,16 @@ from halfseen.imputer.blends import Heard, blends
 from halfseen.imputer.clock import Clock
 from halfseen.imputer.designs import Layout
 from halfseen.imputer.grams import Grams
-from halfseen.imputer.ridge import PENALTIES, USUAL, Sums, held_out_errors, searched, solved
+from halfseen.imputer.ridge import (
+    PENALTIES,
+    USUAL,
+    Sums,
+    held_out_errors,
+    held_out_solutions,
+    searched,
+    solved,
+    squares_left,
+)
 from halfseen.rows.arrays import Array, Mask
 
 N_FOLDS, OF_FEW, FEW = 3, 6, 500
@@ -36,6 +45,16 @@ class Regression:
     error_before: float  # the same of what classes say alone
     alone: Array | None = None  # (1 + e,)  the same as ``more``, without the features
     reach: float = np.inf  # how much of the features, by coefficients, may be gaps
+    by_fold: tuple["Regression", ...] = ()  # learned without that fold; none if all are alike
+
+    def without_fold(self, fold: int) -> "Regression":
+        """The same, learned from the rows of all other folds."""
+        return self.by_fold[fold] if self.by_fold else self
+
+    @property
+    def of_all_rows(self) -> "Regression":
+        """The same without those of folds, which take memory."""
+        return replace(self, by_fold=())
 
     def lacking(self, unknown: Mask) -> Array:
         """How much of what is regressed on is ``unknown`` (n, q), by squared coefficients; (n,)."""
@@ -145,18 +164,27 @@ def _number(
     before = float(((truth - heard[:, 0]) ** 2).sum()) / n
     taken = blend - np.eye(len(blend))[0]  # what is said is added to what classes say
     # What helps in some folds only is chance, and may be far off in rows of other gaps.
-    if chosen.place is None or (errors(chosen.place) >= sums.squares).any():
-        return Regression(j, None, taken, np.inf, without / n, before), begin
+    alike = Regression(j, None, taken, np.inf, without / n, before)
+    if chosen.place is None:
+        return alike, begin
     penalty = float(PENALTIES[chosen.place])
+    apart = held_out_solutions(sums, penalty * scale)
+    if (squares_left(sums, apart) >= sums.squares).any():
+        return alike, begin
     solution = solved(sums.grams.sum(axis=0), sums.products.sum(axis=0), penalty * scale)
-    weights = np.zeros((len(layout.owner), 1))
-    weights[others, 0] = solution[: len(others)]
-    more, error = taken + solution[len(others) :], chosen.error / n
-    found = Regression(j, weights, more, penalty, error, before, taken)
-    if heard.shape[1] == 1:
-        return found, chosen.place
-    lacking = found.lacking(~task.known[rows][:, layout.view.owner])
-    return replace(found, reach=float(np.quantile(lacking, USUALLY))), chosen.place
+
+    def regression(solution: Array) -> Regression:
+        weights = np.zeros((len(layout.owner), 1))
+        weights[others, 0] = solution[: len(others)]
+        more, error = taken + solution[len(others) :], chosen.error / n
+        found = Regression(j, weights, more, penalty, error, before, taken)
+        if heard.shape[1] == 1:
+            return found
+        lacking = found.lacking(~task.known[rows][:, layout.view.owner])
+        return replace(found, reach=float(np.quantile(lacking, USUALLY)))
+
+    by_fold = () if rows.all() else tuple(map(regression, apart))
+    return replace(regression(solution), by_fold=by_fold), chosen.place
 
 
 def _bordered(grams: Array, beside: Array, corners: Array) -> Array:
@@ -195,7 +223,13 @@ def _levels(
     if chosen.place is None:
         return Regression(j, None, None, np.inf, without / n, without / n), begin
     penalty = float(PENALTIES[chosen.place])
-    weights = np.zeros((len(layout.owner), part.truth.shape[1]))
     start = np.mean(reached[chosen.place], axis=0)
-    weights[others] = softmax.climbed(part, total, penalty * scale, start, softmax.AGAIN)
-    return Regression(j, weights, None, penalty, chosen.error / n, without / n), chosen.place
+
+    def regression(solution: Array) -> Regression:
+        weights = np.zeros((len(layout.owner), part.truth.shape[1]))
+        weights[others] = solution
+        return Regression(j, weights, None, penalty, chosen.error / n, without / n)
+
+    found = regression(softmax.climbed(part, total, penalty * scale, start, softmax.AGAIN))
+    by_fold = () if rows.all() else tuple(map(regression, reached[chosen.place]))
+    return replace(found, by_fold=by_fold), chosen.place

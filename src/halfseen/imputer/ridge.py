@@ -63,11 +63,23 @@ class Sums(NamedTuple):
     squares: Array  # (f,)     Σ y²
 
 
+def held_out_solutions(sums: Sums, penalty: Array) -> Array:
+    """Coefficients for each fold, learned from the others; (f, p)."""
+    gram, products = sums.grams.sum(axis=0), sums.products.sum(axis=0)
+    pairs = zip(sums.grams, sums.products, strict=True)
+    return np.array([solved(gram - one, products - own, penalty) for one, own in pairs])
+
+
+def squares_left(sums: Sums, solutions: Array) -> Array:
+    """Squares that ``solutions`` (f, p) leave of each fold; (f,)."""
+    return np.array(
+        [
+            square - 2 * products @ w + w @ gram @ w
+            for gram, products, square, w in zip(*sums, solutions, strict=True)
+        ]
+    )
+
+
 def held_out_errors(sums: Sums, penalty: Array) -> Array:
     """Squares that regressions leave of each fold, learned from the others; (f,)."""
-    gram, products = sums.grams.sum(axis=0), sums.products.sum(axis=0)
-    found = []
-    for own_gram, own_products, square in zip(*sums, strict=True):
-        w = solved(gram - own_gram, products - own_products, penalty)
-        found.append(square - 2 * own_products @ w + w @ own_gram @ w)
-    return np.array(found)
+    return squares_left(sums, held_out_solutions(sums, penalty))

@@ -37,11 +37,13 @@ def imputation_check(
     """Known values of ``X`` that were hidden from the model, against what it filled in.
 
     Both in standard deviations of their feature, from its mean, so that all features fit on one
-    picture. The legend says how much of the hidden values' variance the model explains (0 is no
-    better than the mean), and how many lie within two of its predictive standard deviations,
-    beside how many of the model's own draws do: if far fewer, its standard deviations are too
-    small. The model may have seen the values when it was fitted; rows that it has not seen are a
-    harder test. Of sparse tables some rows, and the features that vary most, are enough.
+    picture. Values of features that have gaps are hidden together as they are missing in other
+    rows; those of complete features one by one. The legend says how much of the hidden values'
+    variance the model explains (0 is no better than the mean), and how many lie within two of its
+    predictive standard deviations, beside how many of the model's own draws do: if far fewer, its
+    standard deviations are too small. The model may have seen the values when it was fitted; rows
+    that it has not seen are a harder test. Of sparse tables some rows, and the features that vary
+    most, are enough.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ def imputation_check(
     X : array or data frame of shape (n, d), or anything else that ``fit`` takes
         The rows.
     fraction : float, default=0.1
-        The fraction of observed values to hide.
+        The fraction of observed values to hide, about.
     random_state : int, RandomState or None, default=0
         Seeds the choice of values to hide.
     ax : matplotlib Axes or None, default=None

@@ -7,7 +7,8 @@ import pytest
 
 from halfseen import GammaPoisson, GaussianMixture, LatentClass, simulate
 from halfseen.doubt.concerns import concerns_of, facts_of
-from halfseen.doubt.hidden_values import hide_and_fill
+from halfseen.doubt.hidden_values import hidden_as_missing, hide_and_fill
+from halfseen.rows.imitated_gaps import FEWEST_CELLS
 
 rng = np.random.default_rng(0)
 MEANS = np.array([[0.0, 0, 0, 0], [5, 4, -4, 6]])
@@ -110,12 +111,51 @@ def test_too_few_values_to_hide_any_are_no_concern(mixture):
 
 def test_hidden_values_are_filled_as_gaps_are(mixture):
     found = hide_and_fill(mixture.fitted, X, fraction=0.2, random_state=3)
-    hidden = ~np.isnan(X) & (np.random.RandomState(3).random_sample(X.shape) < 0.2)
+    hidden, weight, judged = hidden_as_missing(X, np.ones(X.shape[1], bool), 0.2, 3)
+    assert judged.all()
+    assert not (hidden & np.isnan(X)).any()
+    np.testing.assert_array_equal(found.weight, weight[np.nonzero(hidden)[0]])
     gappy = np.where(hidden, np.nan, X)
     filled, spread = mixture.impute(gappy, return_std=True)
     unit = np.nanstd(gappy, axis=0)
     np.testing.assert_allclose(found.guess, ((filled - np.nanmean(gappy, axis=0)) / unit)[hidden])
     np.testing.assert_allclose(found.spread, (spread / unit)[hidden])
+
+
+def test_values_are_hidden_as_they_are_missing_and_those_of_complete_columns_alone():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(500, 5))
+    table[rng.random(500) < 0.2, :2] = np.nan
+    table[FEWEST_CELLS - 1 :, 4] = np.nan
+    hidden, weight, judged = hidden_as_missing(table, np.ones(5, bool), 0.1, 0)
+    np.testing.assert_array_equal(judged, [True, True, True, True, False])
+    np.testing.assert_array_equal(hidden[:, 0], hidden[:, 1])
+    assert not (hidden[:, :2].any(axis=1) & hidden[:, 2:4].any(axis=1)).any()
+    assert hidden[:, :4].sum(axis=0).min() > FEWEST_CELLS
+    assert weight.min() > 0
+
+
+def test_a_copy_that_is_always_missing_too_is_not_said_to_be_filled_well():
+    rng = np.random.default_rng(1)
+    a, b, c = rng.normal(size=(3, 800))
+    table = np.column_stack([a, a + 0.05 * b, c])
+    model = GaussianMixture(1, covariance_type="full").fit(table)
+    alone, together = table.copy(), table.copy()
+    alone[::4, 0] = np.nan
+    together[::4, :2] = np.nan
+    first, second = (
+        hide_and_fill(model.fitted, one, fraction=0.2, random_state=0) for one in (alone, together)
+    )
+    assert first.explained(first.feature == 0) > 0.95
+    assert second.explained(second.feature == 0) < 0.05
+
+
+def test_without_gaps_values_are_hidden_one_by_one():
+    table = np.random.default_rng(0).normal(size=(200, 3))
+    hidden, weight, _ = hidden_as_missing(table, np.ones(3, bool), 0.2, 3)
+    expected = np.random.RandomState(3).random_sample(table.shape) < 0.2
+    np.testing.assert_array_equal(hidden, expected)
+    np.testing.assert_array_equal(weight, np.ones(200))
 
 
 def test_facts_are_told_and_are_no_concerns(mixture):

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from halfseen.imputer.accuracy import FillAccuracy
 from halfseen.imputer.estimator import Imputer
 from halfseen.rows.arrays import Array
 
@@ -30,8 +31,8 @@ class Fills(Protocol):
         """The lowest and the highest value that each column gets; (2, d)."""
 
     @property
-    def explained(self) -> Array | None:
-        """How much the others tell of each column (d,), if that was tried on rows held out."""
+    def accuracy(self) -> FillAccuracy | None:
+        """How well each column is filled, if that was measured on rows held out."""
 
     @property
     def zero_beside(self) -> Any:
@@ -65,7 +66,7 @@ class ByModel:
         return np.asarray(self.estimator.value_ranges_)
 
     @property
-    def explained(self) -> None:
+    def accuracy(self) -> None:
         """Models are not tried on rows held out."""
         return None
 
@@ -102,9 +103,9 @@ class ByImputer:
         return np.array([possible.low, possible.high])
 
     @property
-    def explained(self) -> Array:
-        """How much the others tell of each column (d,), as rows that were held out show."""
-        return self.estimator.learned_.explained
+    def accuracy(self) -> FillAccuracy | None:
+        """How well each column is filled, as rows that were held out show."""
+        return self.estimator.learned_.accuracy
 
     @property
     def zero_beside(self) -> Any:

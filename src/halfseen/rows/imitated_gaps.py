@@ -1,0 +1,77 @@
+"""Known cells, hidden together as cells of other rows are missing together.
+
+Cells that are hidden one at a time are easier to fill than real gaps wherever columns are missing
+together: a body mass index is known exactly from weight and height, which are missing beside it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.rows.arrays import Array, Mask
+
+FEWEST_CELLS = 20
+"""Known cells of a column: fewer do not measure how well it is filled."""
+CANDIDATES = 5
+"""Rows of which the one whose own gaps fit best imitates a pattern. With 20 of them the few
+complete rows of a table, which often are not like the others, are tested again and again: what is
+printed was less near to the truth in two hospital tables (``benchmarks.printed_accuracy``)."""
+
+
+class ImitatedGaps(NamedTuple):
+    """Tests: a row, which of its known cells are hidden, and how much that counts.
+
+    A test is drawn for a column ``j``, by the gaps of a row that misses ``j``. For all columns that
+    are hidden with it, ``weight`` makes up for how likely its pattern was drawn: weighted cells of
+    a column are hidden as they are in rows that miss that column, all of which count alike.
+    """
+
+    row: NDArray[np.intp]  # (t,)
+    hidden: Mask  # (t, d)
+    weight: Array  # (t,)
+
+    @property
+    def n_cells(self) -> NDArray[np.intp]:
+        """How many different cells of each column are hidden; (d,)."""
+        return np.array([len(np.unique(self.row[own])) for own in self.hidden.T], dtype=np.intp)
+
+
+def measurable(known: Mask) -> Mask:
+    """Columns that have gaps, and enough ``known`` (n, d) cells; (d,)."""
+    count = known.sum(axis=0)
+    return np.asarray((count < len(known)) & (count >= FEWEST_CELLS))
+
+
+def imitated_gaps(known: Mask, n_tests: int, random: np.random.Generator) -> ImitatedGaps:
+    """Hide ``known`` (n, d) cells as they are missing in other rows; about ``n_tests`` tests.
+
+    As many tests are drawn for each column. Their pattern is that of a row that misses the column,
+    and a row that knows it gets this pattern: of some rows the one with fewest gaps elsewhere.
+    """
+    n, d = known.shape
+    gaps, columns = ~known, np.flatnonzero(measurable(known))
+    if not len(columns):
+        return ImitatedGaps(np.empty(0, dtype=np.intp), np.empty((0, d), bool), np.empty(0))
+    each = -(-n_tests // len(columns))
+    donors, rows = [], []
+    for j in columns:
+        donor = random.choice(np.flatnonzero(gaps[:, j]), each)
+        some = random.choice(np.flatnonzero(known[:, j]), (each, min(CANDIDATES, n)))
+        more = (gaps[some] & known[donor][:, None]).sum(axis=2)  # (each, candidates)
+        rows.append(some[np.arange(each), more.argmin(axis=1)])
+        donors.append(donor)
+    row, pattern = np.concatenate(rows), gaps[np.concatenate(donors)]
+    chance = pattern[:, columns] @ (1 / gaps[:, columns].sum(axis=0))
+    return ImitatedGaps(row, pattern & known[row], 1 / chance)
+
+
+def missing_with(known: Mask, column: int, share: float = 0.5) -> NDArray[np.intp]:
+    """Columns that are missing in such a share of the rows that miss a column, most often first.
+
+    Columns that are never ``known`` (n, d) are left out.
+    """
+    beside = (~known[~known[:, column]]).mean(axis=0) * known.any(axis=0)
+    beside[column] = 0.0
+    order = np.argsort(-beside, kind="stable")
+    return np.asarray(order[beside[order] >= share])
