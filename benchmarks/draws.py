@@ -72,9 +72,8 @@ def at_random(X: Array, rng: np.random.Generator) -> Array:
     holes = X.copy()
     score = (X[:, 0] - np.median(X[:, 0])) / X[:, 0].std()
     rows = rng.random(len(X)) < 0.8 / (1 + np.exp(-3 * score))
-    some = rng.random(X.shape) < 0.6
-    some[:, 0] = False
-    holes[rows[:, None] & some] = np.nan
+    some = rng.random((len(X), X.shape[1] - 1)) < 0.6
+    holes[:, 1:][rows[:, None] & some] = np.nan
     return holes
 
 

@@ -35,8 +35,8 @@ def test_groups_are_told_by_what_sets_them_apart_most():
         short.found,
     )
     assert re.fullmatch(
-        r"\S+% of rows belong to one group with a probability of at least 90%; that there are 2 "
-        r"groups was given, not found\.",
+        r"\S+% of rows belong to one group with a probability of at least 90%; you asked for 2 "
+        r"groups, their number was not estimated\.",
         short.sure,
     )
 
@@ -45,19 +45,19 @@ def test_a_number_that_was_chosen_comes_with_how_far_halves_agree():
     X = measured()
     model = GaussianMixture("auto", covariance_type="diag").fit(X)
     short = report_of(model.case(X)).short
-    chosen = [one for one in model.diagnostics_.choice.held_out if one.n_components == 2]
-    assert f"agree on the groups to {chosen[-1].agreement:.2f} (1 is the same" in short.sure
+    (chosen,) = [one for one in model.diagnostics_.choice.tried if one.n_components == 2]
+    assert "the groups are clear, and fits to halves of the rows agree on them to " in short.sure
+    assert f" {chosen.stability:.2f} (1 is the same, 0 is chance)." in short.sure
 
 
 def test_one_group_is_told_as_such():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 3)), columns=list("abc"))
     given = report_of(GaussianMixture(1).fit(X).case(X)).short
-    assert given.found == "All 300 rows are described as one group: as was asked."
-    assert given.sure == "That there is one group was given, not found."
+    assert given.found == "All 300 rows are described together: you asked for one group."
+    assert given.sure == "You asked for one group."
     chosen = report_of(GaussianMixture("auto", covariance_type="diag").fit(X).case(X)).short
-    assert (
-        chosen.found == "All 300 rows are described as one group: no groups were found that hold."
-    )
+    assert chosen.found == "All 300 rows are described together: no groups stand out."
+    assert chosen.sure.startswith("One cloud, no groups: held-out rows are ")
 
 
 def test_many_topics_are_told_by_words_and_the_rest_is_counted():

@@ -16,7 +16,7 @@ import numpy as np
 
 from halfseen.doubt.one_cloud.margins import fitted_margins, scores
 from halfseen.doubt.one_cloud.mixture import Table
-from halfseen.doubt.one_cloud.prepared import FEW_VALUES, Prepared, prepared
+from halfseen.doubt.one_cloud.prepared import Prepared, has_few_values, prepared
 from halfseen.doubt.one_cloud.traits import Traits, fitted_traits
 from halfseen.rows.arrays import Array, Mask
 
@@ -63,8 +63,8 @@ class FirstTrait:
 
 def first_trait(values: Array, nominal: Mask) -> FirstTrait:
     """Of rows (n, d) with NaN in the gaps, and which columns (d,) hold codes without an order."""
-    n_values = np.array([len(np.unique(x[~np.isnan(x)])) for x in values.T], dtype=int)
-    ready = prepared(values, nominal | (n_values <= FEW_VALUES))
+    few = np.array([has_few_values(column) for column in values.T], dtype=bool)
+    ready = prepared(values, nominal | few, split=False)
     table = _table(ready)
     if not table.n_rows:
         return _nothing(*values.shape)

@@ -20,7 +20,7 @@ from halfseen.doubt.clusters import bins_for
 from halfseen.doubt.cross_scores import N_FOLDS, cross_scores, of_models_not_kept
 from halfseen.doubt.few_rows import few_rows
 from halfseen.doubt.halves import MANY_ROWS, Halves, Trial
-from halfseen.doubt.one_cloud.prepared import FEW_VALUES
+from halfseen.doubt.one_cloud.prepared import has_few_values
 from halfseen.doubt.one_cloud.rule import number_of_groups
 from halfseen.doubt.rank_test import RankTest, rank_tests
 from halfseen.doubt.reasons import as_choice, of_climb, of_spectrum
@@ -103,7 +103,7 @@ def _of_groups(
     few = few_rows(rows, bins or Bins(1), MOST_COMPARED_ROWS)
     part = few.rows.select(features)
     values = gathered(part, with_gaps)
-    categorical = np.array([len(np.unique(x[~np.isnan(x)])) <= FEW_VALUES for x in values.T])
+    categorical = np.array([has_few_values(column) for column in values.T], dtype=bool)
     if nominal is not None:
         categorical |= nominal[features]
     if informative_gaps:

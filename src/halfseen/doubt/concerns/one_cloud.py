@@ -14,7 +14,7 @@ from halfseen.doubt.one_cloud.elliptical import fitted_diagonal, fitted_normal
 from halfseen.doubt.one_cloud.evidence import Cell, View
 from halfseen.doubt.one_cloud.evidence import Rows as PreparedRows
 from halfseen.doubt.one_cloud.mixture import fitted, prior_of
-from halfseen.doubt.one_cloud.prepared import FEW_VALUES, prepared
+from halfseen.doubt.one_cloud.prepared import has_few_values, prepared
 from halfseen.doubt.one_cloud.traits import fitted_traits
 from halfseen.rows.arrays import Array, Mask
 from halfseen.rows.gathered import gathered, with_gaps
@@ -71,7 +71,9 @@ def _compared(case: Case) -> tuple[Judged, Judged]:
     rows = few_rows(case.rows, case.bins, _n_rows(case, features)).rows
     table = gathered(rows.select(features), with_gaps)
     given = gathered(rows.select(fit.kept), partial(fit.model.hidden, parameters=fit.parameters))
-    ready = prepared(table, fit.nominal[features] | _few_values(table))
+    ready = prepared(
+        table, fit.nominal[features] | np.array([has_few_values(x) for x in table.T], dtype=bool)
+    )
     views = list(PreparedRows(ready, KINDS, 0).views())
     components = [one for view in views for one in _components(view, given[ready.order])]
     return min(components, default=Judged(np.inf)), min(one for v in views for one in _clouds(v))
@@ -81,10 +83,6 @@ def _n_rows(case: Case, features: Mask) -> int:
     if (case.seen.sums.observed_fraction[features] == 1).all():
         return MOST_ROWS
     return int(np.clip(MOST_CELLS // max(int(features.sum()), 1), LEAST_ROWS, MOST_ROWS))
-
-
-def _few_values(table: Array) -> Mask:
-    return np.array([len(np.unique(x[~np.isnan(x)])) <= FEW_VALUES for x in table.T], dtype=bool)
 
 
 def _components(view: View, given: Array) -> Iterator[Judged]:

@@ -11,6 +11,9 @@ from halfseen.rows.arrays import Array, Labels, Mask
 FEW_VALUES = 7
 """A column of at most so many distinct values is treated as categories: a density on it would
 be a set of spikes."""
+FEW_COUNTS = 15
+"""The same of whole numbers of which one is in many cells, such as small counts: no normal has
+their shape."""
 HEAP = 0.2
 """Share of the cells of a column from which on one value is a heap."""
 HEAP_NOISE = 0.15
@@ -18,6 +21,8 @@ HEAP_NOISE = 0.15
 without it a density becomes an infinite spike there."""
 
 
+LEAST_OUTSIDE = 20
+"""Cells beside a heap from which on their own distribution is looked at."""
 FURTHEST, IQR_OF_A_NORMAL = 20.0, 1.349
 """Robust standard deviations from the median beyond which distances count by their logarithm: a
 mistyped value must not decide where a column's other values are, on its scale."""
@@ -41,11 +46,17 @@ class Prepared:
 
 
 def prepared(
-    values: Array, categorical: Mask | None = None, clusters: Labels | None = None
+    values: Array,
+    categorical: Mask | None = None,
+    clusters: Labels | None = None,
+    *,
+    split: bool = True,
 ) -> Prepared:
     """``values`` (n, d) with NaN in the gaps; ``categorical`` (d,), None if it is to be found.
 
-    Rows of the same of ``clusters`` (n,) are never on both sides of a comparison.
+    Rows of the same of ``clusters`` (n,) are never on both sides of a comparison. Beside
+    categories, a column with a heap is ``split``: whether a cell is in the heap, and its value if
+    it is not.
 
     Neither the order of rows and columns nor the units of columns matter: rows are sorted by
     symmetric functions of their ranks in the columns, and the noise that undoes rounding
@@ -53,13 +64,16 @@ def prepared(
     """
     values = np.asarray(values, dtype=float)
     if categorical is None:
-        categorical = np.array([_few_values(column) for column in values.T], dtype=bool)
+        categorical = np.array([has_few_values(column) for column in values.T], dtype=bool)
     varies = np.array([len(np.unique(x[~np.isnan(x)])) > 1 for x in values.T], dtype=bool)
     if not varies.any():
         nobody = np.empty(0, dtype=np.intp)
         return Prepared(np.empty((0, 0)), np.empty((0, 0)), nobody, nobody, nobody, nobody)
     kept = np.flatnonzero(~np.isnan(values[:, varies]).all(axis=1))
     values, categorical = values[np.ix_(kept, varies)], categorical[varies]
+    given = np.flatnonzero(varies)
+    if split and categorical.any():
+        values, categorical, given = _split(values, categorical, given)
     order = canonical_order(values)
     columns = _columns_in_order(values[order])
     values, categorical = values[order][:, columns], categorical[columns]
@@ -67,7 +81,7 @@ def prepared(
     codes = [_coded(column) for column in values[:, categorical].T]
     place = kept[order]
     cluster = np.arange(len(place)) if clusters is None else _renumbered(clusters[place])
-    given = np.flatnonzero(varies)[columns]
+    given = given[columns]
     return Prepared(
         _stacked(numbers, len(order)),
         _stacked(codes, len(order)),
@@ -75,6 +89,26 @@ def prepared(
         cluster,
         given[~categorical],
         given[categorical],
+    )
+
+
+def _split(values: Array, categorical: Mask, given: Labels) -> tuple[Array, Mask, Labels]:
+    """Indicators of heaps among numbers beside these; the numbers are gaps there."""
+    found, values, left = [], values.copy(), np.ones(len(given), dtype=bool)
+    for j in np.flatnonzero(~categorical):
+        levels, counts = np.unique(values[~np.isnan(values[:, j]), j], return_counts=True)
+        if counts.max() > HEAP * counts.sum() and len(levels) > 2:
+            heap = values[:, j] == levels[counts.argmax()]
+            found.append((np.where(np.isnan(values[:, j]), np.nan, heap), given[j]))
+            values[heap, j] = np.nan
+            left[j] = counts.sum() - counts.max() >= LEAST_OUTSIDE
+    if not found:
+        return values, categorical, given
+    indicators, of = zip(*found, strict=True)
+    return (
+        np.column_stack([values[:, left], *indicators]),
+        np.r_[categorical[left], np.ones(len(found), bool)],
+        np.r_[given[left], of],
     )
 
 
@@ -106,10 +140,10 @@ def smoothed(column: Array) -> Array:
     ranks = np.where(seen, rankdata(column, nan_policy="omit"), 0.0)
     rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(ranks).tobytes()))
     if counts.max() > HEAP * seen.sum():
-        return np.asarray(scaled + rng.normal(0, HEAP_NOISE, len(column)))
+        scaled = scaled + rng.normal(0, HEAP_NOISE, len(column))
     if len(levels) < seen.sum() / 2:
         step = np.median(np.diff(levels)) / np.nanstd(column)
-        return np.asarray(scaled + rng.uniform(-step / 2, step / 2, len(column)))
+        scaled = scaled + rng.uniform(-step / 2, step / 2, len(column))
     return np.asarray(scaled)
 
 
@@ -125,8 +159,11 @@ def _drawn_in(column: Array) -> Array:
     return np.where(beyond > 0, middle + spread * near, column)
 
 
-def _few_values(column: Array) -> bool:
-    return len(np.unique(column[~np.isnan(column)])) <= FEW_VALUES
+def has_few_values(column: Array) -> bool:
+    """Whether a column (n,) is treated as categories."""
+    levels, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    heaped = counts.max(initial=0) > HEAP * counts.sum() and bool((levels % 1 == 0).all())
+    return len(levels) <= (FEW_COUNTS if heaped else FEW_VALUES)
 
 
 def _coded(column: Array) -> Array:
