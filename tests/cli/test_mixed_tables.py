@@ -368,7 +368,7 @@ def test_codes_that_begin_with_zeros_are_kept_as_they_are(tmp_path):
 
 def test_the_number_of_classes_is_chosen(data, tmp_path):
     said = succeed("fit", data, "--seed", 0, "--out", tmp_path / "m").stdout
-    assert "2 classes were chosen. 2 classes: halves of the rows, fitted apart, find the" in said
+    assert "2 clear classes: held-out rows are more likely under them than under the best" in said
 
 
 def test_workers_fit_what_one_process_does(fitted, data, tmp_path):

@@ -58,8 +58,9 @@ def test_a_number_that_was_chosen_comes_with_what_was_tried(mixture):
     page, choice = report_page(model, X), model.diagnostics_.choice
     assert str(escape(choice.reason)) in page
     assert "How many groups" in page
-    assert f"2 groups: agreement {choice.held_out[1].agreement:.2f}; held-out rows more" in page
-    assert str(escape(choice.held_out[2].refused)) in page
+    for one in choice.tried:
+        assert f"AIC {one.aic:,.0f}, BIC {one.bic:,.0f}, ICL {one.icl:,.0f}" in page
+    assert f"stability {choice.tried[1].stability:.2f}; chosen" in page
     assert "How many groups" not in report_page(mixture, X)
 
 

@@ -125,7 +125,7 @@ def test_the_command_line_offers_it_from_a_file_to_a_page(tree, counts):
         *([verb, model, counts, "--out", folder / out] for verb, out in verbs.items()),
     )
     assert "poisson-mixture" in told[0]
-    assert "2 groups were chosen" in told[1]
+    assert "2 clear groups" in told[1]
     assert set(pd.read_csv(folder / "groups.csv")["group"]) == {1, 2}
     assert not pd.read_csv(folder / "filled.csv").isna().any(axis=None)
     assert "every column counts at one rate" in (folder / "page.html").read_text()
