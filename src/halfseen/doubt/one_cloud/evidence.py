@@ -404,6 +404,8 @@ def _tried(
     for cell in _best_of_each(grid, chosen.view.name):
         if cell is chosen:
             found.append(_row(cell, held, stability, rows.prepared.cluster))
+        elif cell.k > MOST_GROUPS:  # many are looked at by BIC alone: folds and halves take long
+            found.append(_row(cell, None, None, rows.prepared.cluster))
         else:
             stable = rows.stability(cell, 1) if cell.k > 1 else None
             found.append(_row(cell, rows.held_out(cell), stable, rows.prepared.cluster))
