@@ -61,6 +61,7 @@ ALSO = {
     "heavy_tails": {"too_few_components", "not_spherical", "too_sure_of_values"},
     "bursty_words": {"too_few_components", "too_sure_of_values", "routes_disagree"},
     "heavy_loadings": {"wild_counts", "long_rows"},
+    "noise_word": {"too_sure_of_values"},  # of that word: topics say less of it than they claim
     "shares_that_go_along": {"noise_only_feature"},  # words that hardly any row has
     # Where totals hardly vary, more of one topic is less of the others.
     "fixed_lengths": {"too_many_components", "too_sure_of_values", "correlated_components"},
