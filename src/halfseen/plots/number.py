@@ -72,15 +72,7 @@ def _criteria(choice: Choice, ax: Axes) -> list[int]:
     right.plot(numbers, [one.bic for one in choice.tried], "s--", color=GREY, label="BIC (right)")
     right.set_ylabel("BIC (lowest is best)")
     right.spines["top"].set_visible(False)
-    marks = [*ax.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]]
-    ax.legend(
-        handles=marks,
-        frameon=False,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.06),
-        ncols=2,
-        fontsize=9,
-    )
+    _legend_of_both(ax, right)
     return numbers
 
 
@@ -164,12 +156,17 @@ def _agreements(shown: list[HeldOut], ax: Axes) -> None:
     right.set_ylim(min(-0.05, *(one.agreement or 0.0 for one in shown)) - 0.05, 1.1)
     right.set_ylabel(f"agreement of halves\n(needs {enough:g}, dotted)")
     right.spines["top"].set_visible(False)
+    _legend_of_both(ax, right)
+
+
+def _legend_of_both(ax: Axes, right: Axes) -> None:
+    """One legend above the drawing for what is on either axis."""
     marks = [*ax.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]]
     ax.legend(
         handles=marks,
         frameon=False,
         loc="lower center",
         bbox_to_anchor=(0.5, 1.06),
-        ncols=3,
+        ncols=len(marks),
         fontsize=9,
     )
