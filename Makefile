@@ -44,7 +44,7 @@ bench-guard: .venv/test.stamp
 test-package: .venv/test.stamp
 	$(BIN)/python -m tests.installed $(PACKAGE)
 
-# The tests with the oldest libraries that pyproject.toml allows; OLDEST=tests/tables for some.
+# The tests with the oldest libraries that pyproject.toml allows; OLDEST=tests/io for some.
 test-oldest: .venv-oldest/stamp
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 --dist worksteal $(OLDEST)
 

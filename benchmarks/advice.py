@@ -20,14 +20,14 @@ from benchmarks.number_of_components import FIRST_SEED
 from halfseen import GaussianMixture, WeakMomentsWarning, simulate
 from halfseen.cli.advice import Advice, Seen, advice
 from halfseen.cli.value_codes import CodeSums
-from halfseen.doubt.missingness import missingness
-from halfseen.rows.arrays import Array, Labels, Mask
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.together import together
-from halfseen.rows.value_sums import ValueSums
-from halfseen.tables.cells.sums import CellSums
-from halfseen.tables.identifiers import identifies
+from halfseen.data.arrays import Array, Labels, Mask
+from halfseen.data.column_moments import ValueSums
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.reductions import together
+from halfseen.diagnostics.missingness import missingness
+from halfseen.io.cells.cell_sums import CellSums
+from halfseen.io.kind_inference import identifier_reason
 
 N_ROWS, D = 1200, 6
 TOLERANCE = 0.01
@@ -252,7 +252,7 @@ class Named:
 
 def identifiers(world: Named) -> Verdict:
     """Right if the column is one that names rows."""
-    reason = identifies(world.name, CellSums.of_numbers(world.values.astype(float)))
+    reason = identifier_reason(world.name, CellSums.of_numbers(world.values.astype(float)))
     return world.identifier if reason is not None else None
 
 

@@ -18,7 +18,7 @@ from halfseen import (
     LatentClass,
     LatentDirichletAllocation,
 )
-from halfseen.rows.arrays import Array, Labels
+from halfseen.data.arrays import Array, Labels
 
 N_ROWS = 1_000
 

@@ -25,7 +25,7 @@ from halfseen import (
     WeakMomentsWarning,
     simulate,
 )
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 N_ROWS, N_FEATURES, K = 4_000, 8, 3
 OBSERVED = np.array([1.0, 1, 1, 1, 1, 0.7, 0.5, 0.3])

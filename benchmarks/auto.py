@@ -21,8 +21,8 @@ from joblib import Parallel, delayed
 
 from benchmarks import results_file
 from halfseen import DataError, GaussianMixture, choose_components
+from halfseen.data.arrays import Array
 from halfseen.reproduce import data_folder
-from halfseen.rows.arrays import Array
 
 NUMBERS, SIZES = (1, 2, 3, 4, 5, 6), (500, 1000, 2000, 5000, 20_000)
 APART, RAREST = 4.5, 0.05

@@ -3,11 +3,11 @@
 import numpy as np
 
 from halfseen import GaussianMixture
-from halfseen.method.model import Polished
+from halfseen.data.arrays import Array
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.inference.model import Polished
 from halfseen.moments.survey import survey
-from halfseen.rows.arrays import Array
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 
 def em_from(

@@ -25,11 +25,11 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks import results_file
 from benchmarks.mixed_tables import KINDS, World, draw, with_gaps, world
 from halfseen import LatentClass
-from halfseen.method.plan import planned, routes
+from halfseen.data.progress import Stages
+from halfseen.inference.plan import planned, routes
+from halfseen.io.open_table import open_rows
+from halfseen.latent.mixture import moment_start as starts
 from halfseen.moments.survey import survey
-from halfseen.rows.stages import Stages
-from halfseen.structures.one_class.mixed import start as starts
-from halfseen.tables.door import open_rows
 
 FIRST_SEED = 3000
 FAR = 400.0

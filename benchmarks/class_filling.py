@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks import results_file
 from benchmarks.real_tables import find
 from halfseen import GaussianMixture, LatentClass
-from halfseen.tables.door import open_rows
+from halfseen.io.open_table import open_rows
 
 TABLES = ("election", "titanic", "ames", "support2", "pbc", "mammo", "penguins", "icu")
 HIDDEN = 0.1

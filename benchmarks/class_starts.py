@@ -17,12 +17,12 @@ import numpy as np
 from benchmarks import results_file
 from benchmarks.mixed_tables import KINDS, draw, with_gaps, world
 from halfseen import LatentClass
-from halfseen.method.fit import fit_rows
-from halfseen.method.plan import planned, routes
+from halfseen.data.progress import Stages
+from halfseen.inference.fit import fit_rows
+from halfseen.inference.plan import planned, routes
+from halfseen.io.open_table import open_rows
+from halfseen.latent.mixture.initialisation import Seeding
 from halfseen.moments.survey import survey
-from halfseen.rows.stages import Stages
-from halfseen.structures.one_class.seeds import Seeding
-from halfseen.tables.door import open_rows
 
 NATS = 1.0
 N_RANDOM = 10
@@ -81,7 +81,7 @@ def heights(X: Any, k: int, kinds: Any, n_random: int = N_RANDOM) -> Heights:
 
 def replace_components(parameters: Any, k: int) -> Any:
     """The same with so many components, any of them."""
-    from halfseen.method.learned import reordered
+    from halfseen.inference.parameters import reordered
 
     return reordered(parameters, np.arange(k) % len(parameters.weights))
 

@@ -19,7 +19,7 @@ from benchmarks import memory, results_file, scale_plan, traffic
 from benchmarks.dying_workers import local_cluster, parameters
 from benchmarks.out_of_core import N_COMPONENTS, N_FEATURES, fit, write_folder
 from halfseen import Files
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 N_WORKERS = 2
 

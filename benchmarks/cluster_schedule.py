@@ -26,8 +26,7 @@ from benchmarks.scale_plan import Pass
 from benchmarks.schedule_simulation import Machine, Work, formula, simulated
 from benchmarks.stage_watch import watched
 from halfseen import Files, GammaPoisson, GaussianMixture, simulate
-from halfseen.rows.engines.workers.partitions import summed
-from halfseen.rows.engines.workers.tree import FAN_IN, added
+from halfseen.data.engines.dask_rows import FAN_IN, added, summed
 
 WORKERS = [2**power for power in range(9)]
 LATENCY, BANDWIDTH = 1e-3, 1.25e9
@@ -130,8 +129,8 @@ def stopwatch() -> Iterator[dict[str, list[tuple[str, float]]]]:
 
     with (
         dask.config.set(scheduler="synchronous"),
-        mock.patch("halfseen.rows.engines.workers.cluster.summed", timing("task", summed)),
-        mock.patch("halfseen.rows.engines.workers.tree.added", timing("addition", added)),
+        mock.patch("halfseen.data.engines.dask_rows.summed", timing("task", summed)),
+        mock.patch("halfseen.data.engines.dask_rows.added", timing("addition", added)),
         watched(hear),
     ):
         yield times

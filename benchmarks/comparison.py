@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.doubt.matching import total_angle
+from halfseen.data.arrays import Array
+from halfseen.data.errors import WeakMomentsWarning
+from halfseen.diagnostics.recovery import total_angle
 from halfseen.reproduce.methods import learned_components
 from halfseen.reproduce.synthetic import N_COMPLETE, PATTERNS, World, table
-from halfseen.rows.arrays import Array
-from halfseen.rows.errors import WeakMomentsWarning
 
 Estimators = Mapping[str, Callable[[], Any]]
 

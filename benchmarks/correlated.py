@@ -43,13 +43,13 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import auto, imputation, results_file
 from halfseen import GaussianMixture
+from halfseen.data.arrays import Array, Labels
+from halfseen.data.block import Block
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.latent.mixture.correlated import sorted_by_gaps
+from halfseen.latent.mixture.structure import ClassSums
 from halfseen.moments.survey import survey
 from halfseen.reproduce import sepsis
-from halfseen.rows.arrays import Array, Labels
-from halfseen.rows.block import Block
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.structures.one_class.correlated import sorted_by_gaps
-from halfseen.structures.one_class.e_step import ClassSums
 
 Figures = dict[str, Any]
 FIRST_SEED = 90_000

@@ -31,7 +31,7 @@ from halfseen import (
     WeakMomentsWarning,
     simulate,
 )
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 FIRST_SEED = 10_000
 N_COMPONENTS = 4

@@ -24,7 +24,7 @@ from scipy.sparse import csr_array
 from benchmarks import results_file
 from benchmarks.stage_watch import WITH_ROWS, watched
 from halfseen import GammaPoisson, GaussianMixture, simulate
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 N_FEATURES, N_COMPONENTS, N_PARTITIONS = 12, 3, 12
 OBSERVED = [1.0] * 8 + [0.7, 0.5, 0.3, 0.2]

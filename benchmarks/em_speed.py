@@ -19,11 +19,11 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import class_speed, markov_tables, results_file
 from halfseen import GaussianMixture, HiddenMarkov, LatentClass
+from halfseen.data.arrays import Array
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.sequences import Sequences
+from halfseen.distributions.mixed.emission import Mixed
 from halfseen.moments.survey import survey
-from halfseen.rows.arrays import Array
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.sequences import Sequences
-from halfseen.structures.one_class.mixed.emission import Mixed
 
 N, D, K, LENGTH, SOME = 100_000, 20, 5, 50, 4_000
 LEVELS = [5] * 4 + [2] * 4

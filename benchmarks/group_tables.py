@@ -10,7 +10,7 @@ import pandas as pd  # type: ignore[import-untyped]
 from scipy.stats import gamma, norm
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from halfseen.rows.arrays import Array, Labels
+from halfseen.data.arrays import Array, Labels
 
 Rng = np.random.Generator
 FOLDER = Path(os.environ.get("HALFSEEN_DATA", "../shared/data"))

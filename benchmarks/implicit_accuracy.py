@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from benchmarks import results_file
 from benchmarks.comparison import geometric_ratio
 from halfseen import GammaPoisson, simulate
-from halfseen.doubt.matching import total_angle
-from halfseen.method import plan
-from halfseen.moments import thin_second
-from halfseen.moments.gaps.panels import Panels
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.errors import WeakMomentsWarning
+from halfseen.data.products import Parts
+from halfseen.diagnostics.recovery import total_angle
+from halfseen.inference import plan
+from halfseen.moments import second_moment_operator
+from halfseen.moments.missing_patterns import Panels
 from halfseen.reproduce.synthetic import N_COMPLETE, N_COMPONENTS, gamma_poisson_world
-from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.block import Parts
-from halfseen.rows.errors import WeakMomentsWarning
 
 FRACTIONS = (0.5, 0.2, 0.1)
 N_INCOMPLETE = 4
@@ -72,7 +72,7 @@ def product_error(X: Array, true: Array) -> float:
     """The same with second and third moments divided by products of probabilities."""
     with (
         mock.patch.object(plan, "WIDE", 0),
-        mock.patch.object(thin_second, "_sorted", every_feature_alone),
+        mock.patch.object(second_moment_operator, "_sorted", every_feature_alone),
     ):
         return error(X, true, "implicit")
 

@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks import results_file
 from benchmarks.third_moment_speed import plain_loop
 from halfseen import GammaPoisson, simulate
-from halfseen.doubt.matching import total_angle
+from halfseen.diagnostics.recovery import total_angle
 
 N_FEATURES, N_GAPPY, N_COMPONENTS = 175, 116, 4
 

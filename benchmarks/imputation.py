@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks import results_file
 from halfseen import GaussianMixture
+from halfseen.data.arrays import Array
 from halfseen.reproduce import sepsis
-from halfseen.rows.arrays import Array
 
 Imputer = Callable[[Array, Array], Array]
 """From training rows and gappy test rows to filled test rows."""

@@ -15,11 +15,11 @@ from scipy.sparse import csr_array
 
 from benchmarks import results_file
 from benchmarks.text_topics import WAYS
-from halfseen.doubt.matching import match
+from halfseen.data.arrays import Array
+from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.diagnostics.recovery import match
 from halfseen.models.lda.parameters import LdaParameters
-from halfseen.models.lda.polish import polish
-from halfseen.rows.arrays import Array
-from halfseen.rows.engines.sparse.rows import SparseRows
+from halfseen.models.lda.stochastic_em import polish
 
 FIRST_SEED = 7000
 N, D, K = 5000, 300, 10

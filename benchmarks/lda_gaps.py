@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks import results_file
 from halfseen import LatentDirichletAllocation
-from halfseen.doubt.matching import match
+from halfseen.diagnostics.recovery import match
 
 FIRST_SEED = 5000
 N, D, K = 3000, 100, 5

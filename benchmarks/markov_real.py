@@ -22,7 +22,7 @@ import pandas as pd  # type: ignore[import-untyped]
 
 from benchmarks import results_file
 from halfseen import HiddenMarkov, LatentClass
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 HIDDEN = 0.1
 

@@ -19,15 +19,15 @@ import numpy as np
 from benchmarks import results_file
 from benchmarks.markov_tables import chain, draw, fast, matched, with_gaps
 from halfseen import HiddenMarkov
-from halfseen.method.fit import fit_rows
-from halfseen.method.learned import reordered
-from halfseen.method.plan import planned, routes
+from halfseen.data.arrays import Array
+from halfseen.data.progress import Stages
+from halfseen.inference.fit import fit_rows
+from halfseen.inference.parameters import reordered
+from halfseen.inference.plan import planned, routes
+from halfseen.io.open_table import open_rows
+from halfseen.io.sequences import Sequenced
+from halfseen.latent.mixture.initialisation import Seeding
 from halfseen.moments.survey import survey
-from halfseen.rows.arrays import Array
-from halfseen.rows.stages import Stages
-from halfseen.structures.one_class.seeds import Seeding
-from halfseen.tables.door import open_rows
-from halfseen.tables.sequenced import Sequenced
 
 NATS = 1.0
 N_RANDOM = 10

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 
 class Chain(NamedTuple):

@@ -18,7 +18,7 @@ from sklearn.mixture import GaussianMixture as PeerMixture
 
 from benchmarks import results_file
 from halfseen import GammaPoisson, choose_components, simulate
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 N_FEATURES, N_COMPLETE = 10, 6
 PATTERNS = {

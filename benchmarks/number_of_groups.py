@@ -1,4 +1,4 @@
-"""Whether one cloud is called one, and known groups are found: the rule of ``doubt/one_cloud``.
+"""Whether one cloud is called one, and known groups are found (``diagnostics/cluster_tendency``).
 
 Run ``python -m benchmarks.number_of_groups --keep``. The rule was made with the seeds of TUNING,
 the clouds of ``group_tables.SEEN`` and the tables of TUNING_TABLES; figures are of the seeds of
@@ -22,8 +22,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import group_tables, results_file
 from benchmarks.group_tables import GROUPS, LABELLED, PUBLISHED, SEEN, UNSEEN, Known
-from halfseen.doubt.choice import Case
-from halfseen.doubt.one_cloud.rule import number_of_groups
+from halfseen.diagnostics.choice import Case
+from halfseen.diagnostics.cluster_tendency.decision import number_of_groups
 
 TUNING = (*range(5), *range(1000, 1005), *range(2000, 2010))
 CONFIRMATION = range(3000, 3100)

@@ -18,7 +18,7 @@ from scipy.optimize import linear_sum_assignment
 
 from benchmarks import results_file
 from halfseen import GaussianMixture, Plan, simulate, summed
-from halfseen.rows.errors import DataError
+from halfseen.data.errors import DataError
 
 FIRST_SEED = 7000
 D, K = 6, 3

@@ -17,7 +17,9 @@ from benchmarks import results_file
 from benchmarks.baselines import em_from, em_from_random_starts
 from benchmarks.comparison import geometric_ratio
 from halfseen import GaussianMixture
-from halfseen.doubt.matching import match, total_angle
+from halfseen.data.arrays import Array
+from halfseen.data.errors import WeakMomentsWarning
+from halfseen.diagnostics.recovery import match, total_angle
 from halfseen.reproduce import paper
 from halfseen.reproduce.synthetic import (
     N_COMPLETE,
@@ -27,8 +29,6 @@ from halfseen.reproduce.synthetic import (
     gaussian_world,
     table,
 )
-from halfseen.rows.arrays import Array
-from halfseen.rows.errors import WeakMomentsWarning
 
 NAMES = ("default", "moments only", "EM from truth", "best of 5 random EM", "paper")
 

@@ -33,7 +33,7 @@ def write(name: str, command: str, figures: Any, sources: Path = SOURCES) -> Pat
     }
     path = FOLDER / f"{name}.json"
     # Other versions, which have it elsewhere, are measured too; they keep nothing.
-    from halfseen.store.atomic import write_whole
+    from halfseen.persistence.atomic import write_whole
 
     write_whole(path, f"{json.dumps(content, indent=1)}\n".encode(), overwrite=True)
     return path

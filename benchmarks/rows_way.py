@@ -1,7 +1,7 @@
 """The way of the rows through the modules of the package during one fit.
 
 Run ``python -m benchmarks.rows_way``: ``GaussianMixture(4).fit(X)`` of a table with gaps, of a few
-rows more than are put into an order of their own first (``method/at_hand.py``), by moments alone
+rows more than are put into canonical order first (``inference/small_tables.py``), by moments alone
 and as a whole, with outliers looked for and several starts, the second of its kind in its process:
 what is compiled at first use is not on the way.
 Counted are calls of Python functions of halfseen, those that Python makes of

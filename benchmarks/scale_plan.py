@@ -7,8 +7,8 @@ are incomplete; ``k`` components.
 
 from typing import NamedTuple
 
-from halfseen.moments.eigen import SPARE
-from halfseen.moments.thirds import packed
+from halfseen.moments import symmetric_tensors
+from halfseen.moments.whitening import SPARE
 
 TRIPLES = "triples of features"
 NUMBER = 8
@@ -69,7 +69,7 @@ def mixture(
     masks = n_masks * (-(-t // 8) + NUMBER)
     triples = {
         "implicit": _triples("projected products", r**3 + d * r + d, d * r + 2 * d),
-        "explicit": _triples("products", 2 * packed.size(d), 2 * d * d + d * r, r**3),
+        "explicit": _triples("products", 2 * symmetric_tensors.size(d), 2 * d * d + d * r, r**3),
         "least squares": Pass(
             TRIPLES, "patterns", 1, NUMBER * r**3 + masks, NUMBER * d * r, NUMBER * r**3 + masks
         ),

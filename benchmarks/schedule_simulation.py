@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfseen.rows.engines.workers.tree import FAN_IN
+from halfseen.data.engines.dask_rows import FAN_IN
 
 
 class Work(NamedTuple):

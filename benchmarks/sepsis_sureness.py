@@ -14,8 +14,8 @@ import numpy as np
 
 from benchmarks import results_file
 from halfseen import GaussianMixture
+from halfseen.data.arrays import Array
 from halfseen.reproduce import sepsis
-from halfseen.rows.arrays import Array
 
 N_GROUPS = 6
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks import results_file
 from benchmarks.sparse_topics import Documents, documents, fit
-from halfseen.moments import eigen
+from halfseen.moments import whitening
 
 N_TOPICS, LENGTH = 10, 25.0
 AS_IT_IS, HELD = "as it is", "six products"
@@ -29,7 +29,7 @@ def _as_it_is() -> AbstractContextManager[Any]:
 
 
 def _six_products() -> AbstractContextManager[Any]:
-    return mock.patch.multiple(eigen, TOLERANCE=0.0, DEEPEST=6)
+    return mock.patch.multiple(whitening, TOLERANCE=0.0, DEEPEST=6)
 
 
 SERIES = {AS_IT_IS: _as_it_is, HELD: _six_products}

@@ -17,9 +17,9 @@ from scipy.sparse import csr_array
 
 from benchmarks import memory, results_file
 from halfseen import GammaPoisson, ObservedBlocks, simulate
-from halfseen.doubt.matching import angles
-from halfseen.rows.arrays import Array
-from halfseen.rows.errors import DroppedFeatureWarning, WeakMomentsWarning
+from halfseen.data.arrays import Array
+from halfseen.data.errors import DroppedFeatureWarning, WeakMomentsWarning
+from halfseen.diagnostics.recovery import angles
 
 OBSERVED = (1.0, 0.05, 0.2, 0.5, 0.9)
 MEAN_LENGTH = 100.0

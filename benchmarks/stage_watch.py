@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from unittest import mock
 
-from halfseen.rows.stages import Stages
+from halfseen.data.progress import Stages
 
 WITH_ROWS = (
     "features",

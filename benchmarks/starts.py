@@ -17,11 +17,11 @@ from benchmarks import results_file
 from benchmarks.contaminated import draw
 from benchmarks.real_tables import TABLES, Array, at_hand, scaled
 from halfseen import GaussianMixture
-from halfseen.method.fit import fit_rows
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.progress import Stages
+from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.inference.fit import fit_rows
 from halfseen.moments.survey import survey
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.stages import Stages
-from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 NUMBERS = (2, 3, 4, 6, 8)
 N_STARTS = 20

@@ -16,9 +16,9 @@ import numpy as np
 
 from benchmarks import results_file
 from halfseen import GammaPoisson, GaussianMixture, LatentClass, Plan, simulate, summed
-from halfseen.method.learned import declared
-from halfseen.moments.thirds import packed
-from halfseen.rows.engines.summed import MoreSumsNeeded
+from halfseen.data.engines.precomputed import MoreSumsNeeded
+from halfseen.inference.parameters import declared
+from halfseen.moments import symmetric_tensors
 
 ROUNDS = 30
 COLUMNS = (5, 10, 20, 50, 100, 110, 200)
@@ -134,7 +134,7 @@ def sizes() -> dict[str, dict[str, float]]:
         X, _ = simulate.gaussian_mixture(600, [0.5, 0.5], means, 1.0, rng)
         plan = Plan.of(X, GaussianMixture(2))
         sums = of_three(X, plan)
-        triples = packed.size(2 * d) if plan.few_columns else 0
+        triples = symmetric_tensors.size(2 * d) if plan.few_columns else 0
         first = len(sums.dumped())
         row = {"formula": 8e-6 * (triples + 4 * d * d), "first": 1e-6 * first, "second": 0.0}
         if not plan.few_columns:

@@ -19,8 +19,8 @@ import pandas as pd  # type: ignore[import-untyped]
 
 from benchmarks import results_file
 from halfseen import GaussianMixture, recovery, simulate, together
-from halfseen.doubt.concerns import tables
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
+from halfseen.diagnostics.concerns import tables
 
 FIRST_SEED = 1000
 N_ROWS, N_SHARED, N_OWN, K, SHIFT = 1_500, 6, 2, 3, 0.5

@@ -28,10 +28,10 @@ from scipy.sparse import csr_array
 
 from benchmarks import real_tables, results_file
 from halfseen import LatentDirichletAllocation
+from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.latent.topics.refinement import document_completion
 from halfseen.models.lda.parameters import LdaParameters
 from halfseen.reproduce import data_folder
-from halfseen.rows.engines.sparse.rows import SparseRows
-from halfseen.structures.loadings.completion import completed
 
 SWEEPS = {
     "halfseen": (10, 20, 30, 40, 60, 100, 300),
@@ -144,7 +144,7 @@ def perplexity(learned: Topics, train: Any, test: Any) -> float:
     law = LdaParameters(topics / topics.sum(axis=1, keepdims=True), learned.alpha, 1.0, 0.01)
     rows = SparseRows.of(test, tuple(map(str, range(test.shape[1]))))
     found, items = rows.accumulate(
-        lambda block: np.array([part.sum() for part in completed(block, law)])
+        lambda block: np.array([part.sum() for part in document_completion(block, law)])
     )
     return float(np.exp(-found / items))
 

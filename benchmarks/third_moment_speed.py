@@ -12,10 +12,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks import results_file
-from halfseen.moments.thirds import packed
-from halfseen.moments.thirds.third import ThirdSums
-from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.engines.memory import MemoryRows
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.moments import symmetric_tensors
+from halfseen.moments.third_moment import ThirdSums
 
 
 def plain_loop(deviations: Array, observed: Mask) -> tuple[Array, Array]:
@@ -42,7 +42,7 @@ def difference(sums: ThirdSums, plain: tuple[Array, Array]) -> float:
     totals, counts = plain
     d = len(totals)
     worst = 0.0
-    for j, place in packed.slabs(d):
+    for j, place in symmetric_tensors.slabs(d):
         shape = (j + 1, d - j)
         gap = np.abs(sums.total[place].reshape(shape) - totals[j, : j + 1, j:]).max()
         count_gap = np.abs(sums.count[place].reshape(shape) - counts[j, : j + 1, j:]).max()

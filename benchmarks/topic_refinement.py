@@ -16,7 +16,10 @@ from threadpoolctl import threadpool_limits
 from benchmarks import results_file
 from benchmarks.comparison import geometric_ratio
 from halfseen import GammaPoisson
-from halfseen.doubt.matching import match, total_angle
+from halfseen.data.arrays import Array
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.errors import WeakMomentsWarning
+from halfseen.diagnostics.recovery import match, total_angle
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import polish
 from halfseen.reproduce.synthetic import (
@@ -27,9 +30,6 @@ from halfseen.reproduce.synthetic import (
     gamma_poisson_world,
     table,
 )
-from halfseen.rows.arrays import Array
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.errors import WeakMomentsWarning
 
 SHAPE, LENGTH = 1.0, 100.0
 ALTERNATIVES: dict[str, dict[str, Any]] = {

@@ -26,7 +26,7 @@ import numpy as np
 
 from benchmarks import memory, results_file
 from halfseen import GaussianMixture, load, simulate, together
-from halfseen.doubt.matching import total_angle
+from halfseen.diagnostics.recovery import total_angle
 from halfseen.reproduce.figures.motivation import CROSSOVER
 from halfseen.reproduce.measures import draw
 from halfseen.reproduce.methods import METHODS

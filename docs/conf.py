@@ -72,7 +72,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "halfseen"
 html_static_path = ["_static"]
 html_css_files = ["halfseen.css"]
-html_extra_path = ["../src/halfseen/explain/assets/report.schema.json"]
+html_extra_path = ["../src/halfseen/report/assets/report.schema.json"]
 html_show_sourcelink = False
 html_copy_source = True  # llms.txt points to them
 # The theme complains in the console of a reader who has not chosen one.

@@ -50,7 +50,7 @@ def wheel(built):
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     held = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert held == {name.removeprefix("src/") for name in ours("src")}
-    for name in ("py.typed", "sample/clinic.csv", "explain/assets/page.html"):
+    for name in ("py.typed", "datasets/clinic.csv", "report/assets/page.html"):
         assert f"halfseen/{name}" in held
 
 

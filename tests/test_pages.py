@@ -16,7 +16,7 @@ import halfseen
 from halfseen import models, plots
 from halfseen.cli.app import COMMANDS as CLI
 from halfseen.cli.app import app
-from halfseen.sample.clinic import PATH as SAMPLE
+from halfseen.datasets.clinic import PATH as SAMPLE
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

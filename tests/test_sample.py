@@ -3,7 +3,14 @@
 import numpy as np
 
 from halfseen import GaussianMixture, recovery
-from halfseen.sample.clinic import GROUP_SHARES, GROUPS, PATH, as_csv, load_clinic, simulate_clinic
+from halfseen.datasets.clinic import (
+    GROUP_SHARES,
+    GROUPS,
+    PATH,
+    as_csv,
+    load_clinic,
+    simulate_clinic,
+)
 
 
 def test_the_table_is_made_by_our_own_code():

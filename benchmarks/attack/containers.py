@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 from scipy import sparse
 
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 Given = tuple[Any, Array]
 """What is handed over, and the numbers that are in it."""

@@ -7,17 +7,17 @@ import numpy as np
 from benchmarks.attack.containers import as_floats
 from benchmarks.attack.defect import check
 from benchmarks.attack.word_containers import as_cells
-from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.possible_values import PossibleValues
-from halfseen.tables.cells.gap_words import SUSPECTED_WORDS, USUAL_WORDS
-from halfseen.tables.cells.words import word_of
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.feature_sums import PossibleValues
+from halfseen.io.cells.category_codes import text_of
+from halfseen.io.cells.missing_values import LIKELY_CODES, STANDARD_CODES
 
-GAP_WORDS = frozenset(USUAL_WORDS)
+GAP_WORDS = frozenset(STANDARD_CODES)
 
 
 def is_gap(cell: Any) -> bool:
     """Whether a cell holds nothing, or a word for that."""
-    return word_of(cell, GAP_WORDS) is None
+    return text_of(cell, GAP_WORDS) is None
 
 
 def gaps_in(X: Any, coding: Any = None) -> Mask:
@@ -29,7 +29,7 @@ def gaps_in(X: Any, coding: Any = None) -> Mask:
         return np.asarray(np.isnan(X))
     gaps = np.array([is_gap(cell) for cell in X.flat], dtype=bool).reshape(X.shape)
     if coding is not None:
-        words = [str(cell).strip().lower() in SUSPECTED_WORDS for cell in X.flat]
+        words = [str(cell).strip().lower() in LIKELY_CODES for cell in X.flat]
         of_numbers = ~(coding.worded | coding.left_out)
         gaps |= np.array(words, dtype=bool).reshape(X.shape) & of_numbers
     return gaps
@@ -80,7 +80,7 @@ def _check_words(X: Any, made: Any, gaps: Mask, learned: Mask, limits: Array) ->
     )
     for place in range(X.shape[1]):
         gap, cells = gaps[:, place], made[:, place]
-        seen = {word_of(cell, frozenset()) for cell in X[~gap, place]}
+        seen = {text_of(cell, frozenset()) for cell in X[~gap, place]}
         numbers = all(_is_number(cell) for cell in X[~gap, place])
         for cell in cells[gap]:
             if not learned[place]:
@@ -89,7 +89,7 @@ def _check_words(X: Any, made: Any, gaps: Mask, learned: Mask, limits: Array) ->
             check(not is_gap(cell), "impute leaves gaps, or fills with inf", cell)
             low, high = limits[:, place]
             inside = numbers and _is_number(cell) and low <= float(cell) <= high
-            known = word_of(cell, frozenset()) in seen or inside
+            known = text_of(cell, frozenset()) in seen or inside
             check(known, "impute fills what is impossible", f"{cell!r} of {list(seen)[:9]}")
 
 
@@ -97,7 +97,7 @@ def same(was: Any, now: Any) -> bool:
     """Whether a cell is still what it was; numbers that were text may be numbers."""
     if type(was) is type(now):
         return bool(was == now)
-    ours, theirs = word_of(was, frozenset()), word_of(now, frozenset())
+    ours, theirs = text_of(was, frozenset()), text_of(now, frozenset())
     return ours == theirs or (_is_number(was) and _is_number(now) and float(was) == float(now))
 
 

@@ -16,12 +16,12 @@ from benchmarks.attack.filled import (
     possible_ends,
 )
 from benchmarks.attack.ours import is_ours, where
-from halfseen.estimators.documented import entries
-from halfseen.estimators.stored import kind_of
-from halfseen.method.learned import declared
+from halfseen.data.arrays import Mask
+from halfseen.estimators.docstrings import entries
+from halfseen.estimators.serialisation import kind_of
+from halfseen.inference.parameters import declared
 from halfseen.models import MODELS
-from halfseen.rows.arrays import Mask
-from halfseen.store.model_file import dumps, loads
+from halfseen.persistence.model_file import dumps, loads
 
 SUMS = 1e-9
 """How far probabilities may sum from one."""

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from benchmarks.attack import containers, laws, options, tables, word_containers, words
 from benchmarks.attack.defect import check
 from benchmarks.attack.ours import is_ours
-from halfseen.method.learned import declared, n_free
+from halfseen.data.arrays import Array
+from halfseen.inference.parameters import declared, n_free
+from halfseen.io.kind_inference import NUMBERS_ROWS
 from halfseen.models import MODELS
-from halfseen.rows.arrays import Array
-from halfseen.tables.identifiers import NUMBERS_ROWS
 
 LEARNED, STREAMED = "learned", "learned from a stream"
 LOOSE = 1e-6

@@ -13,11 +13,11 @@ from benchmarks.attack.defect import Defect, check
 from benchmarks.attack.filled import is_gap
 from benchmarks.attack.ours import is_ours, where
 from halfseen import ModelFileError
-from halfseen.estimators.stored import kind_of
+from halfseen.data.arrays import Array
+from halfseen.estimators.serialisation import kind_of
 from halfseen.models import MODELS
-from halfseen.rows.arrays import Array
-from halfseen.store.container import pack, unpack
-from halfseen.store.model_file import dumps, loads
+from halfseen.persistence.container import pack, unpack
+from halfseen.persistence.model_file import dumps, loads
 
 Rng = np.random.Generator
 REFUSED, HARMLESS = "refused", "harmless"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.rows.arrays import Array, Mask
+from halfseen.data.arrays import Array, Mask
 
 Rng = np.random.Generator
 N_PLAIN = 2

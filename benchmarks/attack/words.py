@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 Rng = np.random.Generator
 Cells = np.ndarray[Any, np.dtype[np.object_]]

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import class_speed, markov_tables, results_file
 from halfseen import GammaPoisson, GaussianMixture, HiddenMarkov, Imputer, LatentClass, simulate
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 NAME, SLOWER, ATTEMPTS, ROUNDS = "bench_guard", 1.25, 3, 4
 

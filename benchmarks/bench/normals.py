@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 BLOCK = 50_000
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.bench.normals import Mixture, Table
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 SHAPES = {"diag": "VVI", "spherical": "VII", "full": "VVV"}
 MCLUST = """

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.bench.machine import machine
 from benchmarks.measured_code import measured_code
-from halfseen.store.atomic import write_whole
+from halfseen.persistence.atomic import write_whole
 
 Row = dict[str, Any]
 """Of an entrant: errors, seconds, processor, peak MB and version; or why there is none."""

@@ -18,7 +18,7 @@ CHAPTERS = (
     ("Start", lambda page: "/" not in page and page in STARTING),
     ("Guide", lambda page: page.startswith("guide/")),
     ("Examples", lambda page: page.startswith("gallery/plot_")),
-    ("Method", lambda page: page.startswith("method/")),
+    ("Method", lambda page: page.startswith("inference/")),
     ("API", lambda page: page.startswith("api")),
     ("More", lambda page: True),
 )

@@ -9,7 +9,7 @@ observed, without filling a gap first.
 import pandas as pd
 
 from halfseen import GaussianMixture, plots
-from halfseen.sample import load_clinic
+from halfseen.datasets import load_clinic
 
 clinic = load_clinic()
 patients = pd.DataFrame(clinic.values, columns=clinic.names)

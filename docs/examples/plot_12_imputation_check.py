@@ -10,7 +10,7 @@ means.
 import pandas as pd
 
 from halfseen import GaussianMixture, plots
-from halfseen.sample import load_clinic
+from halfseen.datasets import load_clinic
 
 clinic = load_clinic()
 patients = pd.DataFrame(clinic.scores, columns=clinic.names)

@@ -4,22 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from halfseen.doubt import matching as recovery  # noqa: F401
-    from halfseen.doubt.choice import Choice
-    from halfseen.estimators.plan import Plan
-    from halfseen.estimators.stream import Stream
-    from halfseen.imputer.estimator import Imputer
-    from halfseen.imputer.pool import Pooled, pool
-    from halfseen.models import simulate as simulate
-    from halfseen.models.gamma_poisson.estimator import GammaPoisson
-    from halfseen.models.gaussian_mixture.estimator import GaussianMixture
-    from halfseen.models.latent_class.estimator import LatentClass
-    from halfseen.models.lda.estimator import LatentDirichletAllocation
-    from halfseen.public.choose_components import choose_components
-    from halfseen.public.compare_weights import WeightsComparison, compare_weights
-    from halfseen.public.load import load
-    from halfseen.public.summed import summed
-    from halfseen.rows.errors import (
+    from halfseen.data.errors import (
         DataError,
         DroppedFeatureWarning,
         IdentifierWarning,
@@ -29,40 +14,55 @@ if TYPE_CHECKING:
         UnseenCategoryWarning,
         WeakMomentsWarning,
     )
-    from halfseen.tables.files import Files
-    from halfseen.tables.observed_blocks import ObservedBlocks
-    from halfseen.tables.studies import Studies, together
-    from halfseen.tables.text import Text
+    from halfseen.diagnostics import recovery  # noqa: F401
+    from halfseen.diagnostics.choice import Choice
+    from halfseen.federated.plan import Plan
+    from halfseen.federated.sums import Stream
+    from halfseen.imputation.estimator import Imputer
+    from halfseen.imputation.pool import Pooled, pool
+    from halfseen.io.files import Files
+    from halfseen.io.sparse_matrix import ObservedBlocks
+    from halfseen.io.studies import Studies, together
+    from halfseen.io.text import Text
+    from halfseen.models import simulate as simulate
+    from halfseen.models.gamma_poisson.estimator import GammaPoisson
+    from halfseen.models.gaussian_mixture.estimator import GaussianMixture
+    from halfseen.models.latent_class.estimator import LatentClass
+    from halfseen.models.lda.estimator import LatentDirichletAllocation
+    from halfseen.public.choose_components import choose_components
+    from halfseen.public.compare_weights import WeightsComparison, compare_weights
+    from halfseen.public.load import load
+    from halfseen.public.summed import summed
 
 __version__ = "0.2.0"
 
 _HOMES = {
-    "Choice": "doubt.choice",
-    "DataError": "rows.errors",
-    "DroppedFeatureWarning": "rows.errors",
-    "Files": "tables.files",
-    "IdentifierWarning": "rows.errors",
-    "Imputer": "imputer.estimator",
-    "LikelihoodWarning": "rows.errors",
-    "ModelFileError": "rows.errors",
-    "ObservedBlocks": "tables.observed_blocks",
-    "Plan": "estimators.plan",
-    "Pooled": "imputer.pool",
-    "Stream": "estimators.stream",
-    "Studies": "tables.studies",
-    "TablesWarning": "rows.errors",
-    "Text": "tables.text",
-    "UnseenCategoryWarning": "rows.errors",
-    "WeakMomentsWarning": "rows.errors",
+    "Choice": "diagnostics.choice",
+    "DataError": "data.errors",
+    "DroppedFeatureWarning": "data.errors",
+    "Files": "io.files",
+    "IdentifierWarning": "data.errors",
+    "Imputer": "imputation.estimator",
+    "LikelihoodWarning": "data.errors",
+    "ModelFileError": "data.errors",
+    "ObservedBlocks": "io.sparse_matrix",
+    "Plan": "federated.plan",
+    "Pooled": "imputation.pool",
+    "Stream": "federated.sums",
+    "Studies": "io.studies",
+    "TablesWarning": "data.errors",
+    "Text": "io.text",
+    "UnseenCategoryWarning": "data.errors",
+    "WeakMomentsWarning": "data.errors",
     "WeightsComparison": "public.compare_weights",
     "choose_components": "public.choose_components",
     "compare_weights": "public.compare_weights",
     "load": "public.load",
-    "pool": "imputer.pool",
+    "pool": "imputation.pool",
     "summed": "public.summed",
-    "together": "tables.studies",
+    "together": "io.studies",
 }
-_MODULES = {"recovery": "doubt.matching", "simulate": "models.simulate"}
+_MODULES = {"recovery": "diagnostics.recovery", "simulate": "models.simulate"}
 __all__ = [
     "Choice",
     "DataError",

@@ -35,10 +35,10 @@ from benchmarks.attack.kinds import KINDS, Kind
 from benchmarks.attack.word_containers import WORD_CONTAINERS, as_cells
 from benchmarks.attack.worker import outcome
 from halfseen import DataError, Imputer
-from halfseen.method.learned import declared
+from halfseen.inference.parameters import declared
+from halfseen.io.formats import FORMATS
+from halfseen.io.sparse_file import MARKETS
 from halfseen.models import MODELS
-from halfseen.tables.formats import FORMATS
-from halfseen.tables.sparse_file import MARKETS
 from tests.benchmarks.planted import CARELESS
 from tests.benchmarks.wrong_attacks import EVERY, WRONG
 

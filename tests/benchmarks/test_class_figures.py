@@ -24,8 +24,11 @@ def test_with_few_rows_fits_are_no_more_often_worse_than_ten_random_starts_than_
     assert figures["default worse than ten random %"] <= figures["default better than ten random %"]
 
 
-def test_one_call_reaches_what_fifty_random_starts_find_on_a_survey():
-    assert all(one["nats more"] >= -0.01 for one in kept("class_agreement").values())
+def test_one_call_reaches_what_fifty_random_starts_find_on_surveys():
+    figures = kept("class_agreement")
+    for of in ("all", "not tuned on"):
+        assert figures[of]["at the best %"] >= 95  # within .01 nats, five seeds of each fit
+        assert figures[of]["least nats more"] > -0.05
 
 
 @pytest.mark.parametrize("name", ["beside_stepmix_1000", "beside_stepmix_20000"])

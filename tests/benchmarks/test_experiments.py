@@ -101,10 +101,14 @@ def test_the_passes_of_a_fit_cost_a_few_plain_sums():
 def test_the_way_of_a_row_through_the_moments_goes_through_as_many_modules_as_there_are_concepts():
     assert rows_way.entered(["a", "a", "b", "a", "c", "c"]) == {"a": 2, "b": 1, "c": 1}
     way = rows_way.entered(rows_way.called(rows_way.table(), **rows_way.MOMENTS))
-    assert {"rows.engines.memory", "moments.survey"} <= set(way)
-    odd_tables = {"method.reckoning", "moments.magnitudes", "rows.compiled", "tables.as_given"}
-    words = {"tables.coding", "tables.declared_kinds"}  # whether there are any is asked at the door
-    assert len(set(way) - odd_tables - words - {"rows.short_calls", "method.at_hand"}) <= 35
+    assert {"data.engines.memory", "moments.survey"} <= set(way)
+    odd_tables = {
+        "moments.numerical_checks",
+        "data.compiled",
+        "io.validation",
+    }
+    words = {"io.coding"}  # asked whether any column holds categories
+    assert len(set(way) - odd_tables - words - {"data.interrupts", "inference.small_tables"}) <= 35
     assert way.total() <= kept("rows_way")["figures"]["by moments"]["switches"]
 
 

@@ -6,7 +6,7 @@ import sys
 
 from benchmarks.attack.defect import Defect
 from halfseen import DataError
-from halfseen.estimators.checks import check_count
+from halfseen.estimators.parameter_checks import check_count
 
 LONG = 30
 

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from halfseen import Files
 from halfseen.cli.app import app
 from halfseen.cli.reading.asked_files import as_arguments
-from halfseen.rows.errors import DataError
-from halfseen.tables import located
-from halfseen.tables.door import open_source
+from halfseen.data.errors import DataError
+from halfseen.io import file_discovery
+from halfseen.io.open_table import open_source
 
 FRAME = pd.DataFrame({"age": [61.5, 40, 39, 52] * 10, "pulse": [80.0, 72, 71, 90, 60] * 8})
 
@@ -64,11 +64,11 @@ def test_a_connection_string_names_a_database(folder):
 
 
 def test_a_table_may_come_through_a_pipe(folder, monkeypatch):
-    located._from_pipe.cache_clear()
+    file_discovery._from_pipe.cache_clear()
     text = (folder / "a-1.csv").read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
     assert open_source(Files("-")).n_rows == 25
-    located._from_pipe.cache_clear()
+    file_discovery._from_pipe.cache_clear()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
     with pytest.raises(DataError, match=r"Nothing came through standard input\. Pipe a table"):
         open_source(Files("-"))

@@ -35,7 +35,7 @@ def data(tmp_path_factory):
     )
     X[:, 3] = np.round(5 * X[:, 3])
     X[rng.random(X.shape) < 0.15] = np.nan
-    path = tmp_path_factory.mktemp("covariances") / "rows.csv"
+    path = tmp_path_factory.mktemp("covariances") / "data.csv"
     pd.DataFrame(X, columns=list("abcd")).round(3).to_csv(path, index=False)
     return path
 

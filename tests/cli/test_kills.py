@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from halfseen import load
-from halfseen.sample.clinic import PATH
+from halfseen.datasets.clinic import PATH
 
 # The process that is killed is a fork of one that has loaded everything, so that kills fall into
 # the work and not into the loading.

@@ -21,7 +21,7 @@ def files(tmp_path_factory):
     folder, rng = tmp_path_factory.mktemp("numbers"), np.random.default_rng(0)
     X, _ = simulate.gaussian_mixture(1200, [0.5, 0.3, 0.2], 5 * np.eye(5)[:3], 1.0, rng)
     X = simulate.independent_gaps(X, [1.0, 1.0, 1.0, 1.0, 0.5], rng).round(4)
-    pd.DataFrame(X, columns=list("abcde")).to_csv(folder / "rows.csv", index=False)
+    pd.DataFrame(X, columns=list("abcde")).to_csv(folder / "data.csv", index=False)
     return folder, X
 
 
@@ -29,7 +29,7 @@ def files(tmp_path_factory):
 def test_auto_prints_the_number_and_the_reason_and_may_be_left_out(files, tmp_path, asked):
     folder, _ = files
     out = tmp_path / "model.halfseen"
-    result = run("fit", folder / "rows.csv", *asked, "--out", out)
+    result = run("fit", folder / "data.csv", *asked, "--out", out)
     assert result.exit_code == 0, result.output
     reason = load(out).diagnostics_.choice.reason
     assert reason in " ".join(result.output.split())
@@ -43,7 +43,7 @@ def test_auto_prints_the_number_and_the_reason_and_may_be_left_out(files, tmp_pa
 def test_json_holds_the_choice(files, tmp_path):
     folder, _ = files
     out = tmp_path / "model.halfseen"
-    result = run("fit", folder / "rows.csv", "-k", "auto", "--out", out, "--json")
+    result = run("fit", folder / "data.csv", "-k", "auto", "--out", out, "--json")
     choice = json.loads(result.stdout)["choice"]
     expected = load(out).diagnostics_.choice
     assert choice["n_components"] == 3
@@ -55,8 +55,8 @@ def test_json_holds_the_choice(files, tmp_path):
 def test_one_cloud_is_told_by_its_main_line_and_the_command_for_groups(tmp_path):
     rng = np.random.default_rng(1)
     cloud = rng.normal(size=(400, 1)) * [1, -1, 1, 1] + 0.6 * rng.normal(size=(400, 4))
-    pd.DataFrame(cloud, columns=list("abcd")).to_csv(tmp_path / "rows.csv", index=False)
-    result = run("fit", tmp_path / "rows.csv", "--out", tmp_path / "m.halfseen")
+    pd.DataFrame(cloud, columns=list("abcd")).to_csv(tmp_path / "data.csv", index=False)
+    result = run("fit", tmp_path / "data.csv", "--out", tmp_path / "m.halfseen")
     said = " ".join(result.output.split())
     assert "One cloud, no groups: " in said
     assert "Rows differ most along one line: from " in said
@@ -86,9 +86,9 @@ def test_what_is_undecided_is_shown_as_groups_with_that_said_first(tmp_path):
 
 def test_a_number_that_was_given_is_no_choice(files, tmp_path):
     folder, _ = files
-    result = run("fit", folder / "rows.csv", "-k", 2, "--out", tmp_path / "m.halfseen", "--json")
+    result = run("fit", folder / "data.csv", "-k", 2, "--out", tmp_path / "m.halfseen", "--json")
     assert json.loads(result.stdout)["choice"] is None
-    told = run("fit", folder / "rows.csv", "-k", 2, "--out", tmp_path / "n.halfseen")
+    told = run("fit", folder / "data.csv", "-k", 2, "--out", tmp_path / "n.halfseen")
     assert "chosen" not in told.output
 
 
@@ -96,7 +96,7 @@ def test_a_number_that_was_given_is_no_choice(files, tmp_path):
 def test_anything_else_is_refused_before_the_table_is_read(files, tmp_path, k):
     folder, _ = files
     out = tmp_path / "model.halfseen"
-    result = run("fit", folder / "rows.csv", f"--k={k}", "--out", out)
+    result = run("fit", folder / "data.csv", f"--k={k}", "--out", out)
     assert result.exit_code == 2
     said = " ".join(result.output.split())
     assert f"-k must be a whole number of at least 1, or auto. Got '{k}' instead." in said

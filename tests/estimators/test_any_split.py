@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from halfseen import GammaPoisson, GaussianMixture, simulate
-from halfseen.method import plan
-from halfseen.rows.engines import memory
-from halfseen.rows.engines.sparse import rows as sparse_engine
+from halfseen.data.engines import memory
+from halfseen.data.engines.sparse import rows as sparse_engine
+from halfseen.inference import plan
 
 N, D, K = 400, 9, 2
 MEANS = np.random.default_rng(1).normal(0, 3, (K, D))

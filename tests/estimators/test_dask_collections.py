@@ -173,7 +173,8 @@ def test_methods_of_topics_give_arrays_of_dask_with_what_memory_gives(kind, name
     few = counts()[:200]
     lazy = getattr(topics(), name)(ARRAYS[kind](few))
     assert isinstance(lazy, da.Array)
-    np.testing.assert_array_equal(lazy.compute(), getattr(topics(), name)(few))
+    # A product of fewer rows may round its last digit otherwise, by processor.
+    np.testing.assert_allclose(lazy.compute(), getattr(topics(), name)(few), rtol=1e-13)
 
 
 def test_nothing_is_computed_before_it_is_asked_for():
@@ -237,9 +238,9 @@ def test_likelihoods_of_topics_are_those_of_memory(kind):
     assert topics().perplexity(X) == pytest.approx(topics().perplexity(few), rel=1e-12)
     ours, theirs = topics().likelihood(X), topics().likelihood(few)
     assert type(ours) is type(theirs)
-    np.testing.assert_array_equal(ours.bound.compute(), theirs.bound)
+    np.testing.assert_allclose(ours.bound.compute(), theirs.bound, rtol=1e-13)
     mean, deviation = topics().posterior(X)
-    np.testing.assert_array_equal(mean.compute(), topics().posterior(few)[0])
+    np.testing.assert_allclose(mean.compute(), topics().posterior(few)[0], rtol=1e-13)
     assert deviation.shape[1] == K
 
 

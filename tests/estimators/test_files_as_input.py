@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen import DataError, Files, GammaPoisson, GaussianMixture, simulate
-from halfseen.moments import pairs as second_moment
+from halfseen.moments import second_moment
 
 N = 3000
 NAMES = [f"item {i}" for i in range(6)]

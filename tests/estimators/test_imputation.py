@@ -256,7 +256,9 @@ def test_possible_values_of_batches_and_of_a_loaded_model_are_the_same(tmp_path)
 
 
 def test_models_of_older_files_have_no_limits():
-    old = load(next((Path(__file__).parents[1] / "store" / "fixtures").glob("mixture-1.halfseen")))
+    old = load(
+        next((Path(__file__).parents[1] / "persistence" / "fixtures").glob("mixture-1.halfseen"))
+    )
     assert (old.value_ranges_[0] == -np.inf).all()
     assert (old.value_ranges_[1] == np.inf).all()
     assert not old.value_steps_.any()

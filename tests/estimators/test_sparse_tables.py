@@ -18,10 +18,10 @@ from halfseen import (
     recovery,
     simulate,
 )
+from halfseen.data.engines.memory import FEWEST_ROWS, MemoryRows
+from halfseen.data.engines.sparse import rows as engine
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import polish
-from halfseen.rows.engines.memory import FEWEST_ROWS, MemoryRows
-from halfseen.rows.engines.sparse import rows as engine
 
 TOPICS = np.array(
     [

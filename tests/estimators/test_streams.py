@@ -18,11 +18,11 @@ from halfseen import (
     Stream,
     simulate,
 )
-from halfseen.doubt.matching import total_angle
+from halfseen.data.arrays import Array
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.diagnostics.recovery import total_angle
+from halfseen.moments import symmetric_tensors
 from halfseen.moments.moment_sums import MomentSums, SummedSecond
-from halfseen.moments.thirds import packed
-from halfseen.rows.arrays import Array
-from halfseen.rows.engines.memory import MemoryRows
 
 NAMES = tuple("abcdef")
 MEANS = np.random.default_rng(3).normal(20, 3, (3, 6))
@@ -265,7 +265,7 @@ def test_streams_of_0_1_are_refused_with_what_to_do(tmp_path):
 def test_a_newer_file_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "first.sums"
     stream = GaussianMixture(3).partial_fit(gaussian(500)).stream_
-    monkeypatch.setattr("halfseen.store.container.FORMAT", 2)
+    monkeypatch.setattr("halfseen.persistence.container.FORMAT", 2)
     stream.save(path)
     monkeypatch.undo()
     with pytest.raises(ModelFileError, match=r"has format 2, and .* up to 1. Upgrade halfseen"):
@@ -276,9 +276,11 @@ def test_selecting_packed_triples():
     d, rng = 5, np.random.default_rng(0)
     z = rng.standard_normal((20, d))
     keep = np.array([True, False, True, True, False])
-    found = packed.select(packed.third_products(z), keep)
-    np.testing.assert_allclose(found, packed.third_products(z[:, keep]), rtol=1e-12)
-    assert packed.select(packed.third_products(z), np.zeros(d, bool)).shape == (0,)
+    found = symmetric_tensors.select(symmetric_tensors.third_products(z), keep)
+    np.testing.assert_allclose(found, symmetric_tensors.third_products(z[:, keep]), rtol=1e-12)
+    assert symmetric_tensors.select(
+        symmetric_tensors.third_products(z), np.zeros(d, bool)
+    ).shape == (0,)
 
 
 def test_features_that_do_not_vary_are_left_out():

@@ -16,9 +16,9 @@ from halfseen import (
     simulate,
     summed,
 )
-from halfseen.estimators.stream import Stream as Sums
-from halfseen.moments.thirds import packed
-from halfseen.rows.engines.summed import MoreSumsNeeded
+from halfseen.data.engines.precomputed import MoreSumsNeeded
+from halfseen.federated.sums import Stream as Sums
+from halfseen.moments import symmetric_tensors
 
 RNG = np.random.default_rng(0)
 X = simulate.gaussian_mixture(300, [0.5, 0.5], RNG.normal(0, 4, (2, 4)), 1.0, RNG)[0]
@@ -178,7 +178,7 @@ def test_the_size_of_a_file_is_as_the_formula_says():
         plan = Plan.of(np.random.default_rng(d).normal(size=(50, d)), GaussianMixture(2))
         none = Stream(plan.names, SUMS.empty().sums, plan)
         size = len(summed(np.random.default_rng(0).normal(size=(50, d)), plan).dumped())
-        numbers = packed.size(2 * d) + (2 * d) ** 2 + 4 * d + 2
+        numbers = symmetric_tensors.size(2 * d) + (2 * d) ** 2 + 4 * d + 2
         assert 8 * numbers <= size <= 8 * numbers + 2500 + 250 * d
         assert none.names == plan.names
 

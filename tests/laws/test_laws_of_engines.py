@@ -11,25 +11,22 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import halfseen.rows
-from halfseen.moments.pairs import PairSums
-from halfseen.moments.thirds.third import ThirdSums
-from halfseen.rows.bins import Bins
-from halfseen.rows.engines.batched import BatchedRows, all_columns
-from halfseen.rows.engines.changed import ChangedRows
-from halfseen.rows.engines.memory import MemoryRows, PreparedRows
-from halfseen.rows.engines.reweighted import ReweightedRows
-from halfseen.rows.engines.scaled import ScaledRows
-from halfseen.rows.engines.sparse.rows import SparseRows
-from halfseen.rows.engines.summed import SummedRows
-from halfseen.rows.engines.widened import WidenedRows
-from halfseen.rows.engines.workers.cluster import ClusterRows
-from halfseen.rows.errors import DataError
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.rows import Block
-from halfseen.tables.arrays_and_frames import read_batch
-from halfseen.tables.batches import open_batches
-from halfseen.tables.dask_collections import parts_of, rows_of_collection
+import halfseen.data
+from halfseen.data.engines.batched import BatchedRows, all_columns
+from halfseen.data.engines.dask_rows import ClusterRows
+from halfseen.data.engines.memory import MemoryRows, PreparedRows
+from halfseen.data.engines.precomputed import SummedRows
+from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.transformed import ChangedRows, ReweightedRows, ScaledRows, WidenedRows
+from halfseen.data.errors import DataError
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.resampling import Bins
+from halfseen.data.rows import Block
+from halfseen.io.batches import open_batches
+from halfseen.io.dask_collections import partitions_of, rows_of_collection
+from halfseen.io.validation import read_batch
+from halfseen.moments.second_moment import PairSums
+from halfseen.moments.third_moment import ThirdSums
 
 N, NAMES = 700, tuple("01234")
 ORIGIN = np.array([1.5, 0.0, 2.0, -1.0, 0.5])
@@ -50,7 +47,7 @@ X = counts()
 def on_workers():
     import dask.array
 
-    parts = parts_of(dask.array.from_array(X, chunks=(150, -1)))
+    parts = partitions_of(dask.array.from_array(X, chunks=(150, -1)))
     return rows_of_collection(parts, NAMES, None)
 
 
@@ -151,7 +148,7 @@ def test_rows_that_are_gone_say_so():
 
 def test_every_class_that_accumulates_is_in_the_kit():
     found = set()
-    for module in pkgutil.walk_packages(halfseen.rows.__path__, "halfseen.rows."):
+    for module in pkgutil.walk_packages(halfseen.data.__path__, "halfseen.data."):
         for _, kind in inspect.getmembers(import_module(module.name), inspect.isclass):
             protocol = getattr(kind, "_is_protocol", False)
             if hasattr(kind, "accumulate") and hasattr(kind, "recentred") and not protocol:

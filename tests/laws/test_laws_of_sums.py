@@ -17,60 +17,50 @@ from scipy.sparse import csr_array
 
 import halfseen
 from halfseen import GaussianMixture
-from halfseen.doubt.missingness import _GapSums
+from halfseen.data.column_moments import TableSums, ValueSums
+from halfseen.data.count_quantiles import CountTails
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.missing_patterns import PatternSums
+from halfseen.data.reductions import Gathered, Together, together
+from halfseen.data.resampling import Bins, share_of_keys
+from halfseen.data.rows import Block
+from halfseen.data.sampling import ColumnSamples, Lot
+from halfseen.diagnostics.missingness import _GapSums
+from halfseen.distributions.mixed.emission import Mixed
+from halfseen.distributions.normal.covariance_types import SHAPES
+from halfseen.distributions.normal.emission import Normal
+from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.latent.markov.autocorrelation import LastingSums
+from halfseen.latent.markov.chain import CHAIN, ChainParameters, ChainSums
+from halfseen.latent.markov.score_bootstrap import ChainSlopes
+from halfseen.latent.mixture.concerns import OutlyingSums
+from halfseen.latent.mixture.score_bootstrap import ScoreSums
+from halfseen.latent.mixture.structure import ClassSums
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import Chains, SplitSums
-from halfseen.models.gaussian_mixture.uneven_noise import ResidualSums
+from halfseen.models.gaussian_mixture.concerns import ResidualSums
 from halfseen.models.lda.parameters import LdaParameters
-from halfseen.models.lda.share_sums import ShareSums
-from halfseen.models.lda.sweeps import Sweeps
-from halfseen.moments.adjusted import AdjustedSums, Prediction
-from halfseen.moments.bin_sums import BinSums
-from halfseen.moments.far_values import FarSums
-from halfseen.moments.gaps.informative import GapValueSums
-from halfseen.moments.gaps.mask_rows import MaskRows
-from halfseen.moments.gaps.panels import Panels
-from halfseen.moments.items.by_time import Places, PlaceSums, TimeSums
-from halfseen.moments.items.features import Encoding, Item, ItemSums
-from halfseen.moments.items.lagged import LaggedSums, WindowSums
-from halfseen.moments.items.sums import MeetingSums
-from halfseen.moments.items.third import CubeSums
+from halfseen.models.lda.stochastic_em import ShareSums, Sweeps
+from halfseen.moments.adjusted_moments import AdjustedSums, Prediction
+from halfseen.moments.informative_missingness import GapValueSums
+from halfseen.moments.missing_patterns import MaskRows, Panels
 from halfseen.moments.moment_sums import MomentSums
-from halfseen.moments.origin_sums import OriginSums
-from halfseen.moments.pairs import PairSums
-from halfseen.moments.recorded import recorded
+from halfseen.moments.product_mixture.encoding import Encoding, Item, ItemSums
+from halfseen.moments.product_mixture.lagged_moments import LaggedSums, WindowSums
+from halfseen.moments.product_mixture.markov_start import Places, PlaceSums, TimeSums
+from halfseen.moments.product_mixture.second_moment import MeetingSums
+from halfseen.moments.product_mixture.third_moment import CubeSums
 from halfseen.moments.regression import ManyRegressions, RegressionSums
-from halfseen.moments.spread import Spread
-from halfseen.moments.thin_second import MaskKeys
-from halfseen.moments.thirds.implicit import ImplicitThirdSums
-from halfseen.moments.thirds.least_squares import RightSide
-from halfseen.moments.thirds.third import ThirdSums
+from halfseen.moments.resampling import BinSums, OriginSums
+from halfseen.moments.robust_statistics import FarSums, recorded
+from halfseen.moments.second_moment import PairSums
+from halfseen.moments.second_moment_operator import MaskKeys
+from halfseen.moments.survey import Spread
+from halfseen.moments.third_moment import ImplicitThirdSums, ThirdSums
+from halfseen.moments.third_moment_least_squares import RightSide
 from halfseen.moments.value_counts import ValueCounts, padded
-from halfseen.rows.bins import Bins
-from halfseen.rows.column_samples import ColumnSamples
-from halfseen.rows.count_tails import CountTails
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.engines.sparse.rows import SparseRows
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.gathered import Gathered
-from halfseen.rows.keys import share_of_keys
-from halfseen.rows.patterns import PatternSums
-from halfseen.rows.rows import Block
-from halfseen.rows.some_rows import Lot
-from halfseen.rows.table_sums import TableSums
-from halfseen.rows.together import Together, together
-from halfseen.rows.value_sums import ValueSums
-from halfseen.structures.chain.law import CHAIN, ChainSums
-from halfseen.structures.chain.parameters import ChainParameters
-from halfseen.structures.chain.residuals import LastingSums
-from halfseen.structures.chain.scores import ChainSlopes
-from halfseen.structures.one_class.e_step import ClassSums
-from halfseen.structures.one_class.mixed.emission import Mixed
-from halfseen.structures.one_class.normal.covariance import SHAPES
-from halfseen.structures.one_class.normal.emission import Normal
-from halfseen.structures.one_class.normal.parameters import MixtureParameters
-from halfseen.structures.one_class.outlying import OutlyingSums
-from halfseen.structures.one_class.scores import ScoreSums
 
 N, D, K = 60, 4, 2
 RNG = np.random.default_rng(0)
@@ -196,16 +186,15 @@ SUMS = {
     ),
 }
 ELSEWHERE = {
-    "CellSums": "tables/test_one_door.py adds cells of columns",
-    "Distinct": "tables/test_identifiers.py adds rows in any order",
-    "_Counted": "part of CellSums",
-    "Seen": "tables/test_coding.py splits columns of words over batches and partitions",
-    "TableSeen": "the same of all columns",
-    "Unseen": "tables/test_coding.py counts unseen words in every container",
+    "CellSums": "io/test_open_table.py adds cells of columns",
+    "DistinctCount": "io/test_identifiers.py adds rows in any order",
+    "ColumnEvidence": "io/test_coding.py splits columns of words over batches and partitions",
+    "TableEvidence": "the same of all columns",
+    "UnseenCounts": "io/test_coding.py counts unseen words in every container",
     "HalfScores": "CrossScores and a table that is added as it is",
-    "CrossScores": "doubt/test_number_of_components.py adds folds",
+    "CrossScores": "diagnostics/test_number_of_components.py adds folds",
     "Stream": "estimators/test_streams.py adds streams",
-    "System": "moments/items/test_lagged.py adds systems of rows and windows",
+    "System": "moments/product_mixture/test_lagged_moments.py adds systems of rows and windows",
     "Equations": "the same of statistics",
     "Markup": "words of pages, put one after the other",
 }

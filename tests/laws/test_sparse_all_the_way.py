@@ -9,12 +9,12 @@ from scipy.io import mmwrite
 from scipy.sparse import csr_array, hstack
 
 from halfseen import GammaPoisson
-from halfseen.doubt.hidden_values import hide_and_fill_sparse
-from halfseen.explain.withheld import few_behind, few_behind_sparse
-from halfseen.rows.block import Block
-from halfseen.rows.engines.sparse.rows import SparseRows
-from halfseen.rows.gathered import whole_table
-from halfseen.rows.sampled import sampled
+from halfseen.data.block import Block
+from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.reductions import whole_table
+from halfseen.data.sampling import sampled
+from halfseen.diagnostics.held_out_cells import hide_and_fill_sparse
+from halfseen.report.withheld import few_behind, few_behind_sparse
 
 N, D, FEW = 1500, 32_000, 40
 

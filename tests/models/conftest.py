@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from halfseen.method.decomposers import joint
-from halfseen.method.decomposers.decomposition import Decomposition
-from halfseen.method.model import Evidence
-from halfseen.moments.gaps.joint_gaps import JointGaps
-from halfseen.moments.moments import Moments
-from halfseen.moments.thirds.third import Probe, ProjectedThird, alike_along
-from halfseen.moments.weights import whiten
+from halfseen.inference.model import Evidence
+from halfseen.inference.tensor_decomposition import Decomposition, joint
+from halfseen.moments.missing_patterns import JointGaps
+from halfseen.moments.second_moment import Moments
+from halfseen.moments.third_moment import Probe, ProjectedThird, alike_along
+from halfseen.moments.whitening import whiten
 
 
 def third_moment(rows, probabilities):
@@ -134,7 +133,16 @@ def sample_moments() -> Callable[..., tuple[Moments, np.ndarray]]:
 def solve() -> Callable[..., Solution]:
     """Run a model on moments and the third moment (d, d, d) about the same origin."""
 
-    def run(model, moments, third, k, weights=None, complete=None, signal=None, decomposer=joint):
+    def run(
+        model,
+        moments,
+        third,
+        k,
+        weights=None,
+        complete=None,
+        signal=None,
+        decomposer=joint,
+    ):
         d = len(moments.mean)
         weights = np.ones(d) if weights is None else weights
         complete = np.ones(d, bool) if complete is None else complete

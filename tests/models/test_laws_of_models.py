@@ -15,14 +15,14 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from halfseen import Plan, choose_components, load, summed, together
-from halfseen.doubt.concerns import Concern
-from halfseen.estimators.documented import entries
-from halfseen.estimators.summing import check_summable
-from halfseen.method.learned import attributes, declared, parameters_of, reordered, select
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.engines.precomputed import MoreSumsNeeded
+from halfseen.data.rows import Block
+from halfseen.diagnostics.concerns import Concern
+from halfseen.estimators.docstrings import entries
+from halfseen.federated.rounds import check_summable
+from halfseen.inference.parameters import attributes, declared, parameters_of, reordered, select
 from halfseen.models import MODELS
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.engines.summed import MoreSumsNeeded
-from halfseen.rows.rows import Block
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning"),

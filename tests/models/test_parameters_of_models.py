@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from halfseen.method.learned import forms, n_free, select
+from halfseen.distributions.normal.covariance_types import SHAPES
+from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.inference.parameters import forms, n_free, select
+from halfseen.latent.topics.loading_prior import TopicParameters
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.structures.loadings.loading_moments import TopicParameters
-from halfseen.structures.one_class.normal.covariance import SHAPES
-from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 FEATURES = np.array([True, False, True])
 

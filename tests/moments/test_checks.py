@@ -6,15 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from halfseen.method.model import Evidence
-from halfseen.method.moment_start import warn_of_weak_moments
-from halfseen.moments.few_rows import FEW_ROWS
-from halfseen.moments.gaps.joint_gaps import JointGaps
-from halfseen.moments.moments import Moments, Signal
-from halfseen.moments.pairs import check_pairs, check_rank, spanned
-from halfseen.moments.thirds.third import ProjectedThird, alike_along
-from halfseen.moments.weights import whiten
-from halfseen.rows.errors import DataError, WeakMomentsWarning
+from halfseen.data.errors import DataError, WeakMomentsWarning
+from halfseen.inference.method_of_moments import warn_of_weak_moments
+from halfseen.inference.model import Evidence
+from halfseen.moments.missing_patterns import JointGaps
+from halfseen.moments.second_moment import Moments, check_pairs, check_rank, spanned
+from halfseen.moments.survey import FEW_ROWS
+from halfseen.moments.third_moment import ProjectedThird, alike_along
+from halfseen.moments.whitening import Signal, whiten
 
 NAMES = ["age", "bmi", "crp", "dose"]
 

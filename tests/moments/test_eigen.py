@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen.moments.eigen import DEEPEST, SPARE, carried, leading_eigenpairs
+from halfseen.moments.whitening import DEEPEST, SPARE, carried, leading_eigenpairs
 
 
 @dataclass

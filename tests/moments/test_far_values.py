@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from halfseen.moments.far_values import FarSums, far_values
-from halfseen.moments.recorded import recorded
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.moments.robust_statistics import FarSums, far_values, recorded
 from halfseen.moments.survey import survey
-from halfseen.rows.engines.memory import MemoryRows
 
 RNG = np.random.default_rng(0)
 

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from halfseen.moments.bin_sums import BinSums
-from halfseen.moments.influence import STEP, Influence
-from halfseen.rows.bins import Bins
-from halfseen.rows.rows import Block
+from halfseen.data.resampling import Bins
+from halfseen.data.rows import Block
+from halfseen.moments.resampling import STEP, BinSums, Influence
 
 N_ROWS, D = 150, 3
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from halfseen.moments.pairs import PairSums
-from halfseen.rows.rows import Block
+from halfseen.data.rows import Block
+from halfseen.moments.second_moment import PairSums
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen.moments.pairs import AllPairs, met
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.feature_sums import FeatureSums
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.moments.second_moment import AllPairs, met
 
 
 def joint(seen, weights=1.0):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from halfseen.moments.spread import Spread
-from halfseen.rows.engines.sparse.rows import SparseRows
-from halfseen.rows.rows import Block
+from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.rows import Block
+from halfseen.moments.survey import Spread
 
 
 @pytest.fixture

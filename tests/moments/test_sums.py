@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from halfseen.moments.pairs import PairSums
-from halfseen.moments.thirds.third import ThirdSums
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.rows import Block
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.rows import Block
+from halfseen.moments.second_moment import PairSums
+from halfseen.moments.third_moment import ThirdSums
 
 ORIGIN = np.array([0.5, -1.0, 0.25])
 SUMMARIES = {

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.errors import DataError
 from halfseen.moments.survey import survey
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.errors import DataError
 
 NAN, INF = np.nan, np.inf
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from halfseen.moments.tensors import (
+from halfseen.data.products import products_of_pairs, upper_pairs
+from halfseen.moments.symmetric_tensors import (
     cubes,
     in_three_places,
     matrix_and_vector,
     multilinear,
     pairs_with,
 )
-from halfseen.rows.block import products_of_pairs, upper_pairs
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
 
@@ -70,5 +70,5 @@ def test_how_many_rows_are_taken_at_a_time_does_not_matter(generator, monkeypatc
     pairs, singles = generator.normal(size=(50, 3)), generator.normal(size=(50, 3))
     naive = np.einsum("na,nb,nc->abc", pairs, pairs, singles)
     for products in (1, 6, 100, 10_000):
-        monkeypatch.setattr("halfseen.moments.tensors._PRODUCTS", products)
+        monkeypatch.setattr("halfseen.moments.symmetric_tensors._PRODUCTS", products)
         np.testing.assert_allclose(pairs_with(pairs, singles), naive, **CLOSE)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfseen.moments.weights import whiten
+from halfseen.moments.whitening import whiten
 
 D = 6
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from halfseen import Choice
-from halfseen.doubt.choice import HeldOut
-from halfseen.doubt.rank_test import RankTest
+from halfseen.diagnostics.choice import HeldOut
+from halfseen.diagnostics.rank_test import RankTest
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from halfseen import GammaPoisson, GaussianMixture, plots, simulate
-from halfseen.doubt.concerns import case as cases
-from halfseen.doubt.concerns.spectrum import noise_of_spectrum
-from halfseen.doubt.rank_test import N_REPLICATES, rank_test
-from halfseen.explain import written
-from halfseen.explain.charts.plane import spectrum_chart
-from halfseen.moments.bin_sums import BinSums
-from halfseen.rows.bins import Bins
-from halfseen.rows.rows import Block
+from halfseen.data.resampling import Bins
+from halfseen.data.rows import Block
+from halfseen.diagnostics.concerns import context as cases
+from halfseen.diagnostics.concerns.number_of_components import noise_of_spectrum
+from halfseen.diagnostics.rank_test import N_REPLICATES, rank_test
+from halfseen.moments.resampling import BinSums
+from halfseen.report import written
+from halfseen.report.charts.plane import spectrum_chart
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

@@ -15,15 +15,15 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
 from halfseen import Choice, DataError, GammaPoisson, GaussianMixture, plots, simulate
-from halfseen.doubt.concerns.case import MOST_FEATURES
-from halfseen.doubt.hidden_values import hidden_as_missing
-from halfseen.doubt.rank_test import RankTest
-from halfseen.estimators.stored import kind_of
+from halfseen.diagnostics.concerns.context import MOST_FEATURES
+from halfseen.diagnostics.held_out_cells import hidden_as_missing
+from halfseen.diagnostics.rank_test import RankTest
+from halfseen.estimators.serialisation import kind_of
 from halfseen.models import MODELS
+from halfseen.persistence.model_file import dumps, loads
 from halfseen.plots import held_out
 from halfseen.plots.canvas import LONGEST_NAME, labels
 from halfseen.plots.missing import MOST_BANDS
-from halfseen.store.model_file import dumps, loads
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from halfseen import DataError, GammaPoisson, GaussianMixture, LatentClass, Plan, simulate, summed
-from halfseen.estimators.plan import AgreedColumn
-from halfseen.method.learned import declared
+from halfseen.federated.plan import AgreedColumn
+from halfseen.inference.parameters import declared
 
 MEANS = np.random.default_rng(3).normal(20, 3, (3, 5))
 

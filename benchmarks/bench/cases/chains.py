@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from benchmarks.bench.case import OURS, Case, Entrant, Errors, Setting
 from benchmarks.markov_tables import Chain, chain, draw
 from halfseen import HiddenMarkov
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 GAIN, SEED, D, N_STARTS = 1e-7, 4000, 6, 10
 

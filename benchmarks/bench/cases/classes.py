@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from benchmarks.bench.case import OURS, Case, Entrant, Errors, Setting
 from benchmarks.mixed_tables import World, draw, with_gaps, world
 from halfseen import LatentClass
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 SEED, N_STARTS = 3000, 10
 CONTINUOUS, CATEGORIES, PAIRS = (0, 1, 2, 3), (6, 7, 8), (9, 10, 11)

@@ -11,7 +11,7 @@ from benchmarks.bench.case import OURS, Case, Entrant, Errors, Setting
 from benchmarks.filling_judge import judged
 from benchmarks.filling_ways import Said, by_mice, known_of
 from halfseen import Imputer
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 SEED, DRAWS = 7, 20
 

@@ -16,7 +16,7 @@ from benchmarks.bench.cases.mixtures import (
 )
 from benchmarks.bench.normals import Table
 from halfseen import GaussianMixture
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 
 def by_components(rows: int, columns: int, components: int) -> Table:

@@ -10,7 +10,7 @@ from benchmarks import out_of_core
 from benchmarks.bench.case import OURS, Case, Entrant, Errors, Setting
 from benchmarks.out_of_core import fit, scan, write_folder
 from halfseen import Files
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 
 class Folder(NamedTuple):

@@ -15,7 +15,7 @@ from benchmarks.bench.case import OURS, Case, Entrant, Errors, Setting
 from benchmarks.bench.normals import Mixture, Table
 from benchmarks.bench.r_language import mclust
 from halfseen import GaussianMixture
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 GAIN, K, SEED = 1e-7, 5, 2000
 MOST_CELLS = 100_000_000

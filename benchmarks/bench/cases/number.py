@@ -8,7 +8,7 @@ from benchmarks.bench import normals, r_language
 from benchmarks.bench.case import OURS, Case, Entrant, Errors, Setting
 from benchmarks.bench.normals import Table
 from halfseen import choose_components
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 MOST, SEED = 8, 6000
 

@@ -10,8 +10,8 @@ from benchmarks import lda_gaps, sparse_topics, text_topics
 from benchmarks.bench.case import OURS, Case, Entrant, Errors, Setting
 from benchmarks.text_topics import TABLES, Topics, perplexity, splits
 from halfseen import GammaPoisson, LatentDirichletAllocation
-from halfseen.doubt.matching import angles, match
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
+from halfseen.diagnostics.recovery import angles, match
 
 SEED, SMOOTHING = 5100, 0.1
 

@@ -9,19 +9,18 @@ from halfseen.cli.model_choice import MOSTLY_CODES
 from halfseen.cli.options import as_option
 from halfseen.cli.reading.column_kinds import ColumnKind
 from halfseen.cli.value_codes import CodeSums
-from halfseen.doubt.missingness import COMPLETE_ABOVE, Missingness
-from halfseen.explain.words import YEARS, number
+from halfseen.data.arrays import Mask
+from halfseen.data.column_moments import ValueSums
+from halfseen.data.errors import DataError
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.formatting import quoted
+from halfseen.diagnostics.missingness import COMPLETE_ABOVE, Missingness
+from halfseen.io.coding import takes_kinds
 from halfseen.models import MODELS
-from halfseen.moments.far_values import FarValues
-from halfseen.moments.few_rows import FEW_ROWS
-from halfseen.moments.magnitudes import check_magnitudes
-from halfseen.moments.survey import survey_of
-from halfseen.rows.arrays import Mask
-from halfseen.rows.errors import DataError
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.naming import quoted
-from halfseen.rows.value_sums import ValueSums
-from halfseen.tables.declared_kinds import takes_kinds
+from halfseen.moments.numerical_checks import check_magnitudes
+from halfseen.moments.robust_statistics import FarValues
+from halfseen.moments.survey import FEW_ROWS, survey_of
+from halfseen.report.words import YEARS, number
 
 SKEWED, EVEN = 2.0, 1.0
 """Skewness from which a tail is long, and up to which logarithms are even enough."""

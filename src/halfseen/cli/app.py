@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from halfseen.cli.printable import printable
 from halfseen.cli.wording import in_options
-from halfseen.rows.errors import DataError
+from halfseen.data.errors import DataError
 
 COMMANDS = {
     "demo": "Fit the bundled sample, say what was learned, and write the report.",

@@ -9,11 +9,11 @@ import typer
 from halfseen.cli.options import Force, check_writable
 from halfseen.cli.reading.given import with_names
 from halfseen.cli.voice import Voice
-from halfseen.explain.portrait import portrait_of
-from halfseen.explain.words import percent, weights_told
+from halfseen.datasets import Clinic, load_clinic
+from halfseen.io.preprocessing import Preprocessing
 from halfseen.models import MODELS, USUAL_MODEL
-from halfseen.sample import Clinic, load_clinic
-from halfseen.tables.preprocessing import Preprocessing
+from halfseen.report.portrait import portrait_of
+from halfseen.report.words import percent, weights_told
 
 N_GROUPS = 4
 

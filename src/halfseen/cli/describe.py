@@ -45,15 +45,15 @@ from halfseen.cli.reading.command_table import Surveyed, open_table, surveyed
 from halfseen.cli.value_codes import CodeSums
 from halfseen.cli.voice import Voice
 from halfseen.cli.wording import in_options
-from halfseen.doubt.missingness import Missingness, missingness
-from halfseen.explain.missing import what_is_missing
-from halfseen.explain.words import percent
-from halfseen.moments.far_values import far_values
-from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.naming import quoted
-from halfseen.rows.value_sums import ValueSums
-from halfseen.tables.files import Files
-from halfseen.tables.read_columns import DECLARED
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.column_moments import ValueSums
+from halfseen.data.formatting import quoted
+from halfseen.diagnostics.missingness import Missingness, missingness
+from halfseen.io.columns import DECLARED
+from halfseen.io.files import Files
+from halfseen.moments.robust_statistics import far_values
+from halfseen.report.missing import what_is_missing
+from halfseen.report.words import percent
 
 MOST_COLUMNS = 60
 MOST_COUNTED = 20

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 from halfseen import load
 from halfseen.cli.voice import Voice
 from halfseen.cli.wording import in_options
-from halfseen.explain.words import percent
-from halfseen.tables.coding import LEFT_OUT
-from halfseen.tables.kinds import Column
-from halfseen.tables.read_columns import DECLARED
+from halfseen.io.coding import UNUSED_KINDS
+from halfseen.io.columns import DECLARED, Column
+from halfseen.report.words import percent
 
 MODEL = ".halfseen"
 
@@ -57,7 +56,7 @@ def of_model(path: Path) -> list[Done]:
         Done(
             name,
             fitted.get(own.get(name, name), kind),
-            kind not in LEFT_OUT,
+            kind not in UNUSED_KINDS,
             percent(known[own.get(name, name)]) if own.get(name, name) in known else "",
             "; ".join(filter(None, (_what(name, sentence), _scaled(name, own)))),
         )

@@ -60,15 +60,15 @@ from halfseen.cli.reading.kept_columns import labels
 from halfseen.cli.reading.prepared import prepared
 from halfseen.cli.sequences import following, keys_among, of_sequences, outcomes_among
 from halfseen.cli.voice import Voice
-from halfseen.doubt.choice import Case
-from halfseen.doubt.choice import Choice as NumberChoice
-from halfseen.doubt.concerns import concerns_of
-from halfseen.doubt.concerns.fit import LEAST_ROWS
-from halfseen.explain.main_line import main_line
+from halfseen.diagnostics.choice import Case
+from halfseen.diagnostics.choice import Choice as NumberChoice
+from halfseen.diagnostics.concerns import concerns_of
+from halfseen.diagnostics.concerns.fit import LEAST_ROWS
+from halfseen.io.coding import takes_kinds
+from halfseen.io.columns import as_coding
+from halfseen.io.text import Text
 from halfseen.models import MODELS
-from halfseen.tables.declared_kinds import takes_kinds
-from halfseen.tables.read_columns import kept
-from halfseen.tables.text import Text
+from halfseen.report.main_line import main_line
 
 
 def fit(
@@ -274,7 +274,7 @@ def fit(
     if found is not None:
         learned.diagnostics_ = replace(learned.diagnostics_, choice=found)
     if ready.columns:
-        learned.diagnostics_ = replace(learned.diagnostics_, columns=kept(ready.columns))
+        learned.diagnostics_ = replace(learned.diagnostics_, columns=as_coding(ready.columns))
     learned.verbose = 0
     if ready.changed:
         learned.preprocessing_ = ready.preprocessing

@@ -8,9 +8,9 @@ from halfseen import Stream
 from halfseen.cli.learned import tell
 from halfseen.cli.options import check_writable
 from halfseen.cli.voice import Voice
+from halfseen.data.engines.precomputed import MoreSumsNeeded
+from halfseen.persistence.container import word_of
 from halfseen.public.summed import made
-from halfseen.rows.engines.summed import MoreSumsNeeded
-from halfseen.store.container import word_of
 
 N_START = 256
 

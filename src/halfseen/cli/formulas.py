@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from halfseen.tables.cells.writing import PLAIN, is_text
+from halfseen.io.cells.number_formats import PLAIN, is_text
 
 FORMULA = r"^[=+\-@\t\r]"
 

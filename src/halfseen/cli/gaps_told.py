@@ -8,10 +8,9 @@ import numpy as np
 
 from halfseen.cli.reading.filled_chunks import Filled
 from halfseen.cli.voice import Voice
-from halfseen.imputer.accuracy import FillAccuracy
-from halfseen.rows.arrays import Array
-from halfseen.rows.naming import quoted
-from halfseen.rows.percentages import percent
+from halfseen.data.arrays import Array
+from halfseen.data.formatting import percent, quoted
+from halfseen.imputation.accuracy import FillAccuracy
 
 RARE = 0.2
 """Share of rows in which a column is known, below which its fills are mostly guesses."""

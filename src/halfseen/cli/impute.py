@@ -43,9 +43,9 @@ from halfseen.cli.reading.imputed_table import Asked, learned_from
 from halfseen.cli.reading.kept_columns import kept_names
 from halfseen.cli.results import beside, check_kind, table_file
 from halfseen.cli.voice import Voice
-from halfseen.rows.errors import ModelFileError
-from halfseen.store.container import check_start
-from halfseen.tables.formats import ENDINGS
+from halfseen.data.errors import ModelFileError
+from halfseen.io.formats import ENDINGS
+from halfseen.persistence.container import check_start
 
 
 def impute(

@@ -8,10 +8,10 @@ import typer
 
 from halfseen.cli.reading.command_table import all_names
 from halfseen.cli.reading.known_names import check_known
+from halfseen.io.coding import check_kinds, declared_kinds, takes_kinds
+from halfseen.io.files import Files
+from halfseen.io.open_files import Kinds
 from halfseen.models import MODELS
-from halfseen.tables.declared_kinds import check_kinds, declared_kinds, takes_kinds
-from halfseen.tables.files import Files
-from halfseen.tables.opened_files import Kinds
 
 KindOf = Annotated[
     list[str] | None,

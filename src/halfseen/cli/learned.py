@@ -8,11 +8,11 @@ from typing import Any
 from halfseen.cli.reading.column_kinds import summed_up
 from halfseen.cli.voice import Voice
 from halfseen.cli.wording import in_options
-from halfseen.doubt.choice import Case, Choice
-from halfseen.doubt.concerns import Concern
-from halfseen.explain.portrait import portrait_of
-from halfseen.explain.words import weights_told
-from halfseen.tables.declared_kinds import takes_kinds
+from halfseen.diagnostics.choice import Case, Choice
+from halfseen.diagnostics.concerns import Concern
+from halfseen.io.coding import takes_kinds
+from halfseen.report.portrait import portrait_of
+from halfseen.report.words import weights_told
 
 
 def tell(

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from halfseen.cli.reading.command_table import Opened
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.formatting import quoted
+from halfseen.io.coding import takes_kinds
 from halfseen.models import MODELS
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.naming import quoted
-from halfseen.tables.declared_kinds import takes_kinds
 
 MOST_NAMED = 3
 MOST_RATINGS = 10

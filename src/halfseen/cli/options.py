@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from halfseen.cli import choices as scales
-from halfseen.store.not_over_input import check_not_input
+from halfseen.persistence.atomic import check_not_input
 
 PACKED = {".gz", ".bz2", ".xz", ".zst", ".zip"}
 SEVERAL = (

@@ -32,9 +32,9 @@ from halfseen.cli.reading.asked_files import asked_files, written
 from halfseen.cli.reading.fitting import Fitting, fitting
 from halfseen.cli.reading.kept_columns import labels
 from halfseen.cli.voice import Voice
-from halfseen.explain.portrait import portrait_of
-from halfseen.explain.relevance import USUAL
-from halfseen.rows.naming import quoted
+from halfseen.data.formatting import quoted
+from halfseen.report.portrait import portrait_of
+from halfseen.report.relevance import USUAL
 
 
 def report(

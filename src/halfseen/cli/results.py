@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from halfseen.cli.formulas import without_formulas
-from halfseen.store.atomic import whole_file
+from halfseen.persistence.atomic import whole_file
 
 Write = Callable[[dict[str, Any]], None]
 """Takes the next rows of all columns."""

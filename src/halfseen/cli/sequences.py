@@ -4,8 +4,8 @@ from typing import Any
 
 from halfseen.cli.reading.command_table import all_names
 from halfseen.cli.reading.known_names import check_known
+from halfseen.io.files import Files
 from halfseen.models import MODELS
-from halfseen.tables.files import Files
 
 OPTIONS = {"sequence": "--sequence", "order": "--order", "step": "--step"}
 

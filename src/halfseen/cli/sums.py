@@ -31,10 +31,10 @@ from halfseen.cli.reading.asked_files import as_arguments, asked_files, written
 from halfseen.cli.reading.command_table import open_table
 from halfseen.cli.reading.known_names import check_known
 from halfseen.cli.voice import Voice
+from halfseen.io.coding import takes_kinds
+from halfseen.io.files import Files
+from halfseen.io.open_files import names_in
 from halfseen.models import MODELS
-from halfseen.tables.declared_kinds import takes_kinds
-from halfseen.tables.files import Files
-from halfseen.tables.opened_files import names_in
 
 IN_ROUNDS = "diag"
 """How groups vary if nobody says: by one number a column, each in its own unit."""

@@ -5,9 +5,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.heaps import Heaps
-from halfseen.rows.rows import Block
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.counts import Heaps
+from halfseen.data.rows import Block
 
 CODES = (
     *(-9999.0, -999.0, -99.0, -98.0, -97.0, -88.0, -77.0, -9.0, -8.0, -7.0),

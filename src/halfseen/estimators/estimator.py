@@ -12,40 +12,41 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from halfseen.doubt.clusters import bins_for
-from halfseen.doubt.concerns import Case, Concern, concerns_of
-from halfseen.doubt.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, bootstrapped
-from halfseen.doubt.number_of_components import CANDIDATE_PASSES, choose
-from halfseen.estimators.checks import check_count, check_parameters
-from halfseen.estimators.criteria import at_maximum
-from halfseen.estimators.documented import complete
-from halfseen.estimators.fitted_rows import new_rows, rows_and_tables, same_rows
+from halfseen.data.arrays import Array, Labels, Mask
+from halfseen.data.errors import WeakMomentsWarning, warn
+from halfseen.data.feature_sums import PossibleValues
+from halfseen.data.formatting import plural
+from halfseen.data.progress import Stages
+from halfseen.data.reductions import as_given, gathered, hold_something
+from halfseen.data.rows import Rows
+from halfseen.diagnostics.concerns import Case, Concern, concerns_of
+from halfseen.diagnostics.cross_validation import bins_for
+from halfseen.diagnostics.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, bootstrapped
+from halfseen.diagnostics.number_of_components import CANDIDATE_PASSES, choose
+from halfseen.estimators.dask_methods import lazy_on_dask
+from halfseen.estimators.docstrings import complete
 from halfseen.estimators.imputation import filled, spread_out
-from halfseen.estimators.lazily import lazily
-from halfseen.estimators.partial_fits import streams, with_batch
-from halfseen.estimators.stored import save
-from halfseen.estimators.stream import Stream
-from halfseen.estimators.summing import learn_from, take_names
-from halfseen.explain.relevance import USUAL
-from halfseen.method.fit import Fit, Fitted, fit_rows, fit_sums, look_through
-from halfseen.method.learned import attributes, parameters_of
-from halfseen.method.model import About, Model
-from halfseen.method.plan import Settings
+from halfseen.estimators.information_criteria import at_maximum
+from halfseen.estimators.parameter_checks import check_count, check_parameters
+from halfseen.estimators.partial_fit import streams, with_batch
+from halfseen.estimators.prediction_input import new_rows, rows_and_tables, same_rows
+from halfseen.estimators.serialisation import kind_of, save
+from halfseen.federated.rounds import learn_from, take_names
+from halfseen.federated.sums import Stream
+from halfseen.inference.fit import Fit, Fitted, fit_rows, fit_sums, look_through
+from halfseen.inference.model import About, Model
+from halfseen.inference.parameters import attributes, parameters_of
+from halfseen.inference.plan import Settings
+from halfseen.io.coding import decode, unused_names
+from halfseen.io.columns import remembered_coding
+from halfseen.io.files import Files, paths_of
+from halfseen.io.open_table import open_rows
+from halfseen.io.sparse_matrix import ObservedBlocks
+from halfseen.io.validation import feature_names
 from halfseen.moments.survey import Survey, survey
-from halfseen.rows.arrays import Array, Labels, Mask
-from halfseen.rows.errors import WeakMomentsWarning, warn
-from halfseen.rows.gathered import as_given, gathered, hold_something
-from halfseen.rows.naming import plural
-from halfseen.rows.possible_values import PossibleValues
-from halfseen.rows.rows import Rows
-from halfseen.rows.stages import Stages
-from halfseen.store.not_over_input import check_not_input
-from halfseen.tables.arrays_and_frames import feature_names
-from halfseen.tables.coding import decoded, unused_names
-from halfseen.tables.door import open_rows
-from halfseen.tables.files import Files, paths_of
-from halfseen.tables.observed_blocks import ObservedBlocks
-from halfseen.tables.read_columns import columns_kept
+from halfseen.persistence.atomic import check_not_input
+from halfseen.persistence.model_file import Kind
+from halfseen.report.relevance import USUAL
 
 
 def labelled(estimator: Any) -> bool:
@@ -263,7 +264,7 @@ class Estimator(BaseEstimator):
         seen = look_through(settings, model, rows, stages, unused_names(self))
         fit = self._fit(settings, model, rows, seen, stages)
         told = "_columns_read" in vars(self) or hasattr(self, "feature_names_in_")
-        columns = columns_kept(self, rows.names, seen.sums) if told else None
+        columns = remembered_coding(self, rows.names, seen.sums) if told else None
         return self._keep(replace(fit, diagnostics=replace(fit.diagnostics, columns=columns)))
 
     def _learn_sums(self, stream: Stream) -> Self:
@@ -417,25 +418,25 @@ class Estimator(BaseEstimator):
         return labels
 
     @available_if(labelled)  # type: ignore[untyped-decorator]
-    @lazily
+    @lazy_on_dask
     def predict(self, X: Any) -> Labels:
         """The most probable component of each row given what is observed in it; (n,)."""
         labels: Labels = self.predict_proba(X).argmax(axis=1)
         return labels
 
     @available_if(labelled)  # type: ignore[untyped-decorator]
-    @lazily
+    @lazy_on_dask
     def predict_proba(self, X: Any) -> Array:
         """The probability of each component given what is observed in a row; (n, k)."""
         return self.hidden(X)
 
-    @lazily
+    @lazy_on_dask
     def score_samples(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
         """Log-likelihood of what is observed in each row; (n,)."""
         fitted, each = self.fitted, self._each(X, observed)
         return each(lambda block: fitted.model.log_likelihood(block, fitted.parameters))
 
-    @lazily
+    @lazy_on_dask
     def unusual(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
         """How unlike all that was learned each row is, from 0 to 1; (n,).
 
@@ -451,7 +452,7 @@ class Estimator(BaseEstimator):
         heights, counts = self.score_samples(X, observed), self._hold_something(X, observed)
         return float((heights * counts).sum() / counts.sum())
 
-    @lazily
+    @lazy_on_dask
     def _hold_something(self, X: Any, observed: ObservedBlocks | None) -> Mask:
         """Whether any cell of each row is observed; (n,)."""
         something: Any = self._each(X, observed)(hold_something)
@@ -472,7 +473,7 @@ class Estimator(BaseEstimator):
         """
         return at_maximum(self, new_rows(self, X)).bic
 
-    @lazily
+    @lazy_on_dask
     def impute(
         self,
         X: Any,
@@ -515,7 +516,7 @@ class Estimator(BaseEstimator):
         rows, hidden = fitted.model.draw(fitted.parameters, n_samples, random)
         every = spread_out(rows, fitted.kept, fitted.constants)
         words = self.takes_kinds and self.coding_.worded.any()
-        return (decoded(self.coding_, every) if words else every), hidden
+        return (decode(self.coding_, every) if words else every), hidden
 
     def intervals(
         self,
@@ -643,8 +644,8 @@ class Estimator(BaseEstimator):
         Topics are shown by features that are likely and telling: ``relevance`` is 1 to go by shares
         alone, and 0 to go by how much more there is than elsewhere.
         """
-        from halfseen.explain.outcomes import outcomes_of
-        from halfseen.explain.written import write_report  # which needs the extra "report"
+        from halfseen.report.outcomes import outcomes_of
+        from halfseen.report.written import write_report  # which needs the extra "report"
 
         check_not_input(path, *paths_of(X))
         write_report(
@@ -660,6 +661,11 @@ class Estimator(BaseEstimator):
             outcomes=outcomes_of(outcome),
             relevance=relevance,
         )
+
+    @classmethod
+    def _file_kind(cls) -> Kind:
+        """How models of this class are written and read."""
+        return kind_of(cls)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted model to one file, for :func:`halfseen.load`.
@@ -683,7 +689,7 @@ class Estimator(BaseEstimator):
         """In notebooks: what was learned, if anything was, beside scikit-learn's diagram."""
         if not hasattr(self, "n_components_"):
             return diagram
-        from halfseen.explain.notebook import summary_beside
+        from halfseen.report.notebook import summary_beside
 
         fitted = self.fitted
         return summary_beside(diagram, fitted, fitted.model.portrait(fitted))

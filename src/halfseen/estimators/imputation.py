@@ -10,24 +10,26 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from halfseen.estimators.fitted_rows import checked_rows, new_rows, rows_and_tables
-from halfseen.method.fit import Fitted
-from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.gathered import as_given, gathered, whole_table
-from halfseen.rows.rows import Block, Rows
-from halfseen.tables.arrays_and_frames import as_table, read_new_table
-from halfseen.tables.batches import is_batches
-from halfseen.tables.coded_tables import CodedTable, read_new_coded
-from halfseen.tables.coding import Coding
-from halfseen.tables.column_order import in_fitted_order, in_order_of
-from halfseen.tables.containers import arrow_table, filled_like, table_like, with_filled
-from halfseen.tables.declared_kinds import takes_kinds
-from halfseen.tables.door import in_sequences
-from halfseen.tables.files import Files
-from halfseen.tables.sequenced import Keys, Sequenced, bare, keys_of
-from halfseen.tables.studies import Studies
-from halfseen.tables.unseen import warn_of_unseen
-from halfseen.tables.words_of_files import with_words
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.reductions import as_given, gathered, whole_table
+from halfseen.data.rows import Block, Rows
+from halfseen.estimators.prediction_input import checked_rows, new_rows, rows_and_tables
+from halfseen.inference.fit import Fitted
+from halfseen.io.batches import is_batches
+from halfseen.io.coded_tables import CodedTable, encode_new_table
+from halfseen.io.coding import Coding, takes_kinds, warn_unseen_categories
+from halfseen.io.containers import arrow_table, fill_like, table_like, with_filled
+from halfseen.io.files import Files
+from halfseen.io.open_files import table_with_labels
+from halfseen.io.open_table import in_sequences
+from halfseen.io.sequences import Keys, Sequenced, keys_of, without_keys
+from halfseen.io.studies import Studies
+from halfseen.io.validation import (
+    arrow_batch_as_table,
+    read_new_table,
+    reorder_as_fitted,
+    reorder_like,
+)
 
 
 def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bool) -> Any:
@@ -45,7 +47,7 @@ def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bo
     else:
         done, counts = fill(X)
     if takes_kinds(estimator):
-        warn_of_unseen(estimator.coding_, np.asarray(counts))
+        warn_unseen_categories(estimator.coding_, np.asarray(counts))
     return done
 
 
@@ -79,17 +81,17 @@ def _filled_sequences(
             "Sequences may go on from one batch to the next, so that batches are not filled one by "
             "one. Join them to one table."
         )
-    table = bare(given)
+    table = without_keys(given)
     if isinstance(table, Files):
         whole = _in_memory(estimator, table)
         if given.keys:
             whole = _beside(whole, keys_of(given), given)
         given = replace(given, table=whole)
-        table = bare(given)
+        table = without_keys(given)
     done, counts = _fill(
         estimator, table, return_std=return_std, draws=draws, possible=possible, given=given
     )
-    warn_of_unseen(estimator.coding_, np.asarray(counts))
+    warn_unseen_categories(estimator.coding_, np.asarray(counts))
     if draws is not None:
         return [with_filled(given.table, one) for one in done]
     if return_std:
@@ -117,14 +119,14 @@ def _fill(
     given: Sequenced | None = None,
 ) -> tuple[Any, Array]:
     """What is filled, and how many cells of each column hold what the fit did not see."""
-    X = as_table(X)
-    fitted, ordered = estimator.fitted, in_fitted_order(estimator, X)
+    X = arrow_batch_as_table(X)
+    fitted, ordered = estimator.fitted, reorder_as_fitted(estimator, X)
     rows, (table, unseen) = _read(estimator, X)
     rows = rows if given is None else in_sequences(rows, given)
     coding, allowed = _coding(estimator), _allowed(fitted, possible)
 
     def give(values: Array) -> Any:
-        return in_order_of(X, filled_like(ordered, table, allowed(values), coding, unseen))
+        return reorder_like(X, fill_like(ordered, table, allowed(values), coding, unseen))
 
     counts: Array = unseen.sum(axis=0)
     if draws is not None:
@@ -134,7 +136,7 @@ def _fill(
     if not return_std:
         return give(mean), counts
     spread = np.where(np.isnan(table) & ~unseen, np.sqrt(variance), 0.0)
-    return (give(mean), in_order_of(X, table_like(ordered, spread))), counts
+    return (give(mean), reorder_like(X, table_like(ordered, spread))), counts
 
 
 def _read(estimator: Any, X: Any) -> tuple[Rows, CodedTable]:
@@ -142,7 +144,7 @@ def _read(estimator: Any, X: Any) -> tuple[Rows, CodedTable]:
     if not takes_kinds(estimator):
         rows, table = new_rows(estimator, X), read_new_table(estimator, X)
         return rows, CodedTable(table, np.zeros(table.shape, bool))
-    made = read_new_coded(estimator, X)
+    made = encode_new_table(estimator, X)
     return checked_rows(estimator, made.values), made
 
 
@@ -168,7 +170,7 @@ def _in_memory(estimator: Any, X: Any) -> Any:
     rows, coding = new_rows(estimator, X), _coding(estimator)
     table = whole_table(rows)
     if coding is not None and (coding.worded | coding.left_out).any():
-        return with_words(X if isinstance(X, Files) else Files(X), coding, table)
+        return table_with_labels(X if isinstance(X, Files) else Files(X), coding, table)
     named = hasattr(estimator, "feature_names_in_")
     return arrow_table(rows.names, table) if named else table
 

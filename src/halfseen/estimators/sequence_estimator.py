@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.doubt.concerns import Case, Concern
-from halfseen.doubt.intervals import N_REPLICATES, Interval
-from halfseen.estimators.criteria import at_maximum
+from halfseen.data.arrays import Array
+from halfseen.data.reductions import gathered, hold_something
+from halfseen.data.rows import Block, Rows
+from halfseen.data.sequences import lengths_of
+from halfseen.diagnostics.concerns import Case, Concern
+from halfseen.diagnostics.intervals import N_REPLICATES, Interval
+from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.estimator import Estimator
-from halfseen.estimators.fitted_rows import new_rows, same_rows
-from halfseen.estimators.lazily import lazily
-from halfseen.rows.arrays import Array
-from halfseen.rows.gathered import gathered, hold_something
-from halfseen.rows.rows import Block, Rows
-from halfseen.rows.sequences import lengths_of
-from halfseen.tables.dask_collections import is_dask
-from halfseen.tables.sequenced import Sequenced
+from halfseen.estimators.information_criteria import at_maximum
+from halfseen.estimators.prediction_input import new_rows, same_rows
+from halfseen.io.dask_collections import is_dask
+from halfseen.io.sequences import Sequenced
 
 
 class SequenceEstimator(Estimator):
@@ -95,7 +95,7 @@ class SequenceEstimator(Estimator):
         """
         return at_maximum(self, self._rows(self._given(X, lengths, sequence, order))).bic
 
-    @lazily
+    @lazy_on_dask
     def unusual(
         self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None
     ) -> Array:
@@ -103,7 +103,7 @@ class SequenceEstimator(Estimator):
         unusual: Array = super().unusual(self._given(X, lengths, sequence, order))
         return unusual
 
-    @lazily
+    @lazy_on_dask
     def impute(
         self,
         X: Any,

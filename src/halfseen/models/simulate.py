@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.sparse import csr_array
 from scipy.special import expit
 
-from halfseen.rows.arrays import Array, Labels
+from halfseen.data.arrays import Array, Labels
 
 
 def gaussian_mixture(

@@ -15,13 +15,17 @@ from typing import Self
 
 import numpy as np
 
-from halfseen.moments.gaps.joint_gaps import Gaps, JointGaps
-from halfseen.moments.magnitudes import LOST
-from halfseen.moments.moments import Moments
-from halfseen.moments.pairs import AllPairs, PairSums, check_pairs
-from halfseen.moments.thirds import packed
-from halfseen.moments.thirds.packed import Indices
-from halfseen.moments.thirds.third import (
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.errors import UnreckonableError
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.formatting import quoted
+from halfseen.data.rows import Block, Rows
+from halfseen.moments import symmetric_tensors
+from halfseen.moments.missing_patterns import Gaps, JointGaps
+from halfseen.moments.numerical_checks import LOST
+from halfseen.moments.second_moment import AllPairs, Moments, PairSums, check_pairs
+from halfseen.moments.symmetric_tensors import Indices
+from halfseen.moments.third_moment import (
     Probe,
     ProjectedThird,
     ThirdMoment,
@@ -29,11 +33,6 @@ from halfseen.moments.thirds.third import (
     alike_along,
     project_estimates,
 )
-from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.errors import UnreckonableError
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.naming import quoted
-from halfseen.rows.rows import Block, Rows
 
 REASON = "sums of rows that are not at hand"
 
@@ -72,7 +71,9 @@ class MomentSums:
         def summarise(block: Block) -> MomentSums:
             seen = FeatureSums.of(block)
             both = np.hstack([block.observed.astype(float), block.about(origin) / scale])
-            third = packed.third_products(both, block.weights) if triples else np.empty(0)
+            third = (
+                symmetric_tensors.third_products(both, block.weights) if triples else np.empty(0)
+            )
             return cls(
                 origin,
                 scale,
@@ -133,7 +134,7 @@ class MomentSums:
     def triple_counts(self) -> Array:
         """Rows in which three features are all observed, by weight; packed."""
         d = self.n_features
-        entries: Array = self.third[packed.place(2 * d, *packed.triples(d))]
+        entries: Array = self.third[symmetric_tensors.place(2 * d, *symmetric_tensors.triples(d))]
         return entries
 
     @property
@@ -171,7 +172,7 @@ class MomentSums:
             whole=self.whole[features],
             two_valued=self.two_valued[features],
             second=self.second[np.ix_(both, both)],
-            third=packed.select(self.third, both) if self.triples else self.third,
+            third=symmetric_tensors.select(self.third, both) if self.triples else self.third,
         )
 
     @property
@@ -204,11 +205,11 @@ class MomentSums:
     def thirds(self, point: Array) -> ThirdSums:
         """Sums over triples of features of products of deviations from ``point`` (d,)."""
         d, away = self.n_features, self._away(point)
-        i, j, k = packed.triples(d)
+        i, j, k = symmetric_tensors.triples(d)
         a, b, c = away[i], away[j], away[k]
 
         def at(*places: Indices) -> Array:
-            entries: Array = self.third[packed.place(2 * d, *places)]
+            entries: Array = self.third[symmetric_tensors.place(2 * d, *places)]
             return entries
 
         x, y, z = i + d, j + d, k + d

@@ -12,10 +12,10 @@ from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.bins import Bins
-from halfseen.rows.block import Entries, products_of_pairs, upper_pairs
-from halfseen.rows.rows import Block, Rows
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.products import Entries, products_of_pairs, upper_pairs
+from halfseen.data.resampling import Bins
+from halfseen.data.rows import Block, Rows
 
 P = TypeVar("P")
 Expectation = Callable[[Block], Array]

@@ -1,15 +1,17 @@
 """What a table holds, before any model: which features vary, and how complete they are."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import compress
+from typing import Self
 
 import numpy as np
 
-from halfseen.rows.arrays import Mask
-from halfseen.rows.errors import DataError
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.naming import quoted
-from halfseen.rows.rows import Rows
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.errors import DataError
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.formatting import quoted
+from halfseen.data.rows import Block, Rows
 
 NEVER_OBSERVED = "never observed"
 CONSTANT = "constant"
@@ -56,3 +58,37 @@ def survey_of(names: tuple[str, ...], sums: FeatureSums, complete_above: float) 
     kept = (sums.count >= 2) & (sums.minimum < sums.maximum)
     complete = kept & (sums.observed_fraction >= complete_above)
     return Survey(names, sums, kept, complete)
+
+
+FEW_ROWS = 30
+"""Below this many rows a mean or a covariance over them says next to nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Squares of deviations from an origin."""
+
+    count: Array  # (d,)
+    square: Array  # (d,)
+
+    @classmethod
+    def about(cls, origin: Array) -> Callable[[Block], "Spread"]:
+        """The function that sums a block about ``origin`` (d,)."""
+        every = np.ones(len(origin), dtype=bool)
+
+        def summarise(block: Block) -> Spread:
+            ones = block.weighed(np.ones((len(block), 1)))
+            return cls(
+                block.presence().back(ones)[:, 0],
+                block.deviations(origin).squares(ones, every)[:, 0],
+            )
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.count + other.count, self.square + other.square)
+
+    @property
+    def variance(self) -> Array:
+        """Mean squares, of use only for what is observed; (d,)."""
+        return self.square / np.maximum(self.count, np.finfo(float).tiny)

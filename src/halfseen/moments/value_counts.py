@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.compiled import njit
-from halfseen.rows.rows import Block
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.compiled import njit
+from halfseen.data.rows import Block
 
 
 @dataclass(frozen=True, eq=False)

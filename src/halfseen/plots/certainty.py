@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from halfseen.estimators.fitted_rows import same_rows
-from halfseen.explain.portrait import portrait_of
+from halfseen.estimators.prediction_input import same_rows
 from halfseen.plots.canvas import BLUE, ORANGE, axes, plain
+from halfseen.report.portrait import portrait_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

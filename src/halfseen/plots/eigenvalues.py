@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.doubt.concerns.spectrum import noise_of_spectrum
-from halfseen.method.fit import noise_level
+from halfseen.diagnostics.concerns.number_of_components import noise_of_spectrum
+from halfseen.inference.fit import noise_level
 from halfseen.plots.canvas import BLUE, GREY, ORANGE, axes, plain
 
 if TYPE_CHECKING:

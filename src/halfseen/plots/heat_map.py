@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.explain.portrait import HeatMap
+from halfseen.data.arrays import Array
 from halfseen.plots.canvas import LINE, SMALLEST_TEXT, axes, height_for, labels, name_rows
-from halfseen.rows.arrays import Array
+from halfseen.report.portrait import HeatMap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

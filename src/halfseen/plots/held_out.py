@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.doubt.concerns.case import MOST_FEATURES, MOST_STORED
-from halfseen.doubt.hidden_values import (
+from halfseen.data.reductions import whole_table
+from halfseen.data.sampling import holding_at_most
+from halfseen.diagnostics.concerns.context import MOST_FEATURES, MOST_STORED
+from halfseen.diagnostics.held_out_cells import (
     SPREADS,
     HiddenValues,
     hide_and_fill,
     hide_and_fill_sparse,
 )
-from halfseen.doubt.number_of_components import telling_features
-from halfseen.estimators.fitted_rows import same_rows
+from halfseen.diagnostics.number_of_components import telling_features
+from halfseen.estimators.prediction_input import same_rows
 from halfseen.moments.survey import survey
 from halfseen.plots.canvas import BLUE, ORANGE, axes, plain
-from halfseen.rows.gathered import whole_table
-from halfseen.rows.sampled import holding_at_most
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from halfseen.data.arrays import Array, Mask
 from halfseen.plots.canvas import axes, height_for, labels, name_rows
 from halfseen.plots.tables import observed_cells, opened
-from halfseen.rows.arrays import Array, Mask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

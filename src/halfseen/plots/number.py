@@ -9,7 +9,7 @@ from halfseen.plots.canvas import BLUE, GREY, ORANGE, SKY, axes, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from halfseen.doubt.choice import Choice, HeldOut
+    from halfseen.diagnostics.choice import Choice, HeldOut
 
 
 def components_curve(choice: Choice, *, ax: Axes | None = None) -> Axes:

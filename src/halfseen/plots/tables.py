@@ -5,13 +5,13 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from halfseen.rows.arrays import Mask
-from halfseen.rows.errors import DataError
-from halfseen.rows.gathered import gathered
-from halfseen.rows.naming import quoted
-from halfseen.rows.rows import Rows
-from halfseen.tables.arrays_and_frames import not_numbers
-from halfseen.tables.door import open_rows
+from halfseen.data.arrays import Mask
+from halfseen.data.errors import DataError
+from halfseen.data.formatting import quoted
+from halfseen.data.reductions import gathered
+from halfseen.data.rows import Rows
+from halfseen.io.open_table import open_rows
+from halfseen.io.validation import non_numeric_names
 
 
 class AnyTable(BaseEstimator):  # type: ignore[misc]
@@ -30,7 +30,7 @@ def opened(X: Any) -> Rows:
     try:
         rows, _ = open_rows(AnyTable(), X, None)
     except (TypeError, ValueError) as error:
-        names = not_numbers(X)
+        names = non_numeric_names(X)
         if not names:
             raise
         raise DataError(

@@ -4,16 +4,16 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, clone
 
-from halfseen.doubt.choice import Choice
-from halfseen.doubt.clusters import bins_for
-from halfseen.doubt.number_of_components import MOST_COMPONENTS, choose
-from halfseen.estimators.checks import check_count
-from halfseen.method.fit import look_through
+from halfseen.diagnostics.choice import Choice
+from halfseen.diagnostics.cross_validation import bins_for
+from halfseen.diagnostics.number_of_components import MOST_COMPONENTS, choose
+from halfseen.estimators.parameter_checks import check_count
+from halfseen.inference.fit import look_through
+from halfseen.io.coding import unused_names
+from halfseen.io.open_table import open_rows
+from halfseen.io.sequences import Sequenced
+from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.models import MODELS, USUAL_MODEL
-from halfseen.tables.coding import unused_names
-from halfseen.tables.door import open_rows
-from halfseen.tables.observed_blocks import ObservedBlocks
-from halfseen.tables.sequenced import Sequenced
 
 
 def choose_components(

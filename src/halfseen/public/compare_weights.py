@@ -4,22 +4,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from halfseen.doubt.choice import CLEARLY
-from halfseen.doubt.clusters import bins_for
-from halfseen.doubt.cross_scores import cross_scores
-from halfseen.doubt.number_of_components import choose
-from halfseen.method.fit import Fit, fit_rows, look_through
-from halfseen.method.model import Model
-from halfseen.method.plan import Settings, check_adjustable
+from halfseen.data.errors import DataError
+from halfseen.data.progress import Stages
+from halfseen.data.rows import Rows
+from halfseen.diagnostics.choice import CLEARLY
+from halfseen.diagnostics.cross_validation import bins_for, cross_scores
+from halfseen.diagnostics.number_of_components import choose
+from halfseen.inference.fit import Fit, fit_rows, look_through
+from halfseen.inference.model import Model
+from halfseen.inference.plan import Settings, check_adjustable
+from halfseen.io.coding import unused_names
+from halfseen.io.open_table import open_rows
+from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.models import USUAL_MODEL
 from halfseen.moments.survey import Survey
 from halfseen.public.choose_components import unfitted
-from halfseen.rows.errors import DataError
-from halfseen.rows.rows import Rows
-from halfseen.rows.stages import Stages
-from halfseen.tables.coding import unused_names
-from halfseen.tables.door import open_rows
-from halfseen.tables.observed_blocks import ObservedBlocks
 
 WAYS: dict[str, dict[str, str]] = {
     "observed": {"feature_weights": "observed", "moments": "available"},

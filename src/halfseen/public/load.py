@@ -3,9 +3,9 @@
 import os
 from typing import Any
 
-from halfseen.estimators.stored import kind_of
+from halfseen.estimators.serialisation import kind_of
 from halfseen.models import MODELS
-from halfseen.store.model_file import read
+from halfseen.persistence.model_file import read
 
 
 def load(path: str | os.PathLike[str]) -> Any:

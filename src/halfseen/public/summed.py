@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from halfseen.estimators.plan import Plan
-from halfseen.estimators.stream import Stream
-from halfseen.estimators.summing import sum_rows
+from halfseen.data.errors import DataError
+from halfseen.federated.plan import Plan
+from halfseen.federated.rounds import sum_rows
+from halfseen.federated.sums import Stream
 from halfseen.models import MODELS
+from halfseen.persistence.container import word_of
 from halfseen.public.load import load
-from halfseen.rows.errors import DataError
-from halfseen.store.container import word_of
 
 
 def summed(

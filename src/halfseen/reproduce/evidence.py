@@ -5,11 +5,11 @@ from functools import partial
 
 import numpy as np
 
+from halfseen.data.arrays import Array
 from halfseen.reproduce.description import Point
 from halfseen.reproduce.measures import TEST_SHARE
 from halfseen.reproduce.store import Results
 from halfseen.reproduce.verdicts import FEWEST_RUNS, Comparison, Evidence
-from halfseen.rows.arrays import Array
 
 Measured = Mapping[str, Results]
 """The results at hand, by figure."""

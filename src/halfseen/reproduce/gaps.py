@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
+from halfseen.data.arrays import Array, Labels
 from halfseen.models import simulate
-from halfseen.rows.arrays import Array, Labels
 
 
 class Gaps(Protocol):

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from halfseen.doubt.matching import total_angle
+from halfseen.data.arrays import Array, Labels
+from halfseen.diagnostics.recovery import total_angle
 from halfseen.reproduce import sepsis
 from halfseen.reproduce.description import Point
 from halfseen.reproduce.methods import METHODS, learned_components
 from halfseen.reproduce.quiet import quiet
 from halfseen.reproduce.sources import SOURCES
-from halfseen.rows.arrays import Array, Labels
 
 ICU_COMPONENTS = 6
 TEST_SHARE = 0.2

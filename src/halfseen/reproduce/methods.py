@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from halfseen import GammaPoisson, GaussianMixture
+from halfseen.data.arrays import Array
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.latent.mixture.moment_tensor import FORMS
 from halfseen.models.gaussian_mixture.cumulants import NOISE_EIGENVALUES, NOISES, GaussianCumulants
-from halfseen.moments.pairs import AllPairs
+from halfseen.moments.second_moment import AllPairs
 from halfseen.moments.survey import survey
-from halfseen.moments.weights import signal_aware
+from halfseen.moments.whitening import signal_aware
 from halfseen.reproduce import paper
-from halfseen.rows.arrays import Array
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.structures.one_class.form import FORMS
 
 SWEEPS = 200
 """Of stochastic EM: a fifth of our default, to keep the whole run within an hour."""

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+from halfseen.persistence.atomic import write_whole
 from halfseen.reproduce.claims import OUR_CLAIMS, PAPERS_CLAIMS, Claim
 from halfseen.reproduce.evidence import COST_MARGIN, MARGIN, Measured
 from halfseen.reproduce.figures import FIGURES
@@ -11,7 +12,6 @@ from halfseen.reproduce.methods import SWEEPS
 from halfseen.reproduce.sources import TOPICS
 from halfseen.reproduce.store import FOLDER, Results, ResultsError, command, path_of, read
 from halfseen.reproduce.verdicts import LEVEL, RULES
-from halfseen.store.atomic import write_whole
 
 MARK = "<!-- Written by `halfseen reproduce` from its results. Do not edit: run it again. -->"
 NAME = "reproduction.md"

@@ -17,10 +17,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 from PIL import Image
 
+from halfseen.data.arrays import Array
 from halfseen.reproduce.methods import METHODS
 from halfseen.reproduce.sources import TOPICS
 from halfseen.reproduce.store import FOLDER, Results
-from halfseen.rows.arrays import Array
 
 WIDTH = 7.0  # inches: a page
 DPI = 150

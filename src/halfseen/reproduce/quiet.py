@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from sklearn.exceptions import ConvergenceWarning
 
-from halfseen.rows.errors import DroppedFeatureWarning, WeakMomentsWarning
+from halfseen.data.errors import DroppedFeatureWarning, WeakMomentsWarning
 
 
 @contextmanager

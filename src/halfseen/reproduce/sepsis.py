@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from halfseen.data.arrays import Array, Labels
 from halfseen.reproduce import data_folder
-from halfseen.rows.arrays import Array, Labels
 
 FILE = "sepsis_icu.parquet"
 NOT_FEATURES = ("patient", "win", "ICULOS", "Gender", "SepsisLabel")

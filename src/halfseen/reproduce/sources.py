@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from halfseen.data.arrays import Array, Labels
 from halfseen.models import simulate
 from halfseen.reproduce import data_folder, paper, sepsis
 from halfseen.reproduce.quiet import quiet
@@ -18,7 +19,6 @@ from halfseen.reproduce.synthetic import (
     gamma_poisson_world,
     gaussian_world,
 )
-from halfseen.rows.arrays import Array, Labels
 
 SHAPE, LENGTH = 0.5, 40.0
 """Of the topics' loadings, all alike, and of rows: the paper prints neither."""

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from halfseen.data.arrays import Array
+from halfseen.persistence.atomic import write_whole
 from halfseen.reproduce.description import Figure, Point
-from halfseen.rows.arrays import Array
-from halfseen.store.atomic import write_whole
 
 FOLDER = "reproduction"
 PACKAGES = ("halfseen", "numpy", "scipy", "scikit-learn")

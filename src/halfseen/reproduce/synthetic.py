@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from halfseen.data.arrays import Array
 from halfseen.models import simulate
-from halfseen.rows.arrays import Array
 
 N_FEATURES, N_COMPONENTS, N_COMPLETE = 10, 4, 6
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import stats
 
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
 
 HOLDS, LIMITED, FAILS, UNTESTED = "holds", "holds with limits", "does not hold", "not tested"
 LEVEL = 0.05

@@ -11,7 +11,7 @@ import pytest
 from scipy.signal import convolve
 from scipy.special import gammaln
 
-from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
+from halfseen.models.gamma_poisson.parameters import GammaPoissonCumulants
 
 TOPICS = np.array([[0.6, 0.3, 0.1], [0.15, 0.25, 0.6]])
 SHAPES = np.array([1.4, 0.6])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from halfseen import GammaPoisson, recovery, simulate
-from halfseen.rows.errors import WeakMomentsWarning
+from halfseen.data.errors import WeakMomentsWarning
 
 TOPICS = np.array(
     [

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from halfseen.data.rows import Block
+from halfseen.latent.topics.importance_sampling import importance_sample
 from halfseen.models.gamma_poisson.model import gamma_poisson
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import Chains
-from halfseen.rows.rows import Block
-from halfseen.structures.loadings.importance import importance_sample
+from tests.latent.topics.test_importance_sampling import exact_pmf
 from tests.models.geweke import FAR, apart
-from tests.structures.loadings.test_importance import exact_pmf
 
 TOPICS = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
 MODEL = GammaPoissonParameters(TOPICS, np.array([0.7, 1.5]), 0.4)

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen.method.decomposers import DECOMPOSERS
-from halfseen.method.decomposers.decomposition import Decomposition
-from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
-from halfseen.moments.gaps.joint_gaps import JointGaps
-from halfseen.moments.weights import Whitening
+from halfseen.inference.tensor_decomposition import DECOMPOSERS, Decomposition
+from halfseen.models.gamma_poisson.parameters import GammaPoissonCumulants
+from halfseen.moments.missing_patterns import JointGaps
+from halfseen.moments.whitening import Whitening
 
 MODEL = GammaPoissonCumulants()
 SEED = st.integers(0, 2**16)

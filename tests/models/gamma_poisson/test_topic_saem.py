@@ -6,6 +6,9 @@ from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
 
 from halfseen import GammaPoisson, recovery, simulate
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.rows import Block
+from halfseen.latent.topics.stochastic_approximation import draw_split
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import (
     Chains,
@@ -13,9 +16,6 @@ from halfseen.models.gamma_poisson.stochastic_em import (
     fit_gammas,
     polish,
 )
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.rows import Block
-from halfseen.structures.loadings.splits import draw_split
 
 TOPICS = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.3, 0.5]])
 MODEL = GammaPoissonParameters(TOPICS, np.array([0.8, 1.5]), 0.05)
@@ -78,7 +78,7 @@ def test_chains_have_the_posterior_as_their_law():
 
 
 def test_averaged_chains_agree_with_importance_sampling():
-    from halfseen.structures.loadings.importance import importance_sample
+    from halfseen.latent.topics.importance_sampling import importance_sample
 
     block = Block.from_table(table(50))
     sweeps, loadings = [], None

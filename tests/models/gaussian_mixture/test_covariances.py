@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from halfseen import GaussianMixture
-from halfseen.rows.errors import DataError
+from halfseen.data.errors import DataError
 
 KINDS = ["tied_spherical", "spherical", "tied_diag", "diag", "tied", "full", "factor"]
 

@@ -5,13 +5,14 @@ import pytest
 from sklearn.mixture import GaussianMixture as SklearnMixture
 
 from halfseen import GaussianMixture, simulate
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.rows import Block
+from halfseen.distributions.emission import posterior
+from halfseen.distributions.normal.covariance_types import SHAPES
+from halfseen.distributions.normal.emission import SMALLEST_SPREAD, Normal
+from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.latent.mixture.structure import ClassSteps, ClassSums
 from halfseen.moments.survey import survey
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.rows import Block
-from halfseen.structures.one_class.e_step import ClassSteps, ClassSums, posterior
-from halfseen.structures.one_class.normal.covariance import SHAPES
-from halfseen.structures.one_class.normal.emission import SMALLEST_SPREAD, Normal
-from halfseen.structures.one_class.normal.parameters import MixtureParameters
 
 MEANS = np.array([[0.0, 0.0, 0.0], [3.0, 1.0, -2.0]])
 WEIGHTS = np.array([0.6, 0.4])

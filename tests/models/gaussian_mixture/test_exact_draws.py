@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from halfseen import GaussianMixture
-from halfseen.rows.rows import Block
-from halfseen.structures.one_class.normal.parameters import MixtureParameters
+from halfseen.data.rows import Block
+from halfseen.distributions.normal.parameters import MixtureParameters
 
 WEIGHTS = np.array([0.3, 0.5, 0.2])
 MEANS = np.array([[0.0, 0.0], [2.0, -1.0], [-1.0, 3.0]])

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from halfseen.rows.rows import Block
-from halfseen.structures.one_class.normal.covariance import SHAPES
-from halfseen.structures.one_class.normal.emission import Normal
-from halfseen.structures.one_class.normal.parameters import MixtureParameters
+from halfseen.data.rows import Block
+from halfseen.distributions.normal.covariance_types import SHAPES
+from halfseen.distributions.normal.emission import Normal
+from halfseen.distributions.normal.parameters import MixtureParameters
 
 K, D = 3, 4
 N_VARIANCES = {"tied_spherical": 1, "spherical": K, "tied_diag": D, "diag": K * D}

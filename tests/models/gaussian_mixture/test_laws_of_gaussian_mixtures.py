@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfseen.latent.mixture.moment_tensor import FORMS
 from halfseen.models.gaussian_mixture.cumulants import NOISES, GaussianCumulants, exact_rank
-from halfseen.structures.one_class.form import FORMS
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)
 EACH_NOISE = pytest.mark.parametrize("noise", NOISES)

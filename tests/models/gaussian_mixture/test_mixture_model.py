@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen.method.decomposers import DECOMPOSERS
+from halfseen.inference.tensor_decomposition import DECOMPOSERS
+from halfseen.latent.mixture.moment_tensor import FORMS
 from halfseen.models.gaussian_mixture.cumulants import (
     NOISE_EIGENVALUES,
     NOISES,
     GaussianCumulants,
     exact_rank,
 )
-from halfseen.moments.moments import Signal
-from halfseen.structures.one_class.form import FORMS
+from halfseen.moments.whitening import Signal
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)
 EACH_NOISE = pytest.mark.parametrize("noise", ["tied_spherical", "spherical"])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from halfseen.latent.mixture.moment_tensor import FORMS, Located
 from halfseen.models.gaussian_mixture.cumulants import NOISES, GaussianCumulants, exact_rank
-from halfseen.structures.one_class.form import FORMS, Located
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)
 

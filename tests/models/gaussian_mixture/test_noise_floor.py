@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfseen.data.errors import DataError, WeakMomentsWarning
 from halfseen.models.gaussian_mixture.cumulants import (
     NOISE_EIGENVALUES,
     exact_rank,
     noise_floor,
     paper_rank,
 )
-from halfseen.rows.errors import DataError, WeakMomentsWarning
 
 EACH_RULE = pytest.mark.parametrize("rule", NOISE_EIGENVALUES)
 ALL = np.ones(6, bool)

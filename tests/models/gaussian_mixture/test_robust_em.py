@@ -6,20 +6,16 @@ import numpy as np
 import pytest
 
 from halfseen import GaussianMixture
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.distributions.covariances import common_variances
+from halfseen.distributions.emission import posterior
+from halfseen.distributions.normal.covariance_types import SHAPES
+from halfseen.distributions.normal.em_steps import LEAST_OUTLIERS, MOST_OUTLIERS, cells_of, prior
+from halfseen.distributions.normal.emission import ALIKE_ROWS
+from halfseen.distributions.normal.kernels import background, wild
+from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.latent.mixture.structure import ClassSteps
 from halfseen.moments.survey import survey
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.structures.one_class.common_covariance import common_variances
-from halfseen.structures.one_class.e_step import ClassSteps, posterior
-from halfseen.structures.one_class.normal.cells import (
-    LEAST_OUTLIERS,
-    MOST_OUTLIERS,
-    cells_of,
-    prior,
-)
-from halfseen.structures.one_class.normal.covariance import SHAPES
-from halfseen.structures.one_class.normal.emission import ALIKE_ROWS
-from halfseen.structures.one_class.normal.parameters import MixtureParameters
-from halfseen.structures.one_class.robust_cells import background, wild
 
 K, D = 2, 5
 NAMES = tuple("abcde")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from halfseen import GaussianMixture, simulate
-from halfseen.doubt.matching import total_angle
-from halfseen.method import plan
+from halfseen.diagnostics.recovery import total_angle
+from halfseen.inference import plan
 
 D, K = 60, 3
 MEANS = np.random.default_rng(5).normal(0, 2, (K, D))

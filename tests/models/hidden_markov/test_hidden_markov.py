@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from halfseen import Files, HiddenMarkov, LatentClass, choose_components, load
-from halfseen.method.learned import declared
-from halfseen.rows.errors import DataError
-from halfseen.rows.sampled import sequence_of
+from halfseen.data.errors import DataError
+from halfseen.data.sampling import sequence_of
+from halfseen.inference.parameters import declared
 
 S, T, K = 60, 20, 2
 LENGTHS = [T] * S
@@ -308,17 +308,17 @@ def test_the_page_says_how_long_states_last_and_what_follows(model, tmp_path):
     assert "from a bootstrap of whole sequences." in page
     assert "rows hold nothing at all, of which their neighbours tell." in page
     assert "Some sequences" not in page  # they are rows of the table
-    model.report(FRAME, tmp_path / "rows.html", include_rows=True)
-    page = (tmp_path / "rows.html").read_text()
+    model.report(FRAME, tmp_path / "data.html", include_rows=True)
+    page = (tmp_path / "data.html").read_text()
     assert "Some sequences, state by state" in page
     assert "on: states 1" in page
 
 
 def test_a_number_of_states_is_chosen_on_whole_sequences_however_these_are_given(monkeypatch):
     """Halves of the rows never share a sequence."""
-    from halfseen.doubt import halves
+    from halfseen.diagnostics import split_half
 
-    cut, part = [], halves.Halves._part
+    cut, part = [], split_half.Halves._part
 
     def kept(self, inside):
         sequence = sequence_of(self.rows)
@@ -326,7 +326,7 @@ def test_a_number_of_states_is_chosen_on_whole_sequences_however_these_are_given
         cut.extend(len(np.unique(label[sequence == one])) for one in np.unique(sequence))
         return part(self, inside)
 
-    monkeypatch.setattr(halves.Halves, "_part", kept)
+    monkeypatch.setattr(split_half.Halves, "_part", kept)
     X, lengths = FRAME.drop(columns=["patient", "day"]), LENGTHS
     by_lengths = choose_components(X, "markov", max_components=3, lengths=lengths)
     assert set(cut) == {1}

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from halfseen import LatentClass, load
-from halfseen.rows.rows import Block
-from halfseen.structures.one_class.mixed.each_cell import surprisal
+from halfseen.data.rows import Block
+from halfseen.distributions.mixed.cell_densities import surprisal
 
 pytestmark = pytest.mark.filterwarnings("ignore::halfseen.DroppedFeatureWarning")
 N = 1500

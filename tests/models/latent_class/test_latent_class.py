@@ -15,7 +15,7 @@ from halfseen import (
     choose_components,
     load,
 )
-from halfseen.method.learned import declared
+from halfseen.inference.parameters import declared
 
 pytestmark = pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning")
 TOWNS = np.array(["Aachen", "Bonn", "Celle"])

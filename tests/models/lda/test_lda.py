@@ -15,20 +15,16 @@ from halfseen import (
     LatentDirichletAllocation,
     WeakMomentsWarning,
 )
-from halfseen.doubt.matching import match
-from halfseen.models.lda.lengths import TURNS, found_lengths
-from halfseen.models.lda.model import Shares
-from halfseen.models.lda.parameters import LdaParameters
-from halfseen.models.lda.perplexity import given_length
-from halfseen.models.lda.share_sums import likeliest_alpha
-from halfseen.models.lda.sweeps import Sweeps
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.rows import Block
+from halfseen.diagnostics.recovery import match
+from halfseen.latent.topics.importance_sampling import importance_sample
+from halfseen.latent.topics.loading_prior import loading_means, unrecorded, variance_along
+from halfseen.latent.topics.refinement import document_completion, worth_polishing
+from halfseen.models.lda.model import Shares, given_length
+from halfseen.models.lda.parameters import TURNS, LdaParameters, found_lengths
+from halfseen.models.lda.stochastic_em import Sweeps, likeliest_alpha
 from halfseen.moments.survey import survey
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.rows import Block
-from halfseen.structures.loadings.completion import completed
-from halfseen.structures.loadings.importance import importance_sample
-from halfseen.structures.loadings.law import loading_means, unrecorded, variance_along
-from halfseen.structures.loadings.text_like import worth_polishing
 from tests.models.geweke import FAR, apart
 
 ALPHA = np.array([0.5, 0.9, 0.6])
@@ -168,7 +164,7 @@ def test_nothing_recorded_says_nothing_and_completion_knows_half():
     X = np.array([[0.0, 0, 0, 0], [400, 100, 0, 0], [0, 0, np.nan, 300]])
     log, items = given_length(Block.from_table(X), TWO)
     assert log[0] == items[0] == 0
-    log, items = completed(Block.from_table(X), TWO)
+    log, items = document_completion(Block.from_table(X), TWO)
     np.testing.assert_allclose(items, [0, 250, 150], atol=40)
     assert log[2] == pytest.approx(items[2] * np.log(0.3 / 0.5), rel=0.1)  # topic two, but a gap
 

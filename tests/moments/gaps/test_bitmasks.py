@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from halfseen.moments.gaps.joint_counts import pack, pairs_in_masks, triples_in_masks
-from halfseen.moments.thirds.packed import slabs
+from halfseen.moments.joint_counts import pack, pairs_in_masks, triples_in_masks
+from halfseen.moments.symmetric_tensors import slabs
 
 N_ROWS = [0, 1, 7, 8, 63, 64, 65, 127, 128, 200]
 

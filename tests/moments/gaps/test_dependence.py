@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from halfseen.moments.gaps.joint_counts import pairs_in_masks
-from halfseen.moments.gaps.joint_gaps import INDEPENDENT_BELOW, dependence_of_gaps
+from halfseen.moments.joint_counts import pairs_in_masks
+from halfseen.moments.missing_patterns import INDEPENDENT_BELOW, dependence_of_gaps
 
 
 def independent_mask(seed: int, n_rows: int, fractions: list[float]) -> np.ndarray:

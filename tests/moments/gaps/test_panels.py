@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from halfseen.moments.gaps.joint_counts import pair_counts
-from halfseen.moments.gaps.panels import Panels, panels_of, rows_behind
-from halfseen.rows.rows import Block
+from halfseen.data.rows import Block
+from halfseen.moments.joint_counts import pair_counts
+from halfseen.moments.missing_patterns import Panels, panels_of, rows_behind
 
 
 def masks(*columns):

@@ -8,15 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen import simulate
-from halfseen.method.plan import CHEAP, automatic, choose
-from halfseen.moments.moments import Moments
-from halfseen.moments.pairs import PairSums
-from halfseen.moments.thirds.implicit import implicit
-from halfseen.moments.thirds.third import Probe, explicit
-from halfseen.moments.weights import Whitening
-from halfseen.rows.engines import memory
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.feature_sums import FeatureSums
+from halfseen.data.engines import memory
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.inference.plan import CHEAP, automatic, choose
+from halfseen.moments.second_moment import Moments, PairSums
+from halfseen.moments.third_moment import Probe, explicit, implicit
+from halfseen.moments.whitening import Whitening
 
 D = 6
 NAMES = tuple("abcdef")
@@ -150,7 +148,7 @@ def test_small_tables_and_tables_without_gaps_choose_what_is_exact():
     ],
 )
 def test_large_tables_with_independent_gaps_never_form_it(blocks, expected, why, monkeypatch):
-    monkeypatch.setattr("halfseen.method.plan.CHEAP", 10.0)
+    monkeypatch.setattr("halfseen.inference.plan.CHEAP", 10.0)
     X, rng = skewed(2000)
     X = simulate.block_gaps(X, blocks, [0.6] * (blocks.max() + 1), rng)
     rows, moments = moments_of(X)
@@ -161,7 +159,7 @@ def test_large_tables_with_independent_gaps_never_form_it(blocks, expected, why,
 
 
 def test_entangled_gaps_are_left_to_the_explicit_route(monkeypatch):
-    monkeypatch.setattr("halfseen.method.plan.CHEAP", 10.0)
+    monkeypatch.setattr("halfseen.inference.plan.CHEAP", 10.0)
     X, rng = skewed(2000)
     X = simulate.value_gaps(X, [1, 2, 3], 0.5, rng, driver=0, strength=3.0)
     route, reason = choose(moments_of(X)[1], PROBE)

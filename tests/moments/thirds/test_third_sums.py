@@ -5,10 +5,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from halfseen.moments.thirds.third import ThirdSums
-from halfseen.rows.engines import memory
-from halfseen.rows.engines.memory import MemoryRows
-from halfseen.rows.rows import Block
+from halfseen.data.engines import memory
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.rows import Block
+from halfseen.moments.third_moment import ThirdSums
 
 
 @pytest.mark.parametrize("weighted", [False, True])

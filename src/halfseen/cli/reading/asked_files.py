@@ -8,8 +8,8 @@ from shlex import quote
 from typing import Any
 
 from halfseen.cli.options import as_option
-from halfseen.tables.files import OF_CELLS, STANDARD_INPUT, Files, is_address
-from halfseen.tables.studies import Studies, together
+from halfseen.io.files import OF_CELLS, STANDARD_INPUT, Files, is_address
+from halfseen.io.studies import Studies, together
 
 OPTIONS = {
     "encoding": "--encoding",

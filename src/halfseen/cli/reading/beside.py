@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from halfseen.tables.file_source import FileSource
-from halfseen.tables.sparse_file import SparseSource
+from halfseen.io.file_source import FileSource
+from halfseen.io.sparse_file import SparseSource
 
 CHUNK = 20_000
 """Rows that a model is given at a time, and between two steps of a progress bar."""

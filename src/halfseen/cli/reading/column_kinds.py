@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from halfseen.cli.reading.command_table import Surveyed
-from halfseen.doubt.missingness import COMPLETE_ABOVE
+from halfseen.diagnostics.missingness import COMPLETE_ABOVE
+from halfseen.distributions.mixed.column_summary import facts_of
+from halfseen.distributions.mixed.kinds import WORDS, Kind
 from halfseen.moments.survey import survey_of
-from halfseen.structures.one_class.mixed.facts import facts_of
-from halfseen.structures.one_class.mixed.kinds import WORDS, Kind
 
 MEASURED = Kind.CONTINUOUS.word
 

@@ -10,20 +10,19 @@ import numpy as np
 from halfseen.cli.reading.asked_files import as_arguments
 from halfseen.cli.reading.known_names import check_known
 from halfseen.cli.wording import in_options
-from halfseen.rows.errors import DataError
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.naming import quoted
-from halfseen.rows.rows import Rows
-from halfseen.rows.together import together
-from halfseen.tables.coding import Coding
-from halfseen.tables.door import open_source, rows_of, settled
-from halfseen.tables.file_source import FileSource
-from halfseen.tables.files import Files
-from halfseen.tables.kinds import Column, told, varying
-from halfseen.tables.opened_files import Kinds, names_in
-from halfseen.tables.sparse_file import SparseSource, is_sparse_file
-from halfseen.tables.studies import Studies
-from halfseen.tables.words_of_files import names_of_words
+from halfseen.data.errors import DataError
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.formatting import quoted
+from halfseen.data.reductions import together
+from halfseen.data.rows import Rows
+from halfseen.io.coding import Coding
+from halfseen.io.columns import Column, column_messages, mark_constant
+from halfseen.io.file_source import FileSource
+from halfseen.io.files import Files
+from halfseen.io.open_files import Kinds, names_in, non_numeric_names
+from halfseen.io.open_table import open_source, rows_of, with_harmonization
+from halfseen.io.sparse_file import SparseSource, is_sparse_file
+from halfseen.io.studies import Studies
 
 MOST_NAMED = 5
 """Columns of one reason in what a fit says."""
@@ -51,7 +50,7 @@ class Opened:
     @property
     def notes(self) -> list[str]:
         """What is to be said of all columns, one sentence a reason."""
-        return [*self._of_files, *(in_options(one) for one in told(self.columns))]
+        return [*self._of_files, *(in_options(one) for one in column_messages(self.columns))]
 
     @property
     def _of_files(self) -> list[str]:
@@ -62,7 +61,7 @@ class Opened:
     @property
     def short_notes(self) -> list[str]:
         """The same with only the first of many columns named."""
-        short = (in_options(one) for one in told(self.columns, most=MOST_NAMED))
+        short = (in_options(one) for one in column_messages(self.columns, most=MOST_NAMED))
         notes = [*self._of_files, *short]
         where = f"'halfseen describe {as_arguments(self.files, learning=True)}' names all of them."
         return notes if notes == self.notes else [*notes, where]
@@ -75,7 +74,7 @@ class Opened:
     @property
     def worded(self) -> list[str]:
         """The columns that hold words."""
-        return [] if self.coding is None else names_of_words(self.coding)
+        return [] if self.coding is None else non_numeric_names(self.coding)
 
     def rows(self) -> Rows:
         """The rows, with the columns that can be used; zeros are not written out."""
@@ -114,7 +113,7 @@ def open_table(
             check_known(names, known, data.name, option)
         _check_left([name for name in columns or known if name not in drop], data, kinds)
     files = replace(files, columns=list(columns) or None, drop=tuple(drop))
-    files = settled(files, kinds) if isinstance(files, Studies) else files
+    files = with_harmonization(files, kinds) if isinstance(files, Studies) else files
     source = open_source(files, kinds)
     return Opened(files, source, source.columns, kinds)
 
@@ -156,7 +155,7 @@ def surveyed(table: Opened, *summaries: Any) -> Surveyed:
     rows = table.rows()
     features, *others = rows.accumulate(together(FeatureSums.of, *summaries)).each
     _check_finite(rows.names, features)
-    fates = varying(table.columns, rows.names, features, table.worded)
+    fates = mark_constant(table.columns, rows.names, features, table.worded)
     used = {column.name for column in fates if column.used}
     kept = np.array([name in used for name in rows.names])
     if not kept.any():

@@ -8,10 +8,10 @@ import numpy as np
 
 from halfseen.cli.reading.fills import Fills
 from halfseen.cli.reading.fitting import Chunk, Fitting
-from halfseen.rows.arrays import Array, Mask
-from halfseen.tables.cells.dates import as_dates
-from halfseen.tables.cells.writing import is_text
-from halfseen.tables.sparse_file import SparseSource
+from halfseen.data.arrays import Array, Mask
+from halfseen.io.cells.dates import as_dates
+from halfseen.io.cells.number_formats import is_text
+from halfseen.io.sparse_file import SparseSource
 
 Columns = dict[str, Any]
 """Columns by name, as Arrow has them."""

@@ -5,9 +5,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from halfseen.imputer.accuracy import FillAccuracy
-from halfseen.imputer.estimator import Imputer
-from halfseen.rows.arrays import Array
+from halfseen.data.arrays import Array
+from halfseen.imputation.accuracy import FillAccuracy
+from halfseen.imputation.estimator import Imputer
 
 
 class Fills(Protocol):

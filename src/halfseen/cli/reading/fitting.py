@@ -15,23 +15,21 @@ from halfseen.cli.reading.beside import CHUNK, Beside
 from halfseen.cli.reading.command_table import all_names
 from halfseen.cli.reading.given import SMALL, all_rows, in_memory, with_names
 from halfseen.cli.reading.numerical import Ends, reckoning
-from halfseen.rows.arrays import Array
-from halfseen.rows.errors import DataError, UnseenCategoryWarning
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.naming import quoted
-from halfseen.tables.coding import Coding, of_numbers
-from halfseen.tables.comparable import tables_found
-from halfseen.tables.door import open_source, rows_of
-from halfseen.tables.file_source import FileSource
-from halfseen.tables.files import Files
-from halfseen.tables.kept_tables import KeptTables
-from halfseen.tables.observed_blocks import ObservedBlocks
-from halfseen.tables.preprocessing import Preprocessing
-from halfseen.tables.sequenced import Sequenced, keys_of
-from halfseen.tables.sparse_file import SparseSource, is_sparse_file
-from halfseen.tables.studies import Studies, together
-from halfseen.tables.unseen import warn_of_unseen
-from halfseen.tables.words_of_files import names_of_words, numbers_and_words
+from halfseen.data.arrays import Array
+from halfseen.data.errors import DataError, UnseenCategoryWarning
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.formatting import quoted
+from halfseen.io.coding import Coding, numeric_coding, warn_unseen_categories
+from halfseen.io.file_source import FileSource
+from halfseen.io.files import Files
+from halfseen.io.harmonization import harmonise_tables
+from halfseen.io.open_files import non_numeric_names, numbers_and_labels
+from halfseen.io.open_table import open_source, rows_of
+from halfseen.io.preprocessing import Preprocessing
+from halfseen.io.sequences import Sequenced, keys_of
+from halfseen.io.sparse_file import SparseSource, is_sparse_file
+from halfseen.io.sparse_matrix import ObservedBlocks
+from halfseen.io.studies import KeptTables, Studies, together
 
 MOST_CELLS = 1 << 23
 
@@ -87,7 +85,7 @@ class Fitting:
     @property
     def worded(self) -> list[str]:
         """The columns that are written as words, or whatever they hold, and not as numbers."""
-        return [] if self.coding is None else names_of_words(self.coding)
+        return [] if self.coding is None else non_numeric_names(self.coding)
 
     @property
     def _small(self) -> bool:
@@ -124,7 +122,7 @@ class Fitting:
     def unseen_told(self) -> Iterator[None]:
         """Categories that the fit did not see are told of once, and not with every chunk."""
         if self.coding is not None and isinstance(self.source, FileSource):
-            warn_of_unseen(self.coding, self.source.n_unseen())
+            warn_unseen_categories(self.coding, self.source.n_unseen())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnseenCategoryWarning)
             yield
@@ -155,7 +153,7 @@ class Fitting:
         """The tables of the files, and by how much each was moved."""
         if not isinstance(self.files, Studies) or not isinstance(self.source, FileSource):
             return KeptTables.none()
-        return tables_found(self.files, self.source)
+        return harmonise_tables(self.files, self.source)
 
     def spread_in_units(self, values: Array, spread: Array) -> Array:
         """Standard deviations about what the model fills in, in the columns' own units."""
@@ -167,7 +165,7 @@ class Fitting:
         table = values if done is None else done.apply(values)
         if not words or not isinstance(self.source, FileSource):
             return self._named(table)
-        own = numbers_and_words(self.source.names, table, words, self.source.gaps)
+        own = numbers_and_labels(self.source.names, table, words, self.source.gaps)
         return own.rename_columns([str(name) for name in self.model.feature_names_in_])
 
     def _named(self, values: Any) -> Any:
@@ -215,7 +213,7 @@ def fitting(model: Any, data: Files) -> Fitting:
         files = replace(files, columns=names)
     coding = _coding_of_words(model, names)
     # Numbers must be numbers still, whatever few rows of them look like.
-    known = coding if names is None else coding or of_numbers(tuple(names), {})
+    known = coding if names is None else coding or numeric_coding(tuple(names), {})
     source = open_source(files, coding=known)
     _check_number(model, source, data.name)
     return Fitting(model, files, source, coding)
@@ -257,7 +255,7 @@ def preprocessing_of(model: Any) -> Preprocessing | None:
 def _coding_of_words(model: Any, names: list[str] | None) -> Coding | None:
     """How the words of a file become numbers, in its own names; None if there are none."""
     coding: Coding | None = getattr(model, "coding_", None)
-    if coding is None or not names_of_words(coding):
+    if coding is None or not non_numeric_names(coding):
         return None
     return coding if names is None else replace(coding, names=tuple(names))
 

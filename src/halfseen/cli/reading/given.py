@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.rows.arrays import Array
-from halfseen.rows.engines.batch_size import rows_a_batch
-from halfseen.rows.engines.batched import Source
-from halfseen.tables.door import open_source
-from halfseen.tables.files import Files
-from halfseen.tables.sparse_file import SparseSource
-from halfseen.tables.studies import Studies
+from halfseen.data.arrays import Array
+from halfseen.data.engines.batched import Source, rows_a_batch
+from halfseen.io.files import Files
+from halfseen.io.open_table import open_source
+from halfseen.io.sparse_file import SparseSource
+from halfseen.io.studies import Studies
 
 SMALL = 64e6
 """Bytes of a table that is rather read once than once for every pass over it."""

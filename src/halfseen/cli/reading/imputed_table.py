@@ -9,10 +9,10 @@ from halfseen.cli.kinds import check_columns
 from halfseen.cli.reading.command_table import Opened, open_table
 from halfseen.cli.reading.numerical import Ends, reckoning
 from halfseen.cli.voice import Voice
-from halfseen.imputer.estimator import Imputer
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.tables.declared_kinds import declared_kinds
-from halfseen.tables.files import Files
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.imputation.estimator import Imputer
+from halfseen.io.coding import declared_kinds
+from halfseen.io.files import Files
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 from halfseen.cli.reading.beside import CHUNK, with_columns
 from halfseen.cli.reading.fitting import Fitting
 from halfseen.cli.reading.known_names import check_known, check_named
-from halfseen.tables.file_source import FileSource
-from halfseen.tables.sparse_file import SparseSource
+from halfseen.io.file_source import FileSource
+from halfseen.io.sparse_file import SparseSource
 
 
 def kept_names(fitting: Fitting, keep: Sequence[str], model_columns: Sequence[str]) -> list[str]:

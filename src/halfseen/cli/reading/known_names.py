@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from halfseen.rows.naming import quoted
+from halfseen.data.formatting import quoted
 
 
 def check_known(names: Sequence[str], known: Sequence[str], file: str, option: str) -> None:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from halfseen.cli.options import as_option
-from halfseen.method.reckoning import strangest
-from halfseen.rows.arrays import Array
-from halfseen.rows.errors import DataError, UnreckonableError
-from halfseen.rows.naming import quoted
+from halfseen.data.arrays import Array
+from halfseen.data.errors import DataError, UnreckonableError
+from halfseen.data.formatting import quoted
+from halfseen.moments.numerical_checks import strangest
 
 
 class Ends(NamedTuple):

@@ -14,15 +14,15 @@ from halfseen.cli.reading.given import given
 from halfseen.cli.reading.known_names import check_known
 from halfseen.cli.reading.numerical import Ends, reckoning
 from halfseen.cli.voice import Voice
-from halfseen.rows.arrays import Mask
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.percentages import percent
-from halfseen.tables.door import open_source, rows_of
-from halfseen.tables.files import Files
-from halfseen.tables.kinds import Column
-from halfseen.tables.opened_files import Kinds
-from halfseen.tables.preprocessing import Preprocessing
-from halfseen.tables.sparse_file import SparseSource
+from halfseen.data.arrays import Mask
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.formatting import percent
+from halfseen.io.columns import Column
+from halfseen.io.files import Files
+from halfseen.io.open_files import Kinds
+from halfseen.io.open_table import open_source, rows_of
+from halfseen.io.preprocessing import Preprocessing
+from halfseen.io.sparse_file import SparseSource
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,16 +2,16 @@
 
 from typing import Any, ClassVar, NamedTuple
 
-from halfseen.estimators.checks import check_sweeps
+from halfseen.data.arrays import Array
+from halfseen.estimators.dask_methods import lazy_on_dask, lazy_transformer
 from halfseen.estimators.estimator import Estimator
-from halfseen.estimators.lazily import lazily, lazy_transformer
+from halfseen.estimators.parameter_checks import check_sweeps
+from halfseen.io.sparse_matrix import ObservedBlocks
+from halfseen.latent.topics.model import Loadings
+from halfseen.latent.topics.posterior import likelihood_bound
 from halfseen.models.gamma_poisson.model import ABOUT, gamma_poisson
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.models.topics import OfTopics
-from halfseen.rows.arrays import Array
-from halfseen.structures.loadings.model import Loadings
-from halfseen.structures.loadings.posterior import likelihood_bound
-from halfseen.tables.observed_blocks import ObservedBlocks
+from halfseen.models.topic_estimator import TopicEstimator
 
 
 class Likelihood(NamedTuple):
@@ -24,7 +24,7 @@ class Likelihood(NamedTuple):
 
 
 @lazy_transformer
-class GammaPoisson(OfTopics, Estimator):  # type: ignore[misc]
+class GammaPoisson(TopicEstimator, Estimator):  # type: ignore[misc]
     """Topics whose gamma-distributed loadings add up to Poisson counts, from tables with gaps.
 
     Row n has a loading ``α_nk ~ Gamma(shape c_k, rate b)`` on each topic, and feature d the count
@@ -134,7 +134,7 @@ class GammaPoisson(OfTopics, Estimator):  # type: ignore[misc]
             outliers=self.outliers is not None,
         )
 
-    @lazily
+    @lazy_on_dask
     def likelihood(self, X: Any, observed: ObservedBlocks | None = None) -> Likelihood:
         """Log-likelihoods of rows' observed counts, and how exact they are.
 

@@ -1,22 +1,34 @@
 """Gamma-Poisson topics: gamma loadings behind each row, Poisson counts in its columns."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from halfseen.method.model import Abilities, About, Polished, Start
-from halfseen.method.moment_start import by_cumulants
-from halfseen.method.plan import Plan, Routes
-from halfseen.models.gamma_poisson.concerns import dispersion, routes
-from halfseen.models.gamma_poisson.cumulants import GammaPoissonCumulants
-from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
+import numpy as np
+from scipy.stats import t as student
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.errors import DataError
+from halfseen.data.progress import Stages
+from halfseen.data.resampling import Bins
+from halfseen.data.rows import Block, Rows
+from halfseen.data.sampling import sampled
+from halfseen.diagnostics.bootstrap import learned_from, moment_replicates, sums_fit
+from halfseen.diagnostics.concerns.concern import Concern, Gravity
+from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.recovery import match
+from halfseen.inference.fit import Fitted
+from halfseen.inference.method_of_moments import by_cumulants
+from halfseen.inference.model import Abilities, About, Polished, Start
+from halfseen.inference.plan import Plan, Routes
+from halfseen.latent.topics.concerns import alike, bursty, odd_counts
+from halfseen.latent.topics.loading_prior import TopicParameters
+from halfseen.latent.topics.model import Loadings
+from halfseen.models.gamma_poisson.parameters import GammaPoissonCumulants, GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import polish
-from halfseen.moments.survey import Survey
-from halfseen.rows.arrays import Array
-from halfseen.rows.rows import Block, Rows
-from halfseen.rows.stages import Stages
-from halfseen.structures.loadings.concerns import alike, bursty, odd_counts
-from halfseen.structures.loadings.loading_moments import TopicParameters
-from halfseen.structures.loadings.model import Loadings
+from halfseen.moments.resampling import Influence, OriginSums
+from halfseen.moments.survey import Survey, survey
 
 MOST_SCORED = 600
 """Rows by which numbers of topics are compared: likelihoods take a millisecond each."""
@@ -90,3 +102,109 @@ def gamma_poisson(
         checks=(odd_counts, bursty, alike, dispersion, routes),
         outliers=outliers,
     )
+
+
+N_PARTS = 20
+CHANCE = 0.01
+FAR_APART = 1.5
+"""Shapes by two routes that differ by less than this factor agree well enough."""
+LEAST_DISPERSION = 0.01
+N_DRAWS, MOST_DRAWN = 20, 5000
+"""Tables that the model draws, to see how far routes are apart by chance, and rows of each."""
+
+
+def dispersion(case: Case) -> Iterator[Concern]:
+    """Row totals that vary no more than Poisson ones say nothing about loadings.
+
+    With loadings ``α_k ~ Gamma(c_k, b)`` the total l has ``var(l)/E(l)² - 1/E(l) = 1/Σ c_k``.
+    """
+    if case.unseen_pairs:
+        return
+    found = Influence.on(_dispersion, case.pairs)
+    value, error = float(found.value), float(found.error)
+    if value - 2 * error < LEAST_DISPERSION:
+        yield Concern(
+            "not_over_dispersed",
+            "Row totals hardly vary more than Poisson counts do: their excess variance is "
+            f"{value:.2g} ± {error:.1g} of the squared mean, and gamma-Poisson topics are read "
+            "off just that. They are not to be trusted here. If rows were cut to a length, or "
+            "hold a fixed number of items, this is the wrong model.",
+        )
+
+
+def _dispersion(sums: OriginSums) -> Array:
+    """Of the total of all features, though hardly a row may have them all."""
+    moments = sums.moments(centred=True)
+    mean = moments.mean.sum()
+    return np.asarray((moments.covariance.sum() - mean) / mean**2)
+
+
+def routes(case: Case) -> Iterator[Concern]:
+    """Shapes from second moments and from third moments that contradict each other.
+
+    Both follow from gamma loadings: ``c_k = m_k²/s_k`` and ``c_k = 4/λ_k²``.
+    """
+    if case.unseen_pairs or not learned_from(case.fitted, case.seen):
+        return
+    if not sums_fit(int(np.count_nonzero(case.seen.kept)), N_PARTS):
+        return
+    n = min(N_PARTS, case.bins.n)
+    parts = Bins(n, None if case.bins.labels is None else case.bins.labels % n)
+    try:
+        fitted, weights = case.fitted, np.vstack([np.ones(n), 1 - np.eye(n)])
+        ratios = _log_ratios(fitted, case.rows, case.seen, parts, weights)
+        ratio, others = ratios[0], ratios[1:]
+        error = np.sqrt((n - 1) / n * np.sum((others - others.mean(axis=0)) ** 2, axis=0))
+        clear = student.isf(CHANCE / (2 * len(ratio)), n - 1)
+        stands_out = (np.abs(ratio) > clear * error) & (np.abs(ratio) > np.log(FAR_APART))
+        if stands_out.any():
+            stands_out &= _beyond_draws(case, ratio)
+    except DataError:  # without some rows nothing is left to learn from: errors have no bound
+        return
+    if stands_out.any():
+        worst = int(np.argmax(np.abs(ratio) * stands_out))
+        yield Concern(
+            "routes_disagree",
+            f"Two routes to the shape of {case.called(worst)} disagree: third moments give "
+            f"{np.exp(ratio[worst]):.2g} times what second moments give. Loadings are then not "
+            "gamma-distributed, or there are more topics; take shapes and likelihoods with care.",
+            gravity=Gravity.CARE,
+        )
+
+
+def _beyond_draws(case: Case, ratio: Array) -> Mask:
+    """Which log ratios (k,) are beyond those of tables that the model itself draws; (k,).
+
+    Third moments of few rows are biased and skewed, which leaving out parts of them does not show.
+    """
+    fitted, sample = case.fitted, sampled(case.rows, MOST_DRAWN)
+    seen, random = ~np.isnan(sample.table), np.random.RandomState(0)
+    bins, found = Bins(1, np.zeros(len(seen), np.intp)), []
+    for _ in range(N_DRAWS):
+        table = np.full(seen.shape, np.nan)
+        table[:, fitted.kept] = fitted.model.draw(fitted.parameters, len(seen), random)[0]
+        rows = MemoryRows(np.where(seen, table, np.nan), case.rows.names)
+        drawn = survey(rows, fitted.settings.complete_above)
+        if not np.array_equal(drawn.kept, fitted.kept):  # too rare a feature to tell by so few rows
+            return np.zeros(len(ratio), dtype=bool)
+        found.append(_log_ratios(fitted, rows, drawn, bins, np.ones((1, 1)))[0])
+    size = np.sqrt(len(seen) / (case.seen.sums.n_rows + case.seen.sums.n_empty))
+    error = np.std(found, axis=0, ddof=1) * size
+    clear = student.isf(CHANCE / (2 * len(ratio)), N_DRAWS - 1)
+    beyond: Mask = np.abs(ratio - np.mean(found, axis=0)) > clear * error
+    return beyond
+
+
+def _log_ratios(
+    fitted: Fitted[Any], rows: Rows, seen: Survey, parts: Bins, weights: Array
+) -> Array:
+    """Logarithms of third-order over second-order shapes, for each of ``weights``; (b, k)."""
+    found = moment_replicates(fitted, rows, seen, parts, weights)
+    used = fitted.feature_weights[fitted.kept] > 0
+    home = fitted.parameters.topics[:, used]  # the order by which components are called
+    ratios = []
+    for one in found:
+        strengths = np.maximum(one.decomposition.values, np.finfo(float).eps)
+        ratio = np.log(4 / strengths**2) - np.log(one.found.shapes)
+        ratios.append(ratio[match(one.found.topics, home)])
+    return np.array(ratios)

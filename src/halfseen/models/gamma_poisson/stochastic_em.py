@@ -14,19 +14,23 @@ from typing import Self
 import numpy as np
 from scipy.special import polygamma
 
-from halfseen.method.model import Climb, Polished
+from halfseen.data.arrays import Array
+from halfseen.data.compiled import njit
+from halfseen.data.counts import Indices
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.interrupts import short_calls
+from halfseen.data.rows import Block, Rows
+from halfseen.inference.model import Climb, Polished
+from halfseen.latent.topics import posterior, random_streams
+from halfseen.latent.topics.loading_prior import MOST_SHAPE
+from halfseen.latent.topics.posterior import inverse_digamma
+from halfseen.latent.topics.stochastic_approximation import (
+    draw_split,
+    mixed_with_mean,
+    stochastic_em,
+    topic_probabilities,
+)
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.rows.arrays import Array
-from halfseen.rows.compiled import njit
-from halfseen.rows.feature_sums import FeatureSums
-from halfseen.rows.nonzeros import Indices
-from halfseen.rows.rows import Block, Rows
-from halfseen.rows.short_calls import short_calls
-from halfseen.structures.loadings import row_random, special
-from halfseen.structures.loadings.averaging import averaged, blurred
-from halfseen.structures.loadings.loading_moments import MOST_SHAPE
-from halfseen.structures.loadings.special import inverse_digamma
-from halfseen.structures.loadings.splits import draw_split, shared_out
 
 DRAWING = 64
 """Elementary steps of splitting a count among topics, for each of them."""
@@ -177,10 +181,10 @@ def polish(rows: Rows, start: GammaPoissonParameters, *, seed: int, n_sweeps: in
         return sums.maximise()
 
     # A share of exactly zero could never grow.
-    topics = blurred(start.topics, rows.accumulate(FeatureSums.of).mean, BLURRED)
+    topics = mixed_with_mean(start.topics, rows.accumulate(FeatureSums.of).mean, BLURRED)
     chains, start = Chains(seed), replace(start, topics=topics)
     carried = rows.carrying(chains.begin(start))
-    parameters = averaged(start, n_sweeps, sweep, maximise)
+    parameters = stochastic_em(start, n_sweeps, sweep, maximise)
     return Polished(parameters, Climb(None, n_sweeps, True))
 
 
@@ -205,17 +209,17 @@ def _sweep(
     state = np.empty(1, dtype=np.uint64)
     share, shape = np.empty(k), np.empty(k)
     for row in range(n_rows):
-        row_random.start(state, seed, first + row)
+        random_streams.start(state, seed, first + row)
         for c in range(k):
             shape[c] = prior[c]
         for entry in range(starts[row], starts[row + 1]):
             feature, count = features[entry], counts[entry]
-            shared_out(topics[feature], loadings[row], share)
+            topic_probabilities(topics[feature], loadings[row], share)
             for c in range(k):
                 split[feature, c] += weights[row] * count * share[c]
             draw_split(int(count), share, shape, state)
         for c in range(k):
             mean[row, c] = shape[c] / rates[row, c]
-            log_mean[row, c] = special.digamma(shape[c]) - np.log(rates[row, c])
-            drawn = math.exp(row_random.log_gamma(shape[c], state)) / rates[row, c]
+            log_mean[row, c] = posterior.compiled_digamma(shape[c]) - np.log(rates[row, c])
+            drawn = math.exp(random_streams.log_gamma(shape[c], state)) / rates[row, c]
             moved[row, c] = max(drawn, 1e-300)

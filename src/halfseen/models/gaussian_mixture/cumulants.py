@@ -8,15 +8,15 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy.optimize import nnls
 
-from halfseen.method.decomposers.decomposition import Decomposition
-from halfseen.method.model import Decompose, Evidence
-from halfseen.moments.eigen import leading_eigenpairs
-from halfseen.moments.moments import Moments, Signal
-from halfseen.moments.outer import Outer
-from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.errors import DataError, WeakMomentsWarning, warn
-from halfseen.structures.one_class.form import Form, Located
-from halfseen.structures.one_class.normal.parameters import MixtureParameters
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.errors import DataError, WeakMomentsWarning, warn
+from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.inference.model import Decompose, Evidence
+from halfseen.inference.tensor_decomposition import Decomposition
+from halfseen.latent.mixture.moment_tensor import Form, Located
+from halfseen.moments.second_moment import Moments
+from halfseen.moments.second_moment_operator import Outer
+from halfseen.moments.whitening import Signal, leading_eigenpairs
 
 MOST_NULL = 32
 """Null directions that are averaged over: the cost grows with their cube, the gain levels off."""

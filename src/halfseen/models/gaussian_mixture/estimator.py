@@ -7,38 +7,36 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from halfseen.estimators.checks import (
+from halfseen.data.progress import Stages
+from halfseen.data.rows import Rows
+from halfseen.distributions.normal.covariance_types import SHAPES, InUnits, warn_of_ranges
+from halfseen.distributions.normal.emission import Normal
+from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.estimators.estimator import Estimator
+from halfseen.estimators.parameter_checks import (
     check_choice,
     check_non_negative,
     check_positive_integer,
 )
-from halfseen.estimators.estimator import Estimator
-from halfseen.estimators.stream import Stream
-from halfseen.method.at_hand import in_own_order
-from halfseen.method.fit import Fit, fit_rows
-from halfseen.method.model import Abilities, About, Model
-from halfseen.method.plan import Settings
-from halfseen.models.gaussian_mixture.covariance_types import CORRELATED
+from halfseen.federated.sums import Stream
+from halfseen.inference.fit import Fit, fit_rows
+from halfseen.inference.model import Abilities, About, Model
+from halfseen.inference.plan import Settings
+from halfseen.inference.small_tables import in_own_order
+from halfseen.io.sparse_matrix import ObservedBlocks
+from halfseen.latent.mixture import OneClass, anything
+from halfseen.latent.mixture.correlated import Correlated
+from halfseen.latent.mixture.moment_tensor import FORMS
+from halfseen.latent.mixture.portrait import as_normal_groups
+from halfseen.models.gaussian_mixture.concerns import correlated_within, heteroscedastic_noise
+from halfseen.models.gaussian_mixture.covariance_selection import CORRELATED, choose_covariance
 from halfseen.models.gaussian_mixture.cumulants import (
     NOISE_EIGENVALUES,
     NOISES,
     GaussianCumulants,
 )
-from halfseen.models.gaussian_mixture.decided import decide
 from halfseen.models.gaussian_mixture.to_sklearn import as_correlated_sklearn, as_sklearn
-from halfseen.models.gaussian_mixture.uneven_noise import going_along, uneven_noise
 from halfseen.moments.survey import Survey
-from halfseen.rows.rows import Rows
-from halfseen.rows.stages import Stages
-from halfseen.structures.one_class import OneClass, anything
-from halfseen.structures.one_class.correlated import Correlated
-from halfseen.structures.one_class.form import FORMS
-from halfseen.structures.one_class.normal.covariance import SHAPES, InUnits
-from halfseen.structures.one_class.normal.emission import Normal
-from halfseen.structures.one_class.normal.parameters import MixtureParameters
-from halfseen.structures.one_class.normal.portrait import as_normal_groups
-from halfseen.structures.one_class.normal.scales import warn_of_ranges
-from halfseen.tables.observed_blocks import ObservedBlocks
 
 ABOUT = About(
     name="gaussian",
@@ -295,7 +293,7 @@ class GaussianMixture(Estimator):
             with stages("kind of covariance"):
                 # Which rows are held out is drawn by lot, and not by how they are sorted.
                 own = in_own_order(rows, seen)
-                (kind, n_factors), k, choice, reason = decide(self, settings, own, seen)
+                (kind, n_factors), k, choice, reason = choose_covariance(self, settings, own, seen)
             self._decide(kind, n_factors)
             fit = fit_rows(settings, self._model(), rows, seen, k, stages)
             said = replace(fit.diagnostics, choice=choice, covariance_reason=reason)
@@ -353,7 +351,9 @@ class GaussianMixture(Estimator):
             pictured=as_normal_groups,
             check=anything,
             caution=anything if by_likelihood or self.outliers else warn_of_ranges,
-            own_checks=(going_along,) if by_likelihood else (uneven_noise, going_along),
+            own_checks=(correlated_within,)
+            if by_likelihood
+            else (heteroscedastic_noise, correlated_within),
         )
 
     def to_sklearn(self) -> Any:

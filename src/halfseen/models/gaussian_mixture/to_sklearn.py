@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.rows.arrays import Array
-from halfseen.rows.errors import DataError
-from halfseen.rows.naming import features
+from halfseen.data.arrays import Array
+from halfseen.data.errors import DataError
+from halfseen.data.formatting import features
 
 
 def as_sklearn(mixture: Any, variances: Array) -> Any:

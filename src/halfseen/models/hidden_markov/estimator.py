@@ -5,36 +5,34 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from halfseen.estimators.checks import (
+from halfseen.data.arrays import Array, Labels
+from halfseen.data.errors import DataError
+from halfseen.data.progress import Stages
+from halfseen.data.reductions import as_given, gathered
+from halfseen.data.rows import Block, Rows
+from halfseen.data.sampling import sequence_of
+from halfseen.data.sequences import lengths_of
+from halfseen.distributions.mixed.kinds import WORDS, Kind
+from halfseen.distributions.mixed.parameters import profiles
+from halfseen.estimators.dask_methods import lazy_on_dask
+from halfseen.estimators.imputation import spread_out
+from halfseen.estimators.parameter_checks import (
     check_choice,
     check_count,
     check_non_negative,
     check_positive_integer,
 )
-from halfseen.estimators.imputation import spread_out
-from halfseen.estimators.lazily import lazily
 from halfseen.estimators.sequence_estimator import SequenceEstimator
-from halfseen.method.fit import Fit
-from halfseen.method.model import Model
-from halfseen.method.plan import Settings
-from halfseen.models.hidden_markov.forecast import Forecast, forecast_of
-from halfseen.models.hidden_markov.model import ABOUT, chain_of_states
+from halfseen.inference.fit import Fit
+from halfseen.inference.model import Model
+from halfseen.inference.plan import Settings
+from halfseen.io.coding import decode
+from halfseen.io.sequences import Sequenced
+from halfseen.latent.markov.chain import CHAIN, ChainParameters
+from halfseen.latent.mixture import OneClass
+from halfseen.models.hidden_markov.model import ABOUT, Forecast, chain_of_states, forecast_of
 from halfseen.models.hidden_markov.to_hmmlearn import to_hmmlearn
 from halfseen.moments.survey import Survey
-from halfseen.rows.arrays import Array, Labels
-from halfseen.rows.errors import DataError
-from halfseen.rows.gathered import as_given, gathered
-from halfseen.rows.rows import Block, Rows
-from halfseen.rows.sampled import sequence_of
-from halfseen.rows.sequences import lengths_of
-from halfseen.rows.stages import Stages
-from halfseen.structures.chain.law import CHAIN
-from halfseen.structures.chain.parameters import ChainParameters
-from halfseen.structures.one_class import OneClass
-from halfseen.structures.one_class.mixed.kinds import WORDS, Kind
-from halfseen.structures.one_class.mixed.profiles import profiles
-from halfseen.tables.coding import decoded
-from halfseen.tables.sequenced import Sequenced
 
 ONE_WAY = {
     "method": ("weighted", "full", "partial"),
@@ -308,7 +306,7 @@ class HiddenMarkov(SequenceEstimator):
         emission, parameters = fitted.model.emission, fitted.parameters  # type: ignore[attr-defined]
         return as_given(rows, gathered(rows, lambda block: function(block, emission, parameters)))
 
-    @lazily
+    @lazy_on_dask
     def predict(
         self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None
     ) -> Labels:
@@ -316,7 +314,7 @@ class HiddenMarkov(SequenceEstimator):
         labels: Labels = self._said(self._given(X, lengths, sequence, order), CHAIN.likeliest)
         return labels
 
-    @lazily
+    @lazy_on_dask
     def predict_proba(
         self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None
     ) -> Array:
@@ -328,7 +326,7 @@ class HiddenMarkov(SequenceEstimator):
         shares: Array = self._said(self._given(X, lengths, sequence, order), smoothed)
         return shares
 
-    @lazily
+    @lazy_on_dask
     def filter(
         self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None
     ) -> Array:
@@ -404,7 +402,7 @@ class HiddenMarkov(SequenceEstimator):
         )
         every = spread_out(rows, fitted.kept, fitted.constants)
         worded = self.coding_.worded.any()
-        return (decoded(self.coding_, every) if worded else every), states
+        return (decode(self.coding_, every) if worded else every), states
 
     def to_hmmlearn(self) -> Any:
         """The same model as one of ``hmmlearn``, which must be installed, to compare.

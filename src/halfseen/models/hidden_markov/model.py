@@ -1,17 +1,30 @@
 """The model that states are: how columns arise from them, and how they follow each other."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from halfseen.method.model import Abilities, About
-from halfseen.models.hidden_markov.concerns import CHECKS
-from halfseen.models.hidden_markov.portrait import as_states
-from halfseen.structures.chain.law import Chain
-from halfseen.structures.chain.start import by_sequences
-from halfseen.structures.one_class import Centred, OneClass, anything
-from halfseen.structures.one_class.mixed.emission import PRIOR_ROWS, Mixed
-from halfseen.structures.one_class.normal.covariance import SHAPES
-from halfseen.structures.one_class.normal.emission import Normal
+import numpy as np
+
+from halfseen.data.arrays import Array
+from halfseen.data.reductions import gathered
+from halfseen.data.rows import Block, Rows
+from halfseen.diagnostics.concerns.concern import Concern, Gravity
+from halfseen.diagnostics.concerns.context import Case
+from halfseen.distributions.emission import posterior
+from halfseen.distributions.mixed.emission import PRIOR_ROWS, Mixed
+from halfseen.distributions.normal.covariance_types import SHAPES
+from halfseen.distributions.normal.emission import Normal
+from halfseen.inference.fit import Fitted
+from halfseen.inference.model import Abilities, About
+from halfseen.inference.parameters import whole
+from halfseen.latent.markov.chain import CHAIN, Chain, ChainParameters
+from halfseen.latent.markov.forward_backward import begins_of, smoothed
+from halfseen.latent.markov.moment_start import by_sequences
+from halfseen.latent.mixture import Centred, OneClass, anything
+from halfseen.latent.mixture.portrait import as_classes
+from halfseen.report.states import States
 
 ABOUT = About(
     name="markov",
@@ -69,4 +82,163 @@ def chain_of_states(
         by_moments=by_sequences,
         pictured=as_states,
         law=Chain(prior),
+    )
+
+
+def as_states(fitted: Fitted[Any]) -> States:
+    """States of rows, in the words of the table, and how they follow each other."""
+    parameters: ChainParameters = fitted.parameters
+    classes = as_classes(fitted)
+    order = classes.order
+    return States.made_of(classes, parameters.start[order], parameters.transition[order][:, order])
+
+
+FEWEST = 10.0
+"""Rows in a state, or sequences, below which nothing is said of it."""
+LEFT = 0.5
+"""Times that a state is left, by all rows, below which it is never left."""
+THRESHOLD, DRIFT = 5.0, 0.05
+"""Standard errors, and shares of rows, beyond which a change is told."""
+SHORTEST = 4
+"""Rows of sequences that have halves to compare."""
+ALIKE = 0.02
+"""Nats a row that knowing the row before must bring, for rows to need neighbours."""
+
+
+def never_left(case: Case) -> Iterator[Concern]:
+    """A state that sequences do not leave again."""
+    if not _suits(case):
+        return
+    moves = _moved(case)[0]
+    for i in np.flatnonzero(moves.sum(axis=1) >= FEWEST):
+        left = float(moves[i].sum() - moves[i, i])
+        if left < LEFT:
+            yield Concern(
+                "never_left",
+                f"{case.called(int(i)).capitalize()} is never left once it is entered "
+                f"({moves[i].sum():,.0f} steps from it). It may be an end, such as death or "
+                "discharge, or a kind of sequence rather than a state that passes: look at who is "
+                "in it.",
+                gravity=Gravity.KNOW,
+            )
+
+
+def not_stationary(case: Case) -> Iterator[Concern]:
+    """Sequences that change from beginning to end by more than the chain's own course."""
+    if not _suits(case):
+        return
+    _, halves, squares, n = _moved(case)
+    if n < FEWEST:
+        return
+    mean = halves / n
+    variance = np.maximum(squares / n - mean**2, 1e-12) / n
+    away = mean / np.sqrt(variance)
+    worst = int(np.abs(away).argmax())
+    if abs(away[worst]) > THRESHOLD and abs(mean[worst]) > DRIFT:
+        yield Concern(
+            "not_stationary",
+            f"Sequences change beyond what the model has: {case.called(worst)} is "
+            f"{abs(mean[worst]):.0%} of rows {'more' if mean[worst] > 0 else 'less'} common half "
+            "way through them than its transitions say. How states follow each other may depend "
+            "on time: learn early and late rows apart, or add time as a column.",
+            gravity=Gravity.CARE,
+        )
+
+
+def rows_alone(case: Case) -> Iterator[Concern]:
+    """States that rows alone tell as well: nothing is gained by their order."""
+    fitted = case.fitted
+    if fitted.n_components < 2 or not case.rows.sequenced:
+        return
+    gain, error = _gain(case)
+    if gain < ALIKE and gain < 5 * error:
+        yield Concern(
+            "rows_alone",
+            f"The order of rows tells next to nothing: knowing the rows before one makes it "
+            f"{max(gain, 0.0):.3f} nats likelier. A model of rows alone, LatentClass, says the "
+            "same more simply.",
+            gravity=Gravity.KNOW,
+        )
+
+
+def _suits(case: Case) -> bool:
+    return case.fitted.n_components > 1 and case.rows.sequenced
+
+
+def _moved(case: Case) -> tuple[Array, Array, Array, float]:
+    """Moves (k, k), and of sequences: unexpected shares of states half way through them.
+
+    Expected is what transitions make of the state of the first row.
+    """
+    emission: Any = case.fitted.model.emission  # type: ignore[attr-defined]
+    parameters, k = case.fitted.parameters, case.fitted.n_components
+
+    def summarise(block: Block) -> Array:
+        _, shares, _, moves = smoothed(block, emission, parameters)
+        begins = begins_of(block.sequence, len(block))
+        drifts = [np.zeros((0, k))]
+        for first, last in pairwise(begins):
+            if last - first >= SHORTEST:
+                middle = (first + last) // 2
+                ahead = np.linalg.matrix_power(parameters.transition, int(middle - first))
+                drifts.append((shares[middle] - shares[first] @ ahead)[None])
+        drift = np.vstack(drifts)
+        parts = moves.ravel(), drift.sum(axis=0), (drift**2).sum(axis=0), [len(drift)]
+        return np.concatenate(parts)
+
+    found = case.rows.select(case.fitted.kept).accumulate(summarise)
+    moves, total, square, n = np.split(found, np.cumsum([k * k, k, k]))
+    return moves.reshape(k, k), total, square, float(n[0])
+
+
+def _gain(case: Case) -> tuple[float, float]:
+    """Nats a row that the chain has over rows alone of the same states, and its error."""
+    emission: Any = case.fitted.model.emission  # type: ignore[attr-defined]
+    parameters = case.fitted.parameters
+
+    def summarise(block: Block) -> Array:
+        height = CHAIN.posterior(block, emission, parameters).log_likelihood
+        more = height - posterior(block, emission, parameters).log_likelihood
+        return np.array([len(block), more.sum(), (more**2).sum()])
+
+    n, total, square = case.rows.select(case.fitted.kept).accumulate(summarise)
+    gain = total / max(n, 1.0)
+    return float(gain), float(np.sqrt(max(square / max(n, 1.0) - gain**2, 0.0) / max(n, 1.0)))
+
+
+CHECKS: tuple[Callable[[Any], Iterator[Any]], ...] = (never_left, not_stationary, rows_alone)
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """States and columns of rows to come."""
+
+    states: Array  # (s, steps, k)  probabilities
+    means: Array  # (s, steps, d)   of the columns; NaN for categories in no order
+    stds: Array  # (s, steps, d)
+
+
+def forecast_of(fitted: Fitted[Any], rows: Rows, steps: int) -> Forecast:
+    """``φ A``, ``φ A²``, … from the filtered law φ of each sequence's last row."""
+    emission, parameters = fitted.model.emission, fitted.parameters  # type: ignore[attr-defined]
+
+    def last(block: Block) -> Array:
+        ends = begins_of(block.sequence, len(block))[1:] - 1
+        return CHAIN.filtered(block, emission, parameters)[ends]
+
+    law, states = gathered(rows, last), []
+    for _ in range(steps):
+        law = law @ parameters.transition
+        states.append(law)
+    every = np.stack(states, axis=1)
+    means, variances = emission.means(parameters), emission.variances(parameters)
+    mean = every @ means
+    variance = np.maximum(every @ (variances + means**2) - mean**2, 0.0)
+    nominal = fitted.nominal[fitted.kept]
+    mean, variance = (np.where(nominal, np.nan, part) for part in (mean, variance))
+    no_spread = np.where(np.isnan(fitted.constants), np.nan, 0.0)
+    return Forecast(
+        every,
+        whole(mean, fitted.kept, fitted.constants),
+        np.sqrt(whole(variance, fitted.kept, no_spread)),
     )

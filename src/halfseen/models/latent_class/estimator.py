@@ -2,27 +2,33 @@
 
 from typing import Any, ClassVar
 
-from halfseen.estimators.checks import check_choice, check_non_negative, check_positive_integer
+from halfseen.distributions.mixed.emission import PRIOR_ROWS, Mixed
+from halfseen.distributions.mixed.kinds import WORDS, Kind
+from halfseen.distributions.mixed.parameters import MixedParameters, profiles
+from halfseen.distributions.normal.covariance_types import SHAPES
+from halfseen.distributions.normal.emission import Normal
+from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.estimator import Estimator
-from halfseen.estimators.lazily import lazily
-from halfseen.method.model import Abilities, About
-from halfseen.models.latent_class.chances import chances
-from halfseen.models.latent_class.dependence import Dependence, dependence
-from halfseen.models.latent_class.explanation import Explanation, explained
+from halfseen.estimators.parameter_checks import (
+    check_choice,
+    check_non_negative,
+    check_positive_integer,
+)
+from halfseen.inference.model import Abilities, About
+from halfseen.latent.mixture import Centred, anything
+from halfseen.latent.mixture.latent_class import MixedClasses
+from halfseen.latent.mixture.moment_start import by_items
+from halfseen.latent.mixture.portrait import as_classes
+from halfseen.models.latent_class.concerns import informative_missingness, redundant_columns
+from halfseen.models.latent_class.explanation import (
+    Dependence,
+    Explanation,
+    category_probabilities,
+    dependence,
+    explained,
+    surprisals,
+)
 from halfseen.models.latent_class.local_dependence import locally_dependent
-from halfseen.models.latent_class.said_twice import said_twice
-from halfseen.models.latent_class.surprisal import surprisals
-from halfseen.models.latent_class.telling_gaps import telling_gaps
-from halfseen.structures.one_class import Centred, anything
-from halfseen.structures.one_class.mixed.classes import MixedClasses
-from halfseen.structures.one_class.mixed.emission import PRIOR_ROWS, Mixed
-from halfseen.structures.one_class.mixed.kinds import WORDS, Kind
-from halfseen.structures.one_class.mixed.parameters import MixedParameters
-from halfseen.structures.one_class.mixed.portrait import as_classes
-from halfseen.structures.one_class.mixed.profiles import profiles
-from halfseen.structures.one_class.mixed.start import by_items
-from halfseen.structures.one_class.normal.covariance import SHAPES
-from halfseen.structures.one_class.normal.emission import Normal
 
 ABOUT = About(
     name="classes",
@@ -230,7 +236,7 @@ class LatentClass(Estimator):
             max_iter=self.max_iter,
             axes={},
             check=anything,
-            own_checks=(telling_gaps, said_twice, locally_dependent),
+            own_checks=(informative_missingness, redundant_columns, locally_dependent),
             by_moments=by_items,
             pictured=as_classes,
         )
@@ -243,7 +249,7 @@ class LatentClass(Estimator):
         pairs = zip(coding.names, coding.kinds, strict=True)
         return {name: kind for name, kind in pairs if kind in WORDS}
 
-    @lazily
+    @lazy_on_dask
     def surprisal(self, X: Any) -> Any:
         """How unlikely each cell is given the others of its row: ``-log p(x_d | x_-d)``; (n, d).
 
@@ -368,7 +374,7 @@ class LatentClass(Estimator):
             categories in the order of ``profiles_``.
         """
         filled = super().impute(X, return_std=return_std, draws=draws, possible=possible)
-        return (filled, chances(self, X)) if return_proba else filled
+        return (filled, category_probabilities(self, X)) if return_proba else filled
 
     @property
     def kinds_(self) -> dict[str, str]:

@@ -6,17 +6,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri, softmax
 
-from halfseen.doubt.concerns.case import Case
-from halfseen.doubt.concerns.concern import Concern, Gravity
-from halfseen.doubt.few_rows import few_rows
-from halfseen.method.learned import select
-from halfseen.moments.few_rows import FEW_ROWS
-from halfseen.rows.arrays import Array, Labels
-from halfseen.rows.gathered import gathered, with_gaps
-from halfseen.rows.rows import Block
-from halfseen.structures.one_class.mixed.each_cell import cell_log_densities
-from halfseen.structures.one_class.mixed.information import of_class
-from halfseen.structures.one_class.mixed.parameters import MixedParameters
+from halfseen.data.arrays import Array, Labels
+from halfseen.data.reductions import gathered, with_gaps
+from halfseen.data.rows import Block
+from halfseen.diagnostics.concerns.concern import Concern, Gravity
+from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.cross_validation import few_rows
+from halfseen.distributions.mixed.cell_densities import cell_log_densities
+from halfseen.distributions.mixed.parameters import MixedParameters
+from halfseen.inference.parameters import select
+from halfseen.latent.mixture.mutual_information import of_class
+from halfseen.moments.survey import FEW_ROWS
 
 MOST_ROWS, MOST_COLUMNS = 5000, 64
 """That are looked at; of columns, those that tell most of the class."""

@@ -24,14 +24,39 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.method.decomposers.decomposition import Decomposition
-from halfseen.method.model import Decompose, Evidence
-from halfseen.models.lda.lengths import LengthSums
-from halfseen.models.lda.parameters import ReadTopics
-from halfseen.moments.moments import Moments, Signal
-from halfseen.moments.weights import Whitening
-from halfseen.rows.arrays import Array, Mask
-from halfseen.structures.loadings.topics import as_topics
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.engines.transformed import ChangedRows
+from halfseen.data.errors import DataError
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.progress import Stages
+from halfseen.data.rows import Block, Rows
+from halfseen.inference.method_of_moments import by_cumulants
+from halfseen.inference.model import Decompose, Evidence, Start
+from halfseen.inference.plan import (
+    MOST_EXPLICIT,
+    Plan,
+    Routes,
+    as_if_independent,
+    check_used,
+    choose,
+)
+from halfseen.inference.plan import routes as routes_of
+from halfseen.inference.tensor_decomposition import Decomposition
+from halfseen.latent.topics.importance_sampling import importance_sample
+from halfseen.latent.topics.loading_prior import normalised_topics
+from halfseen.models.lda.parameters import (
+    SHORTEST,
+    LdaParameters,
+    LengthLaw,
+    Lengths,
+    LengthSums,
+    ReadTopics,
+    found_lengths,
+    length_sums,
+)
+from halfseen.moments.second_moment import Moments, SecondMoment
+from halfseen.moments.third_moment import Probe, ProjectedThird, explicit, implicit
+from halfseen.moments.whitening import Signal, Whitening
 
 GRID = np.geomspace(0.1, 30.0, 16)
 COARSE = np.geomspace(0.1, 30.0, 9)
@@ -174,7 +199,7 @@ class ShareCumulants:
         first = np.maximum(vectors[0], np.sqrt(LEAST_SHARE))
         places = evidence.whitening.back @ (vectors[1:] / first)  # (d, k)
         mean = evidence.moments.mean
-        topics = as_topics(mean[:, None] + np.sqrt(concentration + 1) * places, mean)
+        topics = normalised_topics(mean[:, None] + np.sqrt(concentration + 1) * places, mean)
         shares = first**2 / (first**2).sum()
         return ReadTopics.of(topics.T, shares, concentration, self.lengths.law)
 
@@ -188,3 +213,103 @@ def bordered(third: Array, concentration: float) -> Array:
     for place in ((0, inner, inner), (inner, 0, inner), (inner, inner, 0), (0, 0, 0)):
         tensor[place] = 2 * np.sqrt(concentration + 1) / (concentration + 2)
     return tensor
+
+
+N_SCORED = 200
+"""Rows whose likelihood tells concentrations apart."""
+FEWEST = 2.0
+"""Rows in which a feature is observed, by weight, for moments of it."""
+
+
+def by_shares(
+    model: Any,
+    calm: Rows,
+    plan: Plan,
+    routes: Routes,
+    stages: Stages,
+    totals: Array | None,
+    concentration: float | None,
+) -> Start:
+    """Read topics off the moments of ``calm`` rows."""
+    with stages("lengths of rows"):
+        complete = bool((plan.calm.observed_fraction == 1).all())
+        lengths = found_lengths(calm, plan.calm.mean, complete, totals)
+        known = length_sums(calm, lengths)
+        if plan.n_components == 1:
+            return _single(calm, plan, routes.second, lengths, known.law, concentration or 1.0)
+        _check_long(known)
+        shares = ChangedRows.of(calm, lengths.shared_out)
+        sums = shares.accumulate(FeatureSums.of)
+        # Features that vary in short rows only are found from the others.
+        varied = (sums.count >= FEWEST) & (sums.minimum < sums.maximum)
+        plan = replace(plan, calm=sums, used=plan.used & varied)
+        check_used(plan.settings, plan.used)
+    second, third = routes_of(plan, model, shares)
+    if plan.n_components == 2:  # whose concentration rows decide, of the features that meet
+        used = plan.used.copy()
+        used[used] = second.meeting(shares.select(used), plan.calm.select(used))
+        plan = replace(plan, used=used)
+    stride = max(1, int(plan.kept.sums.n_rows // N_SCORED))
+
+    def likelihood(read: ReadTopics) -> float:
+        rows = calm.select(plan.used) if read.topics.shape[1] < len(plan.used) else calm
+        return float(rows.accumulate(_likelihood(read.parameters(), stride)))
+
+    cumulants = ShareCumulants(known, concentration, likelihood)
+    reading = replace(model, cumulants=cumulants)
+    way = Routes(second, automatic if plan.settings.third_moment == "auto" else third)
+    return by_cumulants(reading, shares, plan, way, stages, turned=cumulants.turned, counted=calm)
+
+
+def _check_long(known: LengthSums) -> None:
+    if known.weight <= 0:
+        raise DataError(
+            f"No row counts {SHORTEST} items or more, and topics are told apart by what comes "
+            "together in a row. Give rows that count more, such as whole documents, or use "
+            "n_components=1."
+        )
+
+
+def _single(
+    calm: Rows,
+    plan: Plan,
+    second: SecondMoment,
+    lengths: Lengths,
+    law: LengthLaw,
+    concentration: float,
+) -> Start:
+    """One topic: the shares of the features in all that is counted."""
+    ones = np.ones(1)
+    return Start(
+        found=ReadTopics.of(lengths.share[None], ones, concentration, law),
+        used=np.ones(len(plan.kept.names), dtype=bool),
+        weights=np.ones(len(plan.kept.names)),
+        gaps=second.gaps(calm, plan.calm),
+        spectrum=np.zeros(0),
+        n_kept=0,
+        decomposition=Decomposition(ones, ones[:, None], 0.0),
+        route="none",
+        reason="one topic needs none",
+        n_unseen=0,
+    )
+
+
+def automatic(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
+    """Triples formed, or gaps taken to be independent: least squares know no such directions."""
+    route, reason = choose(moments, probe)
+    if route not in (implicit, explicit):
+        if not (moments.gaps.all_pairs and len(moments.mean) <= MOST_EXPLICIT):
+            return as_if_independent(rows, moments, probe)
+        route = explicit
+    return replace(route(rows, moments, probe), reason=reason)
+
+
+def _likelihood(parameters: LdaParameters, stride: int) -> Callable[[Block], Array]:
+    """The function that sums likelihoods of some of a block's rows."""
+
+    def summarise(block: Block) -> Array:
+        chosen = np.flatnonzero((block.start + np.arange(len(block))) % stride == 0)
+        sample = importance_sample(block.rows(chosen), parameters, 0)
+        return np.asarray(sample.log_likelihood.sum())
+
+    return summarise

@@ -6,25 +6,23 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from halfseen.estimators.checks import (
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.rows import Block
+from halfseen.estimators.dask_methods import lazy_on_dask, lazy_transformer
+from halfseen.estimators.estimator import Estimator
+from halfseen.estimators.parameter_checks import (
     check_non_negative,
     check_sweeps,
     check_within_or_auto,
 )
-from halfseen.estimators.estimator import Estimator
-from halfseen.estimators.lazily import lazily, lazy_transformer
-from halfseen.models.counts import FitOptions
-from halfseen.models.lda.model import ABOUT, Shares, lda
+from halfseen.io.batches import is_batches
+from halfseen.io.dask_collections import is_dask
+from halfseen.io.sparse_matrix import ObservedBlocks
+from halfseen.latent.topics.model import Loadings
+from halfseen.latent.topics.refinement import document_completion
+from halfseen.models.lda.model import ABOUT, Shares, given_length, lda
 from halfseen.models.lda.parameters import LdaParameters
-from halfseen.models.lda.perplexity import given_length
-from halfseen.models.topics import OfTopics
-from halfseen.rows.arrays import Array, Mask
-from halfseen.rows.rows import Block
-from halfseen.structures.loadings.completion import completed
-from halfseen.structures.loadings.model import Loadings
-from halfseen.tables.batches import is_batches
-from halfseen.tables.dask_collections import is_dask
-from halfseen.tables.observed_blocks import ObservedBlocks
+from halfseen.models.topic_estimator import FitOptions, TopicEstimator
 
 METHODS = ("importance", "completion")
 FURTHEST = 1e9
@@ -39,7 +37,7 @@ class LdaOptions(FitOptions, total=False):
 
 
 @lazy_transformer
-class LatentDirichletAllocation(OfTopics, Estimator):
+class LatentDirichletAllocation(TopicEstimator, Estimator):
     """Topics whose shares differ from row to row and sum to one, from counts with gaps.
 
     Row n has shares ``θ_n ~ Dirichlet(α)`` of the topics, and each of its l items is of feature d
@@ -208,7 +206,7 @@ class LatentDirichletAllocation(OfTopics, Estimator):
             shares: Array = self.hidden(X, observed)
         return shares
 
-    @lazily
+    @lazy_on_dask
     def score_samples(
         self, X: Any, observed: ObservedBlocks | None = None, totals: Any = None
     ) -> Array:
@@ -220,7 +218,7 @@ class LatentDirichletAllocation(OfTopics, Estimator):
         with self._knowing(_of_rows(X, totals)):
             return self._sampled(X, observed)[:, 0]
 
-    @lazily
+    @lazy_on_dask
     def impute(self, X: Any, *, totals: Any = None, **asked: Any) -> Any:
         """``X`` with each gap filled by its expectation given what is observed in the row.
 
@@ -258,7 +256,7 @@ class LatentDirichletAllocation(OfTopics, Estimator):
             raise ValueError(
                 f"method must be 'importance' or 'completion'. Got {method!r} instead."
             )
-        of_rows = given_length if method == "importance" else completed
+        of_rows = given_length if method == "importance" else document_completion
         with self._knowing(_of_rows(X, totals)):
             model, parameters = self.fitted.model, self.fitted.parameters
 

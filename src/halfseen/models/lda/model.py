@@ -1,24 +1,25 @@
 """Latent Dirichlet allocation: shares of topics behind each row, and how many items it has."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaln
 
-from halfseen.method.model import Abilities, About, Polished, Start
-from halfseen.method.plan import Plan, Routes
-from halfseen.models.lda.cumulants import CountCumulants
+from halfseen.data.arrays import Array
+from halfseen.data.progress import Stages
+from halfseen.data.rows import Block, Rows
+from halfseen.inference.model import Abilities, About, Polished, Start
+from halfseen.inference.plan import Plan, Routes
+from halfseen.latent.topics.concerns import alike, bursty, odd_counts
+from halfseen.latent.topics.importance_sampling import importance_sample
+from halfseen.latent.topics.loading_prior import Rest, unrecorded
+from halfseen.latent.topics.model import Loadings
+from halfseen.latent.topics.refinement import MAX_ITEMS_OF_TEXT, mean_items_per_cell
+from halfseen.models.lda.cumulants import CountCumulants, by_shares
 from halfseen.models.lda.parameters import LdaParameters, ReadTopics
-from halfseen.models.lda.polish import polish
-from halfseen.models.lda.start import by_shares
+from halfseen.models.lda.stochastic_em import polish
 from halfseen.moments.survey import Survey
-from halfseen.rows.arrays import Array
-from halfseen.rows.rows import Block, Rows
-from halfseen.rows.stages import Stages
-from halfseen.structures.loadings.concerns import alike, bursty, odd_counts
-from halfseen.structures.loadings.law import Rest, unrecorded
-from halfseen.structures.loadings.model import Loadings
-from halfseen.structures.loadings.text_like import TEXT, items_a_cell
 
 MOST_SCORED = 600
 """Rows by which numbers of topics are compared: likelihoods take a millisecond each."""
@@ -72,7 +73,7 @@ class Shares:
             smoothing=self.smoothing,
             concentration=self.concentration,
             totals=self.totals,
-            text=items_a_cell(kept) < TEXT,
+            text=mean_items_per_cell(kept) < MAX_ITEMS_OF_TEXT,
         )
 
     def rest(self, block: Block, parameters: LdaParameters) -> Rest | None:
@@ -114,3 +115,28 @@ def lda(kind: Shares, *, outliers: bool) -> Loadings[LdaParameters]:
         checks=(odd_counts, bursty, alike),
         outliers=outliers,
     )
+
+
+SEED = 0
+SLIGHT, RARE = 1e-6, 1e-9
+"""Shape and rate of a law of lengths that says nothing of them."""
+
+
+def given_length(
+    block: Block, parameters: LdaParameters, rest: Rest | None = None
+) -> tuple[Array, Array]:
+    """Log-probabilities of the items of rows, and how many they are; (n,) each.
+
+    With a law of lengths that says nothing, ``p(x)`` is ``p(x | r)`` times the chance that r items
+    are recorded, whatever the gaps. Where the ``rest`` is known, its items are among the r, each
+    as one that was not recorded.
+    """
+    indifferent = replace(parameters, length_shape=SLIGHT, rate=RARE)
+    counts = block.nonzeros()
+    others = np.zeros(len(block)) if rest is None else rest.counts
+    items = counts.totals() + others
+    of_counts = importance_sample(block, indifferent, SEED, rest=rest).log_likelihood
+    orders = gammaln(items + 1) - counts.row_sums(gammaln(counts.counts + 1)) - gammaln(others + 1)
+    of_length = gammaln(SLIGHT + items) - gammaln(SLIGHT) - gammaln(items + 1)
+    of_length += SLIGHT * np.log(RARE)
+    return np.where(items > 0, of_counts - orders - of_length, 0.0), items

@@ -1,14 +1,14 @@
 """Parameters of latent Dirichlet allocation."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from halfseen.method.learned import BEHIND, learned
-from halfseen.method.scale import CLIPPED, POSITIVE
-from halfseen.rows.arrays import Array
-from halfseen.structures.loadings.loading_moments import TopicParameters
+from halfseen.data.arrays import Array
+from halfseen.data.rows import Block, Rows
+from halfseen.inference.parameters import BEHIND, CLIPPED, POSITIVE, learned
+from halfseen.latent.topics.loading_prior import MOST_SHAPE, TopicParameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,3 +81,106 @@ def _covariance(shares: Array, concentration: float, lengths: LengthLaw) -> Arra
     of_shares = (np.diag(shares) - both) / (concentration + 1)
     covariance: Array = np.asarray(square * of_shares + lengths.variance * both, dtype=float)
     return covariance
+
+
+# How many items rows have in all: as is said, as was counted, or as the rest of the table implies.
+#
+# Where counts are missing, a row that recorded r items has about ``r / Σ μ_d`` over what is
+# observed, μ being the shares of the features in everything. Those in turn are counts over lengths,
+# so that both are found by turns.
+
+SHORTEST = 3
+"""Items of which rows have a third moment."""
+HALF = 20.0
+"""Rows of so many items count half as much as very long ones, whose own topics blur no less."""
+TURNS = 6
+LEAST_SEEN = 1e-3
+"""Of all that is counted: a row that shows less says nothing of how long it is."""
+LEAST_SHAPE, TINY = 0.05, np.finfo(float).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class Lengths:
+    """The length of each row of a block."""
+
+    share: Array  # (d,)  of each feature in all that is counted
+    totals: Array | None  # (n,)  of all rows, by number, if they are known
+
+    def seen(self, block: Block) -> Array:
+        """How much of what is usually counted a row shows, from 0 to 1; (n,)."""
+        seen: Array = block.presence().onto(self.share[:, None])[:, 0] / self.share.sum()
+        return seen
+
+    def __call__(self, block: Block) -> Array:
+        """Lengths, 0 if nothing is known; (n,)."""
+        recorded = block.nonzeros().totals()
+        if self.totals is not None:
+            return np.maximum(self.totals[block.start : block.start + len(block)], recorded)
+        seen = self.seen(block)
+        return np.divide(recorded, seen, out=np.zeros(len(block)), where=seen > LEAST_SEEN)
+
+    def shared_out(self, block: Block) -> Block:
+        """Rows as shares of their lengths, those that are long enough."""
+        lengths = self(block)
+        long = np.flatnonzero(lengths >= SHORTEST)
+        lengths = lengths[long]
+        part = block.rows(long)
+        return part.divided(lengths).with_weights(part.weighed(lengths / (lengths + HALF)))
+
+
+class LengthSums(NamedTuple):
+    """What rows say of the law of lengths."""
+
+    law: LengthLaw
+    inverse: float  # the mean of 1/l, by the weights of rows in the moments
+    inverse_square: float
+    weight: float  # of the rows that are long enough
+
+
+def found_lengths(rows: Rows, mean: Array, complete: bool, totals: Array | None) -> Lengths:
+    """The lengths of rows whose features have such means (d,)."""
+    lengths = Lengths(mean / mean.sum(), totals)
+    for _ in range(0 if complete else TURNS):
+
+        def summarise(block: Block, lengths: Lengths = lengths) -> Array:
+            found = block.weighed(lengths(block))
+            ones = block.weighed(np.ones(len(block)))
+            counted = block.deviations(np.zeros(block.n_features)).back(ones[:, None])
+            return np.hstack([counted, block.presence().back(found[:, None])])
+
+        counted, exposed = rows.accumulate(summarise).T
+        share = counted / np.maximum(exposed, np.finfo(float).tiny)
+        lengths = Lengths(share / share.sum(), totals)
+    return lengths
+
+
+def length_sums(rows: Rows, lengths: Lengths) -> LengthSums:
+    """The law of lengths, and what the moments need of them.
+
+    ``E[l(l-1)]`` is estimated by ``r(r-1)/q²`` where q of what is usually counted was recorded.
+    """
+
+    def summarise(block: Block) -> Array:
+        found, recorded = lengths(block), block.nonzeros().totals()
+        weight = block.weighed(np.ones(len(block)))
+        known = found > 0
+        share = np.divide(recorded, found, out=np.ones(len(block)), where=known)
+        square = np.where(share > 0, recorded * (recorded - 1) / np.maximum(share, 1e-9) ** 2, 0.0)
+        if lengths.totals is not None:
+            square = found * (found - 1)
+        long = found >= SHORTEST
+        inverse = np.divide(1.0, found, out=np.zeros(len(block)), where=long)
+        moved = weight * long * found / (found + HALF)
+        each = (weight, weight * found, weight * square, moved, moved * inverse, moved * inverse**2)
+        return np.array([part.sum() for part in each])
+
+    n, total, square, weight, inverse, inverse_square = rows.accumulate(summarise)
+    mean = max(total / n, TINY)
+    beyond = max(square / n / mean**2 - 1, 1 / MOST_SHAPE)
+    shape = max(1 / beyond, LEAST_SHAPE)
+    return LengthSums(
+        LengthLaw(float(shape), float(shape / mean)),
+        float(inverse / max(weight, TINY)),
+        float(inverse_square / max(weight, TINY)),
+        float(weight),
+    )

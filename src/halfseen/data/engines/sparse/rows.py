@@ -1,0 +1,351 @@
+"""Rows of a sparse matrix of counts in memory. A zero is observed; a gap is not."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.block import Block, made_once
+from halfseen.data.counts import Heaps, Nonzeros
+from halfseen.data.engines.memory import BLOCK_ENTRIES, FEWEST_ROWS, PreparedRows, Told, sum_over
+from halfseen.data.engines.sparse import kernels
+from halfseen.data.engines.sparse.compressed import Compressed, SparseEntries
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.products import Entries
+from halfseen.data.rows import CarriedHere, S, T
+
+MOST_ROWS = 8192
+"""In a block of many features: enough that its sums (d, m) are small beside it."""
+N_SHARES, LEAST_ROWS = 16, 256
+"""Fewer rows are cut into so many blocks of at least so many rows, for threads to share."""
+
+NARROW = 512
+"""Up to so many features, blocks are small enough to be filled in."""
+
+
+class SparseBlock(Block):
+    """Some rows of a sparse table. Dense arrays are made only if asked for."""
+
+    def __init__(
+        self,
+        stored: Compressed,
+        gaps: Compressed,
+        column_block: NDArray[np.intp],
+        row_observed: Mask,
+        weights: Array | None = None,
+        start: int = 0,
+    ):
+        parts = {
+            "stored": stored,  # (n, d)          what was counted
+            "gaps": gaps,  # (n, d)              one where a count of an observed block is missing
+            "column_block": column_block,  # (d,)
+            "row_observed": row_observed,  # (n, b)
+            "weights": weights,
+            "start": start,
+        }
+        self.__dict__.update(parts)
+
+    stored: Compressed
+    gaps: Compressed
+    column_block: NDArray[np.intp]
+    row_observed: Mask
+
+    def __len__(self) -> int:
+        return len(self.row_observed)
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+        return len(self.column_block)
+
+    @made_once
+    def values(self) -> Array:
+        """The counts, zero where not observed; (n, d)."""
+        return self.stored.dense(len(self.column_block))
+
+    @made_once
+    def observed(self) -> Mask:
+        """Whether each entry is observed; (n, d)."""
+        observed: Mask = self.row_observed[:, self.column_block]
+        observed[self.gaps.row_numbers, self.gaps.features] = False
+        return observed
+
+    def deviations(self, origin: Array) -> Entries:
+        """Deviations from ``origin`` (d,), as a matrix to multiply with."""
+        return self._entries(-origin, self.stored)
+
+    def presence(self) -> Entries:
+        """One where an entry is observed, as a matrix to multiply with."""
+        return self._entries(np.ones(len(self.column_block)), self.stored.nothing())
+
+    def _entries(self, level: Array, stored: Compressed) -> SparseEntries:
+        return SparseEntries(level, stored, self.gaps, self.column_block, self.row_observed)
+
+    def present(self, features: NDArray[np.intp]) -> Mask:
+        """Whether entries of ``features``, given by number, are observed; (n, len(features))."""
+        observed: Mask = self.row_observed[:, self.column_block[features]]
+        place = np.full(len(self.column_block), -1)
+        place[features] = np.arange(len(features))
+        column = place[self.gaps.features]
+        asked = column >= 0
+        observed[self.gaps.row_numbers[asked], column[asked]] = False
+        return observed
+
+    def nonzeros(self) -> Nonzeros:
+        """The counts above zero."""
+        above = self.stored.values > 0
+        starts, features, counts = self.stored if above.all() else self.stored.where(above)
+        return Nonzeros(starts.astype(np.int64), features.astype(np.int64), counts.astype(float))
+
+    def feature_sums(self) -> FeatureSums:
+        """Counts, sums and ranges of the observed entries of each feature."""
+        d = len(self.column_block)
+        _, features, values = self.stored
+        seen = self.row_observed @ np.bincount(self.column_block, minlength=self._n_blocks)
+        filled = seen > np.diff(self.gaps.starts)
+        ones = np.ones((len(self), 1))
+        n_observed = self.presence().back(ones)[:, 0]
+        minimum, maximum, n_stored, whole = kernels.ranges(features, values, d)
+        has_zero = n_observed > n_stored
+        minimum = np.where(has_zero, np.minimum(minimum, 0), minimum)
+        maximum = np.where(has_zero, np.maximum(maximum, 0), maximum)
+        two_valued = kernels.none_between(features, values, minimum, maximum)
+        two_valued &= ~(has_zero & (minimum < 0) & (maximum > 0))
+        count = self.presence().back(self.weighed(ones))[:, 0]
+        return FeatureSums(
+            n_rows=float(self.weighed(filled.astype(float)).sum()),
+            n_empty=int(np.count_nonzero(~filled)),
+            count=count,
+            total=self.deviations(np.zeros(d)).back(self.weighed(ones))[:, 0],
+            minimum=minimum,
+            maximum=maximum,
+            whole=whole,
+            two_valued=two_valued,
+            n_lowest=self._holding(minimum, count),
+            n_highest=self._holding(maximum, count),
+        )
+
+    def _holding(self, value: Array, count: Array) -> Array:
+        """How many of ``count`` (d,) observed entries hold a ``value`` (d,), by weight; (d,)."""
+        d, (_, features, values) = self.n_features, self.stored
+        weight = self.weighed(np.ones(len(self)))[self.stored.row_numbers]
+        zeros = count - np.bincount(features, weight, minlength=d)  # that are not stored
+        same = values == value[features]
+        stored = np.bincount(features[same], weight[same], minlength=d)
+        return np.where(value == 0, zeros, 0.0) + stored
+
+    def heaps(self) -> Heaps:
+        """What is stored, and of each feature the zeros that are not."""
+        d, (_, features, values) = self.n_features, self.stored
+        n_observed = self.presence().back(np.ones((len(self), 1)))[:, 0]
+        n_zeros = np.rint(n_observed) - np.bincount(features, minlength=d)
+        zero = np.flatnonzero(n_zeros > 0)
+        return Heaps(
+            np.concatenate([features, zero]).astype(np.intp),
+            np.concatenate([values, np.zeros(len(zero))]).astype(float),
+            np.concatenate([np.ones(len(values)), n_zeros[zero]]),
+        )
+
+    def masks(self) -> NDArray[np.uint8]:
+        """What is observed of each row, a bit a feature; (n, ⌈d / 8⌉)."""
+        kinds, which = np.unique(self.row_observed, axis=0, return_inverse=True)
+        codes = np.packbits(kinds[:, self.column_block], axis=1)[which.reshape(-1)]
+        bit = (128 >> self.gaps.features % 8).astype(np.uint8)
+        np.bitwise_and.at(codes, (self.gaps.row_numbers, self.gaps.features // 8), ~bit)
+        return codes
+
+    def along_presence(self, origin: Array) -> tuple[Array, Array, Array]:
+        """Counts, sums and squares of feature i over the rows that hold feature j; (d, d) each.
+
+        A row holds what it has blocks for, less its gaps: all products are of what is stored.
+        """
+        shape, block = (len(self), self.n_features), self.column_block
+        has = self.row_observed.astype(float)
+        counts = self.weighed(np.ones(len(self)))
+        gaps = csr_array((self.gaps.values, *self.gaps[1::-1]), shape=shape)
+        weighed = csr_array(gaps.multiply(counts[:, None]))
+
+        def over_holders(values: Array) -> Array:
+            """Sums of values (stored,) of each feature over the rows that hold each other one."""
+            each = values * counts[self.stored.row_numbers]
+            own = csr_array((each, self.stored.features, self.stored.starts), shape=shape)
+            return np.asarray((own.T @ has)[:, block] - (own.T @ gaps).toarray())
+
+        lacking = np.asarray(weighed.T @ has)[:, block]
+        both = (has.T @ (has * counts[:, None]))[np.ix_(block, block)]
+        count: Array = both - lacking - lacking.T + (weighed.T @ gaps).toarray()
+        total = over_holders(self.stored.values.astype(float))
+        square = over_holders(self.stored.values.astype(float) ** 2)
+        level = origin[:, None]
+        return (
+            count,
+            total - level * count,
+            square - 2 * level * total + level**2 * count,
+        )
+
+    @property
+    def _n_blocks(self) -> int:
+        return int(self.row_observed.shape[1])
+
+    def select(self, features: Mask) -> "SparseBlock":
+        """The same rows with only some of the features."""
+        return SparseBlock(
+            _select(self.stored, features),
+            _select(self.gaps, features),
+            self.column_block[features],
+            self.row_observed,
+            self.weights,
+            self.start,
+        )
+
+    def rows(self, chosen: NDArray[np.intp]) -> "SparseBlock":
+        """Only some of the rows, by their place in the block."""
+        return SparseBlock(
+            self.stored.taken(chosen),
+            self.gaps.taken(chosen),
+            self.column_block,
+            self.row_observed[chosen],
+            None if self.weights is None else self.weights[chosen],
+            self.start,
+        )
+
+    def divided(self, by: Array) -> "SparseBlock":
+        """The same rows, all that is in each divided by one number, above zero; (n,)."""
+        values = self.stored.values / by[self.stored.row_numbers]
+        return self._with(self.stored._replace(values=values), self.gaps, self.row_observed)
+
+    def without(self, row: NDArray[np.intp], feature: NDArray[np.intp]) -> "SparseBlock":
+        """The same rows with some of the entries, given by row and feature (m,), as gaps."""
+        hidden = self.row_observed[row, self.column_block[feature]]  # others are gaps already
+        row, feature = row[hidden], feature[hidden]
+        stored, gaps = self._codes(self.stored), self._codes(self.gaps)
+        codes = row * self.n_features + feature
+        left = self.stored.where(~np.isin(stored, codes))
+        new = np.union1d(gaps, codes)
+        starts = np.searchsorted(new, np.arange(len(self) + 1) * self.n_features)
+        more = Compressed(starts, new % self.n_features, np.ones(len(new)))
+        return self._with(left, more, self.row_observed)
+
+    def emptied(self, chosen: Mask) -> "SparseBlock":
+        """The same rows, nothing being observed in those that are ``chosen`` (n,)."""
+        stored = self.stored.where(~chosen[self.stored.row_numbers])
+        gaps = self.gaps.where(~chosen[self.gaps.row_numbers])
+        return self._with(stored, gaps, self.row_observed & ~chosen[:, None])
+
+    def clipped(self, low: Array, high: Array) -> "Block":
+        """The same rows, no value being below ``low`` (d,) or above ``high`` (d,)."""
+        if (low > 0).any() or (high < 0).any():  # zeros would not stay zeros
+            return super().clipped(low, high)
+        features = self.stored.features
+        values = np.clip(self.stored.values, low[features], high[features])
+        return self._with(self.stored._replace(values=values), self.gaps, self.row_observed)
+
+    def _codes(self, entries: Compressed) -> NDArray[np.intp]:
+        """A number for each entry, by row and feature."""
+        return entries.row_numbers * self.n_features + entries.features
+
+    def _with(self, stored: Compressed, gaps: Compressed, row_observed: Mask) -> "SparseBlock":
+        return SparseBlock(stored, gaps, self.column_block, row_observed, self.weights, self.start)
+
+    def with_weights(self, weights: Array) -> "SparseBlock":
+        """The same rows, counting ``weights`` (n,) times."""
+        return SparseBlock(
+            self.stored, self.gaps, self.column_block, self.row_observed, weights, self.start
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows:
+    """A compressed table, cut into blocks of rows, threads over blocks."""
+
+    sparse: ClassVar[bool] = True
+    sequenced: ClassVar[bool] = False
+    sequences: ClassVar[None] = None
+    stored: Compressed
+    gaps: Compressed
+    column_block: NDArray[np.intp]  # (d,)
+    row_observed: Mask  # (n, b)
+    names: tuple[str, ...]
+    weights: Array | None = None
+    n_threads: int = 1
+    advance: Told = None
+    first: int = 0  # which row of a larger table is the first
+
+    @classmethod
+    def of(
+        cls,
+        matrix: Any,
+        names: tuple[str, ...],
+        column_block: NDArray[np.intp] | None = None,
+        row_observed: Mask | None = None,
+        **more: Any,
+    ) -> Self:
+        """The rows of a SciPy CSR matrix in which stored NaNs are gaps; what is not copied is kept.
+
+        ``column_block`` (d,) and ``row_observed`` (n, b) say which blocks of columns a row has.
+        """
+        n, d = matrix.shape
+        if column_block is None or row_observed is None:
+            column_block, row_observed = np.zeros(d, dtype=np.intp), np.ones((n, 1), dtype=bool)
+        stored = Compressed.of(matrix)
+        missing = np.isnan(stored.values)
+        if missing.any():
+            gaps, stored = stored.where(missing), stored.where(~missing)
+        else:
+            gaps = stored.nothing()
+        gaps = gaps._replace(values=np.ones(len(gaps.features)))
+        return cls(stored, gaps, column_block, row_observed, names, **more)
+
+    def select(self, features: Mask) -> Self:
+        """The same rows with only some of the features; copies, unless that is all of them."""
+        if features.all():
+            return self
+        return replace(
+            self,
+            stored=_select(self.stored, features),
+            gaps=_select(self.gaps, features),
+            column_block=self.column_block[features],
+            names=tuple(name for name, keep in zip(self.names, features, strict=True) if keep),
+        )
+
+    def recentred(self, origin: Array) -> PreparedRows:
+        """The same rows measured from ``origin`` (d,), filled in."""
+        blocks = [block.recentred(origin) for block in self.blocks()]
+        return PreparedRows(tuple(blocks), self.names, self.n_threads, self.advance)
+
+    def accumulate(self, summarise: Callable[[Block], S]) -> S:
+        """The sum of ``summarise(block)`` over all blocks of rows."""
+        return sum_over(self.blocks(), summarise, self.n_threads, self.advance)
+
+    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
+        """``finish`` of that sum."""
+        return finish(self.accumulate(summarise))
+
+    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
+        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        return CarriedHere(self, begin)
+
+    def blocks(self) -> Iterator[SparseBlock]:
+        """The rows in order, a block at a time; one empty block if there are none."""
+        n, d = len(self.row_observed), max(len(self.names), 1)
+        wide = min(max(n // N_SHARES, LEAST_ROWS), MOST_ROWS)
+        step = max(BLOCK_ENTRIES // d, FEWEST_ROWS) if d <= NARROW else wide
+        for start in range(0, max(n, 1), step):
+            stop = min(start + step, n)
+            yield SparseBlock(
+                self.stored.rows(start, stop),
+                self.gaps.rows(start, stop),
+                self.column_block,
+                self.row_observed[start:stop],
+                None if self.weights is None else self.weights[start:stop],
+                self.first + start,
+            )
+
+
+def _select(rows: Compressed, features: Mask) -> Compressed:
+    place = np.where(features, np.cumsum(features) - 1, -1)
+    return Compressed(*kernels.select(*rows, place))

@@ -1,0 +1,214 @@
+"""What is missing in a table, and in what pattern: before any model."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.missing_patterns import PatternSums
+from halfseen.data.rows import Block, Rows
+from halfseen.moments.informative_missingness import GapValueSums
+from halfseen.moments.missing_patterns import INDEPENDENT_BELOW, joint_excess
+
+COMPLETE_ABOVE = 0.95
+MOST_PATTERNS = 1000
+"""That are kept."""
+MOST_COMPARED = 1024
+"""Of more features, pairs are looked at only among those with the most gaps."""
+
+
+class Pattern(NamedTuple):
+    """A set of features that some rows hold, and no others."""
+
+    observed: Mask  # (d,)
+    n_rows: int
+
+
+class Pair(NamedTuple):
+    """Two features, and how many rows hold both."""
+
+    first: str
+    second: str
+    n_rows: int
+
+
+class Shift(NamedTuple):
+    """How the values of one feature differ where another is missing."""
+
+    feature: str
+    where_missing: str
+    difference: float  # in standard deviations of the feature
+    deviation: float  # the difference over its standard error
+
+
+@dataclass(frozen=True, eq=False)
+class Missingness:
+    """Where the gaps of a table are."""
+
+    names: tuple[str, ...]
+    n_rows: int
+    n_empty_rows: int
+    n_whole_rows: int  # without gaps
+    observed: Array  # (d,)  fractions of the rows
+    patterns: tuple[Pattern, ...]  # most common first, of many only so many
+    n_patterns: int
+    never_together: tuple[Pair, ...]
+    rarest: Pair | None  # of those that are together at all
+    dependence: float  # largest deviation from features missing independently, in standard ones
+    most_dependent: tuple[str, str] | None
+    together: bool  # whether those two are missing together, or rather not
+    shift: Shift | None  # the clearest sign that gaps depend on values
+    n_compared: int  # features whose pairs were looked at
+
+    def without_added(self, n: int) -> Self:
+        """The same without so many of the rows that hold nothing: nobody left those out."""
+        if n <= 0:
+            return self
+        nothing = ~np.array([pattern.observed.any() for pattern in self.patterns], bool)
+        patterns = [
+            one._replace(n_rows=one.n_rows - n * int(empty))
+            for one, empty in zip(self.patterns, nothing, strict=True)
+        ]
+        left = sorted((one for one in patterns if one.n_rows > 0), key=lambda one: -one.n_rows)
+        return replace(
+            self,
+            n_rows=self.n_rows - n,
+            n_empty_rows=self.n_empty_rows - n,
+            observed=self.observed * self.n_rows / max(self.n_rows - n, 1),
+            patterns=tuple(left),
+            n_patterns=self.n_patterns - (len(patterns) - len(left)),
+        )
+
+    @property
+    def complete(self) -> Mask:
+        """Features that count as complete; (d,)."""
+        return self.observed >= COMPLETE_ABOVE
+
+    @property
+    def independent(self) -> bool:
+        """Whether features look to be missing independently of each other."""
+        return self.dependence < INDEPENDENT_BELOW
+
+    @property
+    def at_random(self) -> bool:
+        """Whether values look to be missing whatever the other values are."""
+        return self.shift is None
+
+
+def missingness_of(names: Sequence[str], table: Array) -> Missingness:
+    """Look through a table (n, d) in memory in which NaN marks the gaps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.array([[1.0, 2.0], [1.5, np.nan], [2.0, np.nan]])
+    >>> found = missingness_of(["age", "crp"], table)
+    >>> found.n_whole_rows, found.observed.round(2)
+    (1, array([1.  , 0.33]))
+    >>> [(pattern.observed.tolist(), pattern.n_rows) for pattern in found.patterns]
+    [([True, False], 2), ([True, True], 1)]
+    """
+    return missingness(MemoryRows(np.asarray(table, dtype=float), tuple(names)))
+
+
+def missingness(
+    rows: Rows,
+    sums: FeatureSums | None = None,
+    names: tuple[str, ...] | None = None,
+    ordered: Mask | None = None,
+) -> Missingness:
+    """Look through rows, wherever they are; ``sums`` are those of the features, if known already.
+
+    Two passes, one if the sums are known. ``names`` if the features have better ones. Values that
+    are higher or lower are those of ``ordered`` (d,) features, of all if it is None.
+    """
+    sums = rows.accumulate(FeatureSums.of) if sums is None else sums
+    compared = _compared(sums)
+    origin = np.where(sums.count > 0, sums.mean, 0.0)[compared]
+    found = rows.accumulate(_GapSums.about(origin, compared))
+    names, n_rows = names or rows.names, int(found.patterns.count.sum())
+    pair_names = tuple(np.array(names, dtype=object)[compared])
+    patterns = found.patterns.merged()
+    masks = patterns.first_masks(MOST_PATTERNS)
+    n_filled = int(patterns.count[patterns.filled].sum())
+    count = found.values.count
+    excess = joint_excess(count, max(n_filled, 1))
+    i, j = _worst(np.abs(excess))
+    some = float(np.abs(excess[i, j])) > 0 if len(pair_names) else False
+    return Missingness(
+        names=names,
+        n_rows=n_rows,
+        n_empty_rows=n_rows - n_filled,
+        n_whole_rows=int(patterns.count[patterns.whole].sum()),
+        observed=sums.count / max(n_rows, 1),
+        patterns=tuple(map(Pattern, masks, patterns.count.tolist())),
+        n_patterns=len(patterns.count),
+        never_together=_never_together(pair_names, count),
+        rarest=_rarest(pair_names, count),
+        dependence=float(np.abs(excess).max(initial=0.0)),
+        most_dependent=(pair_names[i], pair_names[j]) if some else None,
+        together=bool(some and excess[i, j] > 0),
+        shift=_shift(pair_names, found.values, None if ordered is None else ordered[compared]),
+        n_compared=len(pair_names),
+    )
+
+
+def _compared(sums: FeatureSums) -> Mask:
+    """The features (d,) whose pairs are looked at: those that are known least, if at all.
+
+    Of many features without a gap there is nothing to see.
+    """
+    count, compared = sums.count, np.zeros(len(sums.count), bool)
+    if len(count) > MOST_COMPARED and (count == sums.n_rows).all():
+        return compared
+    order = np.argsort(np.where(count > 0, count, np.inf), kind="stable")
+    compared[order[:MOST_COMPARED]] = True
+    return compared
+
+
+@dataclass(frozen=True, eq=False)
+class _GapSums:
+    """Patterns of gaps, and values where others are missing."""
+
+    patterns: PatternSums
+    values: GapValueSums
+
+    @classmethod
+    def about(cls, origin: Array, compared: Mask) -> Callable[[Block], "_GapSums"]:
+        """The function that sums a block about ``origin`` (c,), of the ``compared`` features."""
+        values = GapValueSums.about(origin)
+        return lambda block: cls(PatternSums.of(block), values(block.select(compared)))
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.patterns + other.patterns, self.values + other.values)
+
+
+def _never_together(names: Sequence[str], count: Array) -> tuple[Pair, ...]:
+    own = count.diagonal() > 0
+    apart = np.argwhere(np.triu((count == 0) & np.outer(own, own), 1))
+    return tuple(Pair(names[i], names[j], 0) for i, j in apart)
+
+
+def _rarest(names: Sequence[str], count: Array) -> Pair | None:
+    pairs = np.triu(count > 0, 1)
+    if not pairs.any():
+        return None
+    i, j = map(int, np.unravel_index(np.argmin(np.where(pairs, count, np.inf)), count.shape))
+    return Pair(names[i], names[j], int(count[i, j]))
+
+
+def _shift(names: Sequence[str], sums: GapValueSums, ordered: Mask | None) -> Shift | None:
+    """The clearest sign that gaps depend on values, if there is one."""
+    found = sums.clearest_shift(ordered)
+    if found is None:
+        return None
+    return Shift(names[found.feature], names[found.where_missing], *found[2:])
+
+
+def _worst(values: Array) -> tuple[int, int]:
+    i, j = np.unravel_index(np.argmax(values), values.shape) if values.size else (0, 0)
+    return int(i), int(j)

@@ -1,0 +1,65 @@
+"""Which component is which, and how close they are, whatever their order.
+
+>>> from halfseen import recovery
+>>> float(recovery.total_angle([[0.0, 2.0], [3.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]))
+0.0
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
+
+from halfseen.data.arrays import Array, Labels
+
+
+def match(learned: ArrayLike, true: ArrayLike) -> Labels:
+    """Which learned component goes with each true one, so that the angles' sum is least; (k,).
+
+    Components are the rows of ``learned`` and ``true``, both (k, d).
+    """
+    _, order = linear_sum_assignment(_all_angles(np.asarray(true), np.asarray(learned)))
+    return np.asarray(order, dtype=np.int64)
+
+
+def nearest(ours: Array, theirs: Array) -> Labels:
+    """Which of their components goes with each of ours, so that squared distances are least."""
+    apart = ((ours[:, None] - theirs[None]) ** 2).sum(axis=2)
+    if not np.isfinite(apart).all():
+        raise FloatingPointError("components are nowhere")
+    return np.asarray(linear_sum_assignment(apart)[1], dtype=np.int64)
+
+
+def angles(learned: ArrayLike, true: ArrayLike, features: ArrayLike | None = None) -> Array:
+    """The angle in radians between each true component and its match; (k,).
+
+    Over all features, or only those in ``features`` (a mask or indices).
+    """
+    learned, true = np.asarray(learned, float), np.asarray(true, float)
+    if features is not None:
+        learned, true = learned[:, np.asarray(features)], true[:, np.asarray(features)]
+    between = _all_angles(true, learned)
+    return between[np.arange(len(true)), match(learned, true)]
+
+
+def total_angle(learned: ArrayLike, true: ArrayLike, features: ArrayLike | None = None) -> float:
+    """``ε_c``: the sum of the angles, over the complete features if they are given.
+
+    Gottesman, Pan and Doshi-Velez print a sum of cosines but mean, and use, a sum of angles.
+    """
+    return float(angles(learned, true, features).sum())
+
+
+def _all_angles(one: Array, other: Array) -> Array:
+    """Angles between all rows of both, exact for small ones too; (k, k)."""
+    one, other = _unit(one), _unit(other)
+    apart = np.linalg.norm(one[:, None] - other[None], axis=2)
+    together = np.linalg.norm(one[:, None] + other[None], axis=2)
+    between: Array = 2 * np.arctan2(apart, together)
+    return between
+
+
+def _unit(rows: Array) -> Array:
+    """Rows of length one. A row of zeros points nowhere and stays: at right angles to all."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Array = rows / np.where(lengths > 0, lengths, 1.0)
+    return unit

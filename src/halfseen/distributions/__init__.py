@@ -1,0 +1,1 @@
+"""Distributions of columns given the component of a row, and covariance structures."""

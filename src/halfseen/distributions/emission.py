@@ -1,0 +1,184 @@
+"""How columns arise from the component of a row: all that a mixture has to say for itself."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.data.arrays import Array, Labels, Mask
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.rows import Block, Rows
+from halfseen.inference.model import Cells
+from halfseen.moments.survey import Survey
+
+P = TypeVar("P")
+P_co = TypeVar("P_co", covariant=True)
+
+
+class Pull(NamedTuple):
+    """How rows pull at the free numbers of one component, if they are of it."""
+
+    where: NDArray[np.intp]  # (m,)  places of the numbers among all of the model
+    slope: Array  # (n, m)    of each row's log-density
+    bend: Callable[[Array], Array]  # from rows' weights (n,) to minus the summed curvature (m, m)
+
+
+class Free(Protocol[P_co]):
+    """The free numbers of a mixture in one vector: logarithms of the shares first."""
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+
+    def pull(self, block: Block, component: int) -> Pull:
+        """How a block's rows pull at the numbers of a component."""
+
+    def moved(self, step: Array) -> P_co:
+        """The mixture a ``step`` (size,) away."""
+
+    @property
+    def probabilities(self) -> NDArray[np.intp]:
+        """Which of the numbers are of probabilities that may be zero, as weights are not."""
+
+    def away_from_edges(self, seen: FeatureSums) -> P_co:
+        """The mixture with a pseudo-row more for each of these: none is zero or one then."""
+
+
+Step = Callable[[Block, Array], tuple[float, Array, tuple[Array, ...]]]
+"""From a block and logarithms of shares (k,): likelihood, shares and statistics by component."""
+StepBeside = Callable[[Block, Array], tuple[float, Array, tuple[Array, ...]]]
+"""The same beside other columns: from what those and the shares say of each row (k, n).
+
+Shares are those of each row, times its weight; (k, n).
+"""
+
+
+class Emission(Protocol[P]):
+    """Columns given the component. Parameters P have the shares of the components as ``weights``.
+
+    :class:`~halfseen.distributions.exponential_family.Exponential` has all but a few lines of it
+    for exponential families.
+    """
+
+    def origin(self, parameters: P) -> Array:
+        """What values are best measured from, so that no digits are lost; (d,)."""
+
+    def moved(self, parameters: P, by: Array) -> P:
+        """The same mixture, of values that ``by`` (d,) was added to."""
+
+    def log_densities(self, block: Block, parameters: P) -> Array:
+        """Of what is observed in each row, under each component; (n, k)."""
+
+    def expect(self, parameters: P) -> Step:
+        """The E-step on a block."""
+
+    def given(self, block: Block, shares: Array, parameters: P) -> tuple[Array, ...]:
+        """Statistics summed by component, if rows belong to them by ``shares`` (n, k)."""
+
+    def prior(self, parameters: P) -> float:
+        """What is added to the log-likelihood of all rows, for polishing to climb."""
+
+    def maximise(self, weights: Array, sums: tuple[Array, ...], before: P) -> P:
+        """The likeliest parameters, from statistics (k, s) summed by component, and new shares."""
+
+    def for_table(self, rows: Rows, kept: Survey) -> "Emission[P]":
+        """The same with limits that suit a table."""
+
+    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+        """Rows as moments should see them: outliers do not decide those."""
+
+    def begun(self, parameters: P) -> P:
+        """Where polishing begins, from what the moments say."""
+
+    def about(self, places: Array, like: P) -> P:
+        """Components about ``places`` (k, d'), otherwise alike and as wide as the table."""
+
+    def as_numbers(self, table: Array) -> tuple[Array, NDArray[np.intp]]:
+        """Rows (n, d') on scales on which they can be compared, and the column each is of; (d',).
+
+        From a table (n, d) with NaN in the gaps.
+        """
+
+    def centres_as_numbers(self, parameters: P) -> Array:
+        """Where components are on the same scales; (k, d')."""
+
+    def simpler(self, parameters: P, kept: Survey) -> P | None:
+        """The same with less allowed for, if the table might do without; None if there is none."""
+
+    def left_out(self, rows: Rows, parameters: P) -> float:
+        """What E-steps leave out of the log-likelihood, as no component changes it."""
+
+    def settled(self, rows: Rows, parameters: P) -> P:
+        """Polished parameters as they are shown."""
+
+    def units(self, parameters: P) -> Mapping[str, Array]:
+        """For fields that may be any number: how far is far."""
+
+    def within(self, parameters: P) -> P:
+        """The same where no density overflows."""
+
+    def means(self, parameters: P) -> Array:
+        """Of the columns in each component; (k, d)."""
+
+    def variances(self, parameters: P) -> Array:
+        """Of the columns in each component; (k, d)."""
+
+    def places(self, parameters: P, home: P) -> Array:
+        """Where components are, in units of ``home``, to tell which is which; (k, m)."""
+
+    def fills(self, shares: Array, parameters: P, cells: Cells) -> Cells:
+        """What gaps are filled with, and variances, if rows have ``shares`` (n, k).
+
+        ``cells`` are what is expected.
+        """
+
+    def limits(self, kept: Survey) -> Array:
+        """The lowest and the highest value of each column that is no outlier; (2, d)."""
+
+    def outlying(self, block: Block, parameters: P) -> Array:
+        """The probability that each cell is of none of the components, by component; (k, n, d)."""
+
+    def strays(self, block: Block, parameters: P) -> Array:
+        """How many cells of each row are expected to be of none of the components; (n,)."""
+
+    def tail(self, block: Block, parameters: P) -> Array:
+        """The chance that a row of each component is as far out as each is; (n, k)."""
+
+    def completed(self, reference: P, complete: Mask, means: Array, left_over: Array) -> P:
+        """All features, from ``reference`` of the complete ones and the others' means (k, t).
+
+        ``left_over`` (t,) is the variance that these means leave.
+        """
+
+    def draw(self, parameters: P, labels: Labels, random: Any) -> Array:
+        """Rows of the given components; (n, d)."""
+
+    def free(self, parameters: P) -> Free[P]:
+        """Its free numbers."""
+
+
+class Posterior(NamedTuple):
+    """Of each row: the likelihood of what was observed, and where it came from."""
+
+    log_likelihood: Array  # (n,)
+    responsibilities: Array  # (n, k)
+
+
+def posterior(block: Block, emission: Emission[Any], parameters: Any) -> Posterior:
+    """``log p(x_obs) = log Σ_k π_k Π_{d observed} p(x_d | k)``, and the components' shares."""
+    joint = np.log(parameters.weights) + emission.log_densities(block, parameters)
+    highest = joint.max(axis=1, keepdims=True)
+    shares = np.exp(joint - highest)
+    total = shares.sum(axis=1, keepdims=True)
+    return Posterior((np.log(total) + highest)[:, 0], shares / total)
+
+
+def with_pseudo_row(probabilities: Array, n_rows: Array) -> Array:
+    """Probabilities along the first side if one of ``n_rows`` + 1 rows was spread evenly on them.
+
+    Those that there are not are NaN.
+    """
+    n_possible = np.isfinite(probabilities).sum(axis=0)
+    inside: Array = (n_rows * probabilities + 1 / np.maximum(n_possible, 1)) / (n_rows + 1)
+    return inside

@@ -1,0 +1,311 @@
+"""Emissions that are exponential families: two matrix products do all the work."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from halfseen.data.arrays import Array
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.rows import Block, Rows
+from halfseen.distributions.emission import Pull, Step, StepBeside
+from halfseen.inference.model import Cells
+from halfseen.inference.parameters import declared
+from halfseen.moments.survey import Survey
+
+
+class Exponential:
+    """``log p(x | k) = Σ_i T_i(x) · η_i(k)`` up to what no component changes.
+
+    The statistics T are zero in the gaps, so that a missing cell drops out. An emission of this
+    kind says its ``statistics`` and what they are multiplied with, its ``natural`` parameters.
+    """
+
+    constant: ClassVar[Callable[[Any, Block], Array] | None] = None
+    """What is the same for all components of each row's log-density (n,), if anything is."""
+
+    def statistics(self, values: Array, mask: Array) -> tuple[Array, ...]:
+        """``T_i``, from values (n, d), zero in the gaps, and a mask (n, d) of ones; (n, s) each."""
+        raise NotImplementedError
+
+    def natural(self, parameters: Any) -> tuple[Array, ...]:
+        """``η_i``; (k, s) each."""
+        raise NotImplementedError
+
+    def origin(self, parameters: Any) -> Array:
+        """What values are best measured from, so that no digits are lost; (d,)."""
+        raise NotImplementedError
+
+    def moved(self, parameters: Any, by: Array) -> Any:
+        """The same mixture, of values that ``by`` (d,) was added to."""
+        raise NotImplementedError
+
+    def log_densities(self, block: Block, parameters: Any) -> Array:
+        """Of what is observed in each row, under each component; (n, k)."""
+        origin = self.origin(parameters)
+        values, mask = block.about(origin), block.observed.astype(float)
+        natural = self.natural(self.moved(parameters, -origin))
+        joint: Any = 0.0
+        # Products with a row of the block in each row: its bits do not depend on those beside it.
+        for factor, each in zip(natural, self.statistics(values, mask), strict=True):
+            joint = joint + each @ factor.T
+        return np.asarray(joint if self.constant is None else joint + self.constant(block)[:, None])
+
+    def expect(self, parameters: Any) -> Step:
+        """The E-step on a block."""
+        beside = self.expect_beside(parameters)
+
+        def step(block: Block, log_weights: Array) -> tuple[float, Array, tuple[Array, ...]]:
+            likelihood, shares, sums = beside(block, log_weights[:, None])
+            return likelihood, shares.sum(axis=1), sums
+
+        return step
+
+    def expect_beside(self, parameters: Any) -> StepBeside:
+        """The E-step on a block of which other columns say something too."""
+        natural = self.natural(parameters)
+
+        def step(block: Block, known: Array) -> tuple[float, Array, tuple[Array, ...]]:
+            statistics = self.statistics(block.values, block.observed.astype(float))
+            likelihood, shares = _shares(statistics, natural, known)
+            if self.constant is not None:
+                likelihood += self.constant(block)
+            if block.weights is not None:
+                likelihood, shares = likelihood * block.weights, shares * block.weights
+            return float(likelihood.sum()), shares, tuple(shares @ each for each in statistics)
+
+        return step
+
+    def given(self, block: Block, shares: Array, parameters: Any) -> tuple[Array, ...]:
+        """Statistics summed by component, if rows belong to them by ``shares`` (n, k)."""
+        statistics = self.statistics(block.values, block.observed.astype(float))
+        return tuple(shares.T @ each for each in statistics)
+
+    def prior(self, parameters: Any) -> float:
+        """None: likelihood alone decides."""
+        return 0.0
+
+    def within(self, parameters: Any) -> Any:
+        """The same where no density overflows."""
+        return parameters
+
+    def begun(self, parameters: Any) -> Any:
+        """Where the moments say."""
+        return self.within(parameters)
+
+    def limits(self, kept: Survey) -> Array:
+        """All that was seen."""
+        return np.array([kept.sums.minimum, kept.sums.maximum])
+
+    def outlying(self, block: Block, parameters: Any) -> Array:
+        """Nothing is said of cells."""
+        return np.zeros((len(parameters.weights), *block.values.shape))
+
+    def strays(self, block: Block, parameters: Any) -> Array:
+        """None."""
+        return np.zeros(len(block))
+
+    def tail(self, block: Block, parameters: Any) -> Array:
+        """Nothing is said of rows."""
+        return np.ones((len(block), len(parameters.weights)))
+
+    def about(self, places: Array, like: Any) -> Any:
+        """Half way from where they are: of most families no more is known."""
+        k = len(places)
+        block = Block(places, np.ones(places.shape, dtype=bool))
+        shares = 0.5 * np.eye(k) + 0.5 / k
+        return self.maximise(np.full(k, 1 / k), self.given(block, shares, like), like)
+
+    def maximise(self, weights: Array, sums: tuple[Array, ...], before: Any) -> Any:
+        """The likeliest parameters."""
+        raise NotImplementedError
+
+    def as_numbers(self, table: Array) -> tuple[Array, NDArray[np.intp]]:
+        """As they are."""
+        return table, np.arange(table.shape[1])
+
+    def centres_as_numbers(self, parameters: Any) -> Array:
+        """Their means."""
+        return self.means(parameters)
+
+    def means(self, parameters: Any) -> Array:
+        """Of the columns in each component; (k, d)."""
+        raise NotImplementedError
+
+    def variances(self, parameters: Any) -> Array:
+        """Of the columns in each component; (k, d)."""
+        raise NotImplementedError
+
+    def places(self, parameters: Any, home: Any) -> Array:
+        """Means, in the spread of each feature within components; (k, d)."""
+        spread = np.sqrt(self.variances(home).mean(axis=0))
+        places: Array = self.means(parameters) / spread
+        return places
+
+    def fills(self, shares: Array, parameters: Any, cells: Cells) -> Cells:
+        """With expectations."""
+        return cells
+
+    def simpler(self, parameters: Any, kept: Survey) -> Any:
+        """There is nothing simpler."""
+        return None
+
+    def left_out(self, rows: Rows, parameters: Any) -> float:
+        """Nothing."""
+        return 0.0
+
+    def settled(self, rows: Rows, parameters: Any) -> Any:
+        """As they are."""
+        return parameters
+
+
+def _shares(
+    statistics: tuple[Array, ...], natural: tuple[Array, ...], known: Array
+) -> tuple[Array, Array]:
+    """Log-likelihoods (n,) and the components' shares, components in rows; (k, n).
+
+    What is done over components then runs along memory, which is faster.
+    """
+    joint = natural[0] @ statistics[0].T
+    for factor, each in zip(natural[1:], statistics[1:], strict=True):
+        joint += factor @ each.T
+    joint += known
+    highest = joint.max(axis=0)
+    joint -= highest
+    shares = np.exp(joint, out=joint)
+    total = shares.sum(axis=0)
+    shares /= total
+    return np.log(total) + highest, shares
+
+
+P = TypeVar("P")
+STEP = 1e-3
+"""Of logarithms, in differences: the second ones are then good to seven digits."""
+
+
+class FromZero(Exponential):
+    """Counts, categories: nothing is measured from elsewhere, and all that is learned is positive.
+
+    What an emission says about column d of component k, ``η_i(k)_d``, rests on its own learned
+    numbers for k and d alone.
+    """
+
+    def origin(self, parameters: Any) -> Array:
+        """Zero; (d,)."""
+        return np.zeros(_numbers(parameters)[0].shape[1])
+
+    def moved(self, parameters: P, by: Array) -> P:
+        """The same: nothing moves."""
+        return parameters
+
+    def for_table(self, rows: Rows, kept: Survey) -> Self:
+        """The same for every table."""
+        return self
+
+    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+        """As they are."""
+        return rows
+
+    def units(self, parameters: Any) -> Mapping[str, Array]:
+        """Nothing may be any number."""
+        return {}
+
+    def free(self: Any, parameters: P) -> "FreeLogarithms[P]":
+        """Logarithms of all that was learned."""
+        return FreeLogarithms(self, parameters)
+
+
+def _numbers(parameters: Any) -> list[Array]:
+    """What is learned for each component and column; (k, d) each."""
+    return [getattr(parameters, one.field) for one in declared(parameters)[1:]]
+
+
+@dataclass(frozen=True, eq=False)
+class FreeLogarithms(Generic[P]):
+    """The free numbers: log π, and then the logarithms of what is learned by component and column.
+
+    Slopes and curvatures are those of ``η``, by differences.
+    """
+
+    emission: Exponential
+    start: P
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return sum(int(np.size(getattr(self.start, one.field))) for one in declared(self.start))
+
+    def moved(self, step: Array) -> P:
+        """The mixture a ``step`` (size,) away from the start."""
+        weights, *fields = declared(self.start)
+        shares = getattr(self.start, weights.field)
+        changed, place = {weights.field: softmax(np.log(shares) + step[: len(shares)])}, len(shares)
+        for one in fields:
+            value = getattr(self.start, one.field)
+            part = step[place : place + value.size].reshape(value.shape)
+            changed[one.field], place = value * np.exp(part), place + value.size
+        return replace(self.start, **changed)  # type: ignore[type-var]
+
+    @property
+    def probabilities(self) -> NDArray[np.intp]:
+        """None but the weights."""
+        return np.empty(0, dtype=np.intp)
+
+    def away_from_edges(self, seen: FeatureSums) -> P:
+        """The start itself: numbers above zero have no edge."""
+        return self.start
+
+    def pull(self, block: Block, component: int) -> Pull:
+        """Slopes along the logarithms of a component's numbers."""
+        statistics = self.emission.statistics(block.values, block.observed.astype(float))
+        k, d = _numbers(self.start)[0].shape
+        n_fields = len(_numbers(self.start))
+        starts = k + (np.arange(n_fields) * k + component) * d
+        where = (starts[:, None] + np.arange(d)).ravel()
+        slopes = [self._differences(component, field) for field in range(n_fields)]
+        slope = np.hstack([_weighed(statistics, each) for each in slopes])
+
+        def bend(weight: Array) -> Array:
+            total = [weight @ each for each in statistics]
+            whole = np.zeros((n_fields * d, n_fields * d))
+            for one in range(n_fields):
+                for other in range(n_fields):
+                    second = self._second_differences(component, one, other)
+                    values = -sum(t * s for t, s in zip(total, second, strict=True))
+                    place = np.arange(d)
+                    whole[one * d + place, other * d + place] = values
+            return whole
+
+        return Pull(where, slope, bend)
+
+    def _natural(self, component: int, *steps: tuple[int, float]) -> list[Array]:
+        """``η_i`` of a component if the logarithms of some fields are moved; (d,) each."""
+        fields = declared(self.start)[1:]
+        moved = self.start
+        for field, step in steps:
+            name = fields[field].field
+            moved = replace(moved, **{name: getattr(moved, name) * np.exp(step)})  # type: ignore[type-var]
+        return [each[component] for each in self.emission.natural(moved)]
+
+    def _differences(self, component: int, field: int) -> list[Array]:
+        up, down = (self._natural(component, (field, sign * STEP)) for sign in (1, -1))
+        return [(a - b) / (2 * STEP) for a, b in zip(up, down, strict=True)]
+
+    def _second_differences(self, component: int, one: int, other: int) -> list[Array]:
+        corners = [
+            [
+                sign * other_sign * each
+                for each in self._natural(component, (one, sign * STEP), (other, other_sign * STEP))
+            ]
+            for sign in (1, -1)
+            for other_sign in (1, -1)
+        ]
+        return [sum(each) / (2 * STEP) ** 2 for each in zip(*corners, strict=True)]
+
+
+def _weighed(statistics: tuple[Array, ...], factors: list[Array]) -> Array:
+    total: Array = sum(t * f for t, f in zip(statistics, factors, strict=True))  # type: ignore[assignment]
+    return total

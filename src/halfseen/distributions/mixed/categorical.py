@@ -1,0 +1,291 @@
+"""Columns of few values: where each cell's value stands in a table of all of them.
+
+A density is then a look into a table, and what the M-step needs is a histogram for each component.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.block import Block
+from halfseen.data.compiled import njit
+from halfseen.distributions.mixed import negative_binomial
+from halfseen.distributions.mixed.kinds import of_counts, of_numbers
+from halfseen.distributions.mixed.parameters import MixedParameters
+
+Places = NDArray[np.int32]
+"""Of cells, column by column (m, n): their place in the table, or -1 if they say nothing."""
+
+MOST_COUNTS = 1e6
+"""Columns of higher counts are no columns of few values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The columns of few values, and the stretch of the table that each has."""
+
+    columns: Mask  # (d,)    which they are
+    counts: Mask  # (m,)     which of them count: their values are 0, 1, 2, ...
+    values: Array  # (v, m)  of the others, ascending; NaN beyond the last
+    starts: NDArray[np.intp]  # (m + 1,)
+    in_turn: Mask  # (m,)    whether values are 0, 1, 2, ..., and so their own places
+
+    @classmethod
+    def of(cls, kinds: Array, level_values: Array, most_counts: Array) -> "Levels":
+        """Those of a table with columns of such ``kinds`` (d,)."""
+        columns = ~of_numbers(kinds)
+        counts = of_counts(kinds)[columns]
+        values = level_values[:, columns]
+        sizes = np.where(counts, np.nan_to_num(most_counts[columns]) + 1, (values == values).sum(0))
+        _check_sizes(sizes, values)
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        whole = np.arange(len(values), dtype=float)[:, None]
+        in_turn = counts | ((values == whole) | np.isnan(values)).all(axis=0)
+        return cls(columns, counts, np.ascontiguousarray(values), starts, in_turn)
+
+    @cached_property
+    def size(self) -> int:
+        """Of the table."""
+        return int(self.starts[-1])
+
+    @cached_property
+    def owner(self) -> NDArray[np.intp]:
+        """Which of the columns each entry of the table is of; (size,)."""
+        return np.repeat(np.arange(len(self.counts)), np.diff(self.starts))
+
+    @cached_property
+    def entries(self) -> NDArray[np.intp]:
+        """Entries of the table that are levels, not counts."""
+        return np.flatnonzero(~self.counts[self.owner])
+
+    @cached_property
+    def column(self) -> NDArray[np.intp]:
+        """The column of the table of rows that each of those entries is of."""
+        return np.flatnonzero(self.columns)[self.owner[self.entries]]
+
+    @cached_property
+    def place(self) -> NDArray[np.intp]:
+        """Which of its column's values each of those entries is."""
+        return self.entries - self.starts[self.owner[self.entries]]
+
+    @cached_property
+    def firsts(self) -> NDArray[np.intp]:
+        """Which of those entries are the first of their column."""
+        return np.flatnonzero(self.place == 0)
+
+    @cached_property
+    def of_first(self) -> NDArray[np.intp]:
+        """Which of the firsts is of the same column as each of those entries."""
+        return np.cumsum(self.place == 0) - 1
+
+    @cached_property
+    def counted(self) -> list[tuple[int, slice]]:
+        """Columns that count, and their stretches."""
+        columns = np.flatnonzero(self.columns)
+        pairs = zip(columns, self.stretches, self.counts, strict=True)
+        return [(int(d), part) for d, part, count in pairs if count]
+
+    @cached_property
+    def stretches(self) -> list[slice]:
+        """Of each column."""
+        return [slice(a, b) for a, b in zip(self.starts[:-1], self.starts[1:], strict=True)]
+
+    def value(self) -> Array:
+        """What each entry of the table stands for; (size,)."""
+        found = [
+            np.arange(part.stop - part.start, dtype=float)
+            if count
+            else self.values[: part.stop - part.start, m]
+            for m, (part, count) in enumerate(zip(self.stretches, self.counts, strict=True))
+        ]
+        return np.concatenate(found) if found else np.empty(0)
+
+    def places(self, block: Block) -> Places:
+        """Of the cells of a block. A value that is in no table says nothing."""
+        part = block.select(self.columns)
+        out = np.empty((len(self.counts), len(block)), dtype=np.int32)
+        run: Any = _places
+        values, seen = np.ascontiguousarray(part.values.T), np.ascontiguousarray(part.observed.T)
+        run(values, seen, self.in_turn, self.values, self.starts, out)
+        return out
+
+
+def looked_up(places: Places, table: Array) -> Array:
+    """Sums over the columns of what a ``table`` (size, k) says of each row's cells; (k, n)."""
+    out = np.zeros((table.shape[1], places.shape[1]))
+    run: Any = _look_up
+    run(places, np.ascontiguousarray(table), out)
+    return out
+
+
+def histograms(places: Places, shares: Array, size: int) -> Array:
+    """How much of each component (k, n) is at each place; (k, size)."""
+    out = np.zeros((size, len(shares)))
+    run: Any = _histograms
+    run(places, np.ascontiguousarray(shares), out)
+    return out.T
+
+
+@njit(cache=True, nogil=True)
+def _places(
+    x: Array, seen: Mask, in_turn: Mask, values: Array, starts: np.ndarray, out: np.ndarray
+) -> None:  # pragma: no cover - compiled
+    for m in range(len(in_turn)):
+        start, size = starts[m], starts[m + 1] - starts[m]
+        for row in range(x.shape[1]):
+            place, value = -1, x[m, row]
+            if seen[m, row] and size > 0:
+                if in_turn[m]:
+                    if 0.0 <= value < size and value == np.floor(value):
+                        place = int(value)
+                else:
+                    low, high = 0, size - 1
+                    while low < high:
+                        middle = (low + high) // 2
+                        if values[middle, m] < value:
+                            low = middle + 1
+                        else:
+                            high = middle
+                    if values[low, m] == value:
+                        place = low
+            out[m, row] = start + place if place >= 0 else -1
+
+
+@njit(cache=True, nogil=True)
+def _look_up(places: np.ndarray, table: Array, out: Array) -> None:  # pragma: no cover - compiled
+    k, n = out.shape
+    size = 256
+    here = np.empty((size, k))
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        here[:] = 0.0
+        for m in range(len(places)):
+            for row in range(start, stop):
+                place = places[m, row]
+                if place >= 0:
+                    for c in range(k):
+                        here[row - start, c] += table[place, c]
+        for c in range(k):
+            for row in range(start, stop):
+                out[c, row] = here[row - start, c]
+
+
+@njit(cache=True, nogil=True)
+def _histograms(
+    places: np.ndarray, shares: Array, out: Array
+) -> None:  # pragma: no cover - compiled
+    k, n = shares.shape
+    size = 256
+    here = np.empty((size, k))
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        for c in range(k):
+            for row in range(start, stop):
+                here[row - start, c] = shares[c, row]
+        for m in range(len(places)):
+            for row in range(start, stop):
+                place = places[m, row]
+                if place >= 0:
+                    for c in range(k):
+                        out[place, c] += here[row - start, c]
+
+
+def _check_sizes(sizes: Array, values: Array) -> None:
+    """Compiled loops rely on it: every column has entries, and its values ascend."""
+    if not ((sizes >= 1) & (sizes <= MOST_COUNTS + 1)).all():
+        raise ValueError(f"a column of few values has from 1 to {MOST_COUNTS:g} of them")
+    if (values[1:] <= values[:-1]).any() or (np.isnan(values[:-1]) & ~np.isnan(values[1:])).any():
+        raise ValueError("values of a column of few values ascend")
+
+
+# Probabilities of all values of columns of few values, and how they are learned.
+
+LEAST_SHARE = 1e-12
+"""No value is impossible: a single cell would then decide the component of its row."""
+
+
+def log_table(parameters: MixedParameters, levels: Levels) -> Array:
+    """The logarithm of each entry's probability in each component; (size, k). Made once."""
+    kept = vars(parameters).get("log_table")
+    if kept is None or kept[0] is not levels:
+        kept = vars(parameters)["log_table"] = levels, _log_table(parameters, levels)
+    table: Array = kept[1]
+    return table
+
+
+def _log_table(parameters: MixedParameters, levels: Levels) -> Array:
+    found = np.empty((levels.size, len(parameters.weights)))
+    found[levels.entries] = np.log(parameters.level_shares[levels.place, :, levels.column])
+    for d, part in levels.counted:
+        rate, shape = parameters.rates[:, d], parameters.count_shapes[:, d]
+        n = part.stop - part.start
+        found[part] = negative_binomial.log_probabilities(n, rate, shape)
+    return found
+
+
+def maximised(before: MixedParameters, levels: Levels, histograms: Array) -> MixedParameters:
+    """The likeliest probabilities, from how often values are there in each component (k, size)."""
+    shares, rates, shapes = before.level_shares, before.rates, before.count_shapes
+    if len(levels.entries):
+        own = histograms.T[levels.entries]  # (entries, k)
+        total = np.add.reduceat(own, levels.firsts)[levels.of_first]
+        shares = shares.copy()
+        was = shares[levels.place, :, levels.column]
+        found = np.divide(own, total, out=was, where=total > 0)
+        shares[levels.place, :, levels.column] = np.maximum(found, LEAST_SHARE)
+    if levels.counted:
+        rates, shapes = rates.copy(), shapes.copy()
+        for d, part in levels.counted:
+            rates[:, d], shapes[:, d] = negative_binomial.fitted(histograms[:, part], shapes[:, d])
+    return replace(before, level_shares=shares, rates=rates, count_shapes=shapes)
+
+
+def within(parameters: MixedParameters) -> MixedParameters:
+    """Shares that sum to one, and rates that can be."""
+    shares = np.maximum(parameters.level_shares, LEAST_SHARE)
+    total = np.nansum(shares, axis=0)
+    rates = np.clip(parameters.rates, negative_binomial.LEAST_RATE, parameters.most_counts + 1)
+    return replace(parameters, level_shares=shares / np.where(total > 0, total, 1.0), rates=rates)
+
+
+def means(parameters: MixedParameters) -> Array:
+    """Of all columns in each component, levels being the numbers that they are; (k, d)."""
+    of_levels = np.nansum(parameters.level_shares * parameters.level_values[:, None], axis=0)
+    found = np.where(parameters.counts, parameters.rates, parameters.means)
+    return np.where(parameters.of_levels, of_levels, found)
+
+
+def variances(parameters: MixedParameters, of_numbers: Array) -> Array:
+    """Of all columns in each component, given those of the continuous ones (k, d); (k, d)."""
+    values = parameters.level_values[:, None]
+    mean = np.nansum(parameters.level_shares * values, axis=0)
+    square = np.nansum(parameters.level_shares * (values - mean) ** 2, axis=0)
+    counted = negative_binomial.variances(parameters.rates, parameters.count_shapes)
+    found = np.where(parameters.counts, counted, of_numbers)
+    return np.where(parameters.of_levels, np.maximum(square, 1e-12), found)
+
+
+def likeliest(parameters: MixedParameters, shares: Array) -> tuple[Array, Array]:
+    """The likeliest value of columns of levels given components' ``shares`` (n, k); (n, d).
+
+    And how likely it is.
+    """
+    nothing = np.full((len(shares), len(parameters.kinds)), np.nan)
+    values, chances = nothing, nothing.copy()
+    for d in np.flatnonzero(parameters.of_levels):
+        chance = chances_of(parameters, shares, int(d))
+        place = chance.argmax(axis=1)
+        values[:, d] = parameters.level_values[place, d]
+        chances[:, d] = np.minimum(chance.max(axis=1), 1.0)
+    return values, chances
+
+
+def chances_of(parameters: MixedParameters, shares: Array, d: int) -> Array:
+    """How likely each value of a column of levels is, given components' ``shares``; (n, l)."""
+    n = int(np.isfinite(parameters.level_values[:, d]).sum())
+    found: Array = shares @ parameters.level_shares[:n, :, d].T
+    return found

@@ -1,0 +1,493 @@
+"""Columns of several kinds given the component: normal, counted, or one of a few values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from halfseen.data.arrays import Array, Labels, Mask
+from halfseen.data.engines.transformed import ChangedRows
+from halfseen.data.rows import Block, Rows
+from halfseen.distributions.emission import Step, posterior
+from halfseen.distributions.mixed import categorical as tables
+from halfseen.distributions.mixed import missingness, negative_binomial
+from halfseen.distributions.mixed.categorical import Levels, histograms, looked_up
+from halfseen.distributions.mixed.column_summary import Facts, facts_of
+from halfseen.distributions.mixed.free_parameters import FreeMixed
+from halfseen.distributions.mixed.kinds import of_numbers
+from halfseen.distributions.mixed.parameters import MixedParameters
+from halfseen.distributions.normal import em_steps
+from halfseen.distributions.normal.emission import Normal
+from halfseen.inference.model import Cells
+from halfseen.moments.survey import Survey
+
+PRIOR_ROWS = 0.001
+"""Of the Dirichlet prior on probabilities of values, in rows of each component that are distributed
+like all rows of the table."""
+OWN = 0.5
+"""What a component that is begun at one row has of that row's values; the rest is the table's."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mixed:
+    """Independent columns of mixed kinds.
+
+    Continuous columns are those of :class:`Normal`, with its outliers and spikes. Of all others
+    every value has a probability in each component, so that one look into a table gives a density
+    and one histogram all that is learned. Gaps say nothing or, if they are ``informative``, are
+    themselves a column of two values for each column that has some.
+    """
+
+    normal: Normal
+    declared: Mapping[str, str] = field(default_factory=dict)  # kinds of columns by name
+    informative: bool = False
+    facts: Facts | None = None
+    prior_rows: float = PRIOR_ROWS  # of each component, distributed like all rows
+
+    # What the table says.
+
+    def for_table(self, rows: Rows, kept: Survey) -> Self:
+        """Kinds and values of the columns, and limits that suit the continuous ones."""
+        if self.facts is not None and set(kept.names) <= set(self.facts.names):
+            facts = self.facts.select(kept.names)  # a part of the table has the same columns
+        else:
+            facts = facts_of(rows, kept, self.declared)
+        numbers, normal = of_numbers(facts.kinds), self.normal
+        if numbers.any():
+            normal = normal.for_table(rows.select(numbers), part_of(kept, numbers))
+        return replace(self, facts=facts, normal=normal)
+
+    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+        """Rows without values beyond the fences of continuous columns, if any are far beyond."""
+        numbers = of_numbers(self.looked_through.kinds)
+        if not numbers.any() or self.normal.calm(part_of(kept, numbers)):
+            return rows
+        low, high = self._within_fences()
+        return ChangedRows.of(rows, lambda block: block.clipped(low, high))
+
+    @property
+    def looked_through(self) -> Facts:
+        """What the table said."""
+        if self.facts is None:
+            raise AssertionError("the table was not looked through")
+        return self.facts
+
+    def _within_fences(self) -> tuple[Array, Array]:
+        """Limits (d,) of what is normal, none for other columns."""
+        numbers = of_numbers(self.looked_through.kinds)
+        low, high = np.full((2, len(numbers)), [[-np.inf], [np.inf]])
+        low[numbers], high[numbers] = self.normal.low, self.normal.high
+        return low, high
+
+    def limits(self, kept: Survey) -> Array:
+        """What is within the fences of continuous columns, and all other values."""
+        found = np.array([kept.sums.minimum, kept.sums.maximum])
+        numbers = of_numbers(self.looked_through.kinds)
+        if numbers.any():
+            found[:, numbers] = self.normal.limits(part_of(kept, numbers))
+        counts = ~np.isnan(self.looked_through.most_counts)
+        found[1, counts] = self.looked_through.most_counts[counts]
+        return found
+
+    # The same mixture elsewhere.
+
+    def origin(self, parameters: MixedParameters) -> Array:
+        """Where continuous columns are best measured from, and zero for the others; (d,)."""
+        zero = np.zeros(len(parameters.kinds))
+        if parameters.numbers.any():
+            zero[parameters.numbers] = self.normal.origin(parameters.of_numbers)
+        return zero
+
+    def moved(self, parameters: MixedParameters, by: Array) -> MixedParameters:
+        """Continuous columns move."""
+        return self.normal.moved(parameters, by)  # type: ignore[return-value]
+
+    def within(self, parameters: MixedParameters) -> MixedParameters:
+        """The same where no density overflows."""
+        if parameters.numbers.any():
+            part = self.normal.within(parameters.of_numbers)
+            parameters = parameters.with_numbers(part)
+        parameters = tables.within(parameters)
+        return missingness.within(parameters) if parameters.informative else parameters
+
+    def units(self, parameters: MixedParameters) -> Mapping[str, Array]:
+        """Centres move by spreads."""
+        return self.normal.units(parameters)
+
+    # Densities and the two steps.
+
+    def log_densities(self, block: Block, parameters: MixedParameters) -> Array:
+        """Of what is observed in each row, under each component; (n, k)."""
+        if parameters.all_numbers:
+            return self.normal.log_densities(block, parameters.of_numbers)
+        levels = self.levels(parameters)
+        joint = looked_up(levels.places(block), tables.log_table(parameters, levels)).T
+        if parameters.informative:
+            joint = joint + missingness.log_densities(block, parameters)
+        if parameters.numbers.any():
+            part = block.select(parameters.numbers)
+            joint = joint + self.normal.log_densities(part, parameters.of_numbers)
+        return joint
+
+    def expect(self, parameters: MixedParameters) -> Step:
+        """The E-step on a block."""
+        if parameters.all_numbers:
+            return self.normal.expect(parameters.of_numbers)
+        levels, some = self.levels(parameters), parameters.numbers.any()
+        table = tables.log_table(parameters, levels)
+        of_numbers = self.normal.expect_beside(parameters.of_numbers) if some else alone
+
+        def cut(block: Block) -> tuple[Any, Block]:
+            part = block.select(parameters.numbers) if some else block
+            return levels.places(block), part
+
+        def step(block: Block, log_weights: Array) -> tuple[float, Array, tuple[Array, ...]]:
+            places, part = block.kept_for(levels, cut)
+            known = looked_up(places, table)
+            known += log_weights[:, None]
+            if parameters.informative:
+                known += missingness.log_densities(block, parameters).T
+            likelihood, shares, sums = of_numbers(part, known)
+            more = self._beside(block, places, shares, levels, parameters)
+            return likelihood, shares.sum(axis=1), (*sums, *more)
+
+        return step
+
+    def _beside(
+        self, block: Block, places: Any, shares: Array, levels: Levels, parameters: MixedParameters
+    ) -> tuple[Array, ...]:
+        """What is summed beside continuous columns, given weighed ``shares`` (k, n)."""
+        counts = histograms(places, shares, levels.size)
+        if not parameters.informative:
+            return (counts,)
+        return (counts, *missingness.sums(block, shares))
+
+    def given(self, block: Block, shares: Array, parameters: MixedParameters) -> tuple[Array, ...]:
+        """Statistics summed by component, if rows belong to them by ``shares`` (n, k)."""
+        sums: tuple[Array, ...] = ()
+        if parameters.numbers.any():
+            part = block.select(parameters.numbers)
+            sums = self.normal.given(part, shares, parameters.of_numbers)
+        if parameters.all_numbers:
+            return sums
+        levels = self.levels(parameters)
+        more = self._beside(block, levels.places(block), shares.T, levels, parameters)
+        return (*sums, *more)
+
+    def step_densities(self, block: Block, parameters: MixedParameters) -> Array:
+        """As E-steps have them, without what no component changes; (n, k)."""
+        if parameters.all_numbers:
+            return self.normal.step_densities(block, parameters.of_numbers)
+        levels = self.levels(parameters)
+        joint = looked_up(levels.places(block), tables.log_table(parameters, levels)).T
+        if parameters.informative:
+            joint = joint + missingness.log_densities(block, parameters)
+        if parameters.numbers.any():
+            part = block.select(parameters.numbers)
+            joint = joint + self.normal.step_densities(part, parameters.of_numbers)
+        return joint
+
+    def sums_given(
+        self, block: Block, shares: Array, densities: Array, parameters: MixedParameters
+    ) -> tuple[Array, ...]:
+        """What an E-step sums, if it gives rows ``shares`` (n, k) of components.
+
+        Which cells are outliers is then judged as in any E-step, whose ``densities`` (n, k) are
+        given.
+        """
+        if parameters.plain or not parameters.numbers.any():
+            return self.given(block, block.weighed(shares), parameters)
+        part, numbers = block.select(parameters.numbers), parameters.of_numbers
+        if not parameters.all_numbers:
+            densities = self.normal.step_densities(part, numbers)
+        with np.errstate(divide="ignore"):
+            known = (np.log(shares) - densities).T
+        _, weighed, sums = self.normal.expect_beside(numbers)(part, np.ascontiguousarray(known))
+        if parameters.all_numbers:
+            return sums
+        levels = self.levels(parameters)
+        return (*sums, *self._beside(block, levels.places(block), weighed, levels, parameters))
+
+    def maximise(
+        self, weights: Array, sums: tuple[Array, ...], before: MixedParameters
+    ) -> MixedParameters:
+        """The likeliest parameters, kind by kind."""
+        found = replace(before, weights=weights)
+        if before.informative:
+            *sums_left, present, share = sums
+            found, sums = (
+                missingness.maximised(found, present, share, self.looked_through, self.prior_rows),
+                tuple(sums_left),
+            )
+        if not before.numbers.all():
+            *sums_left, counts = sums
+            levels = self.levels(before)
+            if self.prior_rows:
+                counts = counts + self.prior_rows * self.looked_through.pooled
+            found, sums = tables.maximised(found, levels, counts), tuple(sums_left)
+        elif before.informative:
+            sums = sums[:-1]  # there are no tables
+        if before.numbers.any():
+            part = self.normal.maximise(weights, sums, before.of_numbers)
+            found = found.with_numbers(part)
+        return found
+
+    def levels(self, parameters: MixedParameters) -> Levels:
+        """The columns that are not continuous, and their values in one table."""
+        facts = self.facts
+        if facts is not None and facts.level_values is parameters.level_values:
+            return facts.levels  # which is made once
+        return levels_of(parameters)
+
+    def prior(self, parameters: MixedParameters) -> float:
+        """As if each component had seen a little of the table at large before."""
+        height = 0.0
+        if parameters.numbers.any():
+            height += self.normal.prior(parameters.of_numbers)
+        if self.prior_rows and not parameters.numbers.all():
+            levels = self.levels(parameters)
+            table = tables.log_table(parameters, levels)
+            height += self.prior_rows * float((self.looked_through.pooled @ table).sum())
+        if parameters.informative:
+            height += missingness.prior(parameters, self.looked_through, self.prior_rows)
+        return height
+
+    # Where it begins, and how it ends.
+
+    def begun(self, parameters: MixedParameters) -> MixedParameters:
+        """Where polishing begins: allowing for outliers, and within limits."""
+        if parameters.numbers.any():
+            part = self.normal.begun(parameters.of_numbers)
+            read = parameters.spike_shares[:, parameters.numbers]
+            spikes = np.where(np.isnan(read), part.spike_shares, read)
+            # Without outliers there are no spikes.
+            spikes = np.where(np.isnan(part.spike), np.nan, spikes)
+            parameters = self._with_facts(parameters, replace(part, spike_shares=spikes))
+        return self.within(parameters)
+
+    def _with_facts(self, parameters: MixedParameters, part: Any) -> MixedParameters:
+        """Continuous columns as ``part`` has them, with what it knows of the table."""
+        every: dict[str, Any] = {}
+        for name in ("middle", "spread", "spike", "other"):
+            every[name] = np.full(len(parameters.kinds), np.nan)
+            every[name][parameters.numbers] = getattr(part, name)
+        return replace(parameters.with_numbers(part), **every)
+
+    def about(self, places: Array, like: MixedParameters) -> MixedParameters:
+        """Components about rows that are given as :meth:`as_numbers` has them; (k, d')."""
+        k, numbers = len(places), like.numbers
+        found = replace(like, weights=np.full(k, 1 / k))
+        n = int(numbers.sum())
+        if n:
+            found = found.with_numbers(self.normal.about(places[:, :n], like.of_numbers))
+        levels = self.levels(like)
+        own, pooled, at = np.zeros((k, levels.size)), self.looked_through.pooled, n
+        for first, last, count in zip(
+            levels.starts, levels.starts[1:], levels.counts, strict=False
+        ):
+            if count:
+                value = np.clip(np.round(places[:, at] ** 2 - 0.375), 0, last - first - 1)
+                own[np.arange(k), first + value.astype(int)] = 1.0
+                at += 1
+            else:
+                own[:, first:last] = places[:, at : at + int(last - first)]
+                at += int(last - first)
+        found = tables.maximised(found, levels, OWN * own + (1 - OWN) * pooled)
+        return self.within(found)
+
+    def as_numbers(self, table: Array) -> tuple[Array, NDArray[np.intp]]:
+        """Rows (n, d') on scales on which they can be compared, and the item of each column.
+
+        Continuous columns first, then square roots of counts and, for levels, one column each.
+        """
+        facts = self.looked_through
+        numbers = of_numbers(facts.kinds)
+        found, item = [table[:, numbers]], [np.flatnonzero(numbers)]
+        for d in np.flatnonzero(~numbers):
+            column = table[:, d, None]
+            if np.isnan(facts.most_counts[d]):
+                values = facts.level_values[:, d]
+                values = values[np.isfinite(values)]
+                known = np.isin(column, values)
+                column = np.where(known, column == values, np.nan)
+            else:
+                column = np.sqrt(np.minimum(column, facts.most_counts[d]) + 0.375)
+            found.append(column)
+            item.append(np.full(column.shape[1], d))
+        return np.hstack(found), np.concatenate(item)
+
+    def centres_as_numbers(self, parameters: MixedParameters) -> Array:
+        """The components' centres on the same scales; (k, d')."""
+        found = [parameters.centres[:, parameters.numbers]]
+        for d in np.flatnonzero(~parameters.numbers):
+            n = int(np.isfinite(parameters.level_values[:, d]).sum())
+            counted = parameters.counts[d]
+            root = np.sqrt(parameters.rates[:, d, None] + 0.375)
+            found.append(root if counted else parameters.level_shares[:n, :, d].T)
+        return np.hstack(found)
+
+    def simpler(self, parameters: MixedParameters, kept: Survey) -> MixedParameters | None:
+        """The same without outliers, if nothing in the table asks for them."""
+        numbers = parameters.numbers
+        if not numbers.any():
+            return None
+        part = self.normal.simpler(parameters.of_numbers, part_of(kept, numbers))
+        return None if part is None else parameters.with_numbers(part)
+
+    def left_out(self, rows: Rows, parameters: MixedParameters) -> float:
+        """What E-steps leave out of the log-likelihood, as no component changes it."""
+        if not parameters.numbers.any():
+            return 0.0
+        return self.normal.left_out(rows.select(parameters.numbers), parameters.of_numbers)
+
+    def settled(self, rows: Rows, parameters: MixedParameters) -> MixedParameters:
+        """Parameters as they are shown: means of all that is not an outlier."""
+
+        def shares(block: Block) -> Array:
+            return posterior(block, self, parameters).responsibilities
+
+        return self.settled_by(rows, parameters, shares)
+
+    def settled_by(
+        self, rows: Rows, parameters: MixedParameters, shares: em_steps.Shares
+    ) -> MixedParameters:
+        """The same if rows belong to components by ``shares``."""
+        means = parameters.centres
+        if parameters.numbers.any() and not parameters.plain:
+            low, high = self._within_fences()
+            means = em_steps.shown_means(rows, parameters, low, high, shares)
+        return self.shown(replace(parameters, means=means))
+
+    def shown(self, parameters: MixedParameters) -> MixedParameters:
+        """The same with means of columns that have one."""
+        every = tables.means(parameters)
+        nominal = parameters.of_levels & (np.isfinite(parameters.level_values).sum(axis=0) > 2)
+        return replace(parameters, means=np.where(nominal, np.nan, every))
+
+    # What it says of columns and rows.
+
+    def means(self, parameters: MixedParameters) -> Array:
+        """Of the columns in each component, levels being the numbers that they are; (k, d)."""
+        return tables.means(parameters)
+
+    def variances(self, parameters: MixedParameters) -> Array:
+        """Of the columns in each component; (k, d)."""
+        return tables.variances(parameters, self.normal.variances(parameters))
+
+    def places(self, parameters: MixedParameters, home: MixedParameters) -> Array:
+        """Where components are, in units of ``home``; (k, d')."""
+        spread = np.sqrt(self.variances(home).mean(axis=0))
+        plain = ~home.of_levels | (np.isfinite(home.level_values).sum(axis=0) == 2)
+        found = [(self.means(parameters) / spread)[:, plain]]
+        for d in np.flatnonzero(~plain):
+            n = int(np.isfinite(home.level_values[:, d]).sum())
+            own = home.level_shares[:n, :, d].mean(axis=1)
+            found.append((parameters.level_shares[:n, :, d].T) / np.sqrt(own + 1e-3))
+        return np.hstack(found)
+
+    def fills(self, shares: Array, parameters: MixedParameters, cells: Cells) -> Cells:
+        """What is expected or, of columns of few values, the likeliest of these.
+
+        The spread of such a one is the probability that it is another.
+        """
+        value, chance = tables.likeliest(parameters, shares)
+        own = parameters.of_levels
+        return Cells(
+            np.where(own, value, cells.mean), np.where(own, (1 - chance) ** 2, cells.variance)
+        )
+
+    def outlying(self, block: Block, parameters: MixedParameters) -> Array:
+        """The probability that each cell is of none of the components, by component; (k, n, d)."""
+        found = np.zeros((len(parameters.weights), *block.values.shape))
+        if parameters.numbers.any():
+            part = block.select(parameters.numbers)
+            found[:, :, parameters.numbers] = self.normal.outlying(part, parameters.of_numbers)
+        with np.errstate(invalid="ignore"):
+            found[:, block.observed & (block.values > parameters.most_counts)] = 1.0
+        return found
+
+    def strays(self, block: Block, parameters: MixedParameters) -> Array:
+        """Those of continuous columns; (n,)."""
+        if not parameters.numbers.any():
+            return np.zeros(len(block))
+        return self.normal.strays(block.select(parameters.numbers), parameters.of_numbers)
+
+    def tail(self, block: Block, parameters: MixedParameters) -> Array:
+        """The chance that a row of each component is as far out as each is; (n, k)."""
+        chance = np.ones((len(block), len(parameters.weights)))
+        if parameters.numbers.any():
+            part = block.select(parameters.numbers)
+            chance = self.normal.tail(part, parameters.of_numbers)
+        if parameters.numbers.all():
+            return chance
+        both: Array = np.minimum(2 * np.minimum(chance, rarity(block, parameters)), 1.0)
+        return both
+
+    def completed(
+        self, reference: MixedParameters, complete: Mask, means: Array, left_over: Array
+    ) -> MixedParameters:
+        """Not needed: the moments of items tell of all columns."""
+        raise NotImplementedError
+
+    def draw(self, parameters: MixedParameters, labels: Labels, random: Any) -> Array:
+        """Rows of the given components; (n, d)."""
+        rows = np.empty((len(labels), len(parameters.kinds)))
+        if parameters.numbers.any():
+            part = self.normal.draw(parameters.of_numbers, labels, random)
+            rows[:, parameters.numbers] = part
+        for d in np.flatnonzero(parameters.counts):
+            rate, shape = parameters.rates[labels, d], parameters.count_shapes[labels, d]
+            rows[:, d] = negative_binomial.draw(rate, shape, random)
+        for d in np.flatnonzero(parameters.of_levels):
+            below = np.nancumsum(parameters.level_shares[:, :, d], axis=0)[:, labels]
+            last = int(np.isfinite(parameters.level_values[:, d]).sum()) - 1
+            place = (below < random.random_sample(len(labels)) * below[-1]).sum(axis=0)
+            rows[:, d] = parameters.level_values[np.minimum(place, last), d]
+        return rows
+
+    def free(self, parameters: MixedParameters) -> FreeMixed:
+        """Its free numbers."""
+        return FreeMixed.of(parameters, self.normal)
+
+
+def part_of(kept: Survey, features: Mask) -> Survey:
+    """The survey of only some of the kept features."""
+    names = tuple(np.array(kept.names, dtype=object)[features])
+    return Survey(names, kept.sums.select(features), kept.kept[features], kept.complete[features])
+
+
+def levels_of(parameters: MixedParameters) -> Levels:
+    """The columns that are not continuous."""
+    return Levels.of(parameters.kinds, parameters.level_values, parameters.most_counts)
+
+
+def alone(block: Block, known: Array) -> tuple[float, Array, tuple[Array, ...]]:
+    """The E-step where there are no continuous columns."""
+    highest = known.max(axis=0)
+    shares = np.exp(known - highest)
+    total = shares.sum(axis=0)
+    likelihood, shares = np.log(total) + highest, shares / total
+    if block.weights is not None:
+        likelihood, shares = likelihood * block.weights, shares * block.weights
+    return float(likelihood.sum()), shares, ()
+
+
+def rarity(block: Block, parameters: MixedParameters) -> Array:
+    """The chance of cells of levels and counts that are together as rare; (n, k), nearly."""
+    levels = levels_of(parameters)
+    table = tables.log_table(parameters, levels)
+    chance = np.exp(table)
+    column = levels.owner
+    mean, square = (
+        np.array([np.bincount(column, one, minlength=len(levels.counts)) for one in part.T]).T
+        for part in (-chance * table, chance * table**2)
+    )
+    spread = np.maximum(square - mean**2, 0.0)
+    seen = (levels.places(block) >= 0).T.astype(float)
+    total = -looked_up(levels.places(block), table).T
+    away = (total - seen @ mean) / np.sqrt(seen @ spread + 1e-12)
+    far: Array = ndtr(-away)
+    return far

@@ -1,0 +1,368 @@
+"""Independent normal columns given the component, allowing for outliers and spikes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import gammaincc
+
+from halfseen.data.arrays import Array, Labels, Mask
+from halfseen.data.engines.transformed import ChangedRows
+from halfseen.data.rows import Block, Rows
+from halfseen.distributions.covariances import collapsed_variances, log_prior_of_variances
+from halfseen.distributions.emission import Step, StepBeside, posterior
+from halfseen.distributions.exponential_family import Exponential
+from halfseen.distributions.normal import em_steps
+from halfseen.distributions.normal.covariance_types import CovarianceShape, warn_of_scales
+from halfseen.distributions.normal.free_parameters import FreeNormal
+from halfseen.distributions.normal.kernels import background, relative, wild
+from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.moments.robust_statistics import Recorded, recorded
+from halfseen.moments.survey import Survey
+
+SMALLEST_SPREAD = 1e-5
+"""Of a feature's range: a component with less has shrunk onto a point, and of a double's 16 digits
+its density, by squares of the range in units of its variance, would keep fewer than seven."""
+ALIKE_ROWS = 0.3
+"""Of the prior on variances that differ between components, in rows of each component."""
+OUT_OF_SIGHT = 10.0
+"""Spreads from the middle: a table with values there is not learned from as if they were normal."""
+FURTHEST = 1e60
+"""Spreads from the middle that are told apart."""
+FAR = 1.5
+"""Times as far as the fences: what is there needs clipping, and an allowance for outliers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Normal(Exponential):
+    """``log N(x; c_k, σ²_k) = x·c_k/σ²_k + m·(-½ log 2πσ²_k - ½ c_k²/σ²_k) + x²·(-½/σ²_k)``.
+
+    With x measured from one origin for all components, squares need not be kept apart by feature
+    where a component has one variance. Parameters that allow for outliers go their own way.
+    Variances that differ between components have the prior of
+    :mod:`halfseen.distributions.covariances`.
+    """
+
+    shape: CovarianceShape
+    outliers: bool = False  # whether tables are looked through for them
+    strength: float = 0.0  # of the prior, relative to the usual one
+    floor: Array | float = 0.0  # (d,)  of the variances
+    ceiling: Array | float = np.inf  # (d,)
+    low: Array | float = -np.inf  # (d,)  of the centres
+    high: Array | float = np.inf  # (d,)
+    seen: Recorded | None = None
+
+    def for_table(self, rows: Rows, kept: Survey) -> Self:
+        """Variances from a hundred-thousandth of a feature's range, squared, up to its range.
+
+        Tables that are looked through have limits that outliers do not set.
+        """
+        lowest, highest = kept.sums.minimum, kept.sums.maximum
+        if not (self.outliers or self.shape.in_units):
+            ceiling = self.shape.shared((highest - lowest) ** 2)
+            return replace(self, floor=SMALLEST_SPREAD**2 * ceiling, ceiling=ceiling)
+        seen = recorded(rows, kept.sums)
+        if "d" not in self.shape.axes:
+            warn_of_scales(kept.names, seen.high - seen.low)
+        shape = self.shape.measured_in(seen.spread)
+        low, high = (
+            (np.maximum(lowest, seen.low), np.minimum(highest, seen.high))
+            if self.outliers
+            else (lowest, highest)
+        )
+        ceiling = shape.shared((high - low) ** 2)
+        rounding = np.minimum(seen.step**2 / (2 * np.pi), seen.variance)
+        return replace(
+            self,
+            shape=shape,
+            floor=np.maximum(SMALLEST_SPREAD**2 * ceiling, shape.shared(rounding)),
+            ceiling=ceiling,
+            low=low,
+            high=high,
+            seen=seen if self.outliers else None,
+        )
+
+    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+        """Rows without values beyond the fences, if any are far beyond them."""
+        if self.seen is None or self.calm(kept):
+            return rows
+        low, high = self.seen.low, self.seen.high
+        return ChangedRows.of(rows, lambda block: block.clipped(low, high))
+
+    def calm(self, kept: Survey) -> bool:
+        """Whether no values are far beyond the fences."""
+        return self.seen is None or not self.seen.beyond(kept.sums, FAR).any()
+
+    def origin(self, parameters: MixtureParameters) -> Array:
+        """The mean of the mixture, so that squares expand without losing digits."""
+        middle: Array = parameters.weights @ parameters.centres
+        return middle if parameters.plain else np.zeros_like(middle)
+
+    def moved(self, parameters: MixtureParameters, by: Array) -> MixtureParameters:
+        """Means move, spreads do not."""
+        return replace(
+            parameters,
+            means=parameters.means + by,
+            centres=parameters.centres + by,
+            middle=parameters.middle + by,
+            spike=parameters.spike + by,
+            other=parameters.other + by,
+        )
+
+    def statistics(self, values: Array, mask: Array) -> tuple[Array, ...]:
+        """Values, mask and squares, the last summed as the covariance's shape allows."""
+        return values, mask, self.shape.squares(values)
+
+    def natural(self, parameters: MixtureParameters) -> tuple[Array, ...]:
+        """What they are multiplied with."""
+        centres, variances = parameters.centres, parameters.variances
+        precision = 1 / variances
+        constant = np.log(2 * np.pi * variances) + centres**2 * precision
+        return centres * precision, -0.5 * constant, -0.5 * self.shape.precisions(variances)
+
+    def log_densities(self, block: Block, parameters: MixtureParameters) -> Array:
+        """Of what is observed in each row, under each component; (n, k).
+
+        A row further out than any that the mixture was learned from must not be decided by that.
+        """
+        if not parameters.plain:
+            return em_steps.densities(block, parameters)
+        densities = super().log_densities(self._in_reach(block, parameters), parameters)
+        with np.errstate(invalid="ignore"):
+            far = np.abs(block.values - parameters.middle) > OUT_OF_SIGHT * parameters.spread
+        rows = np.flatnonzero((far & block.observed).any(axis=1))
+        if len(rows):
+            densities[rows] = em_steps.densities(block.rows(rows), em_steps.doubting(parameters))
+        return densities
+
+    def step_densities(self, block: Block, parameters: MixtureParameters) -> Array:
+        """As E-steps have them, without what no component changes; (n, k)."""
+        if not parameters.plain:
+            return relative(block, em_steps.cells_of(parameters)).T
+        statistics = self.statistics(block.values, block.observed.astype(float))
+        pairs = zip(self.natural(parameters), statistics, strict=True)
+        return np.asarray(sum(each @ factor.T for factor, each in pairs))
+
+    def _in_reach(self, block: Block, parameters: MixtureParameters) -> Block:
+        """The same rows, no value being so far out that its square overflows."""
+        origin = self.origin(parameters)
+        reach = FURTHEST * np.sqrt(parameters.variances.max(axis=0))
+        low, high = origin - reach, origin + reach
+        within = (low <= block.values) & (block.values <= high)
+        return block if within.all() else block.clipped(low, high)
+
+    def expect(self, parameters: MixtureParameters) -> Step:
+        """The E-step on a block."""
+        return super().expect(parameters) if parameters.plain else em_steps.expect(parameters)
+
+    def expect_beside(self, parameters: MixtureParameters) -> StepBeside:
+        """The E-step on a block of which other columns say something too."""
+        plain = super().expect_beside
+        return plain(parameters) if parameters.plain else em_steps.expect_beside(parameters)
+
+    def given(
+        self, block: Block, shares: Array, parameters: MixtureParameters
+    ) -> tuple[Array, ...]:
+        """Statistics summed by component, if rows belong to them by ``shares`` (n, k)."""
+        if parameters.plain:
+            return super().given(block, shares, parameters)
+        low, high = np.asarray(self.low), np.asarray(self.high)
+        return em_steps.given(block, shares, parameters, low, high)
+
+    def prior(self, parameters: MixtureParameters) -> float:
+        """Variances of a feature are near each other; outliers and spikes are not certain.
+
+        Without a prior the likelihood rises without end where a component shrinks to a point, so
+        that such places are ruled out.
+        """
+        if not self.strength and collapsed_variances(parameters.variances):
+            return -np.inf
+        height = log_prior_of_variances(parameters.variances, self.strength * ALIKE_ROWS)
+        if parameters.plain or not self.strength:
+            return height
+        return height + self.strength * em_steps.prior(parameters)
+
+    def maximise(
+        self, weights: Array, sums: tuple[Array, ...], before: MixtureParameters
+    ) -> MixtureParameters:
+        """Centres and variances of what belongs to each component."""
+        if not before.plain:
+            return self._maximise_cells(weights, sums, before)
+        first, count, second = sums
+        centres = np.divide(first, count, out=before.centres.copy(), where=count > 1e-10)
+        # Σ r (x - c)² = Σ r x² - 2c Σ r x + c² Σ r m, summed over features if the squares are.
+        cross = centres * (centres * count - 2 * first)
+        if second.shape != cross.shape:
+            cross = cross.sum(axis=1, keepdims=True)
+        return replace(
+            before,
+            weights=weights,
+            means=centres,
+            centres=centres,
+            variances=self._variances(second + cross, count, before),
+        )
+
+    def _maximise_cells(
+        self, weights: Array, sums: tuple[Array, ...], before: MixtureParameters
+    ) -> MixtureParameters:
+        there, normal, first, second, at_spike = sums
+        step = np.divide(first, normal, out=np.zeros_like(first), where=normal > 1e-10)
+        residual, count = np.maximum(second - step**2 * normal, 0.0), normal
+        if before.spiked:
+            measured = np.isnan(before.other)  # of two values there is no spread
+            step, residual, count = (np.where(measured, x, 0.0) for x in (step, residual, count))
+        return replace(
+            before,
+            weights=weights,
+            centres=before.centres + step,
+            variances=self._variances(residual, count, before),
+            spike_shares=em_steps.spike_shares(at_spike, there, normal, before, self.strength),
+            outlier_share=em_steps.outlier_share(there, normal, self.strength),
+        )
+
+    def _variances(self, residual: Array, count: Array, before: MixtureParameters) -> Array:
+        rows = self.strength * ALIKE_ROWS
+        found = self.shape.variances(residual, count, before.variances, rows)
+        return np.maximum(found, self.floor)
+
+    def units(self, parameters: MixtureParameters) -> Mapping[str, Array]:
+        """Centres move by spreads."""
+        return {"centres": np.sqrt(parameters.variances)}
+
+    def within(self, parameters: MixtureParameters) -> MixtureParameters:
+        """Variances between what a point and what the whole range would have."""
+        variances = np.clip(parameters.variances, self.floor, self.ceiling)
+        return replace(parameters, variances=variances)
+
+    def means(self, parameters: MixtureParameters) -> Array:
+        """As shown."""
+        return parameters.means
+
+    def variances(self, parameters: MixtureParameters) -> Array:
+        """Within components, between the spike and other values too."""
+        if np.isnan(parameters.spike).all():
+            return parameters.variances
+        share, rest = parameters.spike_shares, ~np.isnan(parameters.other)
+        variance = np.where(rest, 0.0, parameters.variances)
+        centre = np.where(rest, parameters.other, _beside_the_spike(parameters))
+        apart = share * (1 - share) * (parameters.spike - centre) ** 2
+        both = (1 - share) * variance + apart
+        return np.where(np.isnan(parameters.spike), parameters.variances, both)
+
+    def limits(self, kept: Survey) -> Array:
+        """What is within the fences, if they were looked for."""
+        if self.seen is None:
+            return super().limits(kept)
+        return np.array([self.low, self.high])
+
+    def outlying(self, block: Block, parameters: MixtureParameters) -> Array:
+        """The probability that each cell is background, by component; (k, n, d)."""
+        return wild(block, em_steps.cells_of(em_steps.doubting(parameters)))
+
+    def strays(self, block: Block, parameters: MixtureParameters) -> Array:
+        """As many as there were outliers among the cells that were learned from; (n,)."""
+        expected: Array = em_steps.doubting(parameters).outlier_share * block.observed.sum(axis=1)
+        return expected
+
+    def tail(self, block: Block, parameters: MixtureParameters) -> Array:
+        """The chance of squares about the centre that sum to as much; (n, k)."""
+        normal = (1 - self.outlying(block, parameters)) * em_steps.beside_spikes(block, parameters)
+        apart = (block.values - parameters.centres[:, None]) ** 2 / parameters.variances[:, None]
+        total, count = (normal * apart).sum(axis=2), normal.sum(axis=2)
+        chance: Array = np.where(count > 0, gammaincc(np.maximum(count, 1e-9) / 2, total / 2), 1.0)
+        return chance.T
+
+    def completed(
+        self, reference: MixtureParameters, complete: Mask, means: Array, left_over: Array
+    ) -> MixtureParameters:
+        """Variances of the others are shared with, or are what regression leaves over."""
+        shape = (len(reference.weights), len(complete))
+        every, variances = np.empty(shape), np.empty(shape)
+        every[:, complete], every[:, ~complete] = reference.means, means
+        variances[:, complete] = reference.variances
+        variances[:, ~complete] = self.shape.completed(reference.variances, left_over)
+        return MixtureParameters(reference.weights, every, variances)
+
+    def draw(self, parameters: MixtureParameters, labels: Labels, random: Any) -> Array:
+        """Noise about what means say, or the spike; never an outlier."""
+        noise = random.standard_normal((len(labels), parameters.means.shape[1]))
+        centre = _beside_the_spike(parameters)
+        rows: Array = centre[labels] + noise * np.sqrt(parameters.variances[labels])
+        if np.isnan(parameters.spike).all():
+            return rows
+        rows = np.where(np.isnan(parameters.other), rows, parameters.other)
+        at_spike = random.random_sample(rows.shape) < np.nan_to_num(parameters.spike_shares[labels])
+        return np.where(at_spike, parameters.spike, rows)
+
+    def free(self, parameters: MixtureParameters) -> FreeNormal:
+        """Means, and logarithms of the variances that differ."""
+        return FreeNormal(parameters, self.shape.labels(parameters.means.shape))
+
+    def begun(self, parameters: MixtureParameters) -> MixtureParameters:
+        """Where polishing begins: allowing for outliers, and within limits."""
+        if self.seen is None:
+            return self.within(parameters)
+        centres = np.clip(parameters.centres, self.low, self.high)
+        start = replace(parameters, centres=centres, means=centres)
+        return self.within(em_steps.allowing(start, self.seen))
+
+    def about(self, places: Array, like: MixtureParameters) -> MixtureParameters:
+        """Centres there, and for every component the spread of the table."""
+        wide = self.shape.shared(self._spread_of_table(like))
+        centres = np.clip(places, self.low, self.high)
+        return replace(
+            like,
+            weights=np.full(len(places), 1 / len(places)),
+            centres=centres,
+            means=centres,
+            variances=np.broadcast_to(wide, places.shape),
+            spike_shares=np.where(np.isnan(like.spike), np.nan, np.full(places.shape, 0.5)),
+        )
+
+    def _spread_of_table(self, like: MixtureParameters) -> Array:
+        if self.seen is not None:
+            return self.seen.variance
+        middle = like.weights @ like.centres
+        total: Array = like.weights @ (like.variances + (like.centres - middle) ** 2)
+        return total
+
+    def simpler(self, parameters: MixtureParameters, kept: Survey) -> MixtureParameters | None:
+        """The same without outliers, if nothing in the table asks for them beforehand."""
+        if self.seen is None or parameters.plain or not np.isnan(self.seen.spike).all():
+            return None
+        if self.seen.beyond(kept.sums, FAR).any():
+            return None
+        return replace(parameters, outlier_share=0.0)
+
+    def left_out(self, rows: Rows, parameters: MixtureParameters) -> float:
+        """The background's own density, which no component changes."""
+        if parameters.plain:
+            return 0.0
+        own = em_steps.cells_of(parameters)
+        total = rows.accumulate(lambda block: block.weighed(background(block, own)).sum())
+        return float(total)
+
+    def settled(self, rows: Rows, parameters: MixtureParameters) -> MixtureParameters:
+        """Parameters as they are shown: means of all that is not an outlier."""
+        if parameters.plain:
+            return replace(parameters, means=parameters.centres)
+        low, high = np.asarray(self.low), np.asarray(self.high)
+
+        def shares(block: Block) -> Array:
+            return posterior(block, self, parameters).responsibilities
+
+        means = em_steps.shown_means(rows, parameters, low, high, shares)
+        return replace(parameters, means=means)
+
+
+def _beside_the_spike(parameters: MixtureParameters) -> Array:
+    """Where values beside the spike are if means are as shown; (k, d).
+
+    Under a skewed column that is not the centre: what is drawn has the means that are claimed.
+    """
+    spiked = ~np.isnan(parameters.spike)
+    share = np.where(spiked, np.nan_to_num(parameters.spike_shares), 0.0)
+    at_spike = share * np.nan_to_num(parameters.spike)
+    beside: Array = (parameters.means - at_spike) / (1 - share)
+    return beside

@@ -1,0 +1,458 @@
+"""Cells that come from their component, or from a broad background that no component is behind.
+
+    p(x | k) = (1-ε) N(x; c_kd, v_kd) + ε g_d(x),   g_d = Cauchy(m_d, 2 s_d)
+
+A wild cell is then background for every component: it neither moves a centre nor condemns its
+row. A feature may have a *spike*, a value a_d that many cells hold exactly,
+
+    p(x | k) = q_kd if x = a_d, and otherwise (1-q_kd) times the above,
+
+or two values only, a_d with probability q_kd and b_d; then only other values are background.
+All densities are had as ratios to the background, so that a cell and component cost one
+exponential and rows only a few logarithms.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.block import Block
+from halfseen.data.compiled import njit
+
+WIDTH = 2.0
+"""The background's half width, in spreads of the feature."""
+CHUNK = 1 << 14
+"""Cells times components that are worked on at a time: they stay in the cache."""
+FARTHEST = 1e60
+"""Spreads from the middle that are told apart."""
+PLAIN, HURDLE, TWO_VALUED = 0, 1, 2
+
+
+class Cells(NamedTuple):
+    """How cells arise from each component."""
+
+    log_weights: Array  # (k,)
+    centres: Array  # (k, d)
+    variances: Array  # (k, d)
+    spike_shares: Array  # (k, d)   q; of features with a spike
+    outlier_share: float  # ε
+    middle: Array  # (d,)
+    spread: Array  # (d,)
+    spike: Array  # (d,)            a, NaN if there is none
+    other: Array  # (d,)            b, NaN if there are more values
+
+    @property
+    def kinds(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """Which of the three ways each feature goes; (d,)."""
+        two = np.where(np.isnan(self.other), HURDLE, TWO_VALUED)
+        return np.where(np.isnan(self.spike), PLAIN, two).astype(np.int64)
+
+    @property
+    def ready(self) -> tuple[Array, ...]:
+        """As the compiled loops take them."""
+        half = 1 / (WIDTH * self.spread)
+        height = (1 - self.outlier_share) * np.pi / half / np.sqrt(2 * np.pi * self.variances)
+        return (
+            np.ascontiguousarray(self.centres),
+            np.ascontiguousarray(0.5 / self.variances),
+            np.ascontiguousarray(height),
+            np.ascontiguousarray(np.where(self.kinds == PLAIN, 0.5, self.spike_shares)),
+            np.asarray(self.middle, dtype=float),
+            np.asarray(half, dtype=float),
+            np.asarray(self.spike, dtype=float),
+            np.asarray(self.other, dtype=float),
+        )
+
+
+class Expectation(NamedTuple):
+    """What an E-step adds up."""
+
+    log_likelihood: float  # without the background's own density, which no parameter changes
+    share: Array  # (k,)      Σ r
+    there: Array  # (k, d)    Σ r of observed cells beside the spike
+    normal: Array  # (k, d)   Σ w, of those that are not background
+    first: Array  # (k, d)    Σ w (x - c)
+    second: Array  # (k, d)   Σ w (x - c)²
+    spike: Array  # (k, d)    Σ r of cells that hold the spike
+
+
+def expectation(
+    block: Block, cells: Cells, known: Array | None = None, shares: Array | None = None
+) -> Expectation:
+    """The E-step on a block of rows.
+
+    Instead of the components' shares, what they and other columns say of each row may be ``known``
+    (k, n); ``shares`` (k, n) are then where each row's own are put, times its weight.
+    """
+    values, observed = _by_feature(block, cells)
+    weights = np.ones(len(block)) if block.weights is None else np.ascontiguousarray(block.weights)
+    k, d = cells.centres.shape
+    sums = np.zeros((5, k, d))
+    share = np.zeros(k)
+    run: Any = _expect
+    height: float = run(
+        values,
+        observed,
+        weights,
+        cells.log_weights[:, None] if known is None else known,
+        cells.kinds,
+        cells.outlier_share,
+        *cells.ready,
+        share,
+        sums,
+        np.empty((k, 0)) if shares is None else shares,
+    )
+    return Expectation(height, share, *sums)
+
+
+def log_densities(block: Block, cells: Cells) -> Array:
+    """``log p(x | k)`` of what is observed in each row, background and all; (n, k)."""
+    return (relative(block, cells) + background(block, cells)).T
+
+
+def relative(block: Block, cells: Cells) -> Array:
+    """The same beside the background's own density, which no component changes; (k, n)."""
+    values, observed = _by_feature(block, cells)
+    out = np.empty((len(cells.centres), values.shape[1]))
+    run: Any = _joint
+    run(values, observed, cells.kinds, cells.outlier_share, *cells.ready, out)
+    return out
+
+
+def background(block: Block, cells: Cells) -> Array:
+    """``Σ_d log g_d(x)`` of the cells that could be background; (n,)."""
+    half = WIDTH * cells.spread
+    density = -np.log(np.pi * half * (1 + ((_near(block, cells) - cells.middle) / half) ** 2))
+    total: Array = np.where(_beside(block, cells), density, 0.0).sum(axis=1)
+    return total
+
+
+def _beside(block: Block, cells: Cells) -> Mask:
+    """Observed cells that hold neither a spike nor the other of two values; (n, d)."""
+    own = (block.values == cells.spike) | (block.values == cells.other)
+    beside: Mask = block.observed & ~own
+    return beside
+
+
+def wild(block: Block, cells: Cells) -> Array:
+    """The probability that each observed cell is background, by component; (k, n, d)."""
+    half = WIDTH * cells.spread
+    values = _near(block, cells)
+    far = 1 + ((values - cells.middle) / half) ** 2
+    beside, two = _beside(block, cells), ~np.isnan(cells.other)
+    found = np.empty((len(cells.centres), *block.values.shape))
+    for k, (centre, variance) in enumerate(zip(cells.centres, cells.variances, strict=True)):
+        exponent = -0.5 * (values - centre) ** 2 / variance
+        height = (1 - cells.outlier_share) * np.pi * half / np.sqrt(2 * np.pi * variance)
+        normal = np.where(two, 0.0, height * np.exp(exponent) * far)
+        found[k] = np.where(beside, cells.outlier_share / (cells.outlier_share + normal), 0.0)
+    return found
+
+
+def _near(block: Block, cells: Cells) -> Array:
+    """Values (n, d) not so far that their squares overflow: there all is background anyway."""
+    far = FARTHEST * cells.spread
+    return np.clip(block.values, cells.middle - far, cells.middle + far)
+
+
+def _by_feature(block: Block, cells: Cells) -> tuple[Array, Mask]:
+    near = _near(block, cells)
+    return np.ascontiguousarray(near.T), np.ascontiguousarray(block.observed.T)
+
+
+LOG2E = 1.4426950408889634
+LN2_HIGH = 6.93147180369123816490e-01
+LN2_LOW = 1.90821492927058770002e-10
+ROUNDING = 6755399441055744.0  # 1.5 · 2^52: adding it leaves a whole number in the last bits
+LOWEST = -700.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _normal_parts(
+    x: Array,
+    seen: Mask,
+    centre: float,
+    half_precision: float,
+    height: float,
+    share: float,
+    middle: float,
+    half: float,
+    rounded: Array,
+    bits: np.ndarray,
+    powers: Array,
+    ratio: Array,
+    normal: Array,
+) -> None:  # pragma: no cover - compiled
+    """Ratios of some cells' densities to the background's, and how much of them is normal.
+
+    The exponential is 2 to a whole number times a polynomial (Cody and Waite 1980), in loops that
+    the compiler does several cells at a time in.
+    """
+    for j in range(len(x)):
+        deviation = x[j] - centre
+        y = -half_precision * deviation * deviation
+        y = y if y > LOWEST else LOWEST
+        rounded[j] = y * LOG2E + ROUNDING
+        whole = rounded[j] - ROUNDING
+        f = (y - whole * LN2_HIGH) - whole * LN2_LOW
+        e = 2.505210838544172e-08
+        e = e * f + 2.755731922398589e-07
+        e = e * f + 2.7557319223985893e-06
+        e = e * f + 2.48015873015873e-05
+        e = e * f + 1.984126984126984e-04
+        e = e * f + 1.388888888888889e-03
+        e = e * f + 8.333333333333333e-03
+        e = e * f + 4.1666666666666664e-02
+        e = e * f + 0.16666666666666666
+        e = e * f + 0.5
+        e = e * f + 1.0
+        normal[j] = e * f + 1.0
+    for j in range(len(x)):
+        bits[j] = (bits[j] + 1023) << 52
+    for j in range(len(x)):
+        z = (x[j] - middle) * half
+        part = height * normal[j] * powers[j] * (1.0 + z * z)
+        both = part + share
+        ratio[j] = both if seen[j] else 1.0
+        normal[j] = part / both if seen[j] else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _ratios(
+    kind: int,
+    x: Array,
+    seen: Mask,
+    centre: float,
+    half_precision: float,
+    height: float,
+    spike_share: float,
+    share: float,
+    middle: float,
+    half: float,
+    spike: float,
+    other: float,
+    rounded: Array,
+    bits: np.ndarray,
+    powers: Array,
+    ratio: Array,
+    normal: Array,
+) -> None:  # pragma: no cover - compiled
+    """Ratios and normal parts of one feature's cells under one component."""
+    if kind == 2:
+        for j in range(len(x)):
+            own = (1 - share) * (spike_share if x[j] == spike else 1 - spike_share)
+            known = x[j] == spike or x[j] == other
+            ratio[j] = (own if known else share) if seen[j] else 1.0
+            normal[j] = 1.0 if seen[j] and known else 0.0
+        return
+    _normal_parts(
+        x,
+        seen,
+        centre,
+        half_precision,
+        height,
+        share,
+        middle,
+        half,
+        rounded,
+        bits,
+        powers,
+        ratio,
+        normal,
+    )
+    if kind == 1:
+        for j in range(len(x)):
+            if seen[j]:
+                at = x[j] == spike
+                ratio[j] = spike_share if at else (1 - spike_share) * ratio[j]
+                normal[j] = 0.0 if at else normal[j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _joint(
+    x: Array,
+    seen: Mask,
+    kinds: np.ndarray,
+    share: float,
+    centres: Array,
+    half_precision: Array,
+    height: Array,
+    spike_shares: Array,
+    middle: Array,
+    half: Array,
+    spike: Array,
+    other: Array,
+    out: Array,
+) -> None:  # pragma: no cover - compiled
+    """Logarithms of ratios of rows' densities to the background's; out (k, n)."""
+    k, d = centres.shape
+    n = x.shape[1]
+    size = 512
+    rounded, ratio, normal = np.empty(size), np.empty(size), np.empty(size)
+    product = np.empty(size)
+    bits, powers = rounded.view(np.int64), rounded
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        m = stop - start
+        for c in range(k):
+            for j in range(m):
+                product[j] = 1.0
+                out[c, start + j] = 0.0
+            for i in range(d):
+                _ratios(
+                    kinds[i],
+                    x[i, start:stop],
+                    seen[i, start:stop],
+                    centres[c, i],
+                    half_precision[c, i],
+                    height[c, i],
+                    spike_shares[c, i],
+                    share,
+                    middle[i],
+                    half[i],
+                    spike[i],
+                    other[i],
+                    rounded,
+                    bits,
+                    powers,
+                    ratio,
+                    normal,
+                )
+                for j in range(m):
+                    product[j] *= ratio[j]
+                if i % 16 == 15 or i == d - 1:
+                    for j in range(m):
+                        out[c, start + j] += np.log(product[j])
+                        product[j] = 1.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
+def _add_up(
+    x: Array,
+    seen: Mask,
+    r: Array,
+    normal: Array,
+    centre: float,
+    spiked: bool,
+    spike: float,
+    sums: Array,
+) -> None:  # pragma: no cover - compiled
+    there, total, first, second, at_spike = 0.0, 0.0, 0.0, 0.0, 0.0
+    for j in range(len(x)):
+        w = r[j] * normal[j]
+        deviation = x[j] - centre
+        total += w
+        first += w * deviation
+        second += w * deviation * deviation
+        there += r[j] if seen[j] else 0.0
+    if spiked:
+        for j in range(len(x)):
+            at_spike += r[j] if seen[j] and x[j] == spike else 0.0
+    sums[0] += there
+    sums[1] += total
+    sums[2] += first
+    sums[3] += second
+    sums[4] += at_spike
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _expect(
+    x: Array,
+    seen: Mask,
+    weights: Array,
+    known: Array,
+    kinds: np.ndarray,
+    share: float,
+    centres: Array,
+    half_precision: Array,
+    height: Array,
+    spike_shares: Array,
+    middle: Array,
+    half: Array,
+    spike: Array,
+    other: Array,
+    total: Array,
+    sums: Array,
+    shares: Array,
+) -> float:  # pragma: no cover - compiled
+    """One E-step: the log-likelihood; sums are added to ``total`` (k,) and ``sums`` (5, k, d).
+
+    ``known`` is (k, 1) or (k, n), ``shares`` (k, 0) or (k, n).
+    """
+    k, d = centres.shape
+    n = x.shape[1]
+    size = max(32, min(512, 16384 // (k * d)))
+    rounded, ratio = np.empty(size), np.empty(size)
+    bits, powers = rounded.view(np.int64), rounded
+    normal = np.empty((k, d, size))
+    product, joint = np.empty(size), np.empty((k, size))
+    here = np.zeros((k, d, 5))
+    likelihood = 0.0
+    stride, told = (1 if known.shape[1] == n else 0), shares.shape[1] == n
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        m = stop - start
+        for c in range(k):
+            for j in range(m):
+                product[j] = 1.0
+                joint[c, j] = known[c, (start + j) * stride]
+            for i in range(d):
+                _ratios(
+                    kinds[i],
+                    x[i, start:stop],
+                    seen[i, start:stop],
+                    centres[c, i],
+                    half_precision[c, i],
+                    height[c, i],
+                    spike_shares[c, i],
+                    share,
+                    middle[i],
+                    half[i],
+                    spike[i],
+                    other[i],
+                    rounded,
+                    bits,
+                    powers,
+                    ratio,
+                    normal[c, i],
+                )
+                for j in range(m):
+                    product[j] *= ratio[j]
+                if i % 16 == 15 or i == d - 1:
+                    for j in range(m):
+                        joint[c, j] += np.log(product[j])
+                        product[j] = 1.0
+        for j in range(m):
+            highest = joint[0, j]
+            for c in range(1, k):
+                highest = joint[c, j] if joint[c, j] > highest else highest
+            whole = 0.0
+            for c in range(k):
+                joint[c, j] = np.exp(joint[c, j] - highest)
+                whole += joint[c, j]
+            likelihood += weights[start + j] * (highest + np.log(whole))
+            for c in range(k):
+                joint[c, j] *= weights[start + j] / whole
+                if told:
+                    shares[c, start + j] = joint[c, j]
+        for c in range(k):
+            for j in range(m):
+                total[c] += joint[c, j]
+            for i in range(d):
+                _add_up(
+                    x[i, start:stop],
+                    seen[i, start:stop],
+                    joint[c, :m],
+                    normal[c, i, :m],
+                    centres[c, i],
+                    kinds[i] > 0,
+                    spike[i],
+                    here[c, i],
+                )
+    for c in range(k):
+        for i in range(d):
+            here[c, i, 0] -= here[c, i, 4] if kinds[i] == 1 else 0.0
+            for s in range(5):
+                sums[s, c, i] += here[c, i, s]
+    return likelihood

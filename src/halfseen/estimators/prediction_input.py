@@ -1,0 +1,118 @@
+"""The rows of a table for an estimator that is fitted already."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.rows import Rows
+from halfseen.io.coded_tables import read_new
+from halfseen.io.coding import Coding, numeric_coding, takes_kinds
+from halfseen.io.containers import as_frame
+from halfseen.io.dask_collections import is_dask
+from halfseen.io.files import Files
+from halfseen.io.open_table import in_sequences, is_out_of_memory, open_rows
+from halfseen.io.sequences import Sequenced, without_keys
+from halfseen.io.sparse_file import is_sparse_file
+from halfseen.io.sparse_matrix import ObservedBlocks, check_no_blocks, read_sparse
+from halfseen.io.studies import KeptTables, Studies
+from halfseen.io.validation import column_names, feature_names, read_new_table, reorder_as_fitted
+from halfseen.moments.survey import survey
+
+
+def same_rows(
+    estimator: Any, X: Any, sample_weight: Any = None, observed: ObservedBlocks | None = None
+) -> Rows:
+    """The rows of ``X``, whatever the estimator could be fitted to, with the fitted features."""
+    return rows_and_tables(estimator, X, sample_weight, observed)[0]
+
+
+def rows_and_tables(
+    estimator: Any, X: Any, sample_weight: Any = None, observed: ObservedBlocks | None = None
+) -> tuple[Rows, KeptTables]:
+    """The same, and which tables the rows are of, if there are several."""
+    check_is_fitted(estimator)
+    reader = clone(estimator)  # reading a table sets names, and the estimator has its own
+    coding = getattr(estimator, "coding_", None) or _numbers_by_name(estimator)
+    ordered = _in_order(estimator, _numbered(estimator, as_in_fit(estimator, X)))
+    rows, _ = open_rows(reader, ordered, sample_weight, observed, coding)
+    fitted, given = feature_names(estimator), feature_names(reader)
+    unnamed = not hasattr(reader, "feature_names_in_")
+    if len(given) != len(fitted) or (given != fitted and not unnamed):
+        raise ValueError(
+            f"X has other columns than the model was learned from ({len(given)}, not "
+            f"{len(fitted)}, or other names). Give the same X."
+        )
+    moved = getattr(rows, "place", None) is not None  # to where sequences have them
+    tables = None if moved else getattr(reader, "tables_", None)
+    return rows, tables or KeptTables.none()
+
+
+def as_in_fit(estimator: Any, X: Any) -> Any:
+    """Several tables as the fit has made them comparable, with its columns in its order."""
+    if not isinstance(X, Studies):
+        return X
+    kept = getattr(estimator, "tables_", None) or KeptTables.none()
+    names, done = getattr(estimator, "feature_names_in_", None), X.preprocessing
+    columns = X.columns if names is None or done is not None else [str(name) for name in names]
+    return replace(X, kept=kept, columns=columns, drop=())
+
+
+def _numbers_by_name(estimator: Any) -> Coding | None:
+    """The columns of a model of numbers, which files have by name, whatever few rows look like."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else numeric_coding(tuple(map(str, names)), {})
+
+
+def _numbered(estimator: Any, X: Any) -> Any:
+    """A sparse matrix in a file, without words for a model that knows columns by their numbers."""
+    files = Files(X) if isinstance(X, str | Path) else X
+    named = hasattr(estimator, "feature_names_in_")
+    if named or not isinstance(files, Files) or not is_sparse_file(files.single):
+        return X
+    return replace(files, vocabulary=()) if files.vocabulary is None else files
+
+
+def _in_order(estimator: Any, X: Any) -> Any:
+    if not isinstance(X, Sequenced):
+        return reorder_as_fitted(estimator, X)
+    return replace(X, table=_ordered_beside(estimator, X))
+
+
+def _ordered_beside(estimator: Any, given: Sequenced) -> Any:
+    """A table with its columns in the order of the fit, beside those that say what rows are of."""
+    frame = None if is_out_of_memory(given) else as_frame(given.table)
+    if frame is None:
+        return given.table
+    names = column_names(reorder_as_fitted(estimator, without_keys(replace(given, single=None))))
+    return frame.select([*names, *given.keys]).to_native()
+
+
+def new_rows(estimator: Any, X: Any, observed: ObservedBlocks | None = None) -> Rows:
+    """The rows of ``X`` to say something of, with values that the model can have."""
+    check_is_fitted(estimator)
+    if isinstance(X, Sequenced):
+        return in_sequences(new_rows(estimator, without_keys(X)), X)
+    if is_out_of_memory(X) or is_dask(X):
+        rows = same_rows(estimator, replace(X, dask=False) if isinstance(X, Files) else X)
+    elif issparse(X) and get_tags(estimator).input_tags.sparse:
+        rows = read_sparse(estimator, X, reset=False, observed=observed)
+    else:
+        check_no_blocks(observed)
+        read = read_new if takes_kinds(estimator) else read_new_table
+        return checked_rows(estimator, read(estimator, X))
+    estimator._model().check(survey(rows, 1.0))
+    return rows
+
+
+def checked_rows(estimator: Any, table: np.ndarray[Any, Any]) -> MemoryRows:
+    """The rows of a table (n, d) with values that the model can have."""
+    rows = MemoryRows(table, feature_names(estimator))
+    estimator._model().check(survey(rows, 1.0))
+    return rows

@@ -1,0 +1,1 @@
+"""Federated fits: plans, sums of rows, disclosure control and noise."""

@@ -1,0 +1,189 @@
+"""What sums give away: refused where they are of so few rows that one of them could be told.
+
+Sums over the rows that hold two columns, taken from those that hold one, are the sums of the rows
+that hold it without the other. So it is not enough that sums are of many rows: whatever rows the
+presence of two or three columns tells from the others has to be none of them, or many.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.engines.transformed import ChangedRows
+from halfseen.data.errors import DataError
+from halfseen.data.reductions import together
+from halfseen.data.rows import Block, Rows
+from halfseen.federated.plan import Plan
+from halfseen.moments import symmetric_tensors
+from halfseen.moments.joint_counts import pair_counts, triple_counts
+from halfseen.moments.moment_sums import MomentSums
+from halfseen.moments.symmetric_tensors import Indices
+
+ROUNDING = 1e-6
+MOST_LEFT_OUT = 0.5
+"""Of the rows of a place: where more would have to be, the plan does not suit it."""
+
+
+class DisclosureError(DataError):
+    """Sums of too few rows were asked for, and do not leave the place."""
+
+
+class Told(NamedTuple):
+    """Rows that hold some columns and not others: how many, for many choices of columns."""
+
+    counts: Array  # (m,)
+    members: Indices  # (m, p)
+    pattern: str  # of p signs: 1 for columns that they hold, and 0 for those that they do not
+
+    def few(self, least: int) -> Indices:
+        """Which of the choices tell some rows, and fewer than so many."""
+        few = (self.counts > ROUNDING) & (self.counts < least - ROUNDING)
+        return np.flatnonzero(few)
+
+    def words(self, which: int, names: tuple[str, ...]) -> str:
+        """One choice of columns, in words."""
+        each = list(zip(self.members[which], self.pattern, strict=True))
+        held = [f"'{names[int(i)]}'" for i, here in each if here == "1"]
+        not_held = [f"'{names[int(i)]}'" for i, here in each if here == "0"]
+        without = f" without {' and '.join(not_held)}" if not_held else ""
+        return f"{' and '.join(held)}{without}"
+
+    def rows(self, which: int, observed: Mask) -> Mask:
+        """Whether rows that hold what is ``observed`` (n, d) are those of one choice; (n,)."""
+        wanted = np.array([sign == "1" for sign in self.pattern])
+        same: Mask = (observed[:, self.members[which]] == wanted).all(axis=1)
+        return same
+
+
+def told_apart(pairs: Array, triples: Array | None) -> Iterator[Told]:
+    """The rows that can be told by what they hold, from joint counts (d, d) and packed ones."""
+    own, d = pairs.diagonal(), len(pairs)
+    yield Told(own, np.arange(d)[:, None], "1")
+    i, j = np.nonzero(~np.eye(d, dtype=bool))
+    both = np.stack([i, j], axis=1)
+    yield Told(pairs[i, j], both, "11")
+    yield Told(own[i] - pairs[i, j], both, "10")
+    if triples is None:
+        return
+    every = symmetric_tensors.triples(d)
+    apart = (every[0] < every[1]) & (every[1] < every[2])
+    i, j, k = (one[apart] for one in every)
+    together_ = triples[apart]
+    yield Told(together_, np.stack([i, j, k], axis=1), "111")
+    for a, b, c in ((i, j, k), (i, k, j), (j, k, i)):
+        members = np.stack([a, b, c], axis=1)
+        yield Told(pairs[a, b] - together_, members, "110")
+        yield Told(own[c] - pairs[a, c] - pairs[b, c] + together_, members, "001")
+
+
+def check_disclosure(sums: MomentSums, plan: Plan) -> None:
+    """Refuse sums of fewer rows than agreed on: of all, of some columns, or of one category."""
+    least = plan.least_rows
+    if sums.n_rows < least - ROUNDING:
+        raise DisclosureError(
+            f"There are {sums.n_rows:g} rows, and sums of fewer than {least} (least_rows of the "
+            "plan) do not leave a place. Add rows, or agree on a smaller least_rows."
+        )
+    for told in told_apart(sums.count, sums.triple_counts if sums.triples else None):
+        few = told.few(least)
+        if len(few):
+            which = int(few[np.argmin(told.counts[few])])
+            count = told.counts[which]
+            rows = "1 row holds" if round(count) == 1 else f"{count:g} rows hold"
+            raise DisclosureError(
+                f"Only {rows} {told.words(which, plan.names)}, and could be told from sums with "
+                f"and without them: that takes {least} rows (least_rows of the plan). Leave such "
+                "rows out with leave_out=True, or a column out of the plan, or agree on a smaller "
+                "least_rows."
+            )
+    for name, value, count in _categories(sums.levels, plan):
+        if ROUNDING < count < least - ROUNDING:
+            raise DisclosureError(
+                f"'{name}' is '{value}' in {count:g} rows, and could be told from their sums: that "
+                f"takes {least} rows (least_rows of the plan). Leave such rows out with "
+                "leave_out=True, or that value out of the plan, or agree on a smaller least_rows."
+            )
+
+
+def _categories(levels: Array, plan: Plan) -> Iterator[tuple[str, str, float]]:
+    """Of each value of each column, how many cells hold it."""
+    at = iter(levels)
+    for column in plan.columns:
+        for value in column.labels or tuple(f"{value:g}" for value in column.levels):
+            yield column.name, value, float(next(at))
+
+
+def without_few(rows: Rows, plan: Plan, triples: bool) -> tuple[Rows, int]:
+    """The rows of which none could be told, and how many were left out for that.
+
+    Leaving some out may make others few, so that this is done until there are none.
+    """
+    left, values = rows, [column.levels for column in plan.columns]
+    n_rows = total = rows.accumulate(len)
+    while True:
+        sums = left.accumulate(together(pair_counts, *([triple_counts] if triples else [])))
+        few = _few(plan.least_rows, *sums.each) + _rare(left, plan, values)
+        if not few:
+            return left, total - n_rows
+        left = ChangedRows.of(left, _without(few))
+        n_rows = left.accumulate(len)
+        if n_rows < MOST_LEFT_OUT * total:
+            raise DisclosureError(
+                f"More than {MOST_LEFT_OUT:.0%} of {total} rows would have to be left out, so that "
+                f"none of fewer than {plan.least_rows} could be told. Plan fewer columns, or agree "
+                "on a smaller least_rows."
+            )
+
+
+Which = tuple[Told, int] | tuple[int, float]
+"""Rows by what they hold, or by the value of a column."""
+
+
+def _few(least: int, pairs: Array, triples: Array | None = None) -> list[Which]:
+    every = told_apart(np.asarray(pairs, dtype=float), triples)
+    return [(told, int(which)) for told in every for which in told.few(least)]
+
+
+def _rare(rows: Rows, plan: Plan, values: list[Array]) -> list[Which]:
+    """Values that few rows hold."""
+    if not any(map(len, values)):
+        return []
+    origin = np.zeros(len(values))
+    levels = rows.accumulate(MomentSums.about(origin, triples=False, values=values)).levels
+    every = [(i, float(value)) for i, own in enumerate(values) for value in own]
+    few = (levels > ROUNDING) & (levels < plan.least_rows - ROUNDING)
+    return [one for one, rare in zip(every, few, strict=True) if rare]
+
+
+def _without(few: list[Which]) -> "Leave":
+    return Leave(tuple(few))
+
+
+class Leave:
+    """Leaves rows out of a block; travels to workers."""
+
+    def __init__(self, few: tuple[Which, ...]):
+        self.few = few
+
+    def __call__(self, block: Block) -> Block:
+        """The others."""
+        observed, out = block.observed, np.zeros(len(block), bool)
+        for who, which in self.few:
+            if isinstance(who, Told):
+                out |= who.rows(int(which), observed)
+            else:
+                out |= observed[:, who] & (block.values[:, who] == which)
+        return block.rows(np.flatnonzero(~out)) if out.any() else block
+
+
+def check_components(shares: Array, plan: Plan, noun: str) -> None:
+    """Refuse sums by component, if one of them has fewer rows here than agreed on."""
+    few = np.flatnonzero(shares < plan.least_rows - ROUNDING)
+    if len(few):
+        raise DisclosureError(
+            f"Only {shares[few[0]]:.1f} rows of this place are of {noun} {few[0] + 1}, and sums of "
+            f"fewer than {plan.least_rows} (least_rows of the plan) do not leave a place. Add "
+            "rows, plan fewer components, or agree on a smaller least_rows."
+        )

@@ -1,0 +1,252 @@
+"""From the rows of a table to what fills others, whatever columns hold."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.errors import DataError, DroppedFeatureWarning, warn
+from halfseen.data.feature_sums import PossibleValues
+from halfseen.data.formatting import features
+from halfseen.data.missing_patterns import imitated_gaps
+from halfseen.data.reductions import gathered, with_gaps
+from halfseen.data.rows import Block, Rows
+from halfseen.data.sampling import some_rows
+from halfseen.imputation.accuracy import FillAccuracy, Refilled, number_of_tests
+from halfseen.imputation.chained_equations import Chain, Columns, chains_for
+from halfseen.imputation.single_imputation import Filler, Fillers, learned
+from halfseen.imputation.time_budget import Clock
+from halfseen.io.coding import Coding
+from halfseen.models.latent_class.estimator import LatentClass
+from halfseen.moments.numerical_checks import check_magnitudes, reckoning
+from halfseen.moments.survey import survey
+
+MOST_CELLS = 2_500_000
+FEWEST_MOST, MOST_ROWS = 5_000, 100_000
+"""Rows that are learned from: as many as the features of all of them have room for in memory."""
+LEAST_CHANCE = 1e-6
+"""Of a category: one that was ruled out counts as a large loss, and not as an infinite one."""
+MOST_DECIMALS = 5
+"""Of values that were rounded."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What fills gaps, for all columns of a table."""
+
+    filler: Filler | None  # of columns that vary; None if none does
+    kept: Mask  # (d,)       which those are
+    constants: Array  # (d,) of the others; NaN if they were never observed
+    possible: PossibleValues
+    gappy: Mask  # (d,)      columns that had gaps
+    decimals: Array  # (d,)  that values have at most; infinite if there is no telling
+    zero_beside: NDArray[np.intp]  # (d,)  whose zeros its gaps go with; -1 if none
+    chains: tuple[Chain, ...] = ()  # for draws
+    accuracy: FillAccuracy | None = None  # of columns with gaps; None if there was no time
+
+    @property
+    def explained(self) -> Array:
+        """How much the others tell of each column, from 0 to 1; NaN where that is not known.
+
+        Cells of columns with gaps were hidden as they are missing, others one at a time.
+        """
+        found = np.full(len(self.kept), np.nan)
+        if self.filler is not None:
+            found[self.kept] = self.filler.explained
+        tested = np.nan if self.accuracy is None else self.accuracy.explained
+        return np.where(self.gappy, tested, found)
+
+    def filled(self, rows: Rows, possible: bool) -> tuple[Array, Array]:
+        """What cells are filled with, and how far off that is likely to be; (n, d) each."""
+        n = rows.accumulate(len)
+        mean = np.tile(self.constants, (n, 1))
+        spread = np.where(np.isnan(mean), np.nan, 0.0)
+        if self.filler is not None:
+            fill = self.filler.fills
+            both = gathered(rows.select(self.kept), lambda block: np.hstack(fill(block, possible)))
+            mean[:, self.kept], spread[:, self.kept] = np.hsplit(both, 2)
+        return self._possible(mean) if possible else self.possible.within(mean), spread
+
+    def _possible(self, values: Array) -> Array:
+        """The nearest of the values (n, d) that columns can have."""
+        found = self.possible.nearest(values)
+        for j in np.flatnonzero(np.isfinite(self.decimals)):
+            found[:, j] = np.round(found[:, j], int(self.decimals[j]))
+        return found
+
+    def drawn(self, rows: MemoryRows, number: int, random: Any) -> list[Array]:
+        """Tables (n, d) whose gaps are drawn, by a chain each."""
+        mean, _ = self.filled(rows, possible=False)
+        tables = []
+        for chain in self.chains[:number]:
+            own = np.random.default_rng(random.randint(2**31))
+            table = np.where(np.isnan(rows.table), mean, rows.table)
+            known = ~np.isnan(rows.table[:, self.kept])
+            table[:, self.kept] = chain.drawn(table[:, self.kept], known, own)
+            tables.append(self._possible(table))
+        return tables
+
+    def probabilities(self, rows: Rows) -> dict[str, Array]:
+        """Of the categories of columns of few values, by name; (n, l) each."""
+        if self.filler is None:
+            return {}
+        filler, part = self.filler, rows.select(self.kept)
+
+        def chances(block: Block) -> Array:
+            table = with_gaps(block)
+            known, own = filler.view.known(table), filler.view
+            return np.where(known[:, own.owner], own(table), filler.targets(block))
+
+        every = gathered(part, chances)
+        return {part.names[j]: every[:, filler.view.features(j)] for j in filler.view.of_levels}
+
+    def categories(self, coding: Coding) -> dict[str, list[Any]]:
+        """Of columns of few values, by name: words, or numbers."""
+        if self.filler is None:
+            return {}
+        places = np.flatnonzero(self.kept)[self.filler.view.of_levels]
+        pairs = zip(places, self.filler.view.of_levels, strict=True)
+        return {
+            coding.names[place]: [
+                _shown(value, coding.labels[place]) for value in self.filler.view.levels[j]
+            ]
+            for place, j in pairs
+        }
+
+
+def _shown(value: float, labels: tuple[str, ...]) -> Any:
+    if labels:
+        return labels[int(value)]
+    return int(value) if value == int(value) else float(value)
+
+
+def learned_from(
+    rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock, possible_only: bool = True
+) -> Learned:
+    """Look all rows through, and learn from as many as there is room for."""
+    seen = survey(rows, 1.0)
+    if not seen.names:
+        raise DataError("The table has no columns, so there is nothing to fill. Give at least one.")
+    if not seen.sums.n_rows + seen.sums.n_empty:
+        raise DataError("The table has no rows, so there is nothing to learn from. Give some.")
+    check_magnitudes(seen)
+    most = int(np.clip(MOST_CELLS // len(seen.names), FEWEST_MOST, MOST_ROWS))
+    some = some_rows(rows, most)
+    own = survey(some, 1.0)
+    _warn_of_never_observed(own.sums.count == 0, coding)
+    constants = np.where(own.kept, np.nan, np.where(own.sums.count > 0, own.sums.mean, np.nan))
+    filler, fillers = None, None
+    if own.kept.any():
+        part = MemoryRows(
+            np.ascontiguousarray(some.table[:, own.kept]), own.of_kept().names, some.weights
+        )
+        classes = LatentClass()
+        classes.coding_ = coding
+        with reckoning(own):
+            fillers = learned(part, own.of_kept(), classes, seed, clock)
+        filler = fillers.of_all_rows
+    gappy = (seen.sums.observed_fraction < 1) & ~coding.left_out
+    possible = PossibleValues.of(seen.sums)
+    beside = zero_beside(some.table, np.array([not words for words in coding.labels], dtype=bool))
+    found = Learned(filler, own.kept, constants, possible, gappy, _decimals(some.table), beside)
+    if fillers is not None and not clock.gone():
+        found = replace(found, accuracy=_accuracy(found, some, fillers, possible_only, seed))
+    if not draws or filler is None:
+        return found
+    table, kept = some.table[:, own.kept], own.kept
+    known = filler.view.known(table)
+    filled = np.where(known, table, found.filled(some, possible=False)[0][:, kept])
+    whole = (possible.step > 0)[kept] | ~np.isnan(filler.spikes)
+    ends = (possible.low, possible.high, possible.floor, possible.ceiling)
+    columns = Columns(whole, filler.spikes, *(one[kept] for one in ends))
+    chains = chains_for(filler.view, filled, known, columns, draws, seed, clock)
+    return replace(found, chains=chains)
+
+
+def _accuracy(
+    every: Learned, rows: MemoryRows, fillers: Fillers, possible: bool, seed: int
+) -> FillAccuracy:
+    """Of fills of cells that are hidden as others are missing, from rows of other folds."""
+    known, view, kept = ~np.isnan(rows.table), fillers.of_all_rows.view, every.kept
+    tests = imitated_gaps(known, number_of_tests(known), np.random.default_rng(seed))
+    found = Refilled(rows.table[tests.row], *np.full((2, *tests.hidden.shape), np.nan))
+    for fold, filler in fillers.by_fold.items():
+        here = np.flatnonzero(fillers.folds[tests.row] == fold)
+        if not len(here):
+            continue
+        gappy = np.where(tests.hidden[here], np.nan, found.true[here])
+        part = MemoryRows(gappy, rows.names)
+        found.filled[here] = replace(every, filler=filler).filled(part, possible)[0]
+        found.surprise[np.ix_(here, kept)] = _surprise(
+            filler, part.select(kept), found.true[np.ix_(here, kept)]
+        )
+    levels, numbers = np.zeros((2, len(kept)), bool)
+    levels[kept] = ~view.numbers
+    several = np.array([len(one) != 2 for one in view.levels])
+    numbers[kept] = view.numbers | (fillers.of_all_rows.ordered & several)
+    return FillAccuracy.of(known, tests, found, numbers, levels)
+
+
+def _surprise(filler: Filler, rows: Rows, true: Array) -> Array:
+    """``-log p`` of what cells of levels hold (t, d), NaN for others, given ``rows``; (t, d)."""
+    view, found = filler.view, np.full(true.shape, np.nan)
+    chances = gathered(rows, filler.targets)
+    for j in view.of_levels:
+        own = chances[:, view.features(j)]
+        here = (view.column(j, true[:, j]) * own).sum(axis=1) / own.sum(axis=1)
+        found[:, j] = -np.log(np.maximum(here, LEAST_CHANCE))
+    return found
+
+
+def _decimals(table: Array) -> Array:
+    """How many decimals the values of each column have at most; infinite if many, or none."""
+    found = np.full(table.shape[1], np.inf)
+    for j, values in enumerate(table.T):
+        known = values[~np.isnan(values)]
+        for number in range(1, MOST_DECIMALS + 1):
+            if len(known) and (np.round(known, number) == known).all():
+                found[j] = number
+                break
+    return found
+
+
+def _warn_of_never_observed(never: Mask, coding: Coding) -> None:
+    empty = np.flatnonzero(never & ~coding.left_out)
+    if len(empty):
+        one = len(empty) == 1
+        warn(
+            f"{features(coding.names, empty)} {'is' if one else 'are'} never observed, so that "
+            f"gaps there stay. Remove {'it' if one else 'them'} from the table.",
+            DroppedFeatureWarning,
+        )
+
+
+NEARLY_ALL = 0.95
+"""Of the gaps go with zeros, of the zeros with gaps, and of other values with none."""
+FEWEST = 10
+"""Zeros, and other values beside them: fewer are chance."""
+
+
+def zero_beside(table: Array, numbers: Mask) -> NDArray[np.intp]:
+    """For each column the one whose zeros its gaps go with, -1 if there is none; (d,).
+
+    Of a table (n, d), in which only ``numbers`` (d,) have a zero that means none.
+    """
+    gaps = np.isnan(table).T.astype(float)
+    zeros = (table == 0) & numbers
+    others = ~np.isnan(table) & ~zeros
+    both = gaps @ zeros  # (d, d)  gaps of one column and zeros of another
+    agreeing = np.minimum.reduce(
+        [
+            both / np.maximum(gaps.sum(axis=1), 1)[:, None],
+            both / np.maximum(zeros.sum(axis=0), 1),
+            1 - gaps @ others / np.maximum(others.sum(axis=0), 1),
+        ]
+    )
+    agreeing[:, (zeros.sum(axis=0) < FEWEST) | (others.sum(axis=0) < FEWEST)] = 0.0
+    best = agreeing.argmax(axis=1) if agreeing.size else np.zeros(len(agreeing), dtype=np.intp)
+    found = agreeing[np.arange(len(best)), best] >= NEARLY_ALL
+    return np.where(found, best, -1)

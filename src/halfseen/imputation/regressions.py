@@ -1,0 +1,289 @@
+"""What the other columns say of each column beyond what classes do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.imputation import ridge
+from halfseen.imputation.features import Layout
+from halfseen.imputation.ridge import (
+    PENALTIES,
+    USUAL,
+    Grams,
+    Sums,
+    held_out_errors,
+    held_out_solutions,
+    searched,
+    solved,
+    squares_left,
+)
+from halfseen.imputation.time_budget import Clock
+
+N_FOLDS, OF_FEW, FEW = 3, 6, 500
+"""In which rows are held out in turn; more of few rows, as two thirds of those tell much less."""
+OFFSET = 1.0
+"""The penalty of not taking classes and experts at their word, beside that of other features."""
+USUALLY = 0.95
+"""Share of the rows that were learned from in which no more was lacking."""
+FEWEST = 10
+"""Rows in which a column is known, from which on it is regressed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """Coefficients of one column on the features of the others."""
+
+    column: int
+    weights: Array | None  # (p, t)   zero for its own features; None if it is not regressed
+    more: Array | None  # (1 + e,)    of a number: how much more of what classes and others say
+    penalty: float
+    error: float  # mean squared error, or log-loss, of held-out rows
+    error_before: float  # the same of what classes say alone
+    alone: Array | None = None  # (1 + e,)  the same as ``more``, without the features
+    reach: float = np.inf  # how much of the features, by coefficients, may be gaps
+    by_fold: tuple["Regression", ...] = ()  # learned without that fold; none if all are alike
+
+    def without_fold(self, fold: int) -> "Regression":
+        """The same, learned from the rows of all other folds."""
+        return self.by_fold[fold] if self.by_fold else self
+
+    @property
+    def of_all_rows(self) -> "Regression":
+        """The same without those of folds, which take memory."""
+        return replace(self, by_fold=())
+
+    def lacking(self, unknown: Mask) -> Array:
+        """How much of what is regressed on is ``unknown`` (n, q), by squared coefficients; (n,)."""
+        if self.weights is None:
+            return np.zeros(len(unknown))
+        squares = (self.weights[: unknown.shape[1]] ** 2).sum(axis=1)
+        found: Array = unknown @ (squares / max(float(squares.sum()), 1e-300))
+        return found
+
+
+def folds_of(n_rows: int, seed: int) -> NDArray[np.intp]:
+    """In which fold each row is held out."""
+    found = np.arange(n_rows) % (OF_FEW if n_rows < FEW else N_FOLDS)
+    np.random.default_rng(seed).shuffle(found)
+    return found.astype(np.intp)
+
+
+class Task(NamedTuple):
+    """What columns are regressed on, beside features."""
+
+    grams: Grams
+    known: Mask  # (n, d)
+    before: Array  # (n, q)      what classes say of targets
+    experts: Array  # (e, n, d)  what others say of numbers
+
+    def heard(self, j: int, target: int) -> Array:
+        """What is said of a number: by classes, then by others; (n, 1 + e)."""
+        return np.column_stack([self.before[:, target], *self.experts[:, :, j]])
+
+    def blends(self, layout: Layout, columns: list[int]) -> dict[int, Array]:
+        """How much of what is said of numbers is taken, by column; (1 + e,) each."""
+        numbers, every = [j for j in columns if layout.view.numbers[j]], []
+        for j in numbers:
+            rows, target = self.known[:, j], layout.view.targets(j).start
+            every.append(Heard.of(self.heard(j, target)[rows], self.grams.features[rows, target]))
+        return dict(zip(numbers, blends(every), strict=True))
+
+
+def learned(
+    layout: Layout,
+    features: Array,
+    before: Array,
+    experts: Array,
+    known: Mask,
+    folds: NDArray[np.intp],
+    clock: Clock,
+) -> list[Regression]:
+    """Regressions of all columns; ``before`` (n, q) is what classes say of their targets.
+
+    Of numbers ``experts`` (e, n, d) say something too.
+    """
+    n_folds = int(folds.max(initial=0)) + 1
+    task = Task(Grams.of(features, folds, n_folds), known, before, experts)
+    columns = [j for j in _in_turn(known, clock) if known[:, j].sum() >= FEWEST]
+    blend_of, found, begin = task.blends(layout, columns), [], {True: USUAL, False: USUAL}
+    for j in columns:
+        if clock.gone(0.9):
+            break
+        number = j in blend_of
+        others = layout.regressors(j)
+        own = task.grams.over(known[:, j])[:, others[:, None], others]
+        if number:
+            one, begin[number] = _number(layout, task, own, j, others, blend_of[j], begin[number])
+        else:
+            one, begin[number] = _levels(layout, task, own, j, others, begin[number])
+        found.append(one)
+    return found
+
+
+def _in_turn(known: Mask, clock: Clock) -> list[int]:
+    """All columns; if time may run out, those with most gaps first."""
+    count = known.sum(axis=0)
+    order = np.argsort(count, kind="stable") if clock.ends else np.arange(len(count))
+    return [int(j) for j in order]
+
+
+def _number(
+    layout: Layout,
+    task: Task,
+    own: Array,
+    j: int,
+    others: NDArray[np.intp],
+    blend: Array,
+    begin: int,
+) -> tuple[Regression, int]:
+    grams, rows = task.grams, task.known[:, j]
+    start, n = layout.view.targets(j).start, int(rows.sum())
+    heard = np.where(rows[:, None], task.heard(j, start), 0.0)
+    truth = np.where(rows, grams.features[:, start], 0.0)
+    left = truth - heard @ blend
+    each = [np.flatnonzero((grams.folds == f) & rows) for f in range(grams.n_folds)]
+    both = np.column_stack([heard, left])
+    with_features = np.array([(grams.features[one].T @ both[one])[others] for one in each])
+    with_each_other = np.array([both[one].T @ both[one] for one in each])
+    sums = Sums(
+        _bordered(own, with_features[:, :, :-1], with_each_other[:, :-1, :-1]),
+        np.hstack([with_features[:, :, -1], with_each_other[:, :-1, -1]]),
+        with_each_other[:, -1, -1],
+    )
+    without = float(sums.squares.sum())
+    scale = np.r_[layout.penalties[others], np.full(heard.shape[1], OFFSET)]
+
+    def errors(place: int) -> Array:
+        return held_out_errors(sums, PENALTIES[place] * scale)
+
+    chosen = searched(lambda place: float(errors(place).sum()), without, begin)
+    before = float(((truth - heard[:, 0]) ** 2).sum()) / n
+    taken = blend - np.eye(len(blend))[0]  # what is said is added to what classes say
+    # What helps in some folds only is chance, and may be far off in rows of other gaps.
+    alike = Regression(j, None, taken, np.inf, without / n, before)
+    if chosen.place is None:
+        return alike, begin
+    penalty = float(PENALTIES[chosen.place])
+    apart = held_out_solutions(sums, penalty * scale)
+    if (squares_left(sums, apart) >= sums.squares).any():
+        return alike, begin
+    solution = solved(sums.grams.sum(axis=0), sums.products.sum(axis=0), penalty * scale)
+
+    def regression(solution: Array) -> Regression:
+        weights = np.zeros((len(layout.owner), 1))
+        weights[others, 0] = solution[: len(others)]
+        more, error = taken + solution[len(others) :], chosen.error / n
+        found = Regression(j, weights, more, penalty, error, before, taken)
+        if heard.shape[1] == 1:
+            return found
+        lacking = found.lacking(~task.known[rows][:, layout.view.owner])
+        return replace(found, reach=float(np.quantile(lacking, USUALLY)))
+
+    by_fold = () if rows.all() else tuple(map(regression, apart))
+    return replace(regression(solution), by_fold=by_fold), chosen.place
+
+
+def _bordered(grams: Array, beside: Array, corners: Array) -> Array:
+    """Gram matrices (f, p, p) with some features more, after the others."""
+    return np.block([[grams, beside], [beside.transpose(0, 2, 1), corners]])
+
+
+def _levels(
+    layout: Layout, task: Task, own: Array, j: int, others: NDArray[np.intp], begin: int
+) -> tuple[Regression, int]:
+    grams, rows = task.grams, task.known[:, j]
+    n, folds, place_of = int(rows.sum()), grams.folds[rows], layout.view.targets(j)
+    part = ridge.Part.of(
+        grams.features[np.ix_(rows, others)],
+        ridge.begun(task.before[rows, place_of]),
+        grams.features[rows, place_of],
+    )
+    total, scale = own.sum(axis=0), layout.penalties[others]
+    rests = [part.rows(folds != f) for f in range(grams.n_folds)]
+    heres = [part.rows(folds == f) for f in range(grams.n_folds)]
+    reached: dict[int, list[Array]] = {}
+
+    def error(place: int) -> float:
+        near = min(reached, key=lambda one: abs(one - place), default=None)
+        starts = [None] * grams.n_folds if near is None else reached[near]
+        passes = ridge.PASSES if near is None else ridge.AGAIN
+        penalty = PENALTIES[place] * scale
+        reached[place] = [
+            ridge.climbed(rest, total - one, penalty, start, passes)
+            for rest, one, start in zip(rests, own, starts, strict=True)
+        ]
+        return sum(one.log_loss(w) for one, w in zip(heres, reached[place], strict=True))
+
+    without = part.log_loss(np.zeros((len(others), part.truth.shape[1])))
+    chosen = searched(error, without, begin)
+    if chosen.place is None:
+        return Regression(j, None, None, np.inf, without / n, without / n), begin
+    penalty = float(PENALTIES[chosen.place])
+    start = np.mean(reached[chosen.place], axis=0)
+
+    def regression(solution: Array) -> Regression:
+        weights = np.zeros((len(layout.owner), part.truth.shape[1]))
+        weights[others] = solution
+        return Regression(j, weights, None, penalty, chosen.error / n, without / n)
+
+    found = regression(ridge.climbed(part, total, penalty * scale, start, ridge.AGAIN))
+    by_fold = () if rows.all() else tuple(map(regression, reached[chosen.place]))
+    return replace(found, by_fold=by_fold), chosen.place
+
+
+LIKE_ALL = 100
+"""Rows' worth of all columns together that each column has beside its own."""
+ROUNDING = 1e-9
+
+
+class Heard(NamedTuple):
+    """Sums over cells of a column, of which several say something; they add."""
+
+    products: Array  # (s, s)  of what is said, by what it errs at best
+    with_truth: Array  # (s,)
+    n_cells: float
+
+    @classmethod
+    def of(cls, said: Array, truth: Array) -> Self:
+        """Of cells (n,) of which each of several says something (n, s)."""
+        errors = ((said - truth[:, None]) ** 2).mean(axis=0)
+        unit = max(float(errors.min()), ROUNDING)
+        return cls(said.T @ said / unit, said.T @ truth / unit, float(len(truth)))
+
+    def together(self, other: Self) -> Self:
+        """Cells of both."""
+        return type(self)(
+            self.products + other.products,
+            self.with_truth + other.with_truth,
+            self.n_cells + other.n_cells,
+        )
+
+    def times(self, factor: float) -> Self:
+        """As if there were so many times as many cells."""
+        return type(self)(factor * self.products, factor * self.with_truth, factor * self.n_cells)
+
+    @property
+    def blend(self) -> Array:
+        """Coefficients (s,), none below zero, that come nearest to the truth in squares."""
+        n = len(self.with_truth)
+        scale = max(float(np.trace(self.products)) / n, ROUNDING)
+        root = np.linalg.cholesky(self.products / scale + ROUNDING * np.eye(n))
+        found: Array = nnls(root.T, np.linalg.solve(root, self.with_truth / scale))[0]
+        return found
+
+
+def blends(columns: Sequence[Heard]) -> list[Array]:
+    """Those of each column, which some rows' worth of all columns keep from chance."""
+    if not columns:
+        return []
+    pooled = columns[0]
+    for one in columns[1:]:
+        pooled = pooled.together(one)
+    usual = pooled._replace(with_truth=pooled.products @ pooled.blend)
+    prior = usual.times(LIKE_ALL / pooled.n_cells)
+    return [one.together(prior).blend for one in columns]

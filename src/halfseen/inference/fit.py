@@ -1,0 +1,409 @@
+"""From rows to a fit: look them through, plan, learn, and say how it went."""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.engines.precomputed import SummedRows
+from halfseen.data.errors import DataError, DroppedFeatureWarning, warn
+from halfseen.data.feature_sums import FeatureSums, PossibleValues, value_limits
+from halfseen.data.formatting import features, quoted
+from halfseen.data.progress import Stages
+from halfseen.data.rows import Rows
+from halfseen.inference.model import Climb, Model, Start
+from halfseen.inference.parameters import attributes, check_finite, name_of, whole
+from halfseen.inference.plan import Plan, Routes, Settings, asked_implicit, calmed, planned, routes
+from halfseen.inference.small_tables import at_hand
+from halfseen.io.coding import Coding
+from halfseen.moments.joint_counts import pair_counts
+from halfseen.moments.missing_patterns import INDEPENDENT_BELOW, Gaps
+from halfseen.moments.moment_sums import MomentSums, SummedSecond, check_varies, summed_third
+from halfseen.moments.numerical_checks import check_magnitudes, reckoning
+from halfseen.moments.survey import Survey, survey, survey_of
+
+P = TypeVar("P")
+
+
+@dataclass(frozen=True, eq=False)
+class Learned(Generic[P]):
+    """What the method learned, and from where."""
+
+    parameters: P
+    start: Start
+    climb: Climb | None
+
+
+def learn(
+    rows: Rows, calm: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
+) -> Learned[P]:
+    """Learn ``model`` from the moments of ``calm`` rows, and polish it by all ``rows``."""
+    start = model.start(calm, plan, routes, stages)
+    parameters, climb = model.finished(start.found), None
+    if plan.polish:
+        with stages("polishing"):
+            wanted, settings = plan.n_components, plan.settings
+            seed = settings.steady_seed if model.starts else settings.seed
+            parameters, climb = model.polish(rows, parameters, wanted, plan.kept, seed)
+    return Learned(parameters, start, climb)
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnostics:
+    """How a fit went, and what to be careful about.
+
+    Attributes
+    ----------
+    spectrum : ndarray
+        Eigenvalues of the weighted signal, largest first. The ones kept should stand out.
+    n_kept_eigenvalues : int
+        How many of them, from the first, were kept: as many as the components span dimensions.
+    off_diagonal_fraction : float
+        How much of the tensor the components leave unexplained, from 0 to 1.
+    dropped_features : dict
+        Features left out of the fit, with the reason.
+    n_empty_rows : int
+        Rows in which nothing was observed. They were ignored.
+    dependence_of_gaps : float
+        Largest standardised deviation from features missing independently of each other.
+    third_moment : str
+        The route by which the third moment was had.
+    third_moment_reason : str
+        Why that one.
+    n_unseen_triples : int
+        Triples of features that no row holds together; their third cumulants were taken as 0.
+    incomplete_features : str
+        How the parameters of incomplete features were found: "none", "regress" or "divide".
+    seconds : dict
+        Time spent in each stage.
+    strengths : ndarray or None
+        ``λ_k``, how strongly each component shows in the whitened tensor; None in models from
+        older files.
+    start : str
+        The start that polishing led highest from: "moments", or one of several seeds.
+    n_starts : int
+        How many starts were tried.
+    n_agreeing : int
+        How many of them led to the same place on the rows that they were tried on.
+    never_together : dict
+        Features that the moments were taken without, as each is never observed together with
+        another, which is named. Their parameters are found by regression and polishing.
+    choice : Choice or None
+        How ``n_components="auto"`` was decided.
+    covariance_reason : str
+        Why covariances are of that kind, if the fit decided that; empty otherwise.
+    refine_reason : str
+        Why the likelihood was climbed, or not, if the fit decided that; empty otherwise.
+    refine_gain : float or None
+        How much likelier polishing made items of rows given others of the same row, in nats an
+        item: perplexity became ``exp(-refine_gain)`` times what it was. Of models of topics, by
+        some of the rows that were learned from; None otherwise. Its time is in ``seconds``.
+    columns : Coding or None
+        What became of each column of the table, used or not, and why; None where columns have no
+        names, and in models from older files.
+    """
+
+    spectrum: Array
+    n_kept_eigenvalues: int
+    off_diagonal_fraction: float
+    dropped_features: dict[str, str]
+    n_empty_rows: int
+    dependence_of_gaps: float
+    third_moment: str
+    third_moment_reason: str
+    n_unseen_triples: int
+    incomplete_features: str
+    seconds: dict[str, float]
+    strengths: Array | None = None
+    start: str = "moments"
+    n_starts: int = 1
+    n_agreeing: int = 1
+    never_together: dict[str, str] = field(default_factory=dict)
+    choice: Any = None  # a Choice, which knows more than fits do
+    covariance_reason: str = ""
+    refine_reason: str = ""
+    refine_gain: float | None = None
+    columns: Coding | None = None
+
+    @property
+    def refine_told(self) -> str:
+        """Why the likelihood was climbed, for how long and to what gain; empty if none is known."""
+        if self.refine_gain is None:
+            return self.refine_reason
+        change = 1 - math.exp(-self.refine_gain)
+        return (
+            f"{self.refine_reason} Polishing took {self.seconds.get('polishing', 0.0):.1f} seconds "
+            f"and made perplexity {abs(change):.0%} {'lower' if change >= 0 else 'higher'} than "
+            "the moments alone have it."
+        ).strip()
+
+    @property
+    def gaps_independent(self) -> bool:
+        """Whether features look to be missing independently of each other."""
+        return self.dependence_of_gaps < INDEPENDENT_BELOW
+
+
+def diagnose(
+    survey: Survey,
+    learned: Learned[Any],
+    incomplete_features: str,
+    stages: Stages,
+    gaps: Gaps,
+    never_together: dict[str, str],
+) -> Diagnostics:
+    """Collect what the stages of a fit know; ``gaps`` are those of all features."""
+    start = learned.start
+    return Diagnostics(
+        spectrum=start.spectrum,
+        n_kept_eigenvalues=start.n_kept,
+        off_diagonal_fraction=start.decomposition.off_diagonal,
+        dropped_features=survey.dropped,
+        n_empty_rows=survey.sums.n_empty,
+        dependence_of_gaps=gaps.dependence_of_features,
+        third_moment=start.route,
+        third_moment_reason=start.reason,
+        n_unseen_triples=start.n_unseen,
+        incomplete_features=incomplete_features,
+        seconds=dict(stages.seconds),
+        strengths=start.decomposition.values,
+        never_together=never_together,
+        **_of_climb(learned.climb),
+    )
+
+
+def _of_climb(climb: Climb | None) -> dict[str, Any]:
+    """What is said of the starts."""
+    names = ("start", "n_starts", "n_agreeing")
+    return {} if climb is None else {name: getattr(climb, name) for name in names}
+
+
+def noise_level(values: Array) -> float:
+    """How far below zero the lowest eigenvalue is; 0 if none is.
+
+    Eigenvalues without signal scatter about zero, to both sides nearly alike.
+
+    >>> import numpy as np
+    >>> noise_level(np.array([9.0, 4.0, 0.5, -0.75]))
+    0.75
+    """
+    return float(max(-values.min(initial=0.0), 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted(Generic[P]):
+    """What was learned, how, and from which features."""
+
+    model: Model[P]
+    settings: Settings
+    parameters: P  # of the kept features
+    names: tuple[str, ...]  # of all features
+    kept: Mask  # (d,)   features that vary
+    complete: Mask  # (d,)
+    observed_fraction: Array  # (d,)
+    feature_weights: Array  # (d,)  zero for features that were not used
+    constants: Array  # (d,)  of features that do not vary; NaN for others
+    n_components: int
+    converged: bool
+    diagnostics: Diagnostics
+    preprocessing: Any  # what was done to the columns before, or None
+    estimator: str  # the class by which users know it
+    streamed: bool  # learned from rows that were seen once and are gone
+    possible: PossibleValues  # of all features, as the fit saw them
+    coding: Coding | None = None  # how columns of words became numbers, if there may be any
+
+    def attributes(self, parameters: P) -> dict[str, Any]:
+        """Learned attributes, if these were the parameters of the kept features."""
+        return attributes(parameters, self.kept, self.constants, self.model.axes)
+
+    def name_of(self, values: Array) -> str | None:
+        """The attribute that these of its parameters are public as, if they are one."""
+        return name_of(self.parameters, values)
+
+    @property
+    def taken(self) -> Mask:
+        """Which features are not left out whatever they hold, such as identifiers; (d,)."""
+        return np.ones(len(self.names), bool) if self.coding is None else ~self.coding.left_out
+
+    @property
+    def nominal(self) -> Mask:
+        """Which features hold codes in no order, that have no average; (d,)."""
+        return np.zeros(len(self.names), bool) if self.coding is None else self.coding.nominal
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """The features' names as the user has them, whatever was done to them before the fit."""
+        return self.names if self.preprocessing is None else tuple(self.preprocessing.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit(Generic[P]):
+    """A fitted model, for the features that could be used."""
+
+    n_components: int
+    survey: Survey
+    parameters: P  # of the kept features
+    climb: Climb | None
+    feature_weights: Array  # (d,)  zero for features that were not used
+    usual: Array  # (2, d)  the lowest and the highest value of each feature that is no outlier
+    limits: Array  # (2, d)  what no value can be beyond, infinite if there is no limit
+    diagnostics: Diagnostics
+
+
+def look_through(
+    settings: Settings,
+    model: Model[Any],
+    rows: Rows,
+    stages: Stages,
+    told: Collection[str] = (),
+) -> Survey:
+    """The features of a table, if it has what the model can learn from.
+
+    Of features that people were ``told`` of already nothing more is said.
+    """
+    with stages("features"):
+        seen = survey(rows, settings.complete_above)
+    check_magnitudes(seen)
+    model.check(seen)
+    model.caution(seen)
+    _check_survey(settings, seen)
+    _warn_of_dropped(seen, told)
+    return seen
+
+
+def fit_rows(
+    settings: Settings,
+    model: Model[P],
+    rows: Rows,
+    seen: Survey,
+    n_components: int,
+    stages: Stages,
+) -> Fit[P]:
+    """Fit a model to rows that were looked through."""
+    plan, part = planned(settings, model, seen, n_components), rows.select(seen.kept)
+    if (model.starts or not plan.polish) and not model.numbered:
+        few = at_hand(part, plan.kept)
+        if few is not part:
+            seen_of = plan.kept.sums  # in which rows of nothing but other features count
+            sums = few.accumulate(FeatureSums.of)
+            sums = replace(sums, n_rows=seen_of.n_rows, n_empty=seen_of.n_empty)
+            part, plan = few, replace(plan, kept=replace(plan.kept, sums=sums), calm=sums)
+    with reckoning(seen):
+        with stages("outliers"):
+            model = model.suited(part, plan.kept)
+            calm = model.calmed(part, plan.kept)
+            plan = calmed(plan, part, calm)
+        return _fit(part, calm, model, plan, routes(plan, model, calm), stages)
+
+
+def fit_sums(
+    settings: Settings,
+    model: Model[P],
+    names: tuple[str, ...],
+    sums: MomentSums,
+    rows: SummedRows | None = None,
+) -> Fit[P]:
+    """Fit a model to the sums of rows that are gone, or elsewhere: by moments alone.
+
+    What else is asked for ``rows`` answer, if they can.
+    """
+    if settings.n_components == "auto":
+        raise ValueError(
+            "n_components='auto' goes over the rows again, and those of a stream are gone. Choose "
+            "with halfseen.choose_components() on some rows, or use fit()."
+        )
+    seen = survey_of(names, sums.features, settings.complete_above)
+    if rows is not None:  # whose ranges are those of a plan
+        seen = replace(seen, kept=seen.kept & sums.varies, complete=seen.complete & sums.varies)
+    check_magnitudes(seen)
+    _check_survey(settings, seen)
+    _warn_of_dropped(seen)
+    plan = planned(settings, model, seen, settings.n_components)
+    recovery = "none" if plan.recovery == "none" else "divide"
+    plan, sums = replace(plan, recovery=recovery, polish=False), sums.select(seen.kept)
+    part = (SummedRows(names) if rows is None else rows).select(seen.kept)
+    check_varies(sums, part.names)
+    third = summed_third(sums) if sums.triples else asked_implicit
+    with reckoning(seen):
+        if part.stand_in is not None:
+            model = model.suited(part.stand_in, plan.kept)
+        fit = _fit(part, part, model, plan, Routes(SummedSecond(sums), third), Stages())
+    if rows is None:
+        return fit
+    return replace(fit, limits=np.array([seen.sums.minimum, seen.sums.maximum]))
+
+
+def _fit(
+    rows: Rows, calm: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
+) -> Fit[P]:
+    learned = learn(rows, calm, model, plan, routes, stages)
+    check_finite(learned.parameters)
+    feature_weights = np.zeros(len(plan.seen.names))
+    used, gaps = learned.start.used, learned.start.gaps
+    feature_weights[np.flatnonzero(plan.seen.kept)[used]] = learned.start.weights
+    if not used.all():
+        gaps = routes.second.gaps(rows, plan.kept.sums)
+    apart = _never_together(calm, plan.used & ~used)
+    diagnostics = replace(
+        diagnose(plan.seen, learned, plan.recovery, stages, gaps, apart),
+        refine_reason=plan.polish_reason,
+        refine_gain=None if learned.climb is None else learned.climb.gain,
+    )
+    return Fit(
+        len(model.shares(learned.parameters)),
+        plan.seen,
+        learned.parameters,
+        learned.climb,
+        feature_weights,
+        whole(model.limits(plan.kept), plan.seen.kept, np.nan),
+        value_limits(plan.seen.sums),
+        diagnostics,
+    )
+
+
+def _never_together(rows: Rows, left_out: Mask) -> dict[str, str]:
+    """Features that are left out of the moments, and what each is never observed together with."""
+    if not left_out.any():
+        return {}
+    count = rows.accumulate(pair_counts)
+    found = {}
+    for i in np.flatnonzero(left_out):
+        others = np.flatnonzero(count[i] == 0)
+        # Moments may be of some rows only, as documents of one or two items have none.
+        some = quoted(rows.names, others) if len(others) else "another where moments can be taken"
+        found[rows.names[i]] = f"never observed together with {some}"
+    return found
+
+
+def _check_survey(settings: Settings, seen: Survey) -> None:
+    n_rows, n_components = seen.sums.n_rows, settings.n_components
+    if n_components == "auto":
+        n_components = 1
+    needed = max(n_components, 3)  # two rows have no third moment
+    if n_rows < needed:
+        raise DataError(
+            f"n_components={n_components} needs at least {needed} rows in which something is "
+            f"observed, but there are {n_rows:g} (n_samples={n_rows:g}; {seen.sums.n_empty} rows "
+            "are empty; a sample_weight counts as so many rows). Add rows, use fewer components, "
+            "or scale weights to sum to the number of rows."
+        )
+    if not seen.kept.any():
+        raise DataError(
+            f"No feature varies (n_features={len(seen.names)}; all are constant or never "
+            "observed), so there is nothing to learn. Add features that vary."
+        )
+
+
+def _warn_of_dropped(seen: Survey, told: Collection[str] = ()) -> None:
+    dropped = {name: why for name, why in seen.dropped.items() if name not in told}
+    for reason in dict.fromkeys(dropped.values()):
+        alike = [i for i, name in enumerate(seen.names) if dropped.get(name) == reason]
+        verb = "is" if len(alike) == 1 else "are"
+        it = "it" if len(alike) == 1 else "them"
+        warn(
+            f"{features(seen.names, alike)} {verb} {reason} and left out of the fit. "
+            f"Remove {it} from the table to be rid of this warning.",
+            DroppedFeatureWarning,
+        )

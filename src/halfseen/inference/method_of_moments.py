@@ -1,0 +1,153 @@
+"""The method of moments, one line a stage: from rows with gaps to where components are.
+
+References
+----------
+O. Gottesman, W. Pan, F. Doshi-Velez (2018), Weighted tensor decomposition for learning latent
+variables with partial data. A. Anandkumar, R. Ge, D. Hsu, S. Kakade, M. Telgarsky (2014), Tensor
+decompositions for learning latent variable models.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from halfseen.data.arrays import Array
+from halfseen.data.errors import UnreckonableError, WeakMomentsWarning, warn
+from halfseen.data.formatting import features, quoted
+from halfseen.data.progress import Stages
+from halfseen.data.rows import Rows
+from halfseen.inference.model import Evidence, Model, Start
+from halfseen.inference.plan import Plan, Routes
+from halfseen.moments.numerical_checks import check_not_lost
+from halfseen.moments.regression import recovered
+from halfseen.moments.second_moment import Moments
+from halfseen.moments.survey import FEW_ROWS
+from halfseen.moments.third_moment import Probe
+from halfseen.moments.whitening import Signal, Whitening
+
+
+def by_cumulants(
+    model: Model[Any],
+    calm: Rows,
+    plan: Plan,
+    routes: Routes,
+    stages: Stages,
+    *,
+    turned: Callable[[Whitening, Moments], Whitening] | None = None,
+    counted: Rows | None = None,
+) -> Start:
+    """Read ``model`` off the moments of ``calm`` rows, and recover the features they are not of.
+
+    Models whose rows are changed for their moments may have the whitened space ``turned``, and
+    recover features from rows as they were ``counted``.
+    """
+    cumulants = model.cumulants
+    with stages("pairs of features"):
+        used = plan.used.copy()
+        used[used] = routes.second.meeting(calm.select(used), plan.calm.select(used))
+        part = calm.select(used)
+        moments = routes.second.moments(part, plan.calm.select(used), cumulants.centred)
+        check_not_lost(part.names, moments)
+        k = _told_apart(model, plan, routes, moments)
+        rank = cumulants.rank(k)
+        routes.second.check(moments, part, rank, k)
+        with told(not (plan.polish and model.starts)):
+            signal = cumulants.signal(moments, plan.kept.complete[used], k)
+        weights = plan.weights(moments.observed_fraction, signal, used)
+        check_reckoned(part.names, signal, weights)
+        whitening = routes.second.whiten(signal, weights / signal.unit, rank)
+        whitening = whitening if turned is None else turned(whitening, moments)
+    with stages("triples of features"):
+        third = routes.third(part, moments, Probe(whitening, cumulants.beyond(signal)))
+    evidence = Evidence(k, moments, signal, weights, whitening, third)
+    if not (plan.polish and model.starts):
+        warn_of_weak_moments(evidence, part.names)
+    with stages("decomposition"):
+        found, decomposition = cumulants.read(evidence, plan.decompose)
+    with stages("incomplete features"):
+        known = plan.known(used)
+        if not known.all() and plan.recovery != "later":
+            regression = model.regression(replace(plan.kept, sums=plan.calm))
+            reference = regression.reference(found, known[used])
+            found = recovered(calm if counted is None else counted, regression, reference, known)
+    return Start(
+        found=found,
+        used=used,
+        weights=weights,
+        gaps=moments.gaps,
+        spectrum=whitening.spectrum,
+        n_kept=whitening.rank,
+        decomposition=decomposition,
+        route=third.route,
+        reason=third.reason,
+        n_unseen=third.n_unseen,
+    )
+
+
+def warn_of_weak_moments(evidence: Evidence, names: Sequence[str]) -> None:
+    """Say what in the moments is too uncertain to trust; at most one warning."""
+    concerns = [*_unsupported(evidence), *_rarely_together(evidence.moments, names)]
+    if concerns:
+        warn(" ".join(concerns), WeakMomentsWarning)
+
+
+def _unsupported(evidence: Evidence) -> list[str]:
+    whitening = evidence.whitening
+    missing = whitening.rank - whitening.n_supported
+    if not missing:
+        return []
+    k = evidence.n_components
+    worst = whitening.spectrum[whitening.rank - 1]
+    return [
+        f"n_components={k} is more than the second moments support: {missing} of the "
+        f"{whitening.rank} eigenvalues kept are not positive (the last is {worst:.3g}, the first "
+        f"{whitening.spectrum[0]:.3g}). Use at most {max(k - missing, 1)} components, or add rows."
+    ]
+
+
+def _rarely_together(moments: Moments, names: Sequence[str]) -> list[str]:
+    i, j, together = moments.gaps.rarest()
+    if together >= FEW_ROWS:
+        return []
+    who = (
+        f"{features(names, [i])} is observed in only {together:g} rows"
+        if i == j
+        else f"{features(names, [i, j])} are observed together in only {together:g} rows"
+    )
+    return [f"{who}: moments from so few are mostly noise. Drop a feature, or add rows."]
+
+
+def check_reckoned(names: Sequence[str], signal: Signal, weights: Array) -> None:
+    """Moments and weights are numbers, for every feature."""
+    variance = np.asarray(signal.variance)
+    lost = np.flatnonzero(~(np.isfinite(variance + signal.noise) & np.isfinite(weights)))
+    if len(lost):
+        raise UnreckonableError(
+            f"How {quoted(names, lost)} vary cannot be reckoned: a variance is zero, or too large "
+            "or too small for a float. Leave them out, or write them in a unit in which their "
+            "values are neither huge nor tiny.",
+            [names[int(i)] for i in lost],
+        )
+
+
+@contextmanager
+def told(said: bool) -> Iterator[None]:
+    """What is weak in moments is told where they are the result, and not but one of many starts."""
+    with warnings.catch_warnings():
+        if not said:
+            warnings.simplefilter("ignore", WeakMomentsWarning)
+        yield
+
+
+def _told_apart(model: Model[Any], plan: Plan, routes: Routes, moments: Moments) -> int:
+    """How many components the moments are asked for: fewer, if polishing can find the others."""
+    cumulants, most = model.cumulants, plan.n_components
+    if not (plan.polish and model.starts):
+        return most
+    available = routes.second.rank(moments)
+    possible = min(most, cumulants.most_components(len(moments.mean)))
+    return max((k for k in range(1, possible + 1) if cumulants.rank(k) <= available), default=1)

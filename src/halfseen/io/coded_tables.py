@@ -1,0 +1,395 @@
+"""Tables in memory as floats, in which words are codes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.errors import DataError
+from halfseen.data.formatting import quoted
+from halfseen.io.batches import Batch
+from halfseen.io.cells.cardinality import MAX_EXACT_INTEGER
+from halfseen.io.cells.category_codes import UNSEEN_CODE, FactorizedColumn, label_encoder, text_of
+from halfseen.io.cells.cell_sums import CellSums
+from halfseen.io.cells.missing_values import NONE, MissingCodes
+from halfseen.io.cells.number_formats import NumberFormat
+from halfseen.io.coding import (
+    UNUSED_KINDS,
+    Coding,
+    declared_kinds,
+    numeric_coding,
+    warn_unseen_categories,
+)
+from halfseen.io.columns import remember_columns
+from halfseen.io.containers import as_frame
+from halfseen.io.kind_inference import ColumnEvidence, coding_of, infer_column, warn_unused_columns
+from halfseen.io.validation import (
+    ColumnNames,
+    arrow_batch_as_table,
+    check_in_memory,
+    feature_names,
+    read_batch,
+    read_new_table,
+    read_table,
+    reorder_as_fitted,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryColumn:
+    """A column as the table has it."""
+
+    numbers: Array | None = None  # (n,), if the table itself says that it holds numbers
+    cells: Sequence[Any] = ()  # if it does not
+    other: str | None = None  # what it holds, if neither numbers nor text
+    category: bool = False  # whether the table itself says that the cells are categories
+    order: tuple[str, ...] | None = None  # of categories, if they have one
+    whole: bool = False  # whether the numbers came as integers
+
+    @cached_property
+    def words(self) -> FactorizedColumn:
+        """The cells as words."""
+        return FactorizedColumn.of(
+            self.cells if self.numbers is None else self.numbers.tolist(), MissingCodes()
+        )
+
+    def in_words(self, labels: tuple[str, ...]) -> FactorizedColumn:
+        """The cells as words, none of which stands for a gap if it is a label."""
+        return (
+            FactorizedColumn.of(self.cells, MissingCodes(none=True))
+            if NONE in labels
+            else self.words
+        )
+
+    @property
+    def seen(self) -> ColumnEvidence:
+        """What is seen of it."""
+        if self.other is not None:
+            return ColumnEvidence(CellSums(), self.other)
+        if self.numbers is not None:
+            values = np.asarray(self.numbers, dtype=float)
+            long = int((np.abs(values) >= MAX_EXACT_INTEGER).sum()) if self.whole else 0
+            cells = CellSums.of_numbers(values, long=long)
+            return ColumnEvidence(cells, None, cells.run.numbers_rows)
+        if self.words.other is not None:
+            return ColumnEvidence(CellSums(), self.words.other)
+        cells = replace(self.words.sums, category=self.category, order=self.order)
+        return ColumnEvidence(cells, None, cells.run.numbers_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryTable:
+    """A table as it was given."""
+
+    n_rows: int
+    names: tuple[str, ...] | None  # None if columns have numbers only
+    columns: tuple[MemoryColumn, ...]
+
+    @property
+    def names_or_numbers(self) -> tuple[str, ...]:
+        """What the columns are called."""
+        return self.names or tuple(map(str, range(len(self.columns))))
+
+
+def as_memory_table(X: Any) -> MemoryTable | None:
+    """The columns of a data frame or an array; None if X is no table."""
+    X = check_in_memory(X)
+    frame = as_frame(X)
+    if frame is not None:
+        return _of_frame(frame)
+    array = _array(X)
+    if array is None or array.ndim != 2:
+        return None
+    if array.dtype.kind in "biuf":
+        columns = [MemoryColumn(column, whole=array.dtype.kind in "iu") for column in array.T]
+    else:
+        columns = [MemoryColumn(cells=column.tolist()) for column in array.T]
+    return MemoryTable(len(array), None, tuple(columns))
+
+
+def is_array_of_numbers(X: Any) -> bool:
+    """Whether X is an array in which every column holds numbers."""
+    return isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
+
+
+def _array(X: Any) -> np.ndarray[Any, Any] | None:
+    """An array of numbers, or of objects as they are."""
+    if isinstance(X, np.ndarray):
+        return X
+    if not isinstance(X, list | tuple):
+        return None
+    try:
+        array = np.asarray(X)
+        return array if array.dtype.kind in "biuf" else np.asarray(X, dtype=object)
+    except (TypeError, ValueError, OverflowError):
+        return None  # which scikit-learn refuses
+
+
+def _of_frame(frame: "nw.DataFrame[Any]") -> MemoryTable:
+    columns = list(frame.iter_columns())
+    typed = [place for place, column in enumerate(columns) if column.dtype.is_numeric()]
+    numbers: Iterator[Array] = iter(())
+    if typed:
+        numbers = iter(read_batch(frame[:, typed].to_native()).values.T)
+    given = [
+        MemoryColumn(next(numbers), whole=column.dtype.is_integer())
+        if column.dtype.is_numeric()
+        else _of_cells(column)
+        for column in columns
+    ]
+    names = tuple(frame.columns)
+    named = bool(names) and all(isinstance(name, str) for name in names)
+    return MemoryTable(len(frame), names if named else None, tuple(given))
+
+
+def _of_cells(column: "nw.Series[Any]") -> MemoryColumn:
+    if column.dtype.is_temporal():
+        return MemoryColumn(other="dates or times")
+    if column.dtype in (nw.String, nw.Boolean, nw.Object):
+        return MemoryColumn(cells=column.to_list())
+    if column.dtype in (nw.Categorical, nw.Enum):
+        return MemoryColumn(cells=column.to_list(), category=True, order=order_of(column))
+    if column.is_null().all():
+        return MemoryColumn(np.full(len(column), np.nan))
+    native = column.to_native()
+    return MemoryColumn(other=f"values of type {getattr(native, 'dtype', None) or native.type}")
+
+
+def order_of(column: "nw.Series[Any]") -> tuple[str, ...] | None:
+    """The categories of a column in their own order, if they have one."""
+    native = column.to_native()
+    if column.implementation.is_pyarrow():
+        if not native.type.ordered:
+            return None
+        categories = [word for chunk in native.chunks for word in chunk.dictionary.to_pylist()]
+    elif column.implementation.is_polars():
+        if column.dtype != nw.Enum:
+            return None
+        categories = native.dtype.categories.to_list()
+    else:
+        if not native.dtype.ordered:
+            return None
+        categories = list(native.dtype.categories)
+    words = (text_of(category, frozenset()) for category in categories)
+    return tuple(dict.fromkeys(word for word in words if word is not None))
+
+
+@dataclass(frozen=True, eq=False)
+class TableEvidence:
+    """What was seen of the columns of a table; that of rows that follow each other adds."""
+
+    columns: Mapping[str, ColumnEvidence]
+    named: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names, or their numbers where they have none."""
+        return tuple(self.columns)
+
+    def __add__(self, other: "TableEvidence") -> "TableEvidence":
+        both = dict(self.columns)
+        for name, seen in other.columns.items():
+            both[name] = both[name] + seen if name in both else seen
+        return TableEvidence(both, self.named and other.named)
+
+
+class CodedTable(NamedTuple):
+    """A table as floats."""
+
+    values: np.ndarray[Any, Any]  # (n, d), codes for words, NaN in the gaps
+    unseen: Mask  # (n, d)  cells of words that are none of the labels: gaps to a model
+
+
+class FoundCoding(NamedTuple):
+    """How a table is made floats, as it was found in all of its rows."""
+
+    coding: Coding
+    writings: tuple[NumberFormat, ...]  # of numbers that are written as text
+
+
+def read_and_code(estimator: Any, X: Any, coding: Coding | None = None) -> np.ndarray[Any, Any]:
+    """The float table (n, d) to learn from, by a coding that is known or found in it.
+
+    The estimator keeps the coding; what is not used is said.
+    """
+    table = None if _is_plain(X, coding) else as_memory_table(X)
+    if table is None:
+        values = read_table(estimator, X)
+        names = feature_names(estimator)
+        estimator.coding_ = coding or numeric_coding(names, declared_kinds(estimator, names))
+        return _without(values, estimator.coding_)
+    record_names(estimator, X)
+    if coding is None:
+        found = infer_coding(estimator, table_evidence(table))
+        estimator.coding_ = found.coding
+        return _checked(estimator, encode(table, *found).values)
+    estimator.coding_ = coding
+    made = encode(table, coding, None)
+    warn_unseen_categories(coding, made.unseen.sum(axis=0))
+    return _checked(estimator, made.values)
+
+
+def _is_plain(X: Any, coding: Coding | None) -> bool:
+    """Whether X holds numbers that are taken as they are."""
+    return is_array_of_numbers(X) and (coding is None or not coding.worded.any())
+
+
+def infer_coding(estimator: Any, seen: TableEvidence) -> FoundCoding:
+    """The coding of a table of which this was seen; says which of its columns are not used."""
+    names = feature_names(estimator)
+    kinds = declared_kinds(estimator, names)
+    columns = {
+        name: infer_column(name, what, kinds.get(name), named=seen.named)
+        for name, what in zip(names, seen.columns.values(), strict=True)
+    }
+    fates = [one.fate.column(name) for name, one in columns.items()]
+    warn_unused_columns(fates)
+    if hasattr(estimator, "feature_names_in_"):
+        remember_columns(estimator, fates)
+    return FoundCoding(coding_of(names, columns), tuple(one.writing for one in columns.values()))
+
+
+def record_names(estimator: Any, X: Any, *, reset: bool = True) -> None:
+    """Tell an estimator the names of the columns, or check that they are those it knows."""
+    if isinstance(X, list | tuple):
+        X = np.asarray(X, dtype=object)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
+def encode_new_table(estimator: Any, X: Any) -> CodedTable:
+    """A float table (n, d) for a fitted estimator, by its coding; says nothing of what is new."""
+    check_is_fitted(estimator)
+    ordered, coding = reorder_as_fitted(estimator, X), estimator.coding_
+    table = None if _is_plain(ordered, coding) else as_memory_table(ordered)
+    if table is None:
+        values = _without(read_new_table(estimator, X), coding)
+        return CodedTable(values, np.zeros(values.shape, bool))
+    record_names(estimator, ordered, reset=False)
+    made = encode(table, coding, None)
+    return made._replace(values=_checked(estimator, made.values))
+
+
+def read_new(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
+    """The same, which says how many cells hold words that the fit did not see."""
+    made = encode_new_table(estimator, X)
+    warn_unseen_categories(estimator.coding_, made.unseen.sum(axis=0))
+    return made.values
+
+
+def table_evidence(table: MemoryTable) -> TableEvidence:
+    """What is seen of the columns of a table."""
+    names = table.names_or_numbers
+    columns = {name: column.seen for name, column in zip(names, table.columns, strict=True)}
+    return TableEvidence(columns, table.names is not None)
+
+
+def encode(
+    table: MemoryTable, coding: Coding, writings: tuple[NumberFormat, ...] | None
+) -> CodedTable:
+    """A table as floats; numbers are read by the ``writings`` that were found, or anew."""
+    if len(table.columns) != len(coding.names):
+        raise DataError(
+            f"The table has {len(table.columns)} columns, and the model was fitted to "
+            f"{len(coding.names)}."
+        )
+    single = all(c.numbers is not None and c.numbers.dtype == np.float32 for c in table.columns)
+    values = np.empty((table.n_rows, len(table.columns)), np.float32 if single else np.float64)
+    wrong = []
+    for place, column in enumerate(table.columns):
+        floats = _floats(column, coding, place, None if writings is None else writings[place])
+        if floats is None:
+            wrong.append(place)
+        else:
+            values[:, place] = floats
+    if wrong:
+        raise DataError(
+            f"{quoted(coding.names, wrong)} cannot be read as numbers, which the fit found there. "
+            "Write numbers, or fit again."
+        )
+    unseen = coding.worded & (values == UNSEEN_CODE)
+    values[unseen] = np.nan
+    return CodedTable(values, unseen)
+
+
+def _floats(
+    column: MemoryColumn, coding: Coding, place: int, writing: NumberFormat | None
+) -> Array | float | None:
+    """A column by its coding; None if it should hold numbers and does not."""
+    labels = coding.labels[place]
+    if coding.kinds[place] in UNUSED_KINDS:
+        return np.nan
+    if labels:
+        words = column.in_words(labels)
+        return UNSEEN_CODE if column.other is not None else words.mapped(label_encoder(labels))
+    if column.numbers is not None:
+        return column.numbers
+    if column.other is not None or column.words.other is not None:
+        return None
+    if writing is None:
+        sums = column.words.sums
+        if not sums.n_values:  # nothing but words that stand for gaps among numbers
+            return np.nan
+        writing = sums.writing
+    return None if writing is None else column.words.floats(writing)
+
+
+def _without(values: np.ndarray[Any, Any], coding: Coding) -> np.ndarray[Any, Any]:
+    """A table of numbers with gaps in the columns that are not used."""
+    if len(coding.names) == values.shape[1] and coding.left_out.any():
+        values = np.where(coding.left_out, values.dtype.type(np.nan), values)
+    return values
+
+
+def _checked(estimator: Any, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A table with at least a row and a column, in scikit-learn's words."""
+    checked: np.ndarray[Any, Any] = check_array(
+        values, dtype=None, ensure_all_finite=False, estimator=estimator
+    )
+    return checked
+
+
+@dataclass(frozen=True, eq=False)
+class UnseenCounts:
+    """How many cells of each column hold words that are no labels; that of rows adds."""
+
+    names: tuple[str, ...]
+    named: bool
+    counts: Array  # (d,)
+
+    def __add__(self, other: "UnseenCounts") -> "UnseenCounts":
+        return UnseenCounts(self.names, self.named, self.counts + other.counts)
+
+
+def batch_evidence(X: Any) -> TableEvidence:
+    """What is seen of some rows of a table."""
+    return table_evidence(_table(X))
+
+
+def count_unseen(coding: Coding, X: Any) -> UnseenCounts:
+    """What some rows hold that the fit did not see."""
+    table = _table(X)
+    counts = np.zeros(len(coding.names))
+    if len(table.columns) == len(counts):  # otherwise it is refused when it is read
+        counts += encode(table, coding, None).unseen.sum(axis=0)
+    return UnseenCounts(table.names_or_numbers, table.names is not None, counts)
+
+
+def read_coded_batch(coding: Coding, writings: tuple[NumberFormat, ...] | None, X: Any) -> Batch:
+    """Some rows of a table as floats; there may be none."""
+    table = _table(X)
+    if len(table.columns) != len(coding.names):  # which is refused with its number
+        return Batch(np.empty((table.n_rows, len(table.columns))), table.names)
+    record_names(ColumnNames(), arrow_batch_as_table(X))
+    return Batch(encode(table, coding, writings).values, table.names)
+
+
+def _table(X: Any) -> MemoryTable:
+    table = as_memory_table(arrow_batch_as_table(X))
+    if table is None:
+        raise TypeError(f"a {type(X).__name__} is not some rows of a table")
+    return table

@@ -1,0 +1,207 @@
+"""How each column of a table became numbers: its kind, and the words that codes stand for."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.errors import DataError, UnseenCategoryWarning, warn
+from halfseen.data.formatting import quoted
+
+UNUSED_KINDS = ("identifier", "ignored")
+"""Kinds of columns that a model does not use."""
+NUMERIC_KINDS = ("continuous", "count")
+"""Kinds that only numbers have."""
+CATEGORICAL_KINDS = ("categorical", "ordinal", "binary")
+"""Kinds that words may have, and numbers too."""
+DECLARABLE_KINDS = (*NUMERIC_KINDS, *CATEGORICAL_KINDS, *UNUSED_KINDS)
+"""Kinds that a column can be declared to have."""
+KINDS = ("number", *DECLARABLE_KINDS)
+"""A "number" is one whose kind nobody declared: what it is its values tell."""
+TRUTHS = ("False", "True")
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How each column of a table became numbers, as a fit found it.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The features of the estimator, in order.
+    kinds : tuple of str
+        ``"number"`` (nobody declared which), ``"continuous"``, ``"count"``, ``"categorical"``,
+        ``"ordinal"``, ``"binary"``, or, if it is not used, ``"identifier"`` or ``"ignored"``.
+    labels : tuple of tuples of str
+        The words that the codes 0, 1, … of a column stand for; none if it holds numbers.
+    sentences : tuple of str
+        What people are told of each column; empty if there is nothing to say.
+
+    Examples
+    --------
+    >>> coding = Coding(("age", "smokes"), ("number", "binary"), ((), ("no", "yes")), ("", ""))
+    >>> coding.worded, coding.left_out
+    (array([False,  True]), array([False, False]))
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    sentences: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        parts = (self.names, self.kinds, self.labels, self.sentences)
+        if not all(isinstance(part, tuple) for part in parts):
+            raise ValueError("its coding lacks what it says of each column")
+        if len({len(part) for part in parts}) > 1:
+            raise ValueError("its coding does not say the same of as many columns as it names")
+        if not all(isinstance(word, str) for word in (*self.names, *self.sentences)):
+            raise ValueError("its coding has names or sentences that are no text")
+        for name, kind, labels in zip(self.names, self.kinds, self.labels, strict=True):
+            _check(name, kind, labels)
+
+    @property
+    def nominal(self) -> Mask:
+        """Which columns hold codes in no order, that have no average; (d,)."""
+        return np.array([kind == "categorical" for kind in self.kinds], bool)
+
+    @property
+    def worded(self) -> Mask:
+        """Which columns hold codes of words; (d,)."""
+        return np.array([bool(labels) for labels in self.labels], dtype=bool)
+
+    @property
+    def left_out(self) -> Mask:
+        """Which columns are not used, whatever they hold; (d,)."""
+        return np.array([kind in UNUSED_KINDS for kind in self.kinds], dtype=bool)
+
+
+def unused_names(estimator: Any) -> tuple[str, ...]:
+    """The columns that an estimator was told to leave out, or told people that it does."""
+    coding = getattr(estimator, "coding_", None)
+    if coding is None:
+        return ()
+    return tuple(n for n, k in zip(coding.names, coding.kinds, strict=True) if k in UNUSED_KINDS)
+
+
+def non_numeric_columns(estimator: Any) -> frozenset[str]:
+    """The columns that do not come back as numbers: of words, or as they are."""
+    coding = getattr(estimator, "coding_", None)
+    if coding is None:
+        return frozenset()
+    own = np.flatnonzero(coding.worded | coding.left_out)
+    keys = {getattr(estimator, key, None) for key in ("sequence_", "order_")} - {None}
+    return frozenset({*(coding.names[place] for place in own), *keys})
+
+
+def _check(name: str, kind: object, labels: object) -> None:
+    """Refuse what no fit finds of a column."""
+    if kind not in KINDS:
+        raise ValueError(f"its coding says that '{name}' is of a kind that there is not")
+    if not (isinstance(labels, tuple) and all(isinstance(label, str) for label in labels)):
+        raise ValueError(f"its coding has labels of '{name}' that are no text")
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"its coding has a label of '{name}' twice")
+    if labels and kind not in CATEGORICAL_KINDS:
+        raise ValueError(f"its coding has labels of '{name}', which holds no words")
+
+
+def numeric_coding(names: tuple[str, ...], kinds: dict[str, str]) -> Coding:
+    """The coding of a table of numbers, some of which have declared kinds."""
+    found = tuple(kinds.get(name, "number") for name in names)
+    return Coding(names, found, ((),) * len(names), ("",) * len(names))
+
+
+def decode(coding: Coding, values: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.object_]]:
+    """A table (n, d) of numbers with words in place of codes, as an array of objects.
+
+    Codes that fall between two labels are those of the nearer; NaN stays, as None.
+
+    >>> coding = Coding(("age", "smokes"), ("number", "binary"), ((), ("no", "yes")), ("", ""))
+    >>> decode(coding, np.array([[61.5, 1.0], [40.0, np.nan]]))
+    array([[61.5, 'yes'],
+           [40.0, None]], dtype=object)
+    """
+    table = np.asarray(values, dtype=float).astype(object)
+    for place, labels in enumerate(coding.labels):
+        if labels:
+            table[:, place] = labels_of_codes(labels, np.asarray(values[:, place], dtype=float))
+    return table
+
+
+def labels_of_codes(
+    labels: tuple[str, ...], codes: Array
+) -> np.ndarray[tuple[int, ...], np.dtype[np.object_]]:
+    """The words that codes (n,) stand for; None where there is none."""
+    words = np.array([*labels, None], dtype=object)
+    nearest = np.clip(np.rint(np.where(np.isnan(codes), 0.0, codes)), 0, len(labels) - 1)
+    places = np.where(np.isnan(codes), len(labels), nearest).astype(int)
+    return np.asarray(words[places], dtype=object)
+
+
+MAX_COLUMNS_NAMED = 5
+"""Columns that are named."""
+
+
+def warn_unseen_categories(coding: Coding, counts: Array) -> None:
+    """Say how many cells (d,) hold a word that is no label; the words may be names of people."""
+    found = np.flatnonzero(counts)
+    if not len(found):
+        return
+    each = [_cells(int(counts[place]), coding.names[place]) for place in found[:MAX_COLUMNS_NAMED]]
+    if len(found) > MAX_COLUMNS_NAMED:
+        each.append(f"cells of {len(found) - MAX_COLUMNS_NAMED} more columns")
+    listed = each[0] if len(each) == 1 else f"{', '.join(each[:-1])} and {each[-1]}"
+    one = counts.sum() == 1
+    warn(
+        f"{listed} {'holds a category' if one else 'hold categories'} that the fit did not see, "
+        f"and {'counts as a gap' if one else 'count as gaps'}. Check the spelling, or fit again "
+        "with rows that hold such categories.",
+        UnseenCategoryWarning,
+    )
+
+
+def _cells(count: int, name: str) -> str:
+    return f"{count:,} cell{'s' * (count > 1)} of '{name}'"
+
+
+MAX_COLUMNS_LISTED = 12
+"""Columns in a sentence that says which there are."""
+
+
+def takes_kinds(estimator: Any) -> bool:
+    """Whether an estimator takes columns of words, and kinds of columns."""
+    return bool(getattr(estimator, "takes_kinds", False))
+
+
+def check_kinds(kinds: Any) -> None:
+    """Refuse what is no declaration of kinds, whatever the table."""
+    if isinstance(kinds, str) and kinds == "auto":
+        return
+    if not isinstance(kinds, Mapping):
+        raise ValueError(
+            f"The 'kinds' parameter must be 'auto' or a dict from columns to kinds. Got {kinds!r} "
+            "instead."
+        )
+    for column, kind in kinds.items():
+        if kind not in DECLARABLE_KINDS:
+            every = ", ".join(map(repr, DECLARABLE_KINDS))
+            raise ValueError(f"kinds says that '{column}' is {kind!r}. A column is one of {every}.")
+
+
+def declared_kinds(estimator: Any, names: Iterable[str]) -> dict[str, str]:
+    """The declared kinds by name, of columns that the table has; columns may go by number."""
+    kinds = estimator.kinds
+    check_kinds(kinds)
+    if isinstance(kinds, str):
+        return {}
+    declared, known = {str(column): str(kind) for column, kind in kinds.items()}, tuple(names)
+    unknown = [column for column in declared if column not in set(known)]
+    if unknown:
+        raise DataError(
+            f"kinds names {quoted(unknown, range(len(unknown)))}, which the table does not have. "
+            f"It has {quoted(known, range(len(known)), MAX_COLUMNS_LISTED)}."
+        )
+    return declared

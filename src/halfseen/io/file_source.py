@@ -1,0 +1,262 @@
+"""The rows of files, one file after another."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.engines.batched import Piece
+from halfseen.data.errors import DataError
+from halfseen.io.cells.category_codes import UNSEEN_CODE
+from halfseen.io.cells.missing_values import MissingCodes
+from halfseen.io.coding import Coding
+from halfseen.io.columns import Column
+from halfseen.io.formats.arrow_columns import codes_of
+from halfseen.io.formats.encoding import encoding_message
+from halfseen.io.formats.format import ColumnFormat, Format, Header, ReadPlan
+
+ROWS_A_BATCH = 1 << 14
+
+FileStamp = tuple[int, int]
+"""Size and time of change of a file: another one means another content."""
+
+
+class Affine(NamedTuple):
+    """How a number in one unit becomes that in another: times ``factor``, and ``shift`` more."""
+
+    factor: float = 1.0
+    shift: float = 0.0
+
+
+class TableSpan(NamedTuple):
+    """A table of several: what people call it, and which of the files are its own."""
+
+    name: str
+    first: int
+    last: int  # the first that is not
+
+
+class TableFile(NamedTuple):
+    """A file of a table, as it was when it was opened; or a table in memory, as one."""
+
+    path: Path
+    stamp: FileStamp | None  # None if it is in memory
+    header: Header
+    format: Format
+    n_rows: int | None = None  # None if only reading tells
+    gaps: MissingCodes = MissingCodes()  # what stands for a gap in it
+    written: Mapping[str, ColumnFormat] = MappingProxyType(
+        {}
+    )  # how each column that is read is written
+    moved: Mapping[str, Affine] = MappingProxyType({})  # columns in another unit, by name
+
+    def pieces(self, names: Sequence[str], n_rows: int) -> Iterator[Piece]:
+        """All rows with columns by ``names``, those that the file lacks being gaps."""
+        there = [place for place, name in enumerate(names) if name in self.written]
+        stored = {field.name: field.stored for field in self.header.fields}
+        written = [self.written[names[i]]._replace(stored=stored[names[i]]) for i in there]
+        if not there:  # some column has to be read, so that the rows are counted
+            written = [ColumnFormat(self.header.fields[0].stored, as_they_stand=False, labels=())]
+        read = self.format.pieces(self.path, ReadPlan(tuple(written), self.gaps), n_rows)
+        found = map(_filling([one.absent_as_zero for one in written]), read)
+        if len(there) == len(names) and not any(name in self.moved for name in names):
+            return found
+        one = np.array([self.moved.get(names[place], Affine()) for place in there])
+        wide = partial(_widened, np.array(there, dtype=int), one.reshape(-1, 2), len(names))
+        return (Piece(piece.n_rows, partial(wide, piece)) for piece in found)
+
+    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
+        """All rows as they are in the file, in Arrow's record batches; null in what it lacks."""
+        import pyarrow as pa
+
+        stored = {field.name: field.stored for field in self.header.fields}
+        there = [name for name in names if name in stored]
+        read = there or [self.header.names[0]]
+        places = tuple(stored[name] for name in read)
+        for batch in self.format.batches(self.path, places, n_rows):
+            own = {name: batch.column(stored[name]) for name in there}
+            cells = [own[name] if name in own else pa.nulls(batch.num_rows) for name in names]
+            yield pa.record_batch(cells, names=list(names))
+
+
+def _widened(
+    places: np.ndarray[Any, Any], moved: Array, width: int, piece: Piece
+) -> np.ndarray[Any, Any]:
+    """The rows of a piece among ``width`` columns; what it holds is at ``places``."""
+    table = np.full((piece.n_rows, width), np.nan)
+    if len(places):
+        table[:, places] = piece.table() * moved[:, 0] + moved[:, 1]
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class FileSource:
+    """The rows of files, one file after another. Columns are found by name in each.
+
+    Files of several tables may be of several formats and lack columns, which are gaps then.
+    """
+
+    files: tuple[TableFile, ...]
+    names: tuple[str, ...]
+    named: bool
+    gaps: MissingCodes
+    columns: tuple[Column, ...] = ()  # what became of all that were looked at
+    coding: Coding | None = None  # how columns become numbers, if they may be of words
+    maybe_new: tuple[str, ...] = ()  # columns in which there may be words that are no labels
+    tables: tuple[
+        TableSpan, ...
+    ] = ()  # which files are of which table, if there are several tables
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """All columns of the files, read or not."""
+        return tuple(dict.fromkeys(name for file in self.files for name in file.header.names))
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said of the files themselves."""
+        encodings = (encoding_message(file.path.name, file.header.encoding) for file in self.files)
+        found = [sentence for sentence in encodings if sentence is not None]
+        return [*found, *(note for file in self.files for note in file.header.notes)]
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are, if that is known without reading."""
+        lengths = [file.n_rows for file in self.files]
+        return None if None in lengths else sum(n for n in lengths if n is not None)
+
+    def pieces(self, chosen: tuple[int, ...], n_rows: int) -> Iterator[Piece]:
+        """All rows in order, only the ``chosen`` columns, at most ``n_rows`` rows at a time."""
+        names = [self.names[column] for column in chosen]
+        for file in self.files:
+            yield from _unchanged(file, file.pieces(names, n_rows))
+
+    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
+        """The rows with any columns as they are, numbers or not, in Arrow's record batches."""
+        for file in self.files:
+            yield from _unchanged(file, file.batches(names, n_rows))
+
+    @property
+    def table_names(self) -> tuple[str, ...]:
+        """What the tables are called."""
+        return tuple(span.name for span in self.tables)
+
+    @property
+    def table_notes(self) -> list[str]:
+        """What is to be said of columns that are not in the units of their table."""
+        return [
+            f"'{column}' of {span.name} is {_said(by)}."
+            for span in self.tables
+            for column, by in self.files[span.first].moved.items()
+            if column in self.files[span.first].written
+        ]
+
+    @property
+    def table_holds(self) -> Mask:
+        """Which columns each table has; (t, d)."""
+        firsts = [self.files[span.first] for span in self.tables]
+        return np.array([[name in file.written for name in self.names] for file in firsts])
+
+    @cached_property
+    def table_lengths(self) -> tuple[int, ...]:
+        """How many rows each table has; counted where files do not say."""
+        each = (self.files[span.first : span.last] for span in self.tables)
+        return tuple(sum(_n_rows(file) for file in files) for files in each)
+
+    def n_unseen(self) -> Array:
+        """How many cells of each column hold words that are none of its labels; (d,)."""
+        counts = np.zeros(len(self.names))
+        places = {name: self.names.index(name) for name in self.maybe_new}
+        if not places:
+            return counts
+        for batch in self.batches(self.maybe_new, ROWS_A_BATCH):
+            for name, place in places.items():
+                labels = () if self.coding is None else self.coding.labels[place]
+                codes = codes_of(batch.column(name), labels, self.gaps.of(name))
+                counts[place] += np.sum(codes == UNSEEN_CODE)
+        return counts
+
+    def parts(self) -> "list[FilePart]":
+        """Row groups of Parquet files; other files as they are."""
+        return [
+            FilePart(
+                replace(self, files=(file._replace(format=part.format),), tables=()),
+                file.n_rows if part.n_rows is None else part.n_rows,
+                f"{part.name} of {file.path.name}" if part.name else file.path.name,
+                part.content,
+            )
+            for file in self.files
+            for part in file.format.parts(file.path)
+        ]
+
+
+class FilePart(NamedTuple):
+    """Rows that can be read on their own."""
+
+    source: FileSource
+    n_rows: int | None  # None if only reading tells
+    name: str  # for errors
+    content: Any = None  # Delayed: what Dask computes the rows from, if they are in no file
+
+
+def _filling(zero: list[bool]) -> Callable[[Piece], Piece]:
+    """What makes gaps of some columns zeros."""
+    if not any(zero):
+        return lambda piece: piece
+
+    def filled(table: Callable[[], np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+        values = table()
+        return np.where(np.isnan(values) & zero, values.dtype.type(0), values)
+
+    return lambda piece: Piece(piece.n_rows, partial(filled, piece.table))
+
+
+def file_stamp(file: Path) -> FileStamp:
+    """By which a file that changed is noticed."""
+    status = file.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _said(by: Affine) -> str:
+    """What is done to a number.
+
+    >>> _said(Affine(18.016)), _said(Affine(1.0, -2.5))
+    ('multiplied by 18.016', 'lowered by 2.5')
+    """
+    times = [] if by.factor == 1 else [f"multiplied by {by.factor:.6g}"]
+    way = "raised" if by.shift > 0 else "lowered"
+    more = [f"{way} by {abs(by.shift):.6g}"] if by.shift else []
+    return " and then ".join([*times, *more]) or "as it is"
+
+
+def _n_rows(file: TableFile) -> int:
+    if file.n_rows is not None:
+        return file.n_rows
+    return sum(piece.n_rows for piece in file.pieces(list(file.written)[:1], 1 << 20))
+
+
+def _unchanged(file: TableFile, read: Iterator[Any]) -> Iterator[Any]:
+    """What is read of a file, as long as it stays as it was."""
+    _check_unchanged(file)
+    try:
+        yield from read
+    except DataError:
+        _check_unchanged(file)  # that says more than what came of it
+        raise
+    _check_unchanged(file)
+
+
+def _check_unchanged(file: TableFile) -> None:
+    if file.stamp is None:
+        return
+    try:
+        same = file_stamp(file.path) == file.stamp
+    except OSError as error:
+        raise DataError(f"{file.path.name} is no longer there: {error}. Fit again.") from error
+    if not same:
+        raise DataError(f"{file.path.name} changed while it was being read. Fit again.")

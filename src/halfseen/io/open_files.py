@@ -1,0 +1,562 @@
+"""Opening files: which they are, which columns they have, and how each is written."""
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from halfseen.data.arrays import Array
+from halfseen.data.errors import DataError
+from halfseen.data.formatting import quoted
+from halfseen.io.cells.cell_sums import CellSums
+from halfseen.io.cells.dates import Dates, day_of
+from halfseen.io.cells.missing_values import NONE, MissingCodes, column_of, missing_codes_among
+from halfseen.io.cells.number_formats import NumberFormat, is_text, trim_and_null
+from halfseen.io.coding import NUMERIC_KINDS, UNUSED_KINDS, Coding
+from halfseen.io.columns import (
+    ABSENT_AS_ZERO,
+    EITHER_ORDER,
+    ColumnUse,
+    Kind,
+    column_use,
+    days_since,
+    holds,
+    join_reasons,
+)
+from halfseen.io.combine import combine_evidence, join_by_key, open_studies, table_spans
+from halfseen.io.file_discovery import FileTable, all_column_names, open_file_table
+from halfseen.io.file_source import ROWS_A_BATCH, FileSource, FileStamp, TableFile
+from halfseen.io.files import Files
+from halfseen.io.formats.format import ColumnFormat, FileEvidence, Format
+from halfseen.io.kind_inference import (
+    NUMBERS_ROWS,
+    ColumnEvidence,
+    InferredColumn,
+    coding_of,
+    identifier_reason,
+    infer_column,
+)
+from halfseen.io.studies import Studies
+
+Kinds = Callable[[Sequence[str]], dict[str, str]]
+"""The kinds that columns are declared to be, of those that the files have."""
+
+MAX_CACHED_LOOKS = 64
+_LOOKS: OrderedDict[tuple[Format, Path, FileStamp, MissingCodes], FileEvidence] = OrderedDict()
+"""What was seen in the files that were opened last: commands open the same one several times."""
+
+
+def open_files(
+    given: Files, kinds: Kinds | None = None, coding: Coding | None = None
+) -> FileSource:
+    """The rows of a file, of all files of one kind in a folder, or of several tables together.
+
+    With ``kinds``, which says what columns are declared to be, words become codes; with a
+    ``coding`` that is known already they become its codes.
+    """
+    _check(given)
+    try:
+        return _opened(given, _tables(given), kinds, coding)
+    except ModuleNotFoundError as missing:
+        if "pip install" in str(missing):
+            raise
+        raise ModuleNotFoundError(
+            "Reading files needs pyarrow. Install it with: pip install 'halfseen[io]'"
+        ) from missing
+
+
+def open_raw(given: Files) -> FileSource:
+    """The files with no column read as numbers, for whoever asks for cells as they are."""
+    files = tuple(file for table in _tables(given) for file in table.files)
+    return FileSource(files, (), True, MissingCodes(tuple(given.missing_values)))
+
+
+def names_in(given: Files) -> tuple[str, ...]:
+    """All columns of a file, or of the first of several; of several tables, those of any."""
+    return tuple(dict.fromkeys(name for table in _tables(given) for name in table.names))
+
+
+def _tables(given: Files) -> tuple[FileTable, ...]:
+    """The tables that are given, and the files of each."""
+    return open_studies(given) if isinstance(given, Studies) else (open_file_table(given),)
+
+
+def _opened(
+    given: Files, tables: tuple[FileTable, ...], kinds: Kinds | None, coding: Coding | None
+) -> FileSource:
+    named = all(table.named for table in tables)
+    asked = _asked(given, tables)
+    for table in tables:
+        _check_table(given, table, asked)
+    if coding is not None:
+        asked = _fitted(given, tables, asked, coding)
+    missing_codes_among(
+        given.gap_codes, all_column_names(tables)
+    )  # which refuses what no table has
+    zero = _absent_as_zero(given, tables, asked)
+    seen = [_seen(table, asked, given) for table in tables]
+    what = {
+        name: combine_evidence([one.columns[name] for one in seen if name in one.columns])
+        for name in asked
+    }
+    columns = _columns(what, given, named, all_column_names(tables), kinds, coding)
+    columns = {name: _told_of_zeros(one, name in zero) for name, one in columns.items()}
+    file = tables[0].files[0].path.name if tables[0].only else given.name
+    if not isinstance(given.absent_as_zero, bool):
+        _check_numbers(file, columns, zero)
+    if _chosen(given) or coding is not None:
+        worded = kinds is not None or (coding is not None and bool(coding.worded.any()))
+        _check_usable(file, columns, words=worded)
+    used = tuple(name for name, one in columns.items() if one.fate.used or coding is not None)
+    if not used:
+        held = "numbers" if kinds is None else "numbers or categories"
+        raise DataError(
+            f"No column of {held} is left in {given.name}. Give a table that holds some."
+        )
+    found = coding_of(used, columns) if coding is None and kinds is not None else coding
+    files = [_read_as(one, used, columns, zero, given.dates) for one in seen]
+    source = FileSource(
+        files=tuple(file for some in files for file in some),
+        names=used,
+        # Some of many columns without names are known by their numbers.
+        named=named or used != tables[0].names,
+        gaps=files[0][0].gaps,
+        columns=tuple(one.fate.column(name) for name, one in columns.items()),
+        coding=found,
+        maybe_new=() if coding is None else _maybe_new(columns, what),
+        tables=table_spans(given, files) if isinstance(given, Studies) else (),
+    )
+    return join_by_key(given, source) if isinstance(given, Studies) and given.on else source
+
+
+class _TableSeen(NamedTuple):
+    """What was seen of a table."""
+
+    files: tuple[TableFile, ...]  # with as many rows as were seen
+    gaps: MissingCodes
+    columns: dict[str, ColumnEvidence]
+
+
+def _seen(table: FileTable, asked: tuple[str, ...], given: Files) -> _TableSeen:
+    own, codes = tuple(name for name in asked if name in set(table.names)), given.gap_codes
+    known = (code for code in codes if table.only or column_of(code) in (None, *table.names))
+    gaps = replace(
+        missing_codes_among((*table.gap_codes, *known), table.names),
+        decimal=given.decimal,
+        dates=given.dates is not None,
+    )
+    looks = [_look(file, own, gaps) for file in table.files]
+    stored = [{field.name: field.stored for field in file.header.fields} for file in table.files]
+    cells = {
+        name: [_cells(of, look, name) for of, look in zip(stored, looks, strict=True)]
+        for name in own
+    }
+    others = _others(table.files, gaps.dates)
+    seen = {
+        name: ColumnEvidence(_total(some), others.get(name), _number_rows(some))
+        for name, some in cells.items()
+    }
+    files = tuple(f._replace(n_rows=k.n_rows) for f, k in zip(table.files, looks, strict=True))
+    return _TableSeen(files, gaps, _with_the_commas_of_others(seen))
+
+
+def _read_as(
+    seen: _TableSeen,
+    used: tuple[str, ...],
+    columns: dict[str, InferredColumn],
+    zero: frozenset[str],
+    origin: str | None,
+) -> tuple[TableFile, ...]:
+    """The files of a table, with how each column that is used is written in them."""
+    own = {
+        name: _written(columns[name], seen.columns[name].cells, name in zero, origin)
+        for name in used
+        if name in seen.columns
+    }
+    gaps = replace(seen.gaps, with_none=tuple(n for n in used if NONE in columns[n].labels))
+    return tuple(file._replace(written=own, gaps=gaps) for file in seen.files)
+
+
+def _with_the_commas_of_others(seen: dict[str, ColumnEvidence]) -> dict[str, ColumnEvidence]:
+    """Columns such as 1,234 and 5,678 have decimal commas where other columns have them."""
+    decimal = (NumberFormat.DECIMAL_COMMAS, NumberFormat.DOTS_AND_COMMAS)
+    if not any(one.cells.writing in decimal for one in seen.values()):
+        return seen
+    return {
+        name: replace(one, cells=replace(one.cells, thousands=one.cells.plain))
+        if one.cells.either_comma
+        else one
+        for name, one in seen.items()
+    }
+
+
+def _columns(
+    seen: dict[str, ColumnEvidence],
+    given: Files,
+    named: bool,
+    names: tuple[str, ...],
+    kinds: Kinds | None,
+    coding: Coding | None,
+) -> dict[str, InferredColumn]:
+    """What becomes of each column."""
+    if coding is not None:
+        return _by(coding, seen, given)
+    named = named and not _chosen(given)
+    if kinds is None:
+        return {name: _plain(name, one, given, named) for name, one in seen.items()}
+    declared = kinds(names)
+    return {
+        name: _dated(one, given, declared.get(name))
+        or infer_column(name, one, declared.get(name), named=named, quoting=given.show_text)
+        for name, one in seen.items()
+    }
+
+
+def _dated(
+    seen: ColumnEvidence, given: Files, declared: str | None = None
+) -> InferredColumn | None:
+    """What becomes of a column of dates, where they are to be numbers; None if it is none."""
+    orders = seen.cells.orders
+    if given.dates is None or not orders or declared not in (None, *NUMERIC_KINDS):
+        return None
+    if len(orders) > 1:
+        return InferredColumn(ColumnUse("ignored", False, EITHER_ORDER))
+    kind = cast("Kind", declared or "continuous")
+    return InferredColumn(
+        ColumnUse(kind, True, days_since(given.dates, seen.cells)), dates=next(iter(orders))
+    )
+
+
+def _told_of_zeros(one: InferredColumn, zero: bool) -> InferredColumn:
+    """A column of numbers with what is told of its gaps, if they are zeros."""
+    if not (zero and one.fate.used and not one.labels):
+        return one
+    return one._replace(
+        fate=one.fate._replace(reason=join_reasons(one.fate.reason, ABSENT_AS_ZERO))
+    )
+
+
+def _check_numbers(file: str, columns: dict[str, InferredColumn], zero: frozenset[str]) -> None:
+    """Refuse zeros for gaps where there are words."""
+    wrong = [name for name in columns if name in zero and columns[name].labels]
+    if wrong:
+        raise DataError(
+            f"absent_as_zero names {_listed(wrong)} of {file}, which "
+            f"{'holds' if len(wrong) == 1 else 'hold'} words: a gap among them is no zero. Leave "
+            "it out there."
+        )
+
+
+def _plain(name: str, seen: ColumnEvidence, given: Files, named: bool) -> InferredColumn:
+    """What becomes of a column for models that take numbers only."""
+    dated = _dated(seen, given)
+    if dated is not None:
+        return dated
+    if seen.other:
+        return InferredColumn(ColumnUse("ignored", False, holds(seen.other)))
+    numbers = None
+    if named:
+        numbers = NUMBERS_ROWS if seen.numbers_rows else identifier_reason(name, seen.cells)
+    fate = column_use(seen.cells, numbers, given.show_text)
+    return InferredColumn(fate, writing=seen.cells.writing or NumberFormat.PLAIN)
+
+
+def _by(coding: Coding, seen: dict[str, ColumnEvidence], given: Files) -> dict[str, InferredColumn]:
+    """The columns by what they were in a fit; numbers must be numbers still."""
+    found = {}
+    for name, kind, labels in zip(seen, coding.kinds, coding.labels, strict=True):
+        one = seen[name]
+        fate = ColumnUse(cast("Kind", kind), kind not in UNUSED_KINDS)
+        dated = _dated(one, given) if fate.used and not labels else None
+        if dated is not None:
+            found[name] = dated
+            continue
+        if fate.used and not labels and one.other:
+            fate = ColumnUse("ignored", False, holds(one.other))
+        elif fate.used and not labels and one.cells.writing is None and one.cells.n_values:
+            fate = column_use(one.cells, None)  # words, and not only such as stand for gaps
+        found[name] = InferredColumn(fate, labels, one.cells.writing or NumberFormat.PLAIN)
+    return found
+
+
+def _maybe_new(
+    columns: dict[str, InferredColumn], seen: dict[str, ColumnEvidence]
+) -> tuple[str, ...]:
+    """Columns whose cells the look did not show to be labels, one and all."""
+    words = {name: seen[name].cells.categories for name, one in columns.items() if one.labels}
+    return tuple(
+        name for name, some in words.items() if some is None or not some <= {*columns[name].labels}
+    )
+
+
+def _fitted(
+    given: Files, tables: tuple[FileTable, ...], asked: tuple[str, ...], coding: Coding
+) -> tuple[str, ...]:
+    """The columns that a model was fitted to; those that were asked for must be them."""
+    if given.columns is None and given.preprocessing is None:
+        for table in tables:
+            for file in table.files if table.only else ():
+                check_columns(file, coding.names)
+        return coding.names
+    if len(asked) != len(coding.names) or (given.preprocessing is None and asked != coding.names):
+        raise ValueError(
+            f"X has other columns than the model was learned from ({len(asked)}, not "
+            f"{len(coding.names)}, or other names). Give the same X."
+        )
+    return asked
+
+
+def _chosen(given: Files) -> bool:
+    """Whether the columns were asked for, and so must hold numbers."""
+    return given.columns is not None or given.preprocessing is not None
+
+
+def _check(given: Files) -> None:
+    if isinstance(given.columns, str):
+        raise ValueError(
+            f"The 'columns' of Files must be a list of names. Got {given.columns!r} instead: write "
+            f"[{given.columns!r}]."
+        )
+    if isinstance(given.drop, str):
+        raise ValueError(
+            f"The 'drop' of Files must be a list of names. Got {given.drop!r} instead: write "
+            f"[{given.drop!r}]."
+        )
+    if isinstance(given.missing_values, str):
+        raise ValueError(
+            "The 'missing_values' of Files must be a list of cells. Got "
+            f"{given.missing_values!r} instead: write [{given.missing_values!r}]."
+        )
+    if isinstance(given.absent_as_zero, str):
+        raise ValueError(
+            "The 'absent_as_zero' of Files must be a list of names, or True for all columns. Got "
+            f"{given.absent_as_zero!r} instead: write [{given.absent_as_zero!r}]."
+        )
+    if given.decimal not in (None, ",", "."):
+        raise ValueError(f"decimal={given.decimal!r} is neither ',' nor '.'. Give one of them.")
+    if given.dates is not None:
+        day_of(given.dates)  # which refuses what is no day
+    if not given.memory > 0:
+        raise ValueError(
+            f"The 'memory' of Files must be a number of MB above zero. Got {given.memory!r} "
+            "instead."
+        )
+
+
+def _asked(given: Files, tables: tuple[FileTable, ...]) -> tuple[str, ...]:
+    """The columns that are asked for, or all."""
+    if given.columns is None and given.preprocessing is not None:
+        return given.preprocessing.columns
+    dropped = _dropped(given, tables)
+    if given.columns is None:
+        aside = {*dropped, *(name for table in tables for name in table.files[0].header.aside)}
+        return tuple(
+            name for name in all_column_names(tables) if name not in {*aside, *_keys(given)}
+        )
+    names = tuple(name for name in map(str, given.columns) if name not in dropped)
+    twice = _repeated(names)
+    if twice:
+        raise ValueError(f"The 'columns' of Files name {_listed(twice)} twice. Name each once.")
+    if given.preprocessing is not None and given.preprocessing.columns != names:
+        raise ValueError("The 'columns' of Files must be those of its 'preprocessing'.")
+    return names
+
+
+def _absent_as_zero(
+    given: Files, tables: tuple[FileTable, ...], asked: tuple[str, ...]
+) -> frozenset[str]:
+    """The columns in which a gap means nought, which some table must have."""
+    if isinstance(given.absent_as_zero, bool):
+        return frozenset(asked if given.absent_as_zero else ())
+    named, known = frozenset(map(str, given.absent_as_zero)), all_column_names(tables)
+    unknown = sorted(named - set(known))
+    if unknown:
+        raise DataError(
+            f"absent_as_zero names {_listed(unknown)}, which {given.name} does not have. It has "
+            f"{quoted(known, range(len(known)), 12)}."
+        )
+    return named
+
+
+def _dropped(given: Files, tables: tuple[FileTable, ...]) -> set[str]:
+    """The columns that nobody wants to see, which the files must have."""
+    known = all_column_names(tables)
+    dropped = set(map(str, given.drop))
+    unknown = sorted(dropped - set(known))
+    if unknown:
+        raise DataError(
+            f"{tables[0].files[0].path.name if tables[0].only else given.name} has no column "
+            f"{_listed(unknown)} to drop. It has {_listed(known)}."
+        )
+    return dropped
+
+
+def _keys(given: Files) -> tuple[str, ...]:
+    """The column by which rows are joined, which is no feature."""
+    return (given.on,) if isinstance(given, Studies) and given.on else ()
+
+
+def _check_table(given: Files, table: FileTable, asked: tuple[str, ...]) -> None:
+    """Whether all files of a table have its columns, each once."""
+    own = asked if table.only else tuple(name for name in asked if name in set(table.names))
+    if not own and not table.only:
+        return  # a table of nothing but gaps, to a model that is asked about it
+    for file in table.files:
+        check_columns(file, own)
+        if given.columns is None:
+            _check_same(file, table.files[0], (*own, *map(str, given.drop), *_keys(given)))
+
+
+def check_columns(file: TableFile, names: tuple[str, ...]) -> None:
+    """Whether the file has the columns, each once."""
+    if not names:
+        raise DataError(f"{file.path.name} has no columns to learn from. Give a table with some.")
+    known = file.header.names
+    unknown = sorted(set(names) - set(known), key=names.index)
+    if unknown:
+        raise DataError(
+            f"{file.path.name} has no column {_listed(unknown)}. It has {_listed(known)}."
+        )
+    twice = [name for name in _repeated(known) if name in set(names)]
+    if twice:
+        raise DataError(
+            f"{file.path.name} has several columns named {_listed(twice)}. Give each its own name."
+        )
+
+
+def _check_same(file: TableFile, first: TableFile, names: tuple[str, ...]) -> None:
+    """Whether the file has no columns that the first one lacks."""
+    known = {*names, *file.header.aside}
+    new = [name for name in file.header.names if name not in known]
+    if new:
+        raise DataError(
+            f"{file.path.name} has other columns than {first.path.name}: {_listed(new)}. Files of "
+            "one table need the same columns, or a choice with Files(path, columns=...)."
+        )
+
+
+def _look(file: TableFile, names: tuple[str, ...], gaps: MissingCodes) -> FileEvidence:
+    """A look through a file, once for all that is asked of it as long as it does not change."""
+    wanted, format = set(names), file.format
+    stored = tuple(
+        field.stored
+        for field in file.header.fields
+        if field.name in wanted and (field.other is None or (field.dated and gaps.dates))
+    )
+    if file.stamp is None:  # in memory, which is not to be kept for it
+        return format.look(file.path, file.header, stored, gaps)
+    key = (format, file.path.absolute(), file.stamp, gaps)
+    known = _LOOKS.pop(key, FileEvidence(None, {}))
+    new = tuple(name for name in stored if name not in known.cells)
+    if new:
+        found = format.look(file.path, file.header, new, gaps)
+        n_rows = known.n_rows if found.n_rows is None else found.n_rows
+        known = FileEvidence(n_rows, known.cells | found.cells)
+    _LOOKS[key] = known
+    while len(_LOOKS) > MAX_CACHED_LOOKS:
+        _LOOKS.popitem(last=False)
+    return known
+
+
+def _cells(stored: Mapping[str, str], look: FileEvidence, name: str) -> CellSums:
+    return look.cells.get(stored[name], CellSums())
+
+
+def _others(files: tuple[TableFile, ...], dates: bool) -> dict[str, str]:
+    """What columns hold, by name, that hold neither numbers nor text; the first file decides.
+
+    With ``dates`` days are numbers.
+    """
+    fields = (field for file in reversed(files) for field in file.header.fields)
+    others = (field for field in fields if not (field.dated and dates))
+    return {field.name: field.other for field in others if field.other is not None}
+
+
+def _total(cells: list[CellSums]) -> CellSums:
+    return sum(cells[1:], start=cells[0])
+
+
+def _number_rows(cells: list[CellSums]) -> bool:
+    """Whether a column numbers the rows: of each file, or of all as one."""
+    with_rows = [sums.run for sums in cells if sums.n_rows]
+    return bool(with_rows) and (
+        all(run.numbers_rows for run in with_rows) or _total(cells).run.numbers_rows
+    )
+
+
+def _check_usable(file: str, columns: dict[str, InferredColumn], *, words: bool) -> None:
+    """Refuse columns that were asked for and hold nothing that can be used."""
+    wrong = [name for name, one in columns.items() if not one.fate.used and one.fate.reason]
+    if not wrong:
+        return
+    why = columns[wrong[0]].fate.reason
+    reason = "" if why is None else why.alone
+    if len(wrong) > 1:
+        reason = f"of '{wrong[0]}', {reason}"
+    raise DataError(
+        f"Column{'s' * (len(wrong) > 1)} {_listed(wrong)} of {file} cannot be read as "
+        f"numbers{' or categories' * words}: {reason}. Leave out columns of text and dates with "
+        "Files(path, columns=...), or code them as numbers."
+    )
+
+
+def _written(one: InferredColumn, cells: CellSums, zero: bool, origin: str | None) -> ColumnFormat:
+    if one.labels or not one.fate.used:
+        return ColumnFormat("", as_they_stand=False, labels=one.labels)
+    dates = None
+    if one.dates is not None and origin is not None:
+        dates = Dates(one.dates, day_of(origin))
+    stands = cells.as_they_stand and dates is None
+    writing = cells.writing or NumberFormat.PLAIN
+    return ColumnFormat("", writing, stands, dates=dates, absent_as_zero=zero)
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return [name for name, times in Counter(names).items() if times > 1]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return quoted(names, range(len(names)))
+
+
+def table_with_labels(files: Files, coding: Coding, table: Array) -> Any:
+    """The columns of a fit as an Arrow table: numbers of ``table`` (n, d), and words.
+
+    Words are as the files have them, null where they stand for gaps.
+    """
+    import pyarrow as pa
+
+    own = non_numeric_names(coding)
+    source = open_files(files, coding=coding)
+    batches = map(pa.table, source.batches(own, ROWS_A_BATCH)) if own else ()
+    words = pa.concat_tables(batches, promote_options="permissive") if own else None
+    cells = {} if words is None else {name: words.column(name) for name in own}
+    return numbers_and_labels(coding.names, table, cells, source.gaps)
+
+
+def non_numeric_names(coding: Coding) -> list[str]:
+    """The columns that are not handed over as numbers: of words, or whatever is left out."""
+    return [coding.names[place] for place in np.flatnonzero(coding.worded | coding.left_out)]
+
+
+def numbers_and_labels(
+    names: Sequence[str], table: Array, words: Mapping[str, Any], gaps: MissingCodes
+) -> Any:
+    """An Arrow table of the columns of ``table`` (n, d), some of which are ``words``."""
+    import pyarrow as pa
+
+    columns = [
+        without_gap_words(words[name], gaps.of(name))
+        if name in words
+        else np.ascontiguousarray(values)
+        for name, values in zip(names, table.T, strict=True)
+    ]
+    return pa.table(columns, names=list(names))
+
+
+def without_gap_words(cells: Any, gaps: MissingCodes) -> Any:
+    """An Arrow column that is null where text stands for a gap."""
+    return trim_and_null(cells, gaps) if is_text(cells.type) else cells

@@ -1,0 +1,354 @@
+"""Tables whose rows follow each other: which row is of which sequence, and in which order."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from numbers import Real
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.data.arrays import Array
+from halfseen.data.errors import DataError
+from halfseen.data.formatting import quoted
+from halfseen.data.sequences import Numbers, Sequences
+from halfseen.io.batches import is_batches
+from halfseen.io.containers import as_frame
+from halfseen.io.dask_collections import is_dask
+from halfseen.io.files import Files
+from halfseen.io.open_files import open_files
+from halfseen.io.validation import arrow_batch_as_table, decode_dictionaries
+
+ROWS_A_BATCH = 1 << 14
+STEP_TOLERANCE = 1e-6
+"""Of a step: rows that far apart are at the same place."""
+MAX_GRID_RATIO = 20
+"""Rows of a grid for each that was given: more, and the step is a mistake."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sequenced:
+    """A table, and which sequence each of its rows is of.
+
+    By the ``lengths`` of sequences that lie one after the other, or by the columns ``sequence`` and
+    ``order``: their names, or labels and numbers for each row. Without any, all rows are one
+    sequence. With a ``step`` rows are put on a regular grid, on which those between are missing.
+    Rows of ``single`` have no neighbours.
+    """
+
+    table: Any
+    lengths: Any = None
+    sequence: Any = None
+    order: Any = None
+    step: float | None = None
+    single: Any = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that are no features, by name."""
+        return tuple(key for key in (self.sequence, self.order) if isinstance(key, str))
+
+
+class Keys(NamedTuple):
+    """What is said of each row."""
+
+    label: NDArray[Any] | None  # (n,)  of its sequence
+    order: NDArray[Any] | None  # (n,)
+
+
+class Arrangement(NamedTuple):
+    """Rows in sequences."""
+
+    lengths: Numbers  # (s,)
+    place: Numbers | None  # (n,)  of each row as given; None if they stay as they are
+
+    @property
+    def sequences(self) -> Sequences:
+        """As engines know them."""
+        return Sequences.of_lengths(self.lengths, self.place)
+
+    def table(self, given: NDArray[Any]) -> NDArray[Any]:
+        """A table (n, d) with its rows where they belong, and gaps where there are none."""
+        if self.place is None:
+            return given
+        every = np.full((int(self.lengths.sum()), given.shape[1]), np.nan, dtype=given.dtype)
+        every[self.place] = given
+        return every
+
+
+def without_keys(given: Sequenced) -> Any:
+    """The table without the columns that only say what rows are of."""
+    keys = given.keys
+    X: Any = Files(given.table) if isinstance(given.table, str | Path) else given.table
+    if isinstance(X, Files) and keys:
+        columns = None if X.columns is None else [c for c in X.columns if str(c) not in keys]
+        return replace(X, columns=columns, drop=[*X.drop, *keys])
+    if is_dask(X):
+        return X.drop(columns=list(keys)) if keys else X
+    if is_batches(X):
+        return _BareBatches(X, keys) if keys else X
+    return _with_single(_without(arrow_batch_as_table(X), keys), given.single, keys)
+
+
+@dataclass(frozen=True, eq=False)
+class _BareBatches:
+    """Batches without some of their columns, as often as they are gone through."""
+
+    batches: Any
+    keys: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (_without(arrow_batch_as_table(batch), self.keys) for batch in self.batches)
+
+
+def _without(X: Any, keys: tuple[str, ...]) -> Any:
+    if not keys:
+        return X
+    frame = as_frame(X)
+    if frame is None:
+        raise ValueError(
+            f"{quoted(keys, range(len(keys)))} cannot be a column of an array, whose columns have "
+            "no names. Give a label for each row instead, or a data frame."
+        )
+    _check_known(keys, frame.columns)
+    return frame.drop(*keys).to_native()
+
+
+def _check_known(keys: tuple[str, ...], names: Any) -> None:
+    lacking = [key for key in keys if key not in names]
+    if lacking:
+        raise DataError(
+            f"The table has no column {quoted(lacking, range(len(lacking)))}, by which rows follow "
+            f"each other. It has {quoted(list(names), range(len(names)))}."
+        )
+
+
+def _with_single(X: Any, single: Any, keys: tuple[str, ...]) -> Any:
+    """A table and the rows without neighbours after it."""
+    if single is None:
+        return X
+    frame, more = as_frame(X), as_frame(arrow_batch_as_table(single))
+    if frame is None or more is None:
+        return np.vstack([np.asarray(X), np.asarray(single)])
+    more = more.drop(*(key for key in keys if key in more.columns))
+    return nw.concat([frame, more.select(frame.columns)]).to_native()
+
+
+def keys_of(given: Sequenced) -> Keys:
+    """The labels of sequences and the order of rows, as given or read from their columns."""
+    X, found = given.table, {}
+    X = Files(X) if isinstance(X, str | Path) else X
+    if given.keys:
+        found = _read(X, given.keys)
+    label, order = (
+        found[key] if isinstance(key, str) else None if key is None else _array(key)
+        for key in (given.sequence, given.order)
+    )
+    return Keys(label, order)
+
+
+def _array(values: Any) -> NDArray[Any]:
+    return np.asarray(values if not hasattr(values, "to_numpy") else values.to_numpy())
+
+
+def _read(X: Any, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+    if isinstance(X, Files):
+        source = open_files(replace(X, columns=None, drop=(), preprocessing=None))
+        _check_known(names, source.all_names)
+        return _joined(source.batches(list(names), ROWS_A_BATCH), names)
+    if is_dask(X):
+        if not hasattr(X, "columns"):
+            _without(np.zeros((1, 1)), names)
+        _check_known(names, list(X.columns))
+        return _joined([X[list(names)].compute()], names)
+    return _joined(X if is_batches(X) else [X], names)
+
+
+def _joined(batches: Any, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+    parts: dict[str, list[Any]] = {name: [] for name in names}
+    for batch in batches:
+        frame = as_frame(decode_dictionaries(arrow_batch_as_table(batch)))
+        if frame is None:
+            _without(batch, names)
+            continue
+        _check_known(names, frame.columns)
+        for name in names:
+            parts[name].append(frame[name].to_numpy())
+    return {name: np.concatenate(some) for name, some in parts.items()}
+
+
+def arrange(given: Sequenced, keys: Keys, n_rows: int, n_single: int = 0) -> Arrangement:
+    """Where ``n_rows`` rows belong, the last ``n_single`` of them having no neighbours."""
+    n = n_rows - n_single
+    alone = np.ones(n_single, dtype=np.int64)
+    if given.lengths is not None:
+        if keys.label is not None or keys.order is not None:
+            raise ValueError("Give lengths, or sequence and order, not both.")
+        found = Arrangement(_lengths(given.lengths, n), None)
+    elif keys.label is None and keys.order is None:
+        found = Arrangement(np.array([n], dtype=np.int64), None)
+    else:
+        found = _sorted(keys, n, given.step)
+    if not n_single:
+        return found
+    place = found.place
+    if place is not None:
+        place = np.concatenate([place, int(found.lengths.sum()) + np.arange(n_single)])
+    return Arrangement(np.concatenate([found.lengths, alone]), place)
+
+
+def _lengths(lengths: Any, n: int) -> Numbers:
+    found = np.asarray(lengths)
+    whole = found.ndim == 1 and found.dtype.kind in "iu" and bool((found > 0).all())
+    if not whole or int(found.sum()) != n:
+        said = f"{found.sum()}" if whole else repr(lengths)[:60]
+        raise ValueError(
+            f"lengths must be whole numbers above 0 that sum to the {n} rows of X. Got {said} "
+            "instead."
+        )
+    return found.astype(np.int64)
+
+
+def _sorted(keys: Keys, n: int, step: Any) -> Arrangement:
+    codes = np.zeros(n, dtype=np.int64) if keys.label is None else _codes(keys.label, n)
+    order = np.arange(n, dtype=float) if keys.order is None else _numbers(keys.order, n)
+    by = np.lexsort((order, codes))
+    same = np.diff(codes[by]) == 0
+    if keys.order is not None:
+        order = _on_grid(order, by, same, step)
+    elif step is not None:
+        raise ValueError("step is that of the order of rows. Give order= too.")
+    at = order[by] - np.repeat(order[by][_begins(same)], _runs(same)) if step is not None else None
+    if at is None:
+        place = np.empty(n, dtype=np.int64)
+        place[by] = np.arange(n)
+        lengths = _runs(same)
+    else:
+        last = np.append(~same, True)
+        lengths = (at[last] + 1).astype(np.int64)
+        if lengths.sum() > MAX_GRID_RATIO * n:
+            raise DataError(
+                f"A grid of step {step:g} has {int(lengths.sum()):,} rows for {n:,} that were "
+                "given. Use a larger step."
+            )
+        before = np.repeat(np.cumsum(lengths) - lengths, _runs(same))
+        place = np.empty(n, dtype=np.int64)
+        place[by] = before + at.astype(np.int64)
+    as_they_are = int(lengths.sum()) == n and bool((place == np.arange(n)).all())
+    return Arrangement(lengths, None if as_they_are else place)
+
+
+def _begins(same: NDArray[np.bool_]) -> NDArray[np.intp]:
+    return np.append(0, np.flatnonzero(~same) + 1)
+
+
+def _runs(same: NDArray[np.bool_]) -> Numbers:
+    """How many rows each sequence has, from whether a row is of the same as the one before."""
+    return np.diff(np.append(_begins(same), len(same) + 1)).astype(np.int64)
+
+
+def _codes(labels: NDArray[Any], n: int) -> Numbers:
+    """Numbers of sequences, in the order in which they first appear."""
+    if labels.shape != (n,):
+        raise ValueError(
+            f"sequence must hold a label for each of the {n} rows. Got an array of shape "
+            f"{labels.shape} instead."
+        )
+    missing = [one is None or one != one for one in labels.tolist()]
+    if any(missing):
+        raise DataError(
+            f"{sum(missing)} rows do not say which sequence they are of, row {missing.index(True)} "
+            "first. Give rows without neighbours a label of their own."
+        )
+    plain = labels.astype(str) if labels.dtype == object else labels
+    _, first, codes = np.unique(plain, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[codes.reshape(-1)]
+
+
+def _numbers(order: NDArray[Any], n: int) -> Array:
+    """Times as numbers: dates as days."""
+    if order.shape != (n,):
+        raise ValueError(
+            f"order must hold a number for each of the {n} rows. Got an array of shape "
+            f"{order.shape} instead."
+        )
+    try:
+        if order.dtype == object and any(hasattr(one, "year") for one in order[:1]):
+            order = order.astype("datetime64[ns]")
+        if order.dtype.kind in "mM":
+            missing, kind = np.isnat(order), order.dtype.kind
+            order = order.astype(f"{kind}8[ns]")
+            day = np.timedelta64(1, "D") / np.timedelta64(1, "ns")
+            order = np.where(missing, np.nan, order.astype("int64") / day)
+        numbers: Array = order.astype(float)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            "The order of rows is neither numbers nor dates. Give a column that is."
+        ) from error
+    if not np.isfinite(numbers).all():
+        first = int(np.argmin(np.isfinite(numbers)))
+        raise DataError(
+            f"{int((~np.isfinite(numbers)).sum())} rows do not say where in their sequence they "
+            f"are, row {first} first. Fill in the order, or leave these rows out."
+        )
+    return numbers
+
+
+def _on_grid(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: Any) -> Array:
+    """Places of rows on a grid of steps, as whole numbers; refused where that cannot be."""
+    wrong_kind = isinstance(step, bool) or not isinstance(step, Real)
+    if step is not None and (wrong_kind or not float(step) > 0):
+        raise ValueError(f"step must be a number above 0, or None. Got {step!r} instead.")
+    away = np.diff(order[by])[same]
+    usual = float(np.median(away)) if step is None and len(away) else float(step or 1.0)
+    at = order
+    if step is not None:
+        at = _places(order, by, same, usual)
+        close = np.diff(at[by])[same] <= STEP_TOLERANCE
+    else:
+        close = away <= STEP_TOLERANCE * usual
+    if close.any():
+        wrong = int(by[np.flatnonzero(same)[np.argmax(close)]])
+        raise DataError(
+            f"Several rows of one sequence are at the same place, such as row {wrong} and one "
+            f"after it. Join them, or use a smaller step{_such_as(order, by, same, usual)}."
+            if step is not None
+            else f"Several rows of one sequence have the same order, such as row {wrong} and one "
+            "after it. Join them, or number them apart."
+        )
+    if step is None and len(away) and (np.abs(away - usual) > STEP_TOLERANCE * usual).any():
+        fits = _apart(order, by, same, usual)
+        raise DataError(
+            f"The steps between rows are not alike: mostly {usual:g}, but from {away.min():g} to "
+            f"{away.max():g}. Give step={fits or usual:g}, or another, so "
+            "that rows between count as missing, or leave out the order if rows lie in it and each "
+            "is one step."
+        )
+    return at
+
+
+def _places(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: float) -> Array:
+    """The nearest places of rows on a grid that begins with their sequence."""
+    relative = np.empty(len(order))
+    relative[by] = order[by] - np.repeat(order[by][_begins(same)], _runs(same))
+    return np.asarray(np.round(relative / step))
+
+
+def _apart(
+    order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], most: float
+) -> float | None:
+    """A step of ``most``, or a whole part of it, at which no two rows are at one place."""
+    for parts in range(1, MAX_GRID_RATIO):
+        step = float(f"{most / parts:.3g}")
+        if (np.diff(_places(order, by, same, step)[by])[same] > STEP_TOLERANCE).all():
+            return step
+    return None
+
+
+def _such_as(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: float) -> str:
+    smaller = _apart(order, by, same, step)
+    return "" if smaller is None else f", such as {smaller:g}"

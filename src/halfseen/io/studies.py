@@ -1,0 +1,283 @@
+"""Several tables that become one: rows of all of them, columns united by name."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.formatting import quoted
+from halfseen.io.file_source import Affine
+from halfseen.io.files import OF_CELLS, Files, paths_of
+
+
+@dataclass(frozen=True, eq=False)
+class KeptTables:
+    """The tables that a model was learned from, where there were several.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What the tables are called.
+    n_rows : ndarray of shape (t,)
+        Rows of each.
+    columns : tuple of str
+        The columns of all, in the order of the model.
+    holds : ndarray of bool of shape (t, d)
+        Which columns each table has.
+    factor, shift : ndarray of shape (t, d)
+        How a number of each table is made comparable: times the factor, and the shift more.
+    """
+
+    names: tuple[str, ...]
+    n_rows: Array
+    columns: tuple[str, ...]
+    holds: Mask
+    factor: Array
+    shift: Array
+
+    def __post_init__(self) -> None:
+        shape = (len(self.names), len(self.columns))
+        arrays = (self.holds, self.factor, self.shift)
+        if self.n_rows.shape != shape[:1] or any(one.shape != shape for one in arrays):
+            raise ValueError("its tables are not of as many rows and columns as they name")
+        if self.holds.dtype != bool or not (self.factor > 0).all():
+            raise ValueError("its tables have columns that cannot be adjusted")
+        if not (np.isfinite(self.factor).all() and np.isfinite(self.shift).all()):
+            raise ValueError("its tables have columns that cannot be adjusted")
+
+    @classmethod
+    def unadjusted(
+        cls, names: tuple[str, ...], n_rows: Array, columns: tuple[str, ...], holds: Mask
+    ) -> Self:
+        """Tables whose numbers are as they are."""
+        return cls(names, n_rows, columns, holds, np.ones(holds.shape), np.zeros(holds.shape))
+
+    @classmethod
+    def none(cls) -> Self:
+        """No table that is known."""
+        return cls.unadjusted((), np.zeros(0), (), np.zeros((0, 0), dtype=bool))
+
+    @property
+    def starts(self) -> Array:
+        """Which row is the first of each table, and how many there are; (t + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.n_rows)])
+
+    def undone(self, values: Array, first: int = 0) -> Array:
+        """Comparable numbers (n, d) as their tables have them, from row ``first`` on."""
+        rows = first + np.arange(len(values))
+        table = np.searchsorted(self.starts[1:-1], rows, side="right")
+        return np.asarray((values - self.shift[table]) / self.factor[table])
+
+    @property
+    def adjusted(self) -> bool:
+        """Whether any number was moved."""
+        return bool((self.factor != 1).any() or self.shift.any())
+
+
+ADJUSTMENTS = ("location",)
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Studies(Files):
+    """Several tables, for whatever takes files: :func:`together` makes one of them."""
+
+    path: Any = ()  # the files among the tables
+    tables: tuple[Any, ...] = ()
+    called: tuple[str, ...] = ()  # what people call each
+    rename: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by table
+    units: Mapping[str, Mapping[str, Affine]] = field(default_factory=dict)  # by table
+    on: str | None = None
+    adjust: str | None = None
+    kept: KeptTables | None = None  # what a fit found of them
+
+    @property
+    def name(self) -> str:
+        """What people call all of them."""
+        if len(self.called) > MOST_NAMED:
+            return f"{len(self.called)} tables"
+        *most, last = self.called
+        return f"{', '.join(most)} and {last}" if most else last
+
+    @property
+    def single(self) -> Path:
+        """None of them is the only one."""
+        return Path()
+
+
+def together(
+    *tables: Any,
+    names: Sequence[str] | None = None,
+    rename: Mapping[str, Any] | None = None,
+    units: Mapping[str, Mapping[str, Any]] | None = None,
+    on: str | None = None,
+    adjust: str | None = None,
+) -> Studies:
+    """Several studies as one table: rows of all of them, columns united by name.
+
+    What a study did not measure is a gap in all of its rows. Whatever takes a table takes this:
+    ``fit``, ``predict``, ``impute``, ``concerns``, ``report``. Concerns then compare what the
+    studies share, and pages show components by study.
+
+    Parameters
+    ----------
+    *tables : data frames, paths, Files, lists of batches, dask.dataframe
+        The studies, each by itself whatever a table can be; mixed as they come.
+    names : sequence of str or None, default=None
+        What the studies are called. Files are called by their names, others by their numbers.
+    rename : dict or None, default=None
+        Columns that are called otherwise in some study: ``{"hr": "pulse"}`` wherever there is one,
+        or by study, ``{"b.csv": {"hr": "pulse"}}``.
+    units : dict or None, default=None
+        By study, what columns (as they are called in the end) are multiplied by to be in the same
+        unit, and what is added then: ``{"b.csv": {"glucose": 18.016, "degrees": (5 / 9, -17.8)}}``.
+    on : str or None, default=None
+        A column that says who a row is of, such as ``"patient"``: rows of several studies with the
+        same value are one row. Tables are read into memory for it.
+    adjust : {"location"} or None, default=None
+        ``"location"`` moves and stretches shared columns of numbers in which studies differ to the
+        mean and the spread that they have in the first study that has them; the model keeps by how
+        much. It takes studies to have the components in like shares: where they do not, what is
+        taken out is real.
+
+    Returns
+    -------
+    Studies
+        A table for every verb.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from halfseen import GaussianMixture, simulate, together
+    >>> rng = np.random.default_rng(0)
+    >>> X, _ = simulate.gaussian_mixture(900, [0.5, 0.5], [[0] * 5, [4] * 5], 1.0, rng)
+    >>> small = pd.DataFrame(X[:300], columns=["age", "pulse", "crp", "lactate", "sodium"])
+    >>> large = pd.DataFrame(X[300:, :3], columns=["age", "hr", "crp"])
+    >>> both = together(small, large, rename={"hr": "pulse"})
+    >>> mixture = GaussianMixture(2).fit(both)
+    >>> [str(name) for name in mixture.feature_names_in_]
+    ['age', 'pulse', 'crp', 'lactate', 'sodium']
+    >>> mixture.observed_fraction_.round(2)
+    array([1.  , 1.  , 1.  , 0.33, 0.33])
+    >>> mixture.predict(both).shape
+    (900,)
+    """
+    if not tables:
+        raise ValueError("together() needs tables to put together. Give at least one.")
+    called = _called(tables, names)
+    if adjust is not None and adjust not in ADJUSTMENTS:
+        raise ValueError(f"adjust must be 'location' or None. Got {adjust!r} instead.")
+    return Studies(
+        path=tuple(path for table in tables for path in paths_of(table)),
+        tables=tables,
+        called=called,
+        rename=_renaming(rename or {}, called),
+        units=_in_units(units or {}, called),
+        on=on,
+        adjust=adjust,
+        dask=any(getattr(table, "dask", False) is True or is_dask(table) for table in tables),
+        **_of_cells(tables),
+    )
+
+
+def _of_cells(tables: tuple[Any, ...]) -> dict[str, Any]:
+    """What files say of their cells, which is then said of all tables."""
+    files = [table for table in tables if isinstance(table, Files)]
+    said = {name: [v for one in files if (v := getattr(one, name))] for name in OF_CELLS}
+    for name, values in said.items():
+        if any(value != values[0] for value in values):
+            raise ValueError(
+                f"{name} is {values[0]!r} in one table and {values[-1]!r} in another. Say the same "
+                "of all."
+            )
+    return {name: values[0] for name, values in said.items() if values}
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is one of Dask's collections. Dask is not loaded to find out."""
+    return type(X).__module__.partition(".")[0] == "dask"
+
+
+def _called(tables: tuple[Any, ...], names: Sequence[str] | None) -> tuple[str, ...]:
+    if names is None:
+        found = [_own_name(table, number) for number, table in enumerate(tables, 1)]
+        twice = {name for name, times in Counter(found).items() if times > 1}
+        every = enumerate(zip(tables, found, strict=True), 1)
+        return tuple(_longer(t, n, name) if name in twice else name for n, (t, name) in every)
+    if len(names) != len(tables) or len(set(names)) < len(names) or isinstance(names, str):
+        raise ValueError(
+            f"names must be {len(tables)} different names, one for each table. Got {names!r} "
+            "instead."
+        )
+    return tuple(map(str, names))
+
+
+def _own_name(table: Any, number: int) -> str:
+    if isinstance(table, str | Path | Files):
+        files = table if isinstance(table, Files) else Files(table)
+        return files.name
+    return f"table {number}"
+
+
+def _longer(table: Any, number: int, name: str) -> str:
+    """A name for one of several files of the same name."""
+    paths = paths_of(table)
+    folder = Path(paths[0]).parent.name if paths else ""
+    return f"{folder}/{name}" if folder else f"{name} ({number})"
+
+
+def _renaming(given: Mapping[str, Any], called: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """New names by table; those of no table in particular under an empty name."""
+    found: dict[str, dict[str, str]] = {}
+    for key, value in given.items():
+        if isinstance(value, str):
+            found.setdefault("", {})[str(key)] = value
+        elif isinstance(value, Mapping):
+            _check_table("rename", key, called)
+            found[key] = {str(old): str(new) for old, new in value.items()}
+        else:
+            raise ValueError(
+                f"rename says that '{key}' becomes {value!r}. Give the new name of a column, or "
+                "the new names by column for one table."
+            )
+    return found
+
+
+def _in_units(
+    given: Mapping[str, Mapping[str, Any]], called: tuple[str, ...]
+) -> dict[str, dict[str, Affine]]:
+    for key, columns in given.items():
+        _check_table("units", key, called)
+        if not isinstance(columns, Mapping):
+            raise ValueError(
+                f"units says {columns!r} of '{key}'. Give what to multiply by, for each column: "
+                f"{{{key!r}: {{'glucose': 18.016}}}}."
+            )
+    return {
+        key: {str(name): _affine(name, by) for name, by in columns.items()}
+        for key, columns in given.items()
+    }
+
+
+def _affine(name: str, by: Any) -> Affine:
+    pair = by if isinstance(by, tuple | list) else (by, 0.0)
+    if len(pair) != 2 or not all(isinstance(one, Real) for one in pair) or not pair[0]:
+        raise ValueError(
+            f"units must say of '{name}' by which number it is multiplied, or that and what is "
+            f"added. Got {by!r} instead."
+        )
+    return Affine(float(pair[0]), float(pair[1]))
+
+
+def _check_table(what: str, key: Any, called: tuple[str, ...]) -> None:
+    if key not in called:
+        raise ValueError(
+            f"{what} names '{key}', which is none of the tables. They are "
+            f"{quoted(called, range(len(called)))}."
+        )

@@ -1,0 +1,323 @@
+"""Parameters of chains of states."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from halfseen.data.arrays import Array, Labels
+from halfseen.data.reductions import with_gaps
+from halfseen.data.resampling import Bins
+from halfseen.data.rows import Block, Rows
+from halfseen.distributions.emission import Posterior
+from halfseen.distributions.mixed.parameters import NOT_GIVEN, MixedParameters
+from halfseen.inference.em import normalised
+from halfseen.inference.model import Cells, Each
+from halfseen.inference.multi_start import EVERY, FEW_ROWS, LARGE, MANY_ROWS, Plan
+from halfseen.inference.parameters import ANY, GIVEN, SHARE, SHOWN, learned
+from halfseen.latent.markov import forward_backward
+from halfseen.latent.markov.autocorrelation import drawn_levels, lasting_of, leaned
+from halfseen.latent.markov.forward_backward import filtered, smoothed, smoothed_by
+from halfseen.latent.markov.score_bootstrap import replicated
+
+
+@dataclass(frozen=True, eq=False)
+class ChainParameters(MixedParameters):
+    """States h_1, h_2, … along a sequence, and rows that arise from each as in a mixture.
+
+    ``P(h_1 = k) = π_k`` and ``P(h_t+1 = j | h_t = k) = A_kj``. The weights are how often rows are
+    of each state. What states leave of a continuous column lasts along a sequence by ``lasting``
+    and ``fading`` (see :mod:`~halfseen.latent.markov.autocorrelation`).
+    """
+
+    weights: Array = learned("weights_", "k", SHARE, role=SHOWN)
+    start: Array = learned("start_", "k", SHARE, default=NOT_GIVEN)  # π
+    transition: Array = learned("transition_", "kj", SHARE, default=NOT_GIVEN)  # A
+    lasting: Array = learned("lasting_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)  # c
+    fading: Array = learned("fading_", "d", ANY, np.nan, GIVEN, default=NOT_GIVEN)  # ρ
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.start is NOT_GIVEN:
+            object.__setattr__(self, "start", self.weights)
+        if self.transition is NOT_GIVEN:
+            object.__setattr__(self, "transition", np.tile(self.weights, (len(self.weights), 1)))
+        if self.lasting is NOT_GIVEN:
+            nothing = np.full(self.means.shape[1], np.nan)
+            object.__setattr__(self, "lasting", nothing)
+            object.__setattr__(self, "fading", nothing)
+
+    @classmethod
+    def of(cls, mixture: MixedParameters, start: Array, transition: Array) -> "ChainParameters":
+        """The states that are the components of a mixture."""
+        own: dict[str, Any] = {one.name: getattr(mixture, one.name) for one in fields(mixture)}
+        return cls(**own | {"start": start, "transition": transition})
+
+
+# The law of a chain: the state of a row depends on that of the row before it.
+
+PRIOR_STARTS = 1.0
+"""Of the Dirichlet prior on start probabilities, in sequences, spread evenly over states."""
+PRIOR_MOVES = 0.1
+"""Of the Dirichlet prior on transitions, in steps from each state, spread evenly over states."""
+STAYING = 0.5
+"""How likely a state lasts where nothing is known of that."""
+USUAL = Plan(
+    n_seeds=2,
+    n_further=2,
+    thorough=False,
+    most_rows=2000,
+    rounds=((EVERY, 4), (2, 8)),
+    agreeing=2,
+    last=((2, 15),),
+    n_joined=0,
+    simpler_first=True,  # which makes all other passes cheaper
+)
+"""Passes along sequences cost more than those over rows, and have fewer maxima."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSums:
+    """What one E-step adds up along sequences."""
+
+    n_rows: float
+    log_likelihood: float
+    share: Array  # (k,)      Σ_t γ_t
+    first: Array  # (k,)      Σ γ_1, over sequences
+    moves: Array  # (k, k)    Σ_t ξ_t
+    statistics: tuple[Array, ...]  # Σ_t γ_t T(x_t)
+
+    @classmethod
+    def under(cls, emission: Any, parameters: Any) -> Callable[[Block], "ChainSums"]:
+        """The function that runs the E-step on a block."""
+
+        def summarise(block: Block) -> ChainSums:
+            density = emission.step_densities(block, parameters)
+            height, shares, first, moves = smoothed_by(density, block, parameters)
+            statistics = emission.sums_given(block, shares, density, parameters)
+            weighed = block.weighed(shares).sum(axis=0)
+            likelihood = float(block.weighed(height).sum())
+            return cls(weighed.sum(), likelihood, weighed, first, moves, statistics)
+
+        return summarise
+
+    @classmethod
+    def given(cls, emission: Any, shares: Array, like: Any) -> Callable[[Block], "ChainSums"]:
+        """The function that sums a block of which the states' ``shares`` (n, k) are known."""
+
+        def summarise(block: Block) -> ChainSums:
+            own = shares[block.start : block.start + len(block)]
+            weighed = block.weighed(own)
+            begins = forward_backward.begins_of(block.sequence, len(block))
+            goes_on = np.ones(len(block), dtype=bool)
+            goes_on[begins[1:] - 1] = False
+            at = np.flatnonzero(goes_on)
+            moves = weighed[at].T @ own[at + 1]
+            first = weighed[begins[:-1]].sum(axis=0)
+            statistics = emission.given(block, weighed, like)
+            return cls(weighed.sum(), 0.0, weighed.sum(axis=0), first, moves, statistics)
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        pairs = zip(self.statistics, other.statistics, strict=True)
+        return type(self)(
+            self.n_rows + other.n_rows,
+            self.log_likelihood + other.log_likelihood,
+            self.share + other.share,
+            self.first + other.first,
+            self.moves + other.moves,
+            tuple(one + another for one, another in pairs),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSteps:
+    """The steps of Baum and Welch."""
+
+    emission: Any
+    strength: float  # of the prior
+
+    def expect(self, parameters: Any) -> Callable[[Block], ChainSums]:
+        """The function that runs the E-step on a block."""
+        return ChainSums.under(self.emission, parameters)
+
+    def maximise(self, sums: ChainSums, before: Any) -> Any:
+        """The M-step."""
+        k = len(sums.share)
+        weights = normalised(sums.share / sums.n_rows)
+        first = sums.first + self.strength * PRIOR_STARTS / k
+        moves = sums.moves + self.strength * PRIOR_MOVES / k
+        total = moves.sum(axis=1, keepdims=True)  # none from a state that only ends sequences
+        moves = np.divide(moves, total, out=before.transition.copy(), where=total > 0)
+        start, transition = normalised(first / first.sum()), normalised(moves)
+        found = self.emission.maximise(weights, sums.statistics, before)
+        return replace(found, start=start, transition=transition)
+
+    def units(self, parameters: Any) -> Mapping[str, Array]:
+        """As the emission has it."""
+        units: Mapping[str, Array] = self.emission.units(parameters)
+        return units
+
+    def within(self, parameters: Any) -> Any:
+        """As the emission has it."""
+        return self.emission.within(parameters)
+
+    def prior(self, parameters: Any) -> float:
+        """That of the emission, and of starts and transitions."""
+        k = len(parameters.start)
+        height = PRIOR_STARTS * np.log(parameters.start).sum()
+        height += PRIOR_MOVES * np.log(parameters.transition).sum()
+        return float(self.emission.prior(parameters) + self.strength * height / k)
+
+    def begun(self, rows: Rows, shares: Array, like: Any) -> Any:
+        """Parameters that give rows the states' ``shares`` (n, k), otherwise ``like`` these."""
+        return self.maximise(rows.accumulate(ChainSums.given(self.emission, shares, like)), like)
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """States follow each other along sequences; rows without neighbours are as first ones."""
+
+    strength: float = 1.0  # of the prior, relative to the usual one
+    settling: ClassVar[int] = 0
+    least_rows: ClassVar[float] = 0.5  # a state of one row is never sure of it for its neighbours
+
+    def posterior(self, block: Block, emission: Any, parameters: Any) -> Posterior:
+        """Given all rows of the sequence."""
+        height, shares, _, _ = smoothed(block, emission, parameters)
+        return Posterior(height, shares)
+
+    def steps(self, emission: Any) -> ChainSteps:
+        """Those of Baum and Welch."""
+        return ChainSteps(emission, self.strength)
+
+    def plan(self, n_rows: float) -> Plan:
+        """A few starts, and fewer where moments know best."""
+        if n_rows <= FEW_ROWS.most_rows:
+            return USUAL._replace(n_seeds=3, n_further=3)
+        return (
+            USUAL
+            if n_rows <= MANY_ROWS
+            else LARGE._replace(n_seeds=1, n_joined=0, simpler_first=True)
+        )
+
+    def blank(self, parameters: Any) -> Any:
+        """States last a while, and are otherwise alike."""
+        k = len(parameters.weights)
+        transition = STAYING * np.eye(k) + (1 - STAYING) / k
+        return replace(parameters, start=np.full(k, 1 / k), transition=transition)
+
+    def sized(self, parameters: Any) -> Any:
+        """The same with shares that sum to one."""
+        return replace(
+            parameters,
+            start=normalised(parameters.start / parameters.start.sum()),
+            transition=normalised(
+                parameters.transition / parameters.transition.sum(axis=1, keepdims=True)
+            ),
+        )
+
+    def left_out(self, rows: Rows, emission: Any, parameters: Any) -> float:
+        """As the emission has it."""
+        beside: float = emission.left_out(rows, parameters)
+        return beside
+
+    def settled(self, rows: Rows, emission: Any, parameters: Any) -> Any:
+        """As the emission has it, given the states' shares."""
+
+        def shares(block: Block) -> Array:
+            return self.posterior(block, emission, parameters).responsibilities
+
+        found = emission.settled_by(rows, parameters, shares)
+        lasting, fading = lasting_of(rows, emission, found, shares)
+        return replace(found, lasting=lasting, fading=fading)
+
+    def leaned(
+        self, block: Block, emission: Any, parameters: Any, shares: Array, cells: Cells
+    ) -> Cells:
+        """Gaps lean on what states leave of observed cells of the same sequence."""
+        return leaned(block, emission, parameters, shares, cells)
+
+    def leaning(
+        self, each: Each, emission: Any, parameters: Any, random: Any
+    ) -> Callable[[Array, Labels], Array]:
+        """The function that makes drawn rows (n, d) of drawn states (n,) do the same."""
+        if not (np.nan_to_num(parameters.lasting) > 0).any():
+            return lambda rows, labels: rows
+
+        def both(block: Block) -> Array:
+            return np.column_stack([with_gaps(block), _firsts(block)])
+
+        table = each(both)
+        begins = np.append(np.flatnonzero(table[:, -1]), len(table)).astype(np.int64)
+        known = np.ascontiguousarray(table[:, :-1])
+
+        def lean(rows: Array, labels: Labels) -> Array:
+            own = drawn_levels(known, begins, emission, parameters, labels, random)
+            return np.where(np.isnan(own), rows, own)
+
+        return lean
+
+    def drawn(
+        self, each: Each, emission: Any, parameters: Any, number: int, random: Any
+    ) -> Iterator[Labels]:
+        """Paths given all rows: forwards filtered, and drawn backwards."""
+
+        def both(block: Block) -> Array:
+            return np.column_stack([filtered(block, emission, parameters)[1], _firsts(block)])
+
+        table = each(both)
+        begins = np.append(np.flatnonzero(table[:, -1]), len(table)).astype(np.int64)
+        law = np.ascontiguousarray(table[:, :-1])
+        transition = np.ascontiguousarray(parameters.transition)
+        for _ in range(number):
+            states = np.zeros(len(law), dtype=np.int64)
+            chance = random.random_sample(len(law))
+            forward_backward.backward_draw(law, transition, begins, chance, states)
+            yield states
+
+    def draw(self, parameters: Any, n_rows: int, random: Any) -> Labels:
+        """One sequence."""
+        return self.path(parameters, np.array([n_rows]), random)
+
+    def path(self, parameters: Any, lengths: Any, random: Any) -> Labels:
+        """States of sequences of these lengths."""
+        begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        states = np.zeros(begins[-1], dtype=np.int64)
+        start, transition = parameters.start, np.ascontiguousarray(parameters.transition)
+        chance = random.random_sample(len(states))
+        forward_backward.forward_draw(
+            np.ascontiguousarray(start), transition, begins, chance, states
+        )
+        return states
+
+    def likeliest(self, block: Block, emission: Any, parameters: Any) -> Labels:
+        """The likeliest path of states behind each sequence; (n,)."""
+        density = np.array(emission.log_densities(block, parameters), dtype=float, order="C")
+        states = np.zeros(len(block), dtype=np.int64)
+        begins = forward_backward.begins_of(block.sequence, len(block))
+        start, transition = np.log(parameters.start), np.log(parameters.transition)
+        forward_backward.likeliest(density, start, np.ascontiguousarray(transition), begins, states)
+        return states
+
+    def filtered(self, block: Block, emission: Any, parameters: Any) -> Array:
+        """The law of each state given the rows up to its own; (n, k)."""
+        return filtered(block, emission, parameters)[1]
+
+    def replicated(
+        self, rows: Rows, parameters: Any, emission: Any, bins: Bins, more: Array
+    ) -> list[Any]:
+        """By the score bootstrap, whole sequences counting more or less."""
+        return replicated(rows, parameters, emission, self, bins, more)
+
+
+def _firsts(block: Block) -> Array:
+    """One for the first row of each sequence, zero for others; (n,)."""
+    begins = np.zeros(len(block))
+    begins[forward_backward.begins_of(block.sequence, len(block))[:-1]] = 1.0
+    return begins
+
+
+CHAIN = Chain()

@@ -1,0 +1,230 @@
+"""How the likelihood of a chain bends at its maximum, and how each bin of rows pulls at it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import softmax
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.resampling import Bins
+from halfseen.data.rows import Block, Rows
+from halfseen.data.sampling import some_rows
+from halfseen.distributions.emission import with_pseudo_row
+from halfseen.latent.markov import forward_backward
+from halfseen.latent.markov.forward_backward import smoothed
+from halfseen.latent.mixture.score_bootstrap import influence
+
+NEAR = 0.01
+"""Of a standard error: how far slopes are compared to see how they bend."""
+MOST_ROWS = 5000
+"""Rows that this is seen on first."""
+NO_MAXIMUM = -1e-2
+"""Where slopes bend upwards like that, some rows say too little: what states hardly differ in."""
+
+
+@dataclass(frozen=True, eq=False)
+class FreeChain:
+    """The free numbers of a chain in one vector: log π, those of its columns, and log A.
+
+    π and every row of A are a softmax, so that moving all their logarithms alike moves nothing.
+    """
+
+    start: Any
+    columns: Any  # the free numbers of a mixture, the first k of which are not its own
+
+    @classmethod
+    def of(cls, parameters: Any, emission: Any) -> "FreeChain":
+        """From parameters."""
+        return cls(parameters, emission.free(parameters))
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return int(self.columns.size + len(self.start.start) ** 2)
+
+    @property
+    def probabilities(self) -> NDArray[np.intp]:
+        """Of starts, columns and transitions."""
+        k, n = len(self.start.start), self.columns.size
+        places: NDArray[np.intp] = np.r_[:k, self.columns.probabilities, n : self.size]
+        return places
+
+    def away_from_edges(self, seen: FeatureSums, n_sequences: int) -> Any:
+        """The chain with a pseudo-row more for columns, starts, and transitions of each state."""
+        start = self.start
+        n_steps = (seen.n_rows + seen.n_empty - n_sequences) * start.weights
+        return replace(
+            self.columns.away_from_edges(seen),
+            start=with_pseudo_row(start.start, np.array(n_sequences)),
+            transition=with_pseudo_row(start.transition.T, n_steps).T,
+        )
+
+    def moved(self, step: Array) -> Any:
+        """The chain a ``step`` (size,) away; its weights stay."""
+        k, n = len(self.start.start), self.columns.size
+        return replace(
+            self.columns.moved(step[:n]),
+            weights=self.start.weights,
+            start=softmax(np.log(self.start.start) + step[:k]),
+            transition=softmax(np.log(self.start.transition) + step[n:].reshape(k, k), axis=1),
+        )
+
+    def slopes(self, block: Block, law: Any, emission: Any) -> tuple[Array, Array]:
+        """Expected slopes of each row's part of the likelihood (n, size), and shares (n, k).
+
+        By Fisher's identity these are, over a sequence, the slope of its log-likelihood.
+        """
+        parameters, k, n = self.start, len(self.start.start), self.columns.size
+        shares = law.posterior(block, emission, parameters).responsibilities
+        ahead = law.filtered(block, emission, parameters)
+        slope = np.zeros((len(block), self.size))
+        begins = forward_backward.begins_of(block.sequence, len(block))[:-1]
+        slope[begins, :k] = shares[begins] - parameters.start
+        later = np.setdiff1d(np.arange(len(block)), begins, assume_unique=True)
+        before, transition = ahead[later - 1], parameters.transition
+        ratio = shares[later] / np.maximum(before @ transition, 1e-300)
+        moves = before[:, :, None] * transition * ratio[:, None, :]
+        own = moves - moves.sum(axis=2, keepdims=True) * transition
+        slope[later, n:] = own.reshape(len(later), k * k)
+        for component in range(k):
+            where, pull, _ = self.columns.pull(block, component)
+            slope[:, where] += shares[:, component, None] * pull
+        return slope, shares
+
+    def total(self, block: Block, emission: Any) -> Array:
+        """The slope of the log-likelihood of all rows, and the states' shares; (size + k,)."""
+        parameters, k, n = self.start, len(self.start.start), self.columns.size
+        _, shares, first, moves = smoothed(block, emission, parameters)
+        weighed = block.weighed(shares)
+        slope = np.zeros(self.size)
+        slope[:k] = first - first.sum() * parameters.start
+        slope[n:] = (moves - moves.sum(axis=1, keepdims=True) * parameters.transition).ravel()
+        for component in range(k):
+            where, pull, _ = self.columns.pull(block, component)
+            slope[where] += weighed[:, component] @ pull
+        return np.concatenate([slope, weighed.sum(axis=0)])
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSlopes:
+    """Slopes of the log-likelihood, bin by bin, and what rows are of each state."""
+
+    slope: Array  # (g, p)
+    share: Array  # (g, k)
+    square: Array  # (p,)  Σ of squared slopes of rows
+
+    @classmethod
+    def at(
+        cls, parameters: Any, emission: Any, law: Any, bins: Bins
+    ) -> Callable[[Block], "ChainSlopes"]:
+        """The function that sums a block."""
+        free = FreeChain.of(parameters, emission)
+
+        def summarise(block: Block) -> ChainSlopes:
+            slope, shares = free.slopes(block, law, emission)
+            n = len(block)
+            belongs = csr_array((np.ones(n), (bins.of(block), np.arange(n))), shape=(bins.n, n))
+            square = block.weighed(slope**2).sum(axis=0)
+            of_slopes, of_shares = (
+                np.asarray(belongs @ block.weighed(part)) for part in (slope, shares)
+            )
+            return cls(of_slopes, of_shares, square)
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.slope + other.slope, self.share + other.share, self.square + other.square
+        )
+
+    def size(self, probabilities: NDArray[np.intp], part: float = 1.0) -> Array:
+        """One over the standard errors of the numbers, if the model is right; (p,).
+
+        Rows hardly pull at a probability near its edge: there a standard error is about one, or
+        more if these rows are only a ``part`` of all.
+        """
+        size = np.sqrt(self.square)
+        told = probabilities[size[probabilities] > 0]
+        size[told] = np.maximum(size[told], np.sqrt(part))
+        return size
+
+
+@dataclass(frozen=True, eq=False)
+class Bend:
+    """How slopes change about the maximum, each free number in units of its rows' slopes."""
+
+    curvature: Array  # (p, p)  one on the diagonal, if the model is right
+    occupied: Array  # (k, p)   change of the states' shares
+    told: Mask  # (p,)          numbers of which rows tell anything that can be reckoned
+
+
+def bend_at(parameters: Any, emission: Any, law: Any, rows: Rows, n_rows: float) -> Bend:
+    """Seen by going a little to both sides along each free number.
+
+    Numbers of which these rows, of ``n_rows``, tell nothing are as if the model were right.
+    """
+    free = FreeChain.of(parameters, emission)
+    here: ChainSlopes = rows.accumulate(ChainSlopes.at(parameters, emission, law, Bins(1)))
+
+    def total(step: Array) -> Array:
+        there = FreeChain.of(free.moved(step), emission)
+        found: Array = rows.accumulate(lambda block: there.total(block, emission))
+        return found
+
+    n_here = here.share.sum()
+    size = here.size(free.probabilities, n_here / n_rows)
+    curvature, occupied = np.eye(free.size), np.zeros((here.share.shape[1], free.size))
+    for i in np.flatnonzero(size > 0):
+        way = np.zeros(free.size)
+        way[i] = NEAR / size[i]
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            change = (total(-way) - total(way)) / 2
+        curvature[:, i] = change[: free.size] / NEAR
+        occupied[:, i] = -change[free.size :] / (way[i] * n_here)
+    # A standard error away from what rows hardly tell of there may be no numbers.
+    told = (size > 0) & np.isfinite(curvature).all(axis=0) & np.isfinite(occupied).all(axis=0)
+    unit = np.divide(1.0, size, out=np.ones_like(size), where=told)
+    scaled = np.where(told[:, None] & told, unit[:, None] * curvature, np.eye(free.size))
+    return Bend((scaled + scaled.T) / 2, np.where(told, occupied, 0.0), told)
+
+
+def _n_sequences(block: Block) -> int:
+    return len(forward_backward.begins_of(block.sequence, len(block))) - 1
+
+
+def replicated(
+    rows: Rows, parameters: Any, emission: Any, law: Any, bins: Bins, multipliers: Array
+) -> list[Any]:
+    """The maxima of the likelihood of replicates, a Newton step from that of the rows.
+
+    The score bootstrap: replicate b counts bin g ``1 + multipliers[b, g]`` times. The steps are
+    taken from probabilities with a pseudo-row more, as there is no slope at zero. How slopes bend
+    takes two passes for each free number, and is seen on some of the sequences if there are many.
+    """
+    origin = emission.origin(parameters)
+    seen, n_sequences = rows.accumulate(FeatureSums.of), rows.accumulate(_n_sequences)
+    inside = FreeChain.of(parameters, emission).away_from_edges(seen, n_sequences)
+    centred = emission.moved(inside, -origin)
+    ready = rows.recentred(origin)
+    free = FreeChain.of(centred, emission)
+    here: ChainSlopes = ready.accumulate(ChainSlopes.at(centred, emission, law, bins))
+    few = ready if rows.accumulate(len) <= MOST_ROWS else some_rows(ready, MOST_ROWS)
+    bend = bend_at(centred, emission, law, few, here.share.sum())
+    if few is not ready and np.linalg.eigvalsh(bend.curvature)[0] < NO_MAXIMUM:
+        bend = bend_at(centred, emission, law, ready, here.share.sum())
+    size = here.size(free.probabilities)
+    unit = np.divide(1.0, size, out=np.zeros_like(size), where=(size > 0) & bend.told)
+    steps = multipliers @ influence(here.slope, bend.curvature, unit, free.probabilities)
+    counted = (1 + multipliers) @ here.share
+    weights = counted / counted.sum(axis=1, keepdims=True) + steps @ bend.occupied.T
+    weights = np.clip(weights, 1e-10, None)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return [
+        emission.moved(replace(free.moved(step), weights=own), origin)
+        for step, own in zip(steps, weights, strict=True)
+    ]

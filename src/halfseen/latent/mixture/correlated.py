@@ -1,0 +1,395 @@
+"""Mixtures whose columns go along with each other within a component.
+
+They are found from mixtures of independent columns, which have the moments, and for which many
+starts are cheap.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, ClassVar, Protocol, Self, TypeVar
+
+import numpy as np
+
+from halfseen.data.arrays import Array, Labels
+from halfseen.data.engines.memory import MemoryRows, PreparedRows
+from halfseen.data.engines.transformed import ChangedRows
+from halfseen.data.reductions import with_gaps
+from halfseen.data.resampling import Bins
+from halfseen.data.rows import Block, Rows
+from halfseen.data.sampling import some_rows
+from halfseen.diagnostics.cross_validation import few_rows
+from halfseen.distributions.covariances import sphered
+from halfseen.distributions.emission import Emission
+from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.outlier_limits import Fences, inside, share_beyond
+from halfseen.inference.em import normalised
+from halfseen.inference.model import Cells, Each, Polished
+from halfseen.inference.multi_start import (
+    EVERY,
+    MANY_ROWS,
+    Plan,
+    Rounds,
+    Tried,
+    gone,
+    k_means,
+    plan_for,
+    tried,
+)
+from halfseen.inference.parameters import (
+    ANY,
+    DEFINITE,
+    SHARE,
+    Declared,
+    coordinates_of,
+    declared,
+    from_coordinates,
+    reordered,
+)
+from halfseen.latent.mixture.model import OneClass
+from halfseen.latent.mixture.structure import ClassRegression, ClassSteps
+from halfseen.moments.survey import Survey, survey
+
+P = TypeVar("P")
+FEW_PASSES = 25
+"""In which a single component is known well enough to begin with."""
+MOST_TURNED = 4
+"""Mixtures of independent columns that go on: the best of them need not lead to the best."""
+MOST_OF_MANY = 2
+"""The same where there are more rows than starts are tried on."""
+ROUNDS: Rounds = ((EVERY, 12), (14, 20), (6, 40))
+ROUNDS_WITHOUT_PRIOR: Rounds = ((EVERY, 12), (24, 20), (10, 40))
+LAST: Rounds = ((6, 20),)
+"""On some of the rows and on all of them."""
+LARGE_ROUNDS: Rounds = ((EVERY, 6), (4, 8), (2, 10))
+LARGE_LAST: Rounds = ((2, 12),)
+"""The same where all rows are many: every pass costs more than with independent columns."""
+N_CLUSTERED, N_DRAWN = 10, 8
+"""Starts by k-means of sphered rows, and by responsibilities drawn at random."""
+N_CLUSTERED_WITHOUT_PRIOR, N_DRAWN_WITHOUT_PRIOR = 30, 20
+"""The same without a prior on covariances, where the likelihood has more maxima: with 10 and 8 four
+of 56 fits ended over 2 nats below scikit-learn's best of ten (``benchmarks.covariances em``)."""
+FEW_CLUSTERED, FEW_DRAWN = 3, 1
+"""The same where all rows are many."""
+MOST_CELLS = 20_000_000
+"""Of tables that are held in memory with their rows sorted by gaps."""
+PART, MANY_TIMES = 5_000, 8
+"""Rows on which starts go to their end before all rows are gone over, if these are so many."""
+LARGE_BLOCKS = 16_384
+"""Rows of blocks that are kept sorted by gaps: small ones would have each pattern many times."""
+
+
+class CorrelatedEmission(Emission[P], Protocol[P]):
+    """Columns given the component and given each other."""
+
+    @property
+    def axes(self) -> Mapping[str, str]:
+        """Of fields that may be shared: the axes that they have."""
+
+    @property
+    def fences(self) -> Fences | None:
+        """What is usual in the columns of a table."""
+
+    @property
+    def by_gaps(self) -> bool:
+        """Whether rows are best sorted by their gaps."""
+
+    @property
+    def regularised(self) -> bool:
+        """Whether a prior keeps the covariances of components near each other."""
+
+    def plain(self, parameters: P) -> tuple[Array, Array, Array]:
+        """Weights, means and variances of the features by themselves."""
+
+    def independent(self, weights: Array, means: Array, variances: Array) -> P:
+        """Components of which columns do not go along with each other."""
+
+    def single(self, some: MemoryRows, mean: Array, variance: Array) -> P:
+        """One component of that mean and variance (d,), to begin with."""
+
+    def apart(self, alone: P, weights: Array, means: Array) -> P:
+        """Components at ``means`` (k, d), from the single one that all rows have ``alone``."""
+
+    def expected(self, block: Block, shares: Array, parameters: P) -> Cells:
+        """Cells given the others of their row, over components that it has ``shares`` (n, k) of."""
+
+    def draw_given(self, block: Block, labels: Labels, parameters: P, random: Any) -> Array:
+        """Rows of the given components, drawn given the cells that are there; (n, d)."""
+
+    def normal_of(self, alone: P) -> tuple[Array, Array]:
+        """The mean (d,) and the covariance (d, d) of a single component."""
+
+    def alike(self, parameters: P, like: P) -> P:
+        """The same model, written as near to another as may be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Correlated(OneClass[P]):
+    """A mixture of correlated columns, begun as one of independent ones."""
+
+    undecided: ClassVar[float] = 50.0  # passes that gain little for long may yet lead far
+    emission: CorrelatedEmission[P]
+    first: OneClass[MixtureParameters] = field(kw_only=True)  # the same with independent columns
+
+    def suited(self, rows: Rows, kept: Survey) -> Self:
+        """With limits that suit a table."""
+        emission: Any = self.emission.for_table(rows, kept)
+        return replace(self, emission=emission, first=self.first.suited(rows, kept))
+
+    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+        """As independent columns have them."""
+        return self.first.calmed(rows, kept)
+
+    def regression(self, kept: Survey) -> ClassRegression[Any]:
+        """As independent columns have it."""
+        return self.first.regression(kept)
+
+    def finished(self, read: Any) -> P:
+        """What moments are read as has independent columns."""
+        return self.emission.independent(read.weights, read.means, read.variances)
+
+    def polish(
+        self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
+    ) -> Polished:
+        """By expectation-maximisation on what is within the fences."""
+        fences = self.emission.fences
+        begun: Any = self.emission.begun(start)
+        wild = fences is not None and not fences.quiet(kept)
+        share = share_beyond(rows, begun) if wild else 0.0
+        usual = ChangedRows.of(rows, lambda block: inside(block, begun)[0]) if wild else rows
+        ready = sorted_by_gaps(usual, kept) if self.emission.by_gaps else usual
+        found, climb = super().polish(ready, start, n_components, kept, seed)
+        # Where a component has no cells of a column its mean may leave what is usual there.
+        within: Any = self.emission.within(found)
+        usual_found = replace(within, outlier_share=share)
+        if wild or _differ(within, found):
+            height, n_rows = self._mean_score(rows, usual_found)
+            climb = climb._replace(log_likelihood=height, n_rows=n_rows)
+        return Polished(usual_found, climb)
+
+    def without_prior(self, rows: Rows, kept: Survey, parameters: P) -> P:
+        """Of what is within the fences, in the same way."""
+        usual = ChangedRows.of(rows, lambda block: inside(block, parameters)[0])  # type: ignore[arg-type]
+        ready = sorted_by_gaps(usual, kept) if self.emission.by_gaps else usual
+        return super().without_prior(ready, kept, parameters)
+
+    def _mean_score(self, rows: Rows, parameters: P) -> tuple[float, float]:
+        """The mean log-likelihood of rows that hold anything, and how many do, by one pass."""
+
+        def summarise(block: Block) -> Array:
+            something = block.observed.any(axis=1).astype(float)
+            each = np.column_stack([self.log_likelihood(block, parameters), something])
+            sums: Array = block.weighed(each).sum(axis=0)
+            return sums
+
+        total, n_rows = rows.accumulate(summarise)
+        return float(total / n_rows), float(n_rows)
+
+    def _plan(self, n_rows: float) -> Plan:
+        """Small tables have many maxima, and passes over them are cheap."""
+        plan = plan_for(n_rows)
+        if n_rows > MANY_ROWS:
+            return plan._replace(rounds=LARGE_ROUNDS, last=LARGE_LAST)
+        rounds = ROUNDS if self.emission.regularised else ROUNDS_WITHOUT_PRIOR
+        return plan._replace(rounds=rounds, last=LAST, n_ends=6)
+
+    def _starts(
+        self, some: MemoryRows, start: P, k: int, plan: Plan, seed: Callable[[], int]
+    ) -> tuple[list[Tried[P]], Iterator[Tried[P]]]:
+        """The best mixtures of independent columns, clusters of sphered rows, and random ones."""
+        emission, steps = self.emission, ClassSteps(self.emission)
+        weights, means, variances = emission.plain(start)
+        middle = weights @ means
+        spread = weights @ (variances + (means - middle) ** 2)
+        single = emission.single(some, middle, spread)
+        if k == 1:
+            return [Tried("moments", single)], iter(())
+        alone = self.climbed(some, single, FEW_PASSES).parameters
+        n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
+        starts, _ = self.first._starts(
+            some, MixtureParameters(*emission.plain(start)), k, plan, seed
+        )
+        found = tried(starts, partial(self.first.climbed, some), n_some, plan_for(n_some).rounds)
+        turned = []
+        for one in found[: MOST_TURNED if n_some < plan.most_rows else MOST_OF_MANY]:
+            here = emission.apart(alone, one.parameters.weights, one.parameters.centres)
+            shares = np.vstack(
+                [self.first.hidden(block, one.parameters) for block in some.blocks()]
+            )
+            turned.append(Tried(one.name, here))
+            turned.append(Tried(one.name, steps.begun(some, shares, here)))
+        few = plan.rounds is LARGE_ROUNDS
+        if few:
+            n_clustered, n_drawn = FEW_CLUSTERED, FEW_DRAWN
+        elif self.emission.regularised:
+            n_clustered, n_drawn = N_CLUSTERED, N_DRAWN
+        else:
+            n_clustered, n_drawn = N_CLUSTERED_WITHOUT_PRIOR, N_DRAWN_WITHOUT_PRIOR
+        begun = self._begun_by(some, alone, k, np.random.default_rng(seed()))
+        first = [*begun("clusters", range(n_clustered)), *begun("random", range(n_drawn))]
+
+        def further() -> Iterator[Tried[P]]:
+            if not few:
+                yield from begun("clusters", range(n_clustered, 2 * n_clustered))
+                yield from begun("random", range(n_drawn, 3 * n_drawn))
+
+        return [*turned, *first], further()
+
+    def _begun_by(
+        self, some: MemoryRows, alone: P, k: int, random: np.random.Generator
+    ) -> Callable[[str, range], Iterator[Tried[P]]]:
+        """Starts that do not depend on how columns are turned, by their name and numbers."""
+        one = np.ones((len(some.table), 1))
+        filled = self.emission.expected(Block.from_table(some.table), one, alone).mean
+        values = sphered(filled, *self.emission.normal_of(alone))
+        weights = np.ones(len(filled)) if some.weights is None else some.weights
+        like, steps = reordered(alone, np.zeros(k, dtype=int)), ClassSteps(self.emission)
+        like = replace(like, weights=np.full(k, 1 / k))  # type: ignore[type-var]
+
+        def begun(name: str, numbers: range) -> Iterator[Tried[P]]:
+            for i in numbers:
+                if name == "clusters":
+                    shares = k_means(values, weights, k, random)
+                else:
+                    shares = random.dirichlet(np.ones(k), len(values))
+                yield Tried(f"{name} {i + 1}", steps.begun(some, shares, like))
+
+        return begun
+
+    def _compared(
+        self, rows: Rows, last: list[Tried[P]], n_rows: float, plan: Plan
+    ) -> list[Tried[P]]:
+        """Of many rows, where the best start leads on some of them: nearly where all rows do."""
+        if n_rows < MANY_TIMES * PART:
+            return super()._compared(rows, last, n_rows, plan)
+        some = some_rows(rows, PART)
+        part = large_blocks(some, rows) if self.emission.by_gaps else some
+        n_part = part.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
+        best = super()._compared(part, last, n_part, plan)[0]
+        return [gone(best, partial(self.climbed, part), self.max_iter, n_part)]
+
+    def _moved(
+        self, rows: Rows, some: MemoryRows, reached: Polished, n_rows: float, n_some: float
+    ) -> tuple[Polished, float]:
+        """Where moves of components lead, if that is cheap to see: few rows have many maxima."""
+        if n_rows > MANY_ROWS:
+            return reached, 0.0
+        return super()._moved(rows, some, reached, n_rows, n_some)
+
+    def cells(self, block: Block, parameters: P) -> Cells:
+        """Expectations over components, given the other cells of the row."""
+        return self.emission.expected(block, self.hidden(block, parameters), parameters)
+
+    def fills(self, block: Block, parameters: P) -> Cells:
+        """With expectations."""
+        return self.cells(block, parameters)
+
+    def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
+        """By a few passes each."""
+        return refitted(self, rows, parameters, bins, weights)
+
+    def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
+        """Draw the component of each row, and then its cells given those that are there."""
+        fresh = random.randint(2**31)
+
+        def drawn(block: Block) -> Array:
+            own = np.random.default_rng([fresh, block.start])
+            shares = self.hidden(block, parameters)
+            below, total = np.cumsum(shares, axis=1), shares.sum(axis=1, keepdims=True)
+
+            def draw() -> Array:
+                labels = (below < own.random((len(shares), 1)) * total).sum(axis=1)
+                return self.emission.draw_given(block, labels, parameters, own)
+
+            return np.stack([draw() for _ in range(number)], axis=1)
+
+        tables = each(drawn)
+        return [tables[:, i] for i in range(number)]
+
+
+def sorted_by_gaps(rows: Rows, kept: Survey) -> Rows:
+    """The rows in memory in large blocks, those with the same gaps together, if they fit."""
+    n_rows = kept.sums.n_rows
+    if n_rows * len(kept.names) > MOST_CELLS or rows.sparse:
+        return rows
+    return large_blocks(some_rows(rows, int(MOST_CELLS)), rows)
+
+
+def large_blocks(every: MemoryRows, like: Rows) -> PreparedRows:
+    """Rows in memory, those with the same gaps together, for the threads of others."""
+    order = np.lexsort(np.packbits(np.isnan(every.table), axis=1).T)
+    table = every.table[order]
+    weights = None if every.weights is None else every.weights[order]
+    whole = MemoryRows(table, every.names, weights)
+    parts = [slice(i, i + LARGE_BLOCKS) for i in range(0, max(len(table), 1), LARGE_BLOCKS)]
+    blocks = map(whole._block, parts)
+    threads, told = getattr(like, "n_threads", 1), getattr(like, "advance", None)
+    return PreparedRows(tuple(blocks), every.names, threads, told)
+
+
+def _differ(one: Any, other: Any) -> bool:
+    """Whether any number of two sets of parameters does."""
+    names = [this.field for this in declared(one)]
+    return any(not np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+
+
+# What mixtures would have been with other rows: a few passes from where all rows led.
+#
+# Where columns go along with each other there are too many numbers for one step of Newton's, and a
+# pass is cheap beside that. If there are many rows some of them are gone over, and what is learned
+# moves less in proportion.
+
+MOST_ROWS = 2000
+PASSES = 15
+"""From where all rows led: replicates are near."""
+
+
+def refitted(model: Any, rows: Rows, home: P, bins: Bins, weights: Array) -> list[P]:
+    """Parameters for each of ``weights`` (b, g), bin g counting so often."""
+    suited = model.suited(rows, survey(rows, 1.0))
+    n_rows, few = rows.accumulate(len), few_rows(rows, bins, MOST_ROWS)
+    every = Block.from_table(few.rows.table, few.rows.weights)  # type: ignore[attr-defined]
+    usual = inside(every, home)[0]  # type: ignore[arg-type]
+    table, label = with_gaps(usual), few.bins.of(every)
+    order = np.lexsort(np.packbits(np.isnan(table), axis=1).T)
+    table, label, own = table[order], label[order], every.weighed(np.ones(len(table)))[order]
+
+    def climbed(weight: Array, start: P, passes: int) -> P:
+        part = PreparedRows((Block.from_table(table, weight),), rows.names)
+        found: P = suited.climbed(part, start, passes).parameters
+        return found
+
+    begun = suited.emission.begun(home)
+    base = climbed(own, begun, 2 * PASSES) if len(table) < n_rows else begun
+    shrink = math.sqrt(len(table) / n_rows)
+    found = (climbed(own * one[label], base, PASSES) for one in weights)
+    return [_moved(home, base, suited.emission.alike(one, base), shrink) for one in found]
+
+
+def _moved(home: P, start: P, end: P, share: float) -> P:
+    """From home, so great a share of the way from start to end."""
+    changed = {
+        one.field: _between(
+            one, getattr(home, one.field), getattr(start, one.field), getattr(end, one.field), share
+        )
+        for one in declared(home)
+        if one.role.climbs
+    }
+    return replace(home, **changed)  # type: ignore[type-var]
+
+
+def _between(one: Declared, home: Array, start: Array, end: Array, share: float) -> Array:
+    to = partial(_coordinate, one)
+    place = to(home) + share * (to(end) - to(start))
+    if one.scale is DEFINITE:
+        return from_coordinates(place)
+    if one.scale is ANY:
+        return place
+    return normalised(np.exp(place)) if one.scale is SHARE else np.asarray(np.exp(place))
+
+
+def _coordinate(one: Declared, value: Array) -> Array:
+    if one.scale is DEFINITE:
+        return coordinates_of(value)
+    return value if one.scale is ANY else np.log(value)

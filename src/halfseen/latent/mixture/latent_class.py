@@ -1,0 +1,282 @@
+"""Classes of mixed columns: of many starts where rows are few and columns have a few values."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from halfseen.data.arrays import Array
+from halfseen.data.compiled import njit
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.reductions import gathered
+from halfseen.data.rows import Rows
+from halfseen.data.sampling import some_rows
+from halfseen.distributions.mixed.categorical import LEAST_SHARE, Levels, Places
+from halfseen.distributions.mixed.emission import Mixed
+from halfseen.distributions.mixed.parameters import MixedParameters
+from halfseen.inference.em import LEAST_SHARE as LEAST_WEIGHT
+from halfseen.inference.em import LONGER
+from halfseen.inference.model import Climb, Polished
+from halfseen.inference.multi_start import (
+    MANY_ROWS,
+    MOVES_OF_MANY,
+    Tried,
+    agreed,
+    narrowed,
+    plan_of_many,
+)
+from halfseen.latent.mixture.initialisation import Seeding, moves
+from halfseen.latent.mixture.model import EQUAL, MOST_MOVES, OneClass
+from halfseen.moments.survey import Survey
+
+Start = Tried[MixedParameters]
+CLOSER = 0.01
+"""Times the tolerance, at which starts are at their end: what gains little may be on a plateau."""
+BLENDS = (0.1, 0.3, 0.5)
+"""What components get of the table's probabilities, so that values which they never have come back.
+
+EM brings probabilities of nearly zero back so slowly that it stops before.
+"""
+
+
+class MixedClasses(OneClass[MixedParameters]):
+    """A mixture of mixed columns.
+
+    Where all columns have a few values, rows that are the same are one and a pass takes
+    microseconds: there are many starts, which go far.
+    """
+
+    def polish(
+        self,
+        rows: Rows,
+        start: MixedParameters,
+        n_components: int,
+        kept: Survey,
+        seed: Callable[[], int],
+    ) -> Polished:
+        """By expectation-maximisation, from the best of several starts."""
+        n_rows = kept.sums.n_rows
+        every = self._every_row(rows, start, n_rows) if n_components > 1 else None
+        if every is None:
+            return super().polish(rows, start, n_components, kept, seed)
+        plan = plan_of_many(every.table.size, n_components)
+        starts, _ = self._starts(every, start, n_components, plan, seed)
+        emission: Any = self.emission  # of mixed columns
+        em = LevelEM.of(every, emission, start)
+
+        def climb(here: MixedParameters, most: int) -> Polished:
+            return em.climbed(here, min(most, self.max_iter), CLOSER * self.tol)
+
+        found = narrowed(starts, climb, n_rows, plan.rounds)
+        moved = self._moved_on(every, found[0], climb, n_rows)
+        best = max([found[0], *moved], key=lambda one: one.height)
+        how = Climb(
+            log_likelihood=None,
+            n_iterations=best.passes,
+            converged=False,
+            start=found[0].name,
+            n_starts=len(starts),
+            n_agreeing=len(agreed(found)),
+            work=float(sum(one.passes for one in [*found, *moved])),
+        )
+        reached = self.climbed(rows, best.parameters, self.max_iter)
+        return self._finished(rows, reached, start, n_rows, how)
+
+    @staticmethod
+    def _every_row(rows: Rows, start: MixedParameters, n_rows: float) -> MemoryRows | None:
+        """All rows in memory, if they are few and have columns of a few values only."""
+        if n_rows > MANY_ROWS or start.informative or not start.of_levels.all():
+            return None
+        every = some_rows(rows, MANY_ROWS + 1)
+        return every if len(every.table) <= MANY_ROWS else None
+
+    def _moved_on(
+        self,
+        every: MemoryRows,
+        best: Start,
+        climb: Callable[[MixedParameters, int], Polished],
+        n_rows: float,
+    ) -> list[Start]:
+        """Where moves of components lead, each from the one before, as long as that is higher."""
+        values, found = Seeding.of(*self.emission.as_numbers(every.table)).values, []
+        for _ in range(MOST_MOVES):
+            begun = self._moves(every, best.parameters, values)
+            there = narrowed([Tried("moved", one) for one in begun], climb, n_rows, MOVES_OF_MANY)
+            found.append(there[0])
+            if not there[0].height > best.height + EQUAL:
+                break
+            best = there[0]
+        return found
+
+    def _moves(
+        self, every: MemoryRows, here: MixedParameters, values: Array
+    ) -> Iterator[MixedParameters]:
+        """Components cut in two in place of others, and all of them with every value possible."""
+        steps = self.law.steps(self.emission)
+        shares = gathered(every, partial(self.hidden, parameters=here))
+        for one in moves(shares, values):
+            yield steps.begun(every, one, here)
+        pooled = np.einsum("k,lkd->ld", here.weights, here.level_shares)[:, None]
+        for part in BLENDS:
+            yield replace(here, level_shares=(1 - part) * here.level_shares + part * pooled)
+
+
+# EM of tables whose columns all have a few values, compiled as a whole.
+#
+# A pass over few rows then takes microseconds, so that many starts can go far. The steps are those
+# of :class:`~halfseen.distributions.mixed.emission.Mixed`, and the leaps those of
+# :func:`halfseen.inference.em.climb`, from roots of probabilities.
+
+
+@dataclass(frozen=True, eq=False)
+class LevelEM:
+    """Rows of columns of a few values, ready for many climbs."""
+
+    levels: Levels
+    places: Places  # (m, n)
+    times: Array  # (n,)  how often each row counts
+    prior: Array  # (size,)  rows of each component that hold each value, before any are seen
+
+    @classmethod
+    def of(cls, rows: MemoryRows, emission: Mixed, like: MixedParameters) -> Self:
+        """For mixtures ``like`` these."""
+        levels, blocks = emission.levels(like), list(rows.blocks())
+        places = np.concatenate([levels.places(block) for block in blocks], axis=1)
+        times = np.concatenate([block.weighed(np.ones(len(block))) for block in blocks])
+        return cls(levels, places, times, emission.prior_rows * emission.looked_through.pooled)
+
+    def climbed(self, start: MixedParameters, passes: int, tolerance: float) -> Polished:
+        """Where EM leads in at most so many passes, or until a step gains less a row."""
+        own = self.levels.place, slice(None), self.levels.column
+        room = np.tile(np.vstack([start.level_shares[own], start.weights]), (4, 1, 1))
+        n_rows = float(self.times.sum())
+        given = self.places, self.times, self.levels.starts, self.prior
+        end, height, n_passes = _climb(*given, room, passes, tolerance * n_rows)
+        shares = start.level_shares.copy()
+        shares[own] = end[:-1]
+        found = replace(start, weights=end[-1].copy(), level_shares=shares)
+        return Polished(found, Climb(height / n_rows, n_passes, False, n_rows=n_rows))
+
+
+@njit(cache=True, nogil=True)
+def _climb(
+    places: Places,
+    times: Array,
+    starts: Any,
+    prior: Array,
+    room: Array,
+    passes: int,
+    tolerance: float,
+) -> tuple[Array, float, int]:  # pragma: no cover - compiled
+    """Climb from the first of four arrays (size + 1, k), of which weights are the last row."""
+    here, once, twice, after = room[0], room[1], room[2], room[3]
+    height = _step(places, times, starts, prior, here, once)
+    n_passes, longest = 1, np.inf
+    while n_passes + 2 <= passes:
+        higher = _step(places, times, starts, prior, once, twice)
+        length = min(_step_length(here, once, twice), longest)
+        _leap(starts, here, once, twice, length)
+        leap_height = _step(places, times, starts, prior, here, after)
+        n_passes += 2
+        gain = higher - height
+        if leap_height >= higher:
+            longest = longest * LONGER if length == longest else longest
+            height = leap_height
+            once, after = after, once
+        else:
+            longest = max(length / LONGER, 1.0)
+            height = higher
+            here, once, twice = once, twice, here
+        if gain < tolerance:
+            break
+    return here, height, n_passes
+
+
+@njit(cache=True, nogil=True)
+def _step(
+    places: Places, times: Array, starts: Any, prior: Array, here: Array, there: Array
+) -> float:  # pragma: no cover - compiled
+    """One step of EM; the log-likelihood with the prior before it."""
+    size, k = len(prior), here.shape[1]
+    logs, joint, height = np.empty_like(here), np.empty(k), 0.0
+    for c in range(k):
+        for e in range(size):
+            logs[e, c] = np.log(here[e, c])
+            height += prior[e] * logs[e, c]
+            there[e, c] = prior[e]
+        logs[size, c] = np.log(here[size, c])
+        there[size, c] = 0.0
+    for row in range(len(times)):
+        for c in range(k):
+            joint[c] = logs[size, c]
+        for m in range(len(places)):
+            place = places[m, row]
+            if place >= 0:
+                for c in range(k):
+                    joint[c] += logs[place, c]
+        highest, total = joint[0], 0.0
+        for c in range(k):
+            highest = max(highest, joint[c])
+        for c in range(k):
+            joint[c] = np.exp(joint[c] - highest)
+            total += joint[c]
+        height += times[row] * (np.log(total) + highest)
+        for c in range(k):
+            joint[c] *= times[row] / total
+            there[size, c] += joint[c]
+        for m in range(len(places)):
+            place = places[m, row]
+            if place >= 0:
+                for c in range(k):
+                    there[place, c] += joint[c]
+    _normalise(starts, there, here)
+    return height
+
+
+@njit(cache=True, nogil=True)
+def _normalise(starts: Any, table: Array, otherwise: Array) -> None:  # pragma: no cover - compiled
+    """Make a column's values sum to one in each component, if it has any there, and weights."""
+    size, k = len(table) - 1, table.shape[1]
+    for m in range(len(starts) - 1):
+        for c in range(k):
+            total = 0.0
+            for e in range(starts[m], starts[m + 1]):
+                total += table[e, c]
+            for e in range(starts[m], starts[m + 1]):
+                share = table[e, c] / total if total > 0 else otherwise[e, c]
+                table[e, c] = max(share, LEAST_SHARE)
+    n_rows = total = 0.0
+    for c in range(k):
+        n_rows += table[size, c]
+    for c in range(k):
+        table[size, c] = max(table[size, c] / n_rows, LEAST_WEIGHT)
+        total += table[size, c]
+    for c in range(k):
+        table[size, c] /= total
+
+
+@njit(cache=True, nogil=True)
+def _step_length(here: Array, once: Array, twice: Array) -> float:  # pragma: no cover - compiled
+    """By the third scheme of SQUAREM."""
+    step = bend = 0.0
+    for e in range(len(here)):
+        for c in range(here.shape[1]):
+            x, y, z = np.sqrt(here[e, c]), np.sqrt(once[e, c]), np.sqrt(twice[e, c])
+            step += (y - x) ** 2
+            bend += (z - 2 * y + x) ** 2
+    return max(np.sqrt(step / bend), 1.0) if bend > 0 else 1.0
+
+
+@njit(cache=True, nogil=True)
+def _leap(
+    starts: Any, here: Array, once: Array, twice: Array, length: float
+) -> None:  # pragma: no cover - compiled
+    """Put ``here`` where the two steps from it point to."""
+    for e in range(len(here)):
+        for c in range(here.shape[1]):
+            x, y, z = np.sqrt(here[e, c]), np.sqrt(once[e, c]), np.sqrt(twice[e, c])
+            there = x + 2 * length * (y - x) + length**2 * (z - 2 * y + x)
+            here[e, c] = max(there, 0.0) ** 2
+    _normalise(starts, here, twice)

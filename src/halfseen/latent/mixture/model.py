@@ -1,0 +1,477 @@
+"""Everything that follows from one component a row, whatever its columns are."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+from scipy.special import gammainc
+
+from halfseen.data.arrays import Array, Labels
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.errors import DataError
+from halfseen.data.progress import Stages
+from halfseen.data.reductions import gathered
+from halfseen.data.resampling import Bins
+from halfseen.data.rows import Block, Rows
+from halfseen.data.sampling import some_rows
+from halfseen.diagnostics.recovery import nearest
+from halfseen.distributions.emission import Emission
+from halfseen.inference.em import climb
+from halfseen.inference.fit import Fitted
+from halfseen.inference.method_of_moments import by_cumulants
+from halfseen.inference.model import (
+    Abilities,
+    About,
+    Cells,
+    Climb,
+    Cumulants,
+    Each,
+    Polished,
+    Start,
+)
+from halfseen.inference.multi_start import (
+    MANY_ROWS,
+    MOVES,
+    SAME,
+    Plan,
+    Tried,
+    agreed,
+    finalists,
+    gone,
+    sure,
+    tried,
+)
+from halfseen.inference.parameters import reordered
+from halfseen.inference.plan import Plan as FitPlan
+from halfseen.inference.plan import Routes
+from halfseen.latent.mixture.concerns import outlying, overlap
+from halfseen.latent.mixture.initialisation import EVERY_WAY, FEW_WAYS, Seeding, moves
+from halfseen.latent.mixture.structure import ClassRegression, Independent, Law
+from halfseen.moments.survey import Survey
+from halfseen.report.groups import Groups
+from halfseen.report.portrait import Portrait
+
+P = TypeVar("P")
+FEW_COMPONENTS = 3
+"""So few are found by joining rows in a few ways."""
+EQUAL = 0.01
+"""Nats that are no reason to prefer another start to what the moments say."""
+RARE_ROW = 1e-4
+"""A row that one of so many of its component is as far out as is as likely unlike all of them."""
+COMMON_ROW = 0.1
+"""A row with as many wild cells as one of so many rows is as likely usual."""
+ROUNDING = 1e-9
+"""Of a row that is a component's own."""
+MOST_SETTLING = 200
+"""Passes until parameters are at rest: little beside the starts."""
+ENOUGH, EARLY = 10, 5
+"""Passes that show whether parameters that allow for more are worth it; before there are starts."""
+WORTH = 5.0
+"""Nats that it must bring for the rows that starts are tried on."""
+MOST_MOVES, MOST_LAST, FEW_PASSES = 4, 2, 12
+"""Moves one after the other; those of each that go on to all rows, and in how many passes."""
+MANY_MOVED = 10_000
+"""Rows that moves must hold on before they go on to more than twice as many."""
+MAYBE, CLOSE = 5.0, 100.0
+"""Nats by which moves may be lower on some rows, or before they are at their end, and go on."""
+
+
+def anything(seen: Survey) -> None:
+    """Any numbers will do."""
+
+
+def as_groups(fitted: Fitted[Any]) -> Portrait:
+    """Groups of rows with the means of their columns."""
+    emission, parameters = fitted.model.emission, fitted.parameters  # type: ignore[attr-defined]
+    return Groups.of(fitted, emission.means(parameters), emission.variances(parameters))
+
+
+def _made(simpler: Callable[[P], P], start: Tried[P]) -> Tried[P]:
+    """A start, no more than the table asks for."""
+    return start._replace(parameters=simpler(start.parameters))
+
+
+INDEPENDENT = Independent()
+
+
+@dataclass(frozen=True, eq=False)
+class OneClass(Generic[P]):
+    """One component a row, from how columns arise and how that shows in moments.
+
+    A mixture if the components of rows are independent; a ``law`` may say otherwise.
+    """
+
+    starts: ClassVar[bool] = True
+    undecided: ClassVar[float] = 5.0
+    """Nats between two climbs after which it is not yet told which of them ends higher."""
+    numbered: ClassVar[bool] = False
+    about: About
+    abilities: Abilities
+    emission: Emission[P]
+    cumulants: Cumulants[P]
+    tol: float
+    max_iter: int
+    axes: Mapping[str, str]
+    check: Callable[[Survey], None]
+    caution: Callable[[Survey], None] = anything
+    own_checks: tuple[Callable[[Any], Iterator[Any]], ...] = ()
+    by_moments: Callable[..., Start] = by_cumulants
+    pictured: Callable[[Fitted[P]], Portrait] = as_groups
+    law: Law = INDEPENDENT
+
+    @property
+    def checks(self) -> tuple[Callable[[Any], Iterator[Any]], ...]:
+        """Cells may be wild, and components overlap, in every mixture."""
+        return (outlying, overlap, *self.own_checks)
+
+    def portrait(self, fitted: Fitted[P]) -> Portrait:
+        """As groups of rows, or in the way that the mixture has of its own."""
+        return self.pictured(fitted)
+
+    def start(self, calm: Rows, plan: FitPlan, routes: Routes, stages: Stages) -> Start:
+        """By the moments of the columns, or in the way that the mixture has of its own."""
+        return self.by_moments(self, calm, plan, routes, stages)
+
+    def worth_polishing(self, kept: Survey) -> tuple[bool, str]:
+        """Always."""
+        return True, ""
+
+    def regression(self, kept: Survey) -> ClassRegression[P]:
+        """Incomplete features are found by regression on the components' shares."""
+        return ClassRegression(self.emission, kept.sums.mean)
+
+    def finished(self, read: P) -> P:
+        """As they were read."""
+        return read
+
+    def suited(self, rows: Rows, kept: Survey) -> Self:
+        """With limits that suit a table."""
+        return replace(self, emission=self.emission.for_table(rows, kept))
+
+    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+        """Rows as the emission lets moments see them."""
+        return self.emission.calmed(rows, kept)
+
+    def polish(
+        self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
+    ) -> Polished:
+        """By expectation-maximisation, from the best of several starts."""
+        n_rows, plan = kept.sums.n_rows, self._plan(kept.sums.n_rows)
+        some = some_rows(rows, plan.most_rows)
+        n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
+        starts, further = self._starts(some, start, n_components, plan, seed)
+        climb_some = partial(self.climbed, some)
+        if plan.simpler_first:
+            early = self._simpler(some, starts[0].parameters, n_some, kept, EARLY)
+            starts, further = (
+                [_made(early, one) for one in starts],
+                map(partial(_made, early), further),
+            )
+        found = tried(starts, climb_some, n_some, plan.rounds, plan.agreeing)
+        if len(agreed(found)) < plan.agreeing and not sure(found):  # a table with many maxima
+            more = tried(further, climb_some, n_some, plan.rounds)
+            found = sorted([*found, *more], key=lambda one: -one.height)
+        simpler = self._simpler(some, found[0].parameters, n_some, kept)
+        last = [Tried(one.name, simpler(one.parameters)) for one in finalists(found, n_rows, plan)]
+        last = self._compared(rows, last, n_rows, plan)
+        if math.isnan(last[0].height):
+            raise FloatingPointError("the likelihood is no number")
+        best = next(one for one in last if one.height >= last[0].height - EQUAL)
+        reached, moving = self.climbed(rows, best.parameters, self.max_iter), 0.0
+        n_passes = reached.climb.n_iterations
+        for other in self._as_good(last, best)[: plan.n_ends - 1]:
+            there = self.climbed(rows, other.parameters, self.max_iter)
+            moving += there.climb.n_iterations
+            if (there.climb.log_likelihood or 0.0) * n_rows > (
+                (reached.climb.log_likelihood or 0.0) * n_rows + EQUAL
+            ):
+                best, reached = other, there
+        if reached.climb.log_likelihood == -math.inf:
+            best, reached = self._not_collapsed(rows, last)
+        many_maxima = len(agreed(found)) < plan.agreeing and not sure(found)
+        if n_components > 1 and many_maxima:
+            reached, moved = self._moved(rows, some, reached, n_rows, n_some)
+            moving += moved
+        how = Climb(
+            log_likelihood=None,
+            n_iterations=best.passes + n_passes,
+            converged=False,
+            start=best.name,
+            n_starts=len(found),
+            n_agreeing=len(agreed(found)),
+            work=sum(one.passes for one in found) * n_some / n_rows
+            + sum(one.passes for one in last)
+            + n_passes
+            + moving,
+        )
+        return self._finished(rows, reached, start, n_rows, how)
+
+    def _finished(
+        self, rows: Rows, reached: Polished, start: P, n_rows: float, how: Climb
+    ) -> Polished:
+        """Parameters at rest, without empty components, in order; ``how`` they were found."""
+        if reached.climb.converged and n_rows <= MANY_ROWS:
+            settling = min(int(self.law.settling / n_rows), MOST_SETTLING)
+            if settling:
+                reached = self.climbed(rows, reached.parameters, self.max_iter, settling)
+        while (fewer := self._filled(reached.parameters, n_rows)) is not reached.parameters:
+            reached = self.climbed(rows, fewer, self.max_iter)
+        parameters, climb = reached
+        height, emission = climb.log_likelihood or 0.0, self.emission
+        beside = self.law.left_out(rows, emission, parameters)
+        beside -= self.law.steps(emission).prior(parameters)
+        climb = how._replace(
+            log_likelihood=height + beside / climb.n_rows,
+            converged=climb.converged,
+            n_rows=climb.n_rows,
+        )
+        settled = self.law.settled(rows, emission, parameters)
+        return Polished(self._in_order(settled, start), climb)
+
+    def _not_collapsed(self, rows: Rows, last: list[Tried[P]]) -> tuple[Tried[P], Polished]:
+        """The best start that ends at a maximum of the likelihood, where the others have none."""
+        for one in last:
+            reached = self.climbed(rows, one.parameters, self.max_iter)
+            if reached.climb.log_likelihood != -math.inf:
+                return one, reached
+        raise DataError(
+            f"With prior=None the likelihood of {len(self.shares(last[0].parameters))} components "
+            "has no maximum: from every start one of them shrinks to a few equal rows. Use "
+            "prior=1.0, fewer components, or a covariance_type that components share."
+        )
+
+    def _compared(
+        self, rows: Rows, last: list[Tried[P]], n_rows: float, plan: Plan
+    ) -> list[Tried[P]]:
+        """Where the last starts lead in a few passes over all rows, best first."""
+        return tried(last, partial(self.climbed, rows), n_rows, plan.last)
+
+    def _plan(self, n_rows: float) -> Plan:
+        """How many starts there are, and how far they go."""
+        return self.law.plan(n_rows)
+
+    def _as_good(self, last: list[Tried[P]], best: Tried[P]) -> list[Tried[P]]:
+        """Other starts that went as far and may yet end higher than the ``best`` so far."""
+        others = [one for one in last if one is not best and one.passes >= best.passes / 2]
+        return [one for one in others if EQUAL < best.height - one.height < self.undecided]
+
+    def _moved(
+        self, rows: Rows, some: MemoryRows, reached: Polished, n_rows: float, n_some: float
+    ) -> tuple[Polished, float]:
+        """Where moves of components lead, if higher; and how many passes that took.
+
+        Moves are compared on some of the rows, from where the climb of all rows ended.
+        """
+        steps = self.law.steps(self.emission)
+        values = Seeding.of(*self.emission.as_numbers(some.table)).values
+        climb_some, climb_all = partial(self.climbed, some), partial(self.climbed, rows)
+        work = 0.0
+        for _ in range(MOST_MOVES):
+            here, height = reached.parameters, (reached.climb.log_likelihood or 0.0) * n_rows
+            shares = gathered(some, partial(self.hidden, parameters=here))
+            starts = [Tried("moved", steps.begun(some, one, here)) for one in moves(shares, values)]
+            stay = gone(Tried("", here), climb_some, FEW_PASSES, n_some)
+            found = tried(starts, climb_some, n_some, MOVES)
+            work += sum(one.passes for one in [stay, *found]) * n_some / n_rows
+            last = [one for one in found[:MOST_LAST] if one.height > stay.height - MAYBE]
+            if n_rows > 2 * MANY_MOVED:
+                last, passes = self._promising(rows, last, here)
+                work += passes * MANY_MOVED / n_rows
+            if n_some < n_rows:
+                last = [gone(one, climb_all, FEW_PASSES, n_rows) for one in last]
+                work += FEW_PASSES * len(last)
+            best = max(last, key=lambda one: one.height, default=None)
+            if best is None or not best.height > height - CLOSE:
+                break
+            other = self.climbed(rows, best.parameters, self.max_iter)
+            work += other.climb.n_iterations
+            if not (other.climb.log_likelihood or 0.0) * n_rows > height + SAME:
+                break
+            reached = other
+        return reached, work
+
+    def _promising(self, rows: Rows, last: list[Tried[P]], here: P) -> tuple[list[Tried[P]], int]:
+        """Those that may end higher, by more of the rows than they were found on; and passes.
+
+        Most come back to where they were moved from.
+        """
+        climb = partial(self.climbed, some_rows(rows, MANY_MOVED))
+        stay, *went = (gone(one, climb, FEW_PASSES, MANY_MOVED) for one in (Tried("", here), *last))
+        passes = FEW_PASSES * (1 + len(went))
+        ahead = ((one, one.height - stay.height) for one in went)
+        return [one for one, by in ahead if by > -CLOSE and abs(by) > SAME], passes
+
+    def climbed(self, rows: Rows, start: P, max_iterations: int, settling: int = 0) -> Polished:
+        """To the maximum of the likelihood (and the emission's prior) that ``start`` leads to."""
+        origin = self.emission.origin(start)
+        found, climbed = climb(
+            rows.recentred(origin),
+            self.emission.moved(start, -origin),
+            self.law.steps(self.emission),
+            tolerance=self.tol,
+            max_iterations=max_iterations,
+            settling=settling,
+        )
+        return Polished(self.emission.moved(found, origin), climbed)
+
+    def without_prior(self, rows: Rows, kept: Survey, parameters: P) -> P:
+        """The maximum of the likelihood that EM leads to from the maximum with a prior.
+
+        Of a model without one; where it has no maximum, the parameters as they are.
+        """
+        found, climbed = self.suited(rows, kept).climbed(rows, parameters, self.max_iter)
+        return parameters if climbed.log_likelihood == -math.inf else found
+
+    def step(self, rows: Rows, parameters: P) -> Polished:
+        """One step of EM, which needs one sum over the rows."""
+        origin, steps = self.emission.origin(parameters), self.law.steps(self.emission)
+        here = self.emission.moved(parameters, -origin)
+        sums = rows.recentred(origin).accumulate(steps.expect(here))
+        found = self.emission.moved(steps.maximise(sums, here), origin)
+        height = float(sums.log_likelihood / sums.n_rows)
+        return Polished(found, Climb(height, 1, False, n_rows=float(sums.n_rows)))
+
+    def _filled(self, found: P, n_rows: float) -> P:
+        """Without components that less than one row belongs to, or what the law has instead."""
+        shares = self.shares(found)
+        least = (1 - ROUNDING) * self.law.least_rows / n_rows
+        some = np.flatnonzero(shares >= min(least, shares.max()))
+        if len(some) == len(shares):
+            return found
+        left = shares[some] / shares[some].sum()
+        fewer = replace(reordered(found, some), weights=left)  # type: ignore[type-var]
+        return self.law.sized(fewer)  # type: ignore[no-any-return]
+
+    def _in_order(self, found: P, start: P) -> P:
+        """Components as the moments have them, whichever start won; others by size, after them."""
+        known = nearest(self.places(start, found), self.places(found, found))
+        others = np.setdiff1d(np.argsort(-self.shares(found)), known, assume_unique=True)
+        return reordered(found, np.r_[known, others])
+
+    def _starts(
+        self, some: MemoryRows, start: P, k: int, plan: Plan, seed: Callable[[], int]
+    ) -> tuple[list[Tried[P]], Iterator[Tried[P]]]:
+        """What the moments say, rows joined to groups, and rows about others that are drawn.
+
+        And further ones of the last two kinds.
+        """
+        n_known, begun = len(self.shares(start)), self.emission.begun(start)
+        if k == 1:
+            return [Tried("moments", begun)], iter(())
+        steps = self.law.steps(self.emission)
+        seeding = Seeding.of(*self.emission.as_numbers(some.table))
+        random = np.random.default_rng(seed())
+        like = self.law.blank(self.emission.begun(reordered(start, np.arange(k) % n_known)))
+        if n_known < k:
+            known = seeding.nearest(k, random, self.emission.centres_as_numbers(start))
+            begun = steps.begun(some, known, like)
+        ways = EVERY_WAY if plan.thorough and k > FEW_COMPONENTS else FEW_WAYS
+        joined = enumerate(seeding.joined(k, ways[: plan.n_joined]), start=1)
+
+        def drawn(numbers: range) -> Iterator[Tried[P]]:
+            for i in numbers:
+                near = seeding.nearest(k, random)
+                yield Tried(f"seeds {i}", steps.begun(some, near, like))
+            for i in numbers:
+                yield Tried(f"any rows {i}", self.emission.about(seeding.any_rows(k, random), like))
+
+        first, last = plan.n_seeds + 1, plan.n_seeds + plan.n_further + 1
+        return [
+            Tried("moments", begun),
+            *(Tried(f"joined rows {i}", steps.begun(some, one, like)) for i, one in joined),
+            *drawn(range(1, first)),
+        ], drawn(range(first, last))
+
+    def _simpler(
+        self, some: MemoryRows, best: P, n_some: float, kept: Survey, passes: int = ENOUGH
+    ) -> Callable[[P], P]:
+        """What makes parameters no more than the table asks for."""
+        emission = self.emission
+
+        def height(parameters: P) -> float:
+            found, climbed = self.climbed(some, parameters, passes)
+            beside = self.law.left_out(some, emission, found)
+            return (climbed.log_likelihood or 0.0) * n_some + beside
+
+        less = emission.simpler(best, kept)
+        if less is None or height(best) > height(less) + WORTH:
+            return lambda parameters: parameters
+        return lambda parameters: emission.simpler(parameters, kept) or parameters
+
+    def log_likelihood(self, block: Block, parameters: P) -> Array:
+        """Of what is observed in each row; (n,)."""
+        return self.law.posterior(block, self.emission, parameters).log_likelihood
+
+    def hidden(self, block: Block, parameters: P) -> Array:
+        """The probability of each component given what is observed in a row; (n, k)."""
+        return self.law.posterior(block, self.emission, parameters).responsibilities
+
+    def cells(self, block: Block, parameters: P) -> Cells:
+        """Expectations over components."""
+        return self._leaned(block, self.hidden(block, parameters), parameters)
+
+    def _leaned(self, block: Block, shares: Array, parameters: P) -> Cells:
+        """With what other rows say beside components."""
+        own = self._cells(shares, parameters)
+        return self.law.leaned(block, self.emission, parameters, shares, own)
+
+    def _cells(self, shares: Array, parameters: P) -> Cells:
+        means, variances = self.emission.means(parameters), self.emission.variances(parameters)
+        middle = means.mean(axis=0)
+        centre = shares @ (means - middle)
+        spread = shares @ (variances + (means - middle) ** 2) - centre**2
+        return Cells(middle + centre, np.maximum(spread, 0.0))  # rounding can put it below
+
+    def fills(self, block: Block, parameters: P) -> Cells:
+        """Expectations, or what the emission has instead."""
+        shares = self.hidden(block, parameters)
+        return self.emission.fills(shares, parameters, self._leaned(block, shares, parameters))
+
+    def unusual(self, block: Block, parameters: P) -> Array:
+        """By the cell that is least of any component, or by all of them; (n,).
+
+        Where columns have long tails, a few cells far out are nothing unusual.
+        """
+        shares, wild = self.hidden(block, parameters), self.outlying(block, parameters)
+        as_many = gammainc(wild.sum(axis=1) + 1e-9, self.emission.strays(block, parameters))
+        by_cell = wild.max(axis=1, initial=0.0) / (1 + (as_many / COMMON_ROW) ** 2)
+        chance = np.sum(shares * self.emission.tail(block, parameters), axis=1)
+        unusual: Array = np.maximum(by_cell, RARE_ROW / (RARE_ROW + chance))
+        return np.minimum(unusual, 1.0)  # rounding can put a sum of shares above
+
+    def outlying(self, block: Block, parameters: P) -> Array:
+        """The probability that each cell is of no component; (n, d)."""
+        shares = self.hidden(block, parameters)
+        cells: Array = np.einsum("nk,knd->nd", shares, self.emission.outlying(block, parameters))
+        return cells
+
+    def limits(self, kept: Survey) -> Array:
+        """As the emission has it."""
+        return self.emission.limits(kept)
+
+    def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
+        """Draw the component of each row, and then its cells."""
+        drawn = self.law.drawn(each, self.emission, parameters, number, random)
+        lean = self.law.leaning(each, self.emission, parameters, random)
+        return [lean(self.emission.draw(parameters, labels, random), labels) for labels in drawn]
+
+    def draw(self, parameters: P, n_rows: int, random: Any) -> tuple[Array, Labels]:
+        """Rows without gaps, and the components they come from."""
+        labels = self.law.draw(parameters, n_rows, random)
+        return self.emission.draw(parameters, labels, random), labels
+
+    def shares(self, parameters: Any) -> Array:
+        """How common the components are; (k,)."""
+        weights: Array = parameters.weights
+        return weights
+
+    def places(self, parameters: P, home: P) -> Array:
+        """As the emission has it; (k, m)."""
+        return self.emission.places(parameters, home)
+
+    def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
+        """By the score bootstrap, in one pass."""
+        return self.law.replicated(rows, parameters, self.emission, bins, weights - 1)

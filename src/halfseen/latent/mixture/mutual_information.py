@@ -1,0 +1,132 @@
+"""How much columns tell of the component, and of each other: mutual information in nats.
+
+    I(x_d; z) = Σ_x Σ_k π_k p_k(x) log(p_k(x) / p(x)),   p = Σ_k π_k p_k
+    I(x_i; x_j) = Σ_x Σ_y p(x, y) log(p(x, y) / (p(x) p(y))),   p(x, y) = Σ_k π_k p_k(x) p_k(y)
+
+Each column is cut into cells, of which components have known masses: its levels, its counts
+(large ones together), and narrow intervals of numbers beside their spikes. For levels and small
+counts the sums are exact; intervals of an eighth of a spread lose less than a hundredth of what
+numbers tell.
+"""
+
+import numpy as np
+from scipy.special import betainc, ndtr, xlogy
+
+from halfseen.data.arrays import Array
+from halfseen.distributions.mixed.parameters import MixedParameters
+from halfseen.distributions.normal.kernels import WIDTH
+
+REACH = np.linspace(-6.0, 6.0, 97)
+"""Where numbers are cut: in spreads of each component about its centre."""
+FAR_COUNTS = 10.0
+"""Standard deviations above the rate beyond which counts are one cell."""
+FEWEST_CELLS, CELLS_A_COMPONENT = 64, 24
+"""Into which columns are cut for pairs of them."""
+
+
+def class_entropy(weights: Array) -> float:
+    """What is to be known of the component at all."""
+    return float(-xlogy(weights, weights).sum())
+
+
+def of_class(parameters: MixedParameters, home: MixedParameters | None = None) -> Array:
+    """How much each column tells of the component; (d,).
+
+    Columns are cut where ``home`` would have them cut, so that replicates differ by what they say.
+    Gaps that tell are part of what a column tells.
+    """
+    where = parameters if home is None else home
+    columns = range(len(parameters.kinds))
+    found = [
+        _of_class(_masses(parameters, d, _cuts(where, d)), parameters.weights) for d in columns
+    ]
+    return np.array(found)
+
+
+def _of_class(masses: Array, weights: Array) -> float:
+    together = masses @ weights
+    nats = xlogy(masses, masses) @ weights - xlogy(together, together)
+    return max(float(nats.sum()), 0.0)
+
+
+def of_pairs(parameters: MixedParameters) -> Array:
+    """How much each column tells of each other, NaN of itself; (d, d)."""
+    weights, d = parameters.weights, len(parameters.kinds)
+    cut = [_merged(_masses(parameters, i, _cuts(parameters, i))) for i in range(d)]
+    every = np.vstack(cut)
+    starts = np.cumsum([0, *(len(one) for one in cut)])[:-1]
+    alone = every @ weights
+    entropy = np.add.reduceat(-xlogy(alone, alone), starts)
+    found = np.empty((d, d))
+    for i, masses in enumerate(cut):
+        joint = (masses * weights) @ every.T  # (cells of i, all cells)
+        both = np.add.reduceat(-xlogy(joint, joint).sum(axis=0), starts)
+        found[i] = entropy[i] + entropy - both
+    found = np.maximum((found + found.T) / 2, 0.0)
+    np.fill_diagonal(found, np.nan)
+    return found
+
+
+def _merged(masses: Array) -> Array:
+    """Fewer cells that still tell components apart: neighbours are put together; (m', k)."""
+    most = max(FEWEST_CELLS, CELLS_A_COMPONENT * masses.shape[1])
+    if len(masses) <= most:
+        return masses
+    below = np.cumsum(masses.mean(axis=1))
+    group = np.floor((below - masses.mean(axis=1) / 2) * most)
+    first = np.flatnonzero(np.diff(group, prepend=-1.0))
+    merged: Array = np.add.reduceat(masses, first, axis=0)
+    return merged
+
+
+def _cuts(parameters: MixedParameters, d: int) -> Array:
+    """Where the cells of a column of numbers or counts end."""
+    if parameters.numbers[d]:
+        spread = np.sqrt(parameters.variances[:, d, None])
+        return np.unique(parameters.centres[:, d, None] + spread * REACH)
+    if parameters.counts[d]:
+        rate, shape = parameters.rates[:, d], parameters.count_shapes[:, d]
+        last = float((rate + FAR_COUNTS * np.sqrt(rate + rate**2 / shape)).max()) + FAR_COUNTS
+        cuts = [0.0]
+        while cuts[-1] < last:  # a quarter of the least spread that so high a count has
+            cuts.append(cuts[-1] + max(1.0, np.floor(np.sqrt(cuts[-1]) / 4)))
+        return np.array(cuts)
+    return np.empty(0)
+
+
+def _masses(parameters: MixedParameters, d: int, cuts: Array) -> Array:
+    """The probability of each cell of a column in each component; (m, k)."""
+    if parameters.numbers[d]:
+        masses = _of_number(parameters, d, cuts)
+    elif parameters.counts[d]:
+        rate, shape = parameters.rates[:, d], parameters.count_shapes[:, d]
+        below = betainc(shape, cuts[:, None] + 1, shape / (shape + rate))
+        masses = _between(np.asarray(below, dtype=float))
+    else:
+        n = int(np.isfinite(parameters.level_values[:, d]).sum())
+        masses = parameters.level_shares[:n, :, d]
+    chance = parameters.presence[:, d]
+    if np.isnan(chance).any():
+        return masses
+    return np.vstack([masses * chance, 1 - chance])
+
+
+def _of_number(parameters: MixedParameters, d: int, cuts: Array) -> Array:
+    outliers, share = parameters.outlier_share, parameters.spike_shares[:, d]
+    if not np.isnan(parameters.other[d]):
+        nothing = np.full(len(share), outliers)
+        return np.array([(1 - outliers) * share, (1 - outliers) * (1 - share), nothing])
+    spread = np.sqrt(parameters.variances[:, d])
+    below = ndtr((cuts[:, None] - parameters.centres[:, d]) / spread)
+    if outliers > 0:
+        z = (cuts[:, None] - parameters.middle[d]) / (WIDTH * parameters.spread[d])
+        below = (1 - outliers) * below + outliers * (0.5 + np.arctan(z) / np.pi)
+    beside = _between(below)
+    if np.isnan(parameters.spike[d]):
+        return beside
+    return np.vstack([share, (1 - share) * beside])
+
+
+def _between(below: Array) -> Array:
+    """Masses between cuts, and beyond them on both sides, from what is below each (m, k)."""
+    return np.diff(below, axis=0, prepend=0.0, append=1.0)

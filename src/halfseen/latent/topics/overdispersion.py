@@ -1,0 +1,109 @@
+"""Words that come in bursts: how much more counts vary than Poisson ones, given the topics.
+
+A negative binomial count has the variance ``λ + φ λ²`` given its rate λ. Covariances of different
+features do not know of it, ``cov(x_i, x_j) = S_ij``, but variances do: ``cov(x_i, x_i) = S_ii +
+E x_i + φ_i (S_ii + (E x_i)²)``. S has the rank of the topics, so its diagonal follows from what is
+off it (principal axis factoring), and φ from the two.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import t as student
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.moments.resampling import BinSums, OriginSums
+
+EXTRA_DIMENSIONS = 2
+"""Dimensions beyond those of the topics that bursts have to outlast: topics may be too few."""
+N_JACKKNIFE_PARTS = 20
+SIGNIFICANCE = 0.01
+MIN_DISPERSION = 0.1
+"""A dispersion from which topics are off by more than their usual error."""
+MIN_VARIANCE = 1e-200
+"""Variances whose products are no numbers."""
+MAX_ITERATIONS, TOLERANCE = 200, 1e-5
+
+
+class Overdispersion(NamedTuple):
+    """Dispersions of features given the topics, (d,) each."""
+
+    dispersion: Array  # φ
+    error: Array
+
+    @property
+    def clear(self) -> Mask:
+        """Features that surely come in bursts; (d,)."""
+        far = student.isf(SIGNIFICANCE / max(len(self.error), 1), N_JACKKNIFE_PARTS - 1)
+        clear: Mask = (self.dispersion > MIN_DISPERSION) & (self.dispersion > far * self.error)
+        return clear
+
+
+def max_identified_rank(n_features: int) -> int:
+    """The largest rank of a matrix whose diagonal follows from what is off it (Ledermann)."""
+    return int(np.ceil((2 * n_features + 1 - np.sqrt(8 * n_features + 1)) / 2)) - 1
+
+
+def overdispersion(sums: BinSums, n_topics: int) -> Overdispersion | None:
+    """Dispersions with their jackknife errors; None if the features are too few to tell.
+
+    A topic too few would show in the same way. Bursts stay if more dimensions are allowed for,
+    though one dimension can take a feature's bursts; a topic does not.
+    """
+    most = max_identified_rank(len(sums.whole.origin))
+    if most < n_topics or sums.n_bins < 2:
+        return None
+    found = _with_errors(sums, n_topics)
+    if not found.clear.any():
+        return found
+    wider = _with_errors(sums, min(n_topics + EXTRA_DIMENSIONS, most))
+    return found if wider.clear.any() else wider
+
+
+def _with_errors(sums: BinSums, rank: int) -> Overdispersion:
+    part = np.arange(sums.n_bins) % N_JACKKNIFE_PARTS
+    found, start = _dispersions(sums.reweighted(np.ones(sums.n_bins)), rank, None)
+    if np.isnan(start).any():  # a part may leave variances where the whole has none
+        return Overdispersion(found, np.full(len(found), np.inf))
+    with np.errstate(divide="ignore", invalid="ignore"):  # two features may then never meet
+        others = [
+            _dispersions(sums.reweighted((part != one).astype(float)), rank, start)[0]
+            for one in range(part.max() + 1)
+        ]
+    n = len(others)
+    away = np.array(others) - np.mean(others, axis=0)
+    error = np.sqrt((n - 1) / n * np.sum(away**2, axis=0))
+    return Overdispersion(found, np.where(np.isnan(error), np.inf, error))
+
+
+def _dispersions(sums: OriginSums, rank: int, start: Array | None) -> tuple[Array, Array]:
+    """φ of each feature, and the shares of variances that others tell, to start from; (d,) each."""
+    moments = sums.moments(centred=True)
+    variance = np.maximum(np.diagonal(moments.covariance), np.finfo(float).tiny)
+    if not (
+        np.isfinite(moments.covariance).all()
+        and np.diagonal(moments.covariance).min() > MIN_VARIANCE
+    ):
+        unknown = np.full(len(variance), np.nan)
+        return unknown, unknown
+    share = communalities(moments.covariance, rank, start)
+    signal = share * variance
+    squares = np.maximum(signal + moments.mean**2, np.finfo(float).tiny)  # E λ²
+    return (variance - moments.mean - signal) / squares, share
+
+
+def communalities(covariance: Array, rank: int, start: Array | None) -> Array:
+    """The shares of variances that a matrix of ``rank`` has, which fits all covariances; (d,)."""
+    spread = np.sqrt(np.maximum(np.diagonal(covariance), np.finfo(float).tiny))
+    correlation = covariance / np.outer(spread, spread)
+    if start is None:  # from below, where no feature is a dimension of its own
+        start = ((correlation - np.eye(len(spread))) ** 2).max(axis=1, initial=0.0)
+    share = start
+    for _ in range(MAX_ITERATIONS):
+        np.fill_diagonal(correlation, share)
+        values, vectors = np.linalg.eigh(correlation)
+        kept = vectors[:, -rank:] ** 2 @ np.maximum(values[-rank:], 0.0)
+        before, share = share, np.clip(kept, 0.0, 1.0)
+        if np.abs(share - before).max(initial=0.0) < TOLERANCE:
+            break
+    return share

@@ -1,0 +1,118 @@
+"""Concerns about noise that is not as assumed: uneven, or shared by columns."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.stats import t as student
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.formatting import quoted
+from halfseen.data.resampling import Bins
+from halfseen.data.rows import Block
+from halfseen.diagnostics.concerns.concern import Concern
+from halfseen.diagnostics.concerns.context import Case
+from halfseen.distributions.normal.em_steps import beside_spikes, cells_of, doubting
+from halfseen.distributions.normal.kernels import wild
+from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.inference.fit import Fitted
+from halfseen.inference.parameters import select
+
+MIN_EXCESS = 0.2
+"""Departures from the assumed noise below this are too small to matter."""
+SIGNIFICANCE = 0.01
+ALREADY_COMPARED = "Held-out rows were less likely where columns may go along."
+"""Said where kinds of covariances were compared: to ask for that again would change nothing."""
+
+
+def outlier_probabilities(block: Block, parameters: MixtureParameters) -> Array:
+    """The probability that cells are outliers; (k, n, d). A plain mixture has none."""
+    if parameters.plain:
+        return np.zeros((len(parameters.weights), 1, 1))
+    return wild(block, cells_of(doubting(parameters)))
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualSums:
+    """Products of what components leave over, in units of the noise, bin by bin."""
+
+    count: Array  # (g, d, d)
+    product: Array  # (g, d, d)
+
+    @classmethod
+    def of(
+        cls, fitted: Fitted[MixtureParameters], features: Mask, bins: Bins
+    ) -> Callable[[Block], "ResidualSums"]:
+        """The function that sums some of the ``features`` (d,) of a block."""
+        some = select(fitted.parameters, features)
+
+        def summarise(block: Block) -> ResidualSums:
+            d = some.means.shape[1]
+            count, product = np.zeros((2, bins.n, d, d))
+            for bin_, rows in bins.parts(block):
+                shares = rows.weighed(fitted.model.hidden(rows, fitted.parameters))
+                part = rows.select(features)
+                measured = beside_spikes(part, some)
+                wild = outlier_probabilities(part, some)
+                for k, share in enumerate(shares.T):
+                    there = measured * (1 - wild[k])
+                    left = part.about(some.centres[k]) / np.sqrt(some.variances[k]) * there
+                    product[bin_] += (left.T * share) @ left
+                    count[bin_] += (there.T * share) @ there
+            return cls(count, product)
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.count + other.count, self.product + other.product)
+
+    def against(self, expected: Array) -> tuple[Array, Array]:
+        """Mean products less what the model expects (d, d), and their standard errors."""
+        count = np.maximum(self.count.sum(axis=0), 1.0)
+        mean = self.product.sum(axis=0) / count
+        error = np.sqrt(np.sum((self.product - mean * self.count) ** 2, axis=0)) / count
+        known = self.count.sum(axis=0) > 0  # of features with two values nothing is
+        return np.where(known, mean - expected, 0.0), error
+
+
+def _excess_covariance(case: Case) -> tuple[Array, Mask]:
+    """Covariances within components beyond what is assumed, in its units, and which are clear."""
+    kept, d = case.fitted.kept, len(case.names)
+    sums = ResidualSums.of(case.fitted, case.features[kept], case.bins)
+    excess, error = case.rows.select(kept).accumulate(sums).against(np.eye(d))
+    clear = student.isf(SIGNIFICANCE / (d * (d + 1)), case.bins.n - 1)  # of so many, two-sided
+    stands_out: Mask = (np.abs(excess) > clear * error) & (np.abs(excess) > MIN_EXCESS)
+    return excess, stands_out
+
+
+def heteroscedastic_noise(case: Case) -> Iterator[Concern]:
+    """Noise that is not alike in all features, of a mixture that takes it to be."""
+    excess, stands_out = _excess_covariance(case)
+    uneven = np.flatnonzero(stands_out.diagonal())
+    if len(uneven):
+        size = excess.diagonal()
+        worst = uneven[np.argsort(-np.abs(size[uneven]))][:3]
+        listed = ", ".join(f"{1 + size[i]:.2g} for {quoted(case.names, [i])}" for i in worst)
+        yield Concern(
+            "not_spherical",
+            "The noise is not alike in all columns, as the model assumes: within "
+            f"{case.components} the variance is, as a multiple of what is assumed, {listed}. Let "
+            "each column have its own: covariance_type='tied_diag'.",
+        )
+
+
+def correlated_within(case: Case) -> Iterator[Concern]:
+    """Features that go along with each other within components."""
+    excess, stands_out = _excess_covariance(case)
+    stands_out = np.triu(stands_out, 1)
+    if stands_out.any():
+        i, j = np.unravel_index(np.argmax(np.abs(excess) * stands_out), stands_out.shape)
+        chosen = case.fitted.diagnostics.covariance_reason
+        yield Concern(
+            "dependent_within",
+            f"{quoted(case.names, [int(i), int(j)])} go along with each other within "
+            f"{case.components} (covariance {excess[i, j]:.2g} times the noise), which the model "
+            f"does not allow for. Some {case.components} may stand for that. "
+            + (ALREADY_COMPARED if chosen else "Let them: covariance_type='auto'."),
+        )

@@ -1,0 +1,184 @@
+"""Which kind of covariance, and how many factors, a table asks for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from halfseen.data.arrays import Mask
+from halfseen.data.rows import Rows
+from halfseen.diagnostics.choice import Choice
+from halfseen.diagnostics.cross_validation import of_models_not_kept
+from halfseen.diagnostics.model_comparison import Candidate, Comparison
+from halfseen.diagnostics.number_of_components import choose
+from halfseen.distributions.factor.emission import FactorNormal
+from halfseen.distributions.factor.factor_analysis import FactorParameters
+from halfseen.distributions.full.emission import FullNormal
+from halfseen.distributions.full.parameters import FullParameters
+from halfseen.inference.plan import Settings
+from halfseen.latent.mixture.correlated import CorrelatedEmission
+from halfseen.moments.robust_statistics import recorded
+from halfseen.moments.survey import Survey
+
+COVARIANCE_TYPES = ("tied_diag", "diag", "factor", "tied", "full")
+NUMBERS_OF_FACTORS, FACTORS_AMONG_OTHERS = (1, 2, 4, 8, 16), (2, 4, 8)
+"""That are tried where factors are asked for, and where they are one kind of several."""
+MAX_FULL_FEATURES = 200
+"""Tables of more have factors, and no array of all pairs of features for each component."""
+
+WORDS = {
+    "tied_diag": "Within groups columns vary by themselves, each as much in all of them.",
+    "diag": "Within groups columns vary by themselves, more in some groups than in others.",
+    "factor": "Within groups columns go along with each other by {} common factors.",
+    "tied": "Within groups columns go along with each other, alike in all groups.",
+    "full": "Within groups columns go along with each other, in each group in its own way.",
+}
+FIRST_TYPE = "tied_diag"
+"""With which the number of components is chosen: which one does not matter to that."""
+
+
+class CovarianceOption(NamedTuple):
+    """A kind of covariance, with so many factors if it has any."""
+
+    kind: str
+    n_factors: int | None
+
+    @property
+    def name(self) -> str:
+        """As users would ask for it."""
+        factors = "" if self.n_factors is None else f", n_factors={self.n_factors}"
+        return f"covariance_type='{self.kind}'{factors}"
+
+    @property
+    def words(self) -> str:
+        """What it says of a table."""
+        return WORDS[self.kind].format(self.n_factors)
+
+    def n_free(self, k: int, d: int) -> int:
+        """How many numbers it has to learn."""
+        pairs, q = d * (d + 1) // 2, self.n_factors or 0
+        of_covariances = {
+            "tied_diag": d,
+            "diag": k * d,
+            "factor": k * d + d * q,
+            "tied": pairs,
+            "full": k * pairs,
+        }
+        return k * (d + 1) + of_covariances[self.kind]
+
+
+class CovarianceChoice(NamedTuple):
+    """What a fit is to be."""
+
+    option: CovarianceOption
+    n_components: int
+    choice: Choice | None  # how the number of components was, if it was open
+    reason: str
+
+
+def options_for(
+    covariance_type: str, n_factors: int | str, n_features: int
+) -> list[CovarianceOption]:
+    """What there is to choose from."""
+    kinds = COVARIANCE_TYPES if covariance_type == "auto" else (covariance_type,)
+    wide = n_features > MAX_FULL_FEATURES
+    found = []
+    for kind in kinds:
+        if kind == "factor":
+            found += [
+                CovarianceOption(kind, q)
+                for q in _factor_numbers(n_factors, n_features, len(kinds) > 1)
+            ]
+        elif not (wide and kind in CORRELATED and covariance_type == "auto"):
+            found.append(CovarianceOption(kind, None))
+    return found
+
+
+def _factor_numbers(n_factors: int | str, n_features: int, of_several: bool) -> list[int]:
+    if not isinstance(n_factors, str):
+        return [max(1, min(int(n_factors), n_features - 1))]
+    if of_several:  # factors that say less than covariances do are fewer by far than columns
+        return [q for q in FACTORS_AMONG_OTHERS if q <= n_features // 4]
+    return [q for q in NUMBERS_OF_FACTORS if q == 1 or q <= n_features // 3]
+
+
+def choose_covariance(
+    estimator: Any, settings: Settings, rows: Rows, seen: Survey
+) -> CovarianceChoice:
+    """The covariance by how likely held-out rows are, with the number of components asked for.
+
+    If that is open, it is chosen first, from mixtures of all numbers and covariances together.
+    """
+    choice = None
+    if settings.n_components == "auto":
+        first = _with_option(estimator, CovarianceOption(FIRST_TYPE, None))
+        choice = choose(settings, first._model(), rows, seen, **estimator.choosing())
+    number = int(settings.n_components) if choice is None else choice.n_components
+    n_features = int(np.count_nonzero(seen.kept))
+    options = options_for(estimator.covariance_type, estimator.n_factors, n_features)
+    # Fits that are compared differ in their kind and rows, not in their luck.
+    steady = replace(
+        settings, random_state=0 if settings.random_state is None else settings.random_state
+    )
+    comparison = Comparison.of(steady, rows, _without_spikes(rows, seen))
+
+    def candidate(option: CovarianceOption) -> Candidate:
+        return Candidate(option.name, _with_option(estimator, option).candidate(), number)
+
+    with of_models_not_kept():
+        tried = _without_idle_factors(options, comparison, candidate)
+        simplest_first = sorted(tried, key=lambda one: one.n_free(number, n_features))
+        place, reason = comparison.preferred([candidate(one) for one in simplest_first])
+    chosen = simplest_first[place]
+    return CovarianceChoice(chosen, number, choice, f"{chosen.words} {reason}")
+
+
+def _without_idle_factors(
+    options: Sequence[CovarianceOption],
+    comparison: Comparison,
+    candidate: Callable[[CovarianceOption], Candidate],
+) -> list[CovarianceOption]:
+    """Options without more factors than make held-out rows likelier than fewer do."""
+    by_factors = sorted(one for one in options if one.kind == "factor")
+    if len(by_factors) < 3 or not comparison.scored.any():
+        return list(options)
+    worth, last = set(), -np.inf
+    for one in by_factors:
+        worth.add(one)
+        mean = comparison.scores(candidate(one)).mean(0)
+        if mean <= last:
+            break
+        last = mean
+    return [one for one in options if one.kind != "factor" or one in worth]
+
+
+def _with_option(estimator: Any, option: CovarianceOption) -> Any:
+    """The same estimator of one kind."""
+    like = clone(estimator).set_params(covariance_type=option.kind)
+    return like if option.n_factors is None else like.set_params(n_factors=option.n_factors)
+
+
+def _without_spikes(rows: Rows, seen: Survey) -> Mask:
+    """Features without spikes: the probability of a spike is no density to compare with."""
+    found = recorded(rows.select(seen.kept), seen.of_kept().sums)
+    measured = np.zeros(len(seen.kept), bool)
+    measured[seen.kept] = np.isnan(found.spike)
+    return measured
+
+
+class CorrelatedType(NamedTuple):
+    """A kind of covariance in which columns go along with each other."""
+
+    emission: Callable[[int, bool, float], CorrelatedEmission[Any]]
+    """From the number of factors, whether outliers are looked for, and the prior's strength."""
+    parameters: type[Any]
+    first: str  # the kind that components are found with at first
+
+
+CORRELATED: dict[str, CorrelatedType] = {
+    "tied": CorrelatedType(lambda q, *more: FullNormal(True, *more), FullParameters, "tied_diag"),
+    "full": CorrelatedType(lambda q, *more: FullNormal(False, *more), FullParameters, "diag"),
+    "factor": CorrelatedType(FactorNormal, FactorParameters, "diag"),
+}

@@ -1,1 +1,0 @@
-"""Where the gaps are: how often features are observed, alone and together."""

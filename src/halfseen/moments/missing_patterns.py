@@ -1,0 +1,245 @@
+"""What is known of where the gaps are: how often features are observed, alone and together."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.feature_sums import fraction_of
+from halfseen.data.products import Parts
+from halfseen.data.rows import Block
+
+
+@dataclass(frozen=True, eq=False)
+class Panels:
+    """The features with gaps, sorted into those that come and go alone and those that do together.
+
+    Complete features are in neither: they are always there.
+    """
+
+    alone: Mask  # (d,)
+    together: tuple[Mask, ...]  # (d,) each
+
+    @property
+    def parts(self) -> Parts:
+        """Each group a part, after a first part of all features that are in none."""
+        labels = np.zeros(len(self.alone), dtype=np.intp)
+        for number, members in enumerate(self.together, start=1):
+            labels[members] = number
+        return Parts(labels, len(self.together) + 1)
+
+    @property
+    def representatives(self) -> Mask:
+        """One feature of each group; (d,)."""
+        chosen = self.alone.copy()
+        for members in self.together:
+            chosen[np.flatnonzero(members)[0]] = True
+        return chosen
+
+
+def panels_of(count: Array, n_rows: float) -> Panels:
+    """Groups from joint counts (d, d): equal masks are those with N_ij = N_i = N_j."""
+    own = count.diagonal()
+    gappy = fraction_of(own, n_rows) < 1
+    close = 1e-9 * n_rows  # counts are sums of weights
+    same = (np.abs(count - own) <= close) & (np.abs(count - own[:, None]) <= close)
+    alone = np.zeros(len(own), dtype=bool)
+    together = []
+    left = gappy.copy()
+    for feature in np.flatnonzero(gappy):
+        if not left[feature]:
+            continue
+        members = same[feature] & gappy
+        left &= ~members
+        if np.count_nonzero(members) == 1:
+            alone |= members
+        else:
+            together.append(members)
+    return Panels(alone, tuple(together))
+
+
+def rows_behind(own: Array, n_rows: float, groups: Panels) -> float:
+    """How many rows there were before those in which nothing was observed were left out.
+
+    With no complete feature, independent gaps leave some rows empty, and ``n_rows`` are the others:
+    ``n = N (1 - Π_g (1 - N_g/N))``, solved for N. A table with a complete feature has no such rows,
+    and counts of what is not there (blank lines) do not matter.
+    """
+    if np.count_nonzero(groups.alone) + sum(map(np.count_nonzero, groups.together)) < len(own):
+        return n_rows
+    total = n_rows
+    for _ in range(1000):
+        before = total
+        total = n_rows / float(1 - np.prod(1 - own[groups.representatives] / total))
+        if abs(total - before) <= 1e-12 * total:
+            break
+    return total
+
+
+INDEPENDENT_BELOW = 5.0
+"""The largest standardised deviation, over all pairs, that chance is still likely to give."""
+
+
+def dependence_of_gaps(count: Array, n_rows: float) -> float:
+    """How far joint counts (d, d) are from what independent gaps would give, at the worst pair.
+
+    Zero if fewer than two features have gaps.
+    """
+    return float(np.abs(joint_excess(count, n_rows)).max(initial=0.0))
+
+
+def joint_excess(count: Array, n_rows: float) -> Array:
+    """How much more often than by chance pairs are observed together, in standard deviations.
+
+    ``N_ij N / (N_i N_j) - 1`` over its standard deviation under independence,
+    ``√((1 - p_i)(1 - p_j) / (N p_i p_j))``; (d, d), zero on the diagonal and for features without
+    gaps or without values.
+    """
+    fraction = fraction_of(count.diagonal(), n_rows)
+    gappy = (fraction < 1) & (fraction > 0)
+    p = fraction[gappy]
+    excess = count[np.ix_(gappy, gappy)] / (n_rows * np.outer(p, p)) - 1
+    spread = np.sqrt(np.outer((1 - p) / p, (1 - p) / p) / n_rows)
+    every = np.zeros(count.shape)
+    every[np.ix_(gappy, gappy)] = excess / spread
+    np.fill_diagonal(every, 0.0)
+    return every
+
+
+class Gaps(Protocol):
+    """Where the gaps of a table are, as far as the method has to know."""
+
+    @property
+    def n_rows(self) -> float:
+        """Rows in which something is observed, by weight."""
+
+    @property
+    def own(self) -> Array:
+        """``N_i``, the rows in which each feature is observed; (d,)."""
+
+    @property
+    def all_pairs(self) -> bool:
+        """Whether there is an array of all pairs of features."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the joint counts of all pairs of features are known."""
+
+    def counted(self, matrix: Any, vectors: Array) -> Array:
+        """``Σ_j N_ij R_ij v_j`` for a matrix R (d, d) and vectors (d, m); (d, m)."""
+
+    @property
+    def groups(self) -> Panels:
+        """The features that are observed in exactly the same rows."""
+
+    @property
+    def rows_behind(self) -> float:
+        """How many rows there were before empty ones were left out."""
+
+    @property
+    def dependence(self) -> float:
+        """How far groups of features are from being missing independently, at the worst pair."""
+
+    @property
+    def dependence_of_features(self) -> float:
+        """The same for single features, those of one group among them."""
+
+    def rarest(self) -> tuple[int, int, float]:
+        """The two features (or the one, twice) that the fewest rows hold, and how many do."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointGaps:
+    """Gaps known by the joint counts of all pairs of features."""
+
+    count: Array  # (d, d)
+    n_rows: float
+    all_pairs: ClassVar[bool] = True
+    exact: ClassVar[bool] = True
+
+    def counted(self, matrix: Any, vectors: Array) -> Array:
+        """``Σ_j N_ij R_ij v_j`` for a matrix R (d, d) and vectors (d, m); (d, m)."""
+        product: Array = (self.count * matrix) @ vectors
+        return product
+
+    @cached_property
+    def own(self) -> Array:
+        """``N_i``, the rows in which each feature is observed; (d,)."""
+        return self.count.diagonal()
+
+    @cached_property
+    def groups(self) -> Panels:
+        """The features that are observed in exactly the same rows."""
+        return panels_of(self.count, self.n_rows)
+
+    @cached_property
+    def rows_behind(self) -> float:
+        """How many rows there were before empty ones were left out."""
+        return rows_behind(self.own, self.n_rows, self.groups)
+
+    @cached_property
+    def dependence(self) -> float:
+        """How far groups of features are from being missing independently, at the worst pair."""
+        chosen = np.ix_(self.groups.representatives, self.groups.representatives)
+        return dependence_of_gaps(self.count[chosen], self.rows_behind)
+
+    @cached_property
+    def dependence_of_features(self) -> float:
+        """The same for single features, those of one group among them."""
+        return dependence_of_gaps(self.count, self.n_rows)
+
+    def rarest(self) -> tuple[int, int, float]:
+        """The two features (or the one, twice) that the fewest rows hold, and how many do."""
+        i, j = np.unravel_index(np.argmin(self.count), self.count.shape)
+        return int(i), int(j), float(self.count[i, j])
+
+
+_AT_A_TIME = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class MaskRows:
+    """Masks of a few features, a bit each, and the rows behind them; repeated ones are merged."""
+
+    n_features: int
+    codes: NDArray[np.uint8]  # (u, ⌈f / 8⌉)
+    count: Array  # (u,)  by weight
+    n_merged: int  # so many of them are known to differ
+
+    @classmethod
+    def of(cls, features: NDArray[np.intp]) -> Callable[[Block], "MaskRows"]:
+        """The function that lists the masks of ``features``, given by number, in a block."""
+
+        def summarise(block: Block) -> MaskRows:
+            codes = np.packbits(block.present(features), axis=1)
+            weights = block.weighed(np.ones(len(block)))
+            return cls(len(features), codes, weights, 0).merged()
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        both = type(self)(
+            self.n_features,
+            np.concatenate([self.codes, other.codes]),
+            np.concatenate([self.count, other.count]),
+            max(self.n_merged, other.n_merged),
+        )
+        # Sorting costs more than keeping: do it when what was kept has doubled.
+        return both.merged() if len(both.codes) > 2 * both.n_merged + 65536 else both
+
+    def merged(self) -> Self:
+        """The same with every mask only once."""
+        codes, place = np.unique(self.codes, axis=0, return_inverse=True)
+        count = np.bincount(place, weights=self.count, minlength=len(codes)).astype(float)
+        return type(self)(self.n_features, codes, count, len(codes))
+
+    def pieces(self) -> Iterator[tuple[Array, Array]]:
+        """Some masks (u, f), one where observed, and the rows behind them (u,), at a time."""
+        for start in range(0, len(self.codes), _AT_A_TIME):
+            some = slice(start, start + _AT_A_TIME)
+            bits = np.unpackbits(self.codes[some], axis=1, count=self.n_features)
+            yield bits.astype(float), self.count[some]

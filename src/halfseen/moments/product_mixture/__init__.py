@@ -1,0 +1,1 @@
+"""Moments of product mixtures: columns of any kind that are independent given the class."""

@@ -1,0 +1,295 @@
+"""What any statistic of a column is expected to be in each class, read off the second moments.
+
+For a statistic f of column d and the features z_j of another item, independent given the class,
+``Cov(f, z_j) = B_j φ``, and ``E[f | class k] = E[f] + φ'ζ_k`` with ζ_k the place of class k. φ is
+found by least squares over all items j ≠ d with weights ``N_dj ω_j``. Means, variances, shares of
+levels and histograms of counts are all had in this one way.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.rows import Rows
+from halfseen.moments.product_mixture.encoding import Encoding, Ints, Item, ItemSums
+from halfseen.moments.product_mixture.second_moment import (
+    Completion,
+    MeetingSums,
+    Statistics,
+    complete,
+    known_pairs,
+    most_rank,
+)
+from halfseen.moments.product_mixture.third_moment import (
+    CubeSums,
+    fit_tensor,
+    joint_triples,
+    normal_matrix,
+)
+
+SMALLEST = 1e-10
+"""Directions that the other items tell less of, beside the best told, are not read."""
+
+
+class Reading(NamedTuple):
+    """How statistics depend on where a class is."""
+
+    mean: Array  # (s,)      E[f]
+    slope: Array  # (s, r)   φ
+
+    def at(self, places: Array) -> Array:
+        """The statistics of classes at ``places`` (k, r); (k, s)."""
+        return self.mean + places @ self.slope.T
+
+
+def inner_products(back: Array, item: Ints, emphasis: Array) -> Array:
+    """``M_j = ω_j B_j'B_j``; (j, r, r)."""
+    inner = np.zeros((len(emphasis), back.shape[1], back.shape[1]))
+    np.add.at(inner, item, back[:, :, None] * back[:, None, :])
+    return inner * emphasis[:, None, None]
+
+
+class Equations(NamedTuple):
+    """Normal equations of φ for each statistic; those of several neighbours add."""
+
+    left: Array  # (j, r, r)  by the column that a statistic is of
+    right: Array  # (s, r)
+
+    def __add__(self, other: Any) -> "Equations":
+        return Equations(self.left + other.left, self.right + other.right)
+
+    def read(self, mean: Array, owner: Ints) -> Reading:
+        """The reading of statistics with these means, of the columns ``owner`` (s,)."""
+        inverse = np.linalg.pinv(self.left, rcond=SMALLEST, hermitian=True)
+        return Reading(mean, np.einsum("sab,sb->sa", inverse[owner], self.right))
+
+
+def means_of(sums: MeetingSums, owner: Ints) -> Array:
+    """The statistics' means over the rows that hold their columns; (s,)."""
+    seen = sums.count.diagonal()[owner]
+    return np.divide(sums.total, seen, out=np.zeros_like(sums.total), where=seen > 0)
+
+
+def of_other_columns(
+    sums: MeetingSums, owner: Ints, back: Array, item: Ints, emphasis: Array
+) -> Equations:
+    """What the other columns of a row tell, given B (q, r) and ω (j,)."""
+    covariance = sums.cross - means_of(sums, owner)[:, None] * sums.presence[owner]  # times N_dj
+    others = np.where(owner[:, None] == item, 0.0, covariance)
+    right = others @ (emphasis[item][:, None] * back)  # (s, r)
+    count = sums.count * ~np.eye(len(sums.count), dtype=bool)
+    left = np.tensordot(count, inner_products(back, item, emphasis), axes=1)  # (j, r, r)
+    return Equations(left, right)
+
+
+def read_statistics(
+    sums: MeetingSums, owner: Ints, back: Array, item: Ints, emphasis: Array
+) -> Reading:
+    """The reading of statistics, one of column ``owner`` (s,) each, given B (q, r) and ω (j,)."""
+    told = of_other_columns(sums, owner, back, item, emphasis)
+    return told.read(means_of(sums, owner), owner)
+
+
+# The tensor of a mixture about its mean, bordered with a constant coordinate.
+#
+# With classes of weight π_k at places ζ_k that have mean zero and covariance one, the vectors
+# ``v_k = √π_k (1, ζ_k)`` are orthonormal, and of ``Σ_k π_k (1, ζ_k)^⊗3`` all entries with a
+# constant
+# are known: G_000 = 1, G_00i = 0, G_0ij = δ_ij.
+
+
+class Classes(NamedTuple):
+    """How common classes are, and where."""
+
+    weights: Array  # (k,)   π
+    places: Array  # (k, r)  ζ
+
+
+def bordered(third: Array) -> Array:
+    """The tensor (r + 1, r + 1, r + 1) to decompose, from the third moment (r, r, r)."""
+    k = len(third) + 1
+    tensor, i = np.zeros((k, k, k)), np.arange(1, k)
+    tensor[1:, 1:, 1:] = third
+    tensor[0, 0, 0] = 1.0
+    tensor[0, i, i] = tensor[i, 0, i] = tensor[i, i, 0] = 1.0
+    return tensor
+
+
+def located(vectors: Array, n_rows: float) -> Classes:
+    """``π_k = v_k[0]²`` and ``ζ_k = v_k[1:] / v_k[0]``, v_k being the columns of ``vectors``."""
+    turned = vectors * np.where(vectors[0] < 0, -1.0, 1.0)
+    root = np.maximum(turned[0], max(n_rows, 1.0) ** -0.5)  # no class is rarer than one row
+    return Classes(root**2 / np.sum(root**2), (turned[1:] / root).T)
+
+
+MOST_COMPONENTS = 8
+MOST_ITEMS = 120
+"""Items whose triples are counted; of more, those that tell most of the classes."""
+
+Weighting = Callable[[Array], Array]
+"""From the share of rows that hold each item to its weight; (j,) both."""
+
+
+class Decomposed(Protocol):
+    """A small symmetric tensor as a sum of cubes of vectors."""
+
+    @property
+    def vectors(self) -> Array:
+        """Unit vectors in columns; (k, k)."""
+
+
+Decompose = Callable[[Array], Decomposed]
+"""From a symmetric tensor (k, k, k) to its decomposition."""
+
+
+@dataclass(frozen=True, eq=False)
+class ItemStart:
+    """Classes as the moments tell them apart, perhaps fewer than were asked for."""
+
+    weights: Array  # (k,)       π
+    statistics: Array  # (k, s)  what each statistic is expected to be in each class
+    places: Array  # (k, k - 1)  ζ
+    item_weights: Array  # (j,)  w
+    spectrum: Array  # (q,)      eigenvalues of the weighted second moment, largest first
+    n_supported: int  # how many of the k - 1 leading ones are positive
+    decomposition: Decomposed
+    n_rows: float  # rows that hold something, by weight
+    counts: Array  # (j, j)      those that hold both items
+    n_unseen: int  # triples of distinct items that no row holds, of those that are fitted
+
+    @property
+    def finite(self) -> bool:
+        """Whether all of it is numbers."""
+        found = (self.weights, self.places, self.statistics)
+        return all(bool(np.isfinite(one).all()) for one in found)
+
+
+@dataclass(frozen=True, eq=False)
+class Second:
+    """Encoded items and their pairs."""
+
+    encoding: Encoding
+    sums: MeetingSums
+    owner: Ints  # (s,)
+    n_rows: float
+    weights: Array  # (j,)   w
+    emphasis: Array  # (j,)  ω = w²/p, with which N_ij ω_i ω_j is w_i² w_j² for independent gaps
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """The normal equations of the third moment between classes; those of several rules add."""
+
+    cube: Array  # (r, r, r)
+    left: Array  # (r³, r³)
+    n_unseen: int
+
+    def __add__(self, other: "System") -> "System":
+        return System(self.cube + other.cube, self.left + other.left, self.n_unseen)
+
+    @property
+    def tensor(self) -> Array:
+        """The tensor G that fits best; (r, r, r)."""
+        return fit_tensor(self.cube, self.left)
+
+
+def item_start(
+    rows: Rows,
+    items: Sequence[Item],
+    statistics: Statistics,
+    owner: Ints,
+    n_components: int,
+    weighting: Weighting,
+    decompose: Decompose,
+) -> ItemStart:
+    """Classes of ``rows`` whose columns are ``items``, independent of each other given the class.
+
+    ``statistics`` are those that classes are to be described by, ``owner`` (s,) the column that
+    each is of. There are fewer classes than asked for if the moments tell fewer apart.
+    """
+    second = second_of(rows, items, statistics, owner, weighting)
+    for rank in range(rank_told(second, n_components), -1, -1):
+        completion = supported(second, rank)
+        third = of_rows(rows, second, completion)
+        reading = read_statistics(
+            second.sums, second.owner, completion.back, second.encoding.item, second.emphasis
+        )
+        start = read_off(second, completion, third, reading, decompose)
+        if start.finite:
+            break
+    return start
+
+
+def second_of(
+    rows: Rows, items: Sequence[Item], statistics: Statistics, owner: Ints, weighting: Weighting
+) -> Second:
+    """Pairs of items, and what is needed of them."""
+    cells = rows.accumulate(ItemSums.of(items))
+    encoding = Encoding.of(items, cells)
+    sums = rows.accumulate(MeetingSums.of(encoding, statistics))
+    fraction = cells.observed_fraction
+    weights = np.asarray(weighting(fraction), dtype=float)
+    emphasis = np.divide(weights**2, fraction, out=np.zeros_like(weights), where=fraction > 0)
+    return Second(encoding, sums, np.asarray(owner), cells.n_rows, weights, emphasis)
+
+
+def rank_told(second: Second, n_components: int) -> int:
+    """Ranks that pairs and triples of items can tell."""
+    item = second.encoding.item
+    known = known_pairs(second.sums.count, item)
+    return most_rank(known, item, min(n_components, MOST_COMPONENTS) - 1)
+
+
+def supported(second: Second, rank: int) -> Completion:
+    """The completion of the largest rank up to ``rank`` that has positive eigenvalues only."""
+    completion = complete(second.sums, second.encoding.item, second.weights, rank)
+    if completion.n_supported < rank:
+        return supported(second, completion.n_supported)
+    return completion
+
+
+def of_rows(rows: Rows, second: Second, completion: Completion) -> System:
+    """Distinct columns of a row meet, of the items that tell most of the classes."""
+    if completion.rank == 0:
+        return System(np.zeros((0, 0, 0)), np.zeros((0, 0)), 0)
+    item, emphasis = second.encoding.item, second.emphasis
+    inner = inner_products(completion.back, item, emphasis)
+    chosen = _telling(np.einsum("jaa,j->j", inner, second.sums.count.diagonal()))
+    count = second.sums.count
+    gappy = chosen & (count.diagonal() < second.n_rows * (1 - 1e-12))
+    basis = (emphasis * chosen)[item][:, None] * completion.back
+    sums = rows.accumulate(CubeSums.along(second.encoding, basis, gappy))
+    triples = joint_triples(sums, count[np.ix_(chosen, chosen)], gappy[chosen])
+    n = len(triples)
+    n_unseen = (n * (n - 1) * (n - 2) - int(np.count_nonzero(triples))) // 6
+    return System(sums.cube, normal_matrix(triples, inner[chosen]), n_unseen)
+
+
+def _telling(told: Array) -> Mask:
+    """Items that tell something, given how much each does, and not more than can be counted."""
+    chosen = np.zeros(len(told), dtype=bool)
+    chosen[np.argsort(-told, kind="stable")[:MOST_ITEMS]] = True
+    return chosen & (told > 0)
+
+
+def read_off(
+    second: Second, completion: Completion, third: System, reading: Reading, decompose: Decompose
+) -> ItemStart:
+    """Classes from the decomposition of the third moment."""
+    decomposition = decompose(bordered(third.tensor))
+    classes = located(decomposition.vectors, second.n_rows)
+    return ItemStart(
+        weights=classes.weights,
+        statistics=reading.at(classes.places),
+        places=classes.places,
+        item_weights=second.weights,
+        spectrum=completion.spectrum,
+        n_supported=completion.n_supported,
+        decomposition=decomposition,
+        n_rows=second.n_rows,
+        counts=second.sums.count,
+        n_unseen=third.n_unseen,
+    )

@@ -1,0 +1,224 @@
+"""Pairs of items, summed over rows: all that second moments and class statistics are read off."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.rows import Block
+from halfseen.moments.product_mixture.encoding import Encoding, Ints
+
+Statistics = Callable[[Block], Array]
+"""Statistics (n, s) of a block's rows, each of one column and zero in its gaps."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeetingSums:
+    """Sums over rows, by weight, of products of features z, presence m and statistics f."""
+
+    products: Array  # (q, q)  Σ z z'
+    presence: Array  # (j, q)  Σ m z'
+    count: Array  # (j, j)     Σ m m', the rows that hold both items
+    cross: Array  # (s, q)     Σ f z'
+    total: Array  # (s,)       Σ f
+
+    @classmethod
+    def of(cls, encoding: Encoding, statistics: Statistics) -> Callable[[Block], "MeetingSums"]:
+        """The function that sums a block."""
+        q, n_items = int(encoding.width.sum()), len(encoding.width)
+
+        def summarise(block: Block) -> MeetingSums:
+            both = np.empty((q + n_items, len(block)))  # one product of it with itself has it all
+            encoding.write(block, both[:q])
+            both[q:] = block.observed.T
+            found = np.asarray(statistics(block), dtype=float)
+            if block.weights is not None:
+                root = np.sqrt(block.weights)
+                both *= root
+                found = found * root[:, None]
+                total = root @ found
+            else:
+                total = found.sum(axis=0)
+            sums = both @ both.T
+            return cls(sums[:q, :q], sums[q:, :q], sums[q:, q:], (both[:q] @ found).T, total)
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.products + other.products,
+            self.presence + other.presence,
+            self.count + other.count,
+            self.cross + other.cross,
+            self.total + other.total,
+        )
+
+
+FEWEST = 2.0
+"""Rows that a pair of items has to share, by weight, to count as seen."""
+MOST_ITERATIONS = 200
+TOLERANCE = 1e-9
+MEMORY = 6
+"""Steps that an accelerated one is put together from."""
+SPARE = 8
+"""Directions carried beyond those wanted where there are too many for all eigenvectors."""
+MANY = 300
+"""Features beyond which eigenvectors are followed from step to step and not found anew."""
+NO_EIGENVALUE = 1e-10
+"""Of the largest: what is smaller is rounding."""
+
+
+# The second moment of items, with what independence within classes leaves unknown filled in.
+#
+# For two items i ≠ j that are independent given the class ``C_ij = E[z_i z_j'] = B_i B_j'``, of
+# rank
+# K - 1 in all. Blocks within an item hold its own noise and tell nothing, and pairs that hardly any
+# row holds are not known either. Both are completed: the leading eigenvectors give a matrix of the
+# rank that is wanted, whose blocks take the place of the unknown ones, again and again (principal
+# axis factoring; alternating minimisation in Jain and Oh 2014).
+
+
+@dataclass(frozen=True, eq=False)
+class Completion:
+    """``C ≈ B B'`` between items, and how it was had."""
+
+    back: Array  # (q, r)      B
+    spectrum: Array  # (q,)    eigenvalues of the completed, weighted second moment, largest first
+    n_supported: int  # of the r leading ones, those that are positive
+    n_iterations: int
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions there are."""
+        return int(self.back.shape[1])
+
+
+def known_pairs(count: Array, item: Ints) -> Mask:
+    """Pairs of features of two items that enough rows hold, from joint counts (j, j); (q, q)."""
+    apart = (count >= FEWEST) & ~np.eye(len(count), dtype=bool)
+    return apart[np.ix_(item, item)]
+
+
+def complete(sums: MeetingSums, item: Ints, weights: Array, rank: int) -> Completion:
+    """Complete the second moment, items counting ``weights`` (j,), at a rank."""
+    known = known_pairs(sums.count, item)
+    scale = weights[item]
+    pairs = np.maximum(sums.count, FEWEST)[np.ix_(item, item)]
+    moment = np.where(known, sums.products / pairs * np.outer(scale, scale), 0.0)
+    step = _Step(moment, known, _by_item(item, len(weights)), weights, rank)
+    factor, n_iterations = _fixed_point(step)
+    spectrum = np.linalg.eigvalsh(np.where(known, moment, factor @ factor.T))[::-1]
+    supported = spectrum[:rank] > NO_EIGENVALUE * spectrum.max(initial=0.0)
+    unscaled = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    return Completion(
+        unscaled[:, None] * factor, spectrum, int(np.count_nonzero(supported)), n_iterations
+    )
+
+
+def _by_item(item: Ints, n_items: int) -> list[slice]:
+    edges = np.searchsorted(item, np.arange(n_items + 1))
+    return [slice(a, b) for a, b in pairwise(edges)]
+
+
+@dataclass(eq=False)
+class _Step:
+    """From a filling of what is unknown to the factor of the given rank that it leads to."""
+
+    moment: Array  # (q, q)  zero where unknown
+    known: Mask  # (q, q)
+    parts: list[slice]  # the features of each item
+    weights: Array  # (j,)
+    rank: int
+    basis: Array | None = None  # (q, m)  where the last leading eigenvectors were
+
+    def __call__(self, filling: Array) -> tuple[Array, float]:
+        """The factor (q, r), and how far its square is from what is known."""
+        matrix = self.moment.copy()
+        matrix[~self.known] = filling
+        values, vectors = self._leading(matrix)
+        factor = self._within(vectors * np.sqrt(np.maximum(values, 0.0)))
+        miss = (self.moment - factor @ factor.T)[self.known]
+        return factor, float(miss @ miss)
+
+    def filling(self, factor: Array) -> Array:
+        """What a factor puts where nothing is known."""
+        return np.asarray((factor @ factor.T)[~self.known])
+
+    def _leading(self, matrix: Array) -> tuple[Array, Array]:
+        if len(matrix) <= MANY:
+            values, vectors = np.linalg.eigh(matrix)
+            return values[::-1][: self.rank], vectors[:, ::-1][:, : self.rank]
+        if self.basis is None:
+            shape = (len(matrix), min(self.rank + SPARE, len(matrix)))
+            self.basis = np.random.default_rng(0).standard_normal(shape)
+            for _ in range(SPARE):
+                self.basis = np.linalg.qr(matrix @ self.basis)[0]
+        self.basis = np.linalg.qr(matrix @ np.linalg.qr(matrix @ self.basis)[0])[0]
+        values, inside = np.linalg.eigh(self.basis.T @ matrix @ self.basis)
+        self.basis = self.basis @ inside[:, ::-1]
+        return values[::-1][: self.rank], self.basis[:, : self.rank]
+
+    def _within(self, factor: Array) -> Array:
+        """No class can explain more of an item than it varies: ``B_i B_i' ≤ I``."""
+        for part, weight in zip(self.parts, self.weights, strict=True):
+            if np.sum(factor[part] ** 2) > weight**2:
+                left, size, right = np.linalg.svd(factor[part], full_matrices=False)
+                factor[part] = (left * np.minimum(size, weight)) @ right
+        return factor
+
+
+def _fixed_point(step: _Step) -> tuple[Array, int]:
+    """Fill, factor and fill again until nothing moves.
+
+    Steps are put together by Anderson's mixing (Walker and Ni 2011), where that leads closer to
+    what is known; a plain step never leads away from it.
+    """
+    here = np.zeros(np.count_nonzero(~step.known))
+    factor, miss = step(here)
+    memory: list[tuple[Array, Array]] = []
+    for iteration in range(1, MOST_ITERATIONS + 1):
+        there = step.filling(factor)
+        if np.linalg.norm(there - here) <= TOLERANCE * np.linalg.norm(there):
+            return factor, iteration
+        memory = [*memory[-MEMORY:], (here, there)]
+        here = _mixed(memory)
+        factor, new_miss = step(here)
+        if new_miss > miss:
+            memory, here = [], there
+            factor, new_miss = step(here)
+        miss = new_miss
+    return factor, MOST_ITERATIONS
+
+
+def _mixed(memory: list[tuple[Array, Array]]) -> Array:
+    """The mixture of the last steps that would move least."""
+    here, there = memory[-1]
+    moved = there - here
+    before = [new - old for old, new in memory[:-1]]
+    if not before:
+        return there
+    changes = np.stack([moved - one for one in before], axis=1)
+    mix = np.linalg.lstsq(changes, moved, rcond=1e-10)[0]
+    ends = np.stack([there - new for _, new in memory[:-1]], axis=1)
+    mixed: Array = there - ends @ mix
+    return mixed
+
+
+def most_rank(known: Mask, item: Ints, most: int) -> int:
+    """The largest rank up to ``most`` that has fewer unknowns than pairs and triples tell.
+
+    B has ``q r - r (r - 1)/2`` unknowns and the third moment ``r (r + 1) (r + 2)/6``.
+    """
+    width = np.bincount(item).astype(float)
+    pairs = np.count_nonzero(known) / 2
+    first, second, third = (float(np.sum(width**power)) for power in (1, 2, 3))
+    triples = (first**3 - 3 * first * second + 2 * third) / 6
+    return max((r for r in range(1, most + 1) if _told(r, len(item), pairs, triples)), default=0)
+
+
+def _told(rank: int, n_features: int, pairs: float, triples: float) -> bool:
+    unknown = n_features * rank - rank * (rank - 1) / 2
+    return unknown <= pairs and rank * (rank + 1) * (rank + 2) / 6 <= triples

@@ -1,0 +1,208 @@
+"""First and second moments of a table with gaps, from whatever is observed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import numpy as np
+from scipy.sparse import diags_array
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.errors import DataError
+from halfseen.data.feature_sums import FeatureSums, fraction_of
+from halfseen.data.formatting import features, quoted
+from halfseen.data.rows import Block, Rows
+from halfseen.moments.joint_counts import pair_counts
+from halfseen.moments.missing_patterns import Gaps, JointGaps
+from halfseen.moments.whitening import Signal, Whitening, whiten
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Available-case moments about an origin: each entry from the rows that hold it.
+
+    Central moments have the marginal means as their origin, which biases them; dividing by
+
+        k_ij = 1 - 1/N_i - 1/N_j + N_ij/(N_i N_j)
+
+    makes them unbiased under values missing completely at random, for every pattern of gaps
+    (with no gaps it is (N - 1)/N). Raw moments have the origin zero and need no correction.
+    """
+
+    mean: Array  # (d,)
+    origin: Array  # (d,)    the mean, or zero
+    centred: bool  # whether the origin is the mean
+    second: Any  # (d, d)    estimates of E[(x - origin)_i (x - origin)_j]: an array or, if that
+    #                        would be too large, what multiplies and has a diagonal like one
+    gaps: Gaps
+
+    @classmethod
+    def central(cls, features: FeatureSums, pairs: "PairSums") -> Self:
+        """Central moments, from pair sums about the means."""
+        inverse = 1 / features.count
+        bias = 1 - np.add.outer(inverse, inverse) + pairs.count * np.outer(inverse, inverse)
+        second = pairs.total / (pairs.count * bias)
+        mean = features.mean
+        return cls(mean, mean, True, second, JointGaps(pairs.count, features.n_rows))
+
+    @classmethod
+    def raw(cls, features: FeatureSums, pairs: "PairSums") -> Self:
+        """Raw moments, from pair sums about zero."""
+        mean, second = features.mean, pairs.total / pairs.count
+        gaps = JointGaps(pairs.count, features.n_rows)
+        return cls(mean, np.zeros_like(mean), False, second, gaps)
+
+    @cached_property
+    def n_rows(self) -> float:
+        """Rows in which something is observed, by weight."""
+        return self.gaps.n_rows
+
+    @cached_property
+    def offset(self) -> Array:
+        """The mean as seen from the origin: zero for central moments; (d,)."""
+        return self.mean - self.origin
+
+    def diagonal(self, values: Array) -> Any:
+        """A diagonal matrix (d, d) of the kind that the second moment is."""
+        return np.diag(values) if self.gaps.all_pairs else diags_array(values)
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Second moments about the mean, whatever the origin; (d, d)."""
+        covariance: Array = self.second - np.outer(self.offset, self.offset)
+        return covariance
+
+    @cached_property
+    def observed_fraction(self) -> Array:
+        """``p_i``, the fraction of rows in which a feature is observed; (d,)."""
+        return fraction_of(self.gaps.own, self.n_rows)
+
+
+def check_pairs(count: Array, names: Sequence[str]) -> None:
+    """Every pair of features needs a row that holds both."""
+    apart = np.argwhere(np.triu(count == 0))
+    if not len(apart):
+        return
+    others = f" (nor are {len(apart) - 1} other pairs)" if len(apart) > 1 else ""
+    raise DataError(
+        f"{features(names, apart[0])} are never observed in the same row, so their covariance "
+        f"cannot be estimated{others}. Drop one of them, add rows that hold both, or use "
+        "method='partial', which uses the complete features only."
+    )
+
+
+def met(count: Array) -> Mask:
+    """Features of which every pair is observed together, from joint counts (d, d); (d,).
+
+    Of a pair that never meets the one goes that meets fewer others, or is observed less.
+    """
+    left = np.diag(count) > 0
+    apart = (count == 0) & np.outer(left, left)
+    while apart.any():
+        n_apart = apart.sum(axis=1)
+        worst = np.flatnonzero(n_apart == n_apart.max())
+        left[worst[np.argmin(np.diag(count)[worst])]] = False
+        apart &= np.outer(left, left)
+    return left
+
+
+def spanned(moments: Moments) -> int:
+    """The dimensions that features span, up to rounding; those that do not vary span none."""
+    variance = np.diag(moments.covariance)
+    scale = np.sqrt(np.where(variance > 0, variance, np.inf))
+    values = np.linalg.eigvalsh(moments.covariance / scale / scale[:, None])
+    return int(np.count_nonzero(np.abs(values) > 1e-10 * np.abs(values).max(initial=0.0)))
+
+
+def check_rank(moments: Moments, names: Sequence[str], rank: int, n_components: int) -> None:
+    """The features must span as many dimensions as the components need."""
+    available = spanned(moments)
+    if available < rank:
+        raise DataError(
+            f"n_components={n_components} needs features that span at least {rank} dimensions, but "
+            f"the {len(names)} used (n_features={len(names)}: {quoted(names, range(len(names)))}) "
+            f"span {available}. Use at most {min(n_components - rank + available, len(names))} "
+            "components, or add "
+            "features that are not sums or copies of others."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """Joint counts, and sums of products of deviations from a fixed origin."""
+
+    count: Array  # (d, d)  rows in which features i and j are both observed, by weight
+    total: Array  # (d, d)  sum over those rows of (x - origin)_i (x - origin)_j
+
+    @classmethod
+    def about(cls, origin: Array) -> Callable[[Block], "PairSums"]:
+        """The function that sums a block about ``origin`` (d,)."""
+
+        def summarise(block: Block) -> PairSums:
+            deviations = block.about(origin)
+            return cls(pair_counts(block), deviations.T @ block.weighed(deviations))
+
+        return summarise
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.count + other.count, self.total + other.total)
+
+
+class SecondMoment(Protocol):
+    """A route to the second moment of a table with gaps."""
+
+    def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
+        """Where the gaps are."""
+
+    def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
+        """Moments about the means, or about zero."""
+
+    def meeting(self, rows: Rows, features: FeatureSums) -> Mask:
+        """Features of which every pair is observed together, as far as that can be helped; (d,)."""
+
+    def rank(self, moments: Moments) -> int:
+        """How many dimensions the features span, at most."""
+
+    def check(self, moments: Moments, rows: Rows, rank: int, n_components: int) -> None:
+        """Refuse moments of less than the ``rank`` that the components need."""
+
+    def whiten(self, signal: Signal, weights: Array, rank: int) -> Whitening:
+        """Whiten a weighted signal to ``rank`` dimensions."""
+
+
+class AllPairs:
+    """Available-case: every pair of features from the rows that hold both, in a d × d array."""
+
+    def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
+        """Where the gaps are, from joint counts."""
+        return JointGaps(rows.accumulate(pair_counts), features.n_rows)
+
+    def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
+        """Moments about the means, or about zero."""
+        origin: Array = features.mean if centred else np.zeros_like(features.mean)
+        pairs = rows.accumulate(PairSums.about(origin))
+        check_pairs(pairs.count, rows.names)
+        return (Moments.central if centred else Moments.raw)(features, pairs)
+
+    def meeting(self, rows: Rows, features: FeatureSums) -> Mask:
+        """Features of which every pair is observed together; (d,)."""
+        rarest = np.sort(features.count)[:2]
+        if rarest.sum() > features.n_rows * (1 + 1e-9):  # any two must meet
+            return np.ones(len(features.count), dtype=bool)
+        return met(rows.accumulate(pair_counts))
+
+    def rank(self, moments: Moments) -> int:
+        """How many dimensions the features span, up to rounding."""
+        return spanned(moments)
+
+    def check(self, moments: Moments, rows: Rows, rank: int, n_components: int) -> None:
+        """Refuse moments of less than the ``rank`` that the components need."""
+        check_rank(moments, rows.names, rank, n_components)
+
+    def whiten(self, signal: Signal, weights: Array, rank: int) -> Whitening:
+        """Whiten a weighted signal to ``rank`` dimensions, from all its eigenvalues."""
+        return whiten(signal.matrix, weights, rank, signal.noise)

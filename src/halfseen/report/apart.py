@@ -1,0 +1,240 @@
+"""The chapter on what tells components apart: how much each column does, and how it differs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.report.categories import Categories
+from halfseen.report.charts.bars import Bar, bar_chart
+from halfseen.report.charts.drawing import Figure
+from halfseen.report.charts.stacked import MOST_COLOURS, Stack, stacked_chart
+from halfseen.report.charts.strips import Strip, strips_chart
+from halfseen.report.portrait import Portrait, Sure
+from halfseen.report.section import Section
+from halfseen.report.words import number, percent, some_of
+
+NOTHING = 0.005
+"""Of what there is to know of the component: columns that tell less tell nothing."""
+MOST_STRIPS = 8
+"""Columns that are drawn, of categories and of numbers."""
+N_INTERVALS = 60
+"""By which the numbers of a column are drawn, or nearly as many."""
+
+
+Written = Callable[[float, int], str]
+"""A number of a column in words."""
+
+
+class Density(NamedTuple):
+    """A column of numbers: where they lie in each component, the most common first."""
+
+    column: int
+    low: Array  # (k,)  where the bulk of them begins
+    high: Array  # (k,)
+    below: Callable[[Array], Array]  # how much of each component is below points (m,); (m, k)
+    own: Callable[[float], float]  # from numbers as they were fitted to their own units
+    counts: bool = False
+    spike: float = np.nan  # a value that many cells hold exactly, if there is one
+    at_spike: Array | None = None  # (k,)
+    floor: float = -np.inf  # below which there are none
+    ceiling: float = np.inf  # above which there are none
+
+    def edges(self, shown: Mask) -> Array:
+        """Of equally wide intervals over the bulk of the components that are ``shown`` (k,)."""
+        some = shown if shown.any() else ~shown
+        low, high = float(self.low[some].min()), float(self.high[some].max())
+        if self.counts:
+            step = np.ceil((high + 1) / N_INTERVALS)
+            return np.arange(-0.5, high + step, step)
+        if self.at_spike is not None:
+            low, high = min(low, self.spike), max(high, self.spike)
+        return np.linspace(max(low, self.floor), min(high, self.ceiling), N_INTERVALS + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """How much columns tell of a row's component: their mutual information."""
+
+    nats: Array  # (d,)  NaN for columns that are not used
+    entropy: float  # nats that there are to tell
+    again: Callable[[Any], Array]  # nats by other parameters of the model
+
+    @classmethod
+    def unknown(cls, n_columns: int) -> "Apart":
+        """Of components that do not say where their numbers lie."""
+        nothing = np.full(n_columns, np.nan)
+        return cls(nothing, 0.0, lambda other: nothing)
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is told."""
+        return bool(np.isfinite(self.nats).any())
+
+    @property
+    def shares(self) -> Array:
+        """Of what there is to know; (d,)."""
+        return self.nats / self.entropy if self.entropy > 0 else 0.0 * self.nats
+
+    def silent(self, low: Array | None) -> Mask:
+        """Columns that tell too little, or nothing if ``low`` (d,) nats are all that is sure."""
+        with np.errstate(invalid="ignore"):
+            little: Mask = self.shares < NOTHING
+            return little if low is None else little | (low <= 0)
+
+    def ends(self, sure: Sure) -> tuple[Array, Array] | None:
+        """Ends of the intervals of nats (d,), which are between none and all."""
+        found = sure(self.again)
+        if found is None:
+            return None
+        return np.clip(found.low, 0.0, self.entropy), np.clip(found.high, 0.0, self.entropy)
+
+
+def apart_chapter(
+    view: Portrait,
+    apart: Apart,
+    categories: Sequence[Categories],
+    densities: Sequence[Density],
+    sure: Sure,
+    written: Written,
+) -> Section:
+    """How much each column tells, which tell nothing, and how the telling ones differ."""
+    ends = apart.ends(sure)
+    low = None if ends is None else ends[0]
+    silent = apart.silent(low)
+    sentences = [
+        f"Each column alone tells a share of what there is to know of a row's {view.noun} "
+        f"({number(apart.entropy)} nats). As columns repeat each other, the shares may well sum to "
+        "more than 100%.",
+    ]
+    little = apart.silent(None)
+    quiet = [view.names[d] for d in np.flatnonzero(little)]
+    unsure = [view.names[d] for d in np.flatnonzero(silent & ~little)]
+    if quiet:
+        verb = "tells" if len(quiet) == 1 else "tell"
+        sentences.append(
+            f"As far as the table can say, {some_of(quiet)} {verb} nothing of the {view.noun}."
+        )
+    if unsure:
+        they = "it tells is" if len(unsure) == 1 else "they tell is"
+        sentences.append(
+            f"{some_of(unsure)} may tell nothing of it: what {they} not surely more than none."
+        )
+    rank = np.argsort(-np.nan_to_num(apart.nats), kind="stable").tolist()
+    figures = [
+        _bars(view, apart, ends, rank),
+        *_stacks(view, categories, rank, silent),
+        *_strips(view, densities, rank, silent, written),
+    ]
+    return Section("apart", f"What tells the {view.nouns} apart", sentences, figures)
+
+
+def _bars(
+    view: Portrait, apart: Apart, ends: tuple[Array, Array] | None, rank: Sequence[int]
+) -> Figure:
+    def tip(d: int) -> str:
+        between = ""
+        if ends is not None:
+            low, high = ends[0][d] / apart.entropy, ends[1][d] / apart.entropy
+            between = f" (between {percent(low)} and {percent(high)})"
+        return (
+            f"{view.names[d]}: {percent(apart.shares[d])} of what there is to know{between}, "
+            f"{number(apart.nats[d])} nats"
+        )
+
+    return bar_chart(
+        "How much each column tells",
+        f"Share of what there is to know of a row's {view.noun} that the column tells if nothing "
+        "else is known (mutual information).",
+        [
+            Bar(view.names[d], float(apart.shares[d]), percent(apart.shares[d]), tip(d))
+            for d in rank
+            if np.isfinite(apart.nats[d])
+        ],
+        ("column", "tells"),
+    )
+
+
+def _stacks(
+    view: Portrait, categories: Sequence[Categories], rank: Sequence[int], silent: Mask
+) -> list[Figure]:
+    """Shares of categories, component by component."""
+    shown = [part for part in categories if len(part.labels) > 1]
+    shown = [part for part in shown if part.differs or not part.of_gaps]
+    some = _most_telling(shown, rank, silent)
+    if not some:
+        return []
+    chart = stacked_chart(
+        f"Values in each {view.noun}",
+        f"How common values are in each {view.noun} and in all rows, for the columns that tell "
+        "most.",
+        [_stack(part.few(MOST_COLOURS), view.noun) for part in some],
+        [*(f"{view.noun} {i + 1}" for i in range(view.k)), "all rows"],
+    )
+    return [chart]
+
+
+def _stack(part: Categories, noun: str) -> Stack:
+    rows = range(len(part.weights) + 1)
+    return Stack(
+        f"{part.name}, whether known" if part.of_gaps else part.name,
+        part.labels,
+        part.drawn,
+        [[part.told(label, i) for i in rows] for label in range(len(part.labels))],
+        [*part.withheld, bool(part.withheld.all())],
+        part.ordered,
+    )
+
+
+def _strips(
+    view: Portrait,
+    densities: Sequence[Density],
+    rank: Sequence[int],
+    silent: Mask,
+    written: Written,
+) -> list[Figure]:
+    """Where numbers lie, component by component."""
+    some = _most_telling(densities, rank, silent)
+    if not some:
+        return []
+    chart = strips_chart(
+        f"Numbers in each {view.noun}",
+        f"Where numbers lie in each {view.noun}, by the model, for the columns that tell most."
+        + any(one.at_spike is not None for one in some)
+        * " Orange bars are single values that many rows hold exactly.",
+        [_strip(view, one, written) for one in some],
+        [f"{view.noun} {i + 1}" for i in range(view.k)],
+    )
+    return [chart]
+
+
+def _strip(view: Portrait, density: Density, written: Written) -> Strip:
+    d, withheld = density.column, view.withheld[:, density.column]
+    edges, spike = density.edges(~withheld), None
+    low, high = float(edges[0]), float(edges[-1])
+    if density.at_spike is not None:
+        place = (density.spike - low) / (high - low)
+        spike = written(density.own(density.spike), d), place, density.at_spike
+    ends = written(density.own(low), d), written(density.own(high), d)
+    if density.counts:
+        ends = f"{int(np.ceil(low)):,}", f"{int(np.floor(high)):,}"
+    return Strip(
+        view.names[d],
+        ends,
+        np.diff(density.below(edges), axis=0).T,
+        spike,
+        density.counts,
+        [f"average {written(view.centres[i, d], d)}" for i in range(view.k)],
+        list(withheld),
+    )
+
+
+S = TypeVar("S", Categories, Density)
+
+
+def _most_telling(parts: Sequence[S], rank: Sequence[int], silent: Mask) -> list[S]:
+    """Of the columns that tell something."""
+    telling = [part for part in parts if not silent[part.column]]
+    return sorted(telling, key=lambda part: rank.index(part.column))[:MOST_STRIPS]

@@ -1,0 +1,73 @@
+"""The chapter on several tables: how common each component is in each of them."""
+
+import numpy as np
+
+from halfseen.diagnostics.concerns import Case
+from halfseen.report.categories import bounded
+from halfseen.report.charts.drawing import Figure
+from halfseen.report.charts.stacked import Stack, stacked_chart
+from halfseen.report.portrait import Portrait
+from halfseen.report.section import Section
+
+MOST_TABLES = 20
+"""More are files of one table rather than studies."""
+LONGEST = 11
+"""Letters of a name that stand beside a bar."""
+
+
+def table_chapter(case: Case, view: Portrait, least: float) -> list[Section]:
+    """The chapter, if the rows are of several tables."""
+    tables = case.tables
+    if not 1 < len(tables.names) <= MOST_TABLES:
+        return []
+    own = [
+        f"{name}: {int(n):,} rows, {int(np.count_nonzero(holds)):,} of {len(tables.columns):,} "
+        "columns."
+        for name, n, holds in zip(tables.names, tables.n_rows, tables.holds, strict=True)
+    ]
+    shared = int(np.count_nonzero(tables.holds.all(axis=0)))
+    sentences = [
+        f"The rows are of {len(tables.names)} tables, of which {shared:,} columns are in all.",
+        *([_adjusted(case)] if tables.adjusted else []),
+    ]
+    return [Section("tables", "The tables", sentences, _shares(case, view, least), own)]
+
+
+def _shares(case: Case, view: Portrait, least: float) -> list[Figure]:
+    """How common components are in each table, where rows are of one each."""
+    if case.table_shares is None:
+        return []
+    tables, found = case.tables, case.table_shares.shares[:, view.order]
+    labels = tuple(f"{view.noun} {k + 1}" for k in range(view.k))
+    # Shares that few rows stand behind are told as bounds, as those of categories are.
+    bounds = np.minimum(least / np.maximum(tables.n_rows, least), 0.5)
+    words = [
+        [bounded(float(share), float(bound)) for share, bound in zip(column, bounds, strict=True)]
+        for column in found.T
+    ]
+    drawn = np.clip(found, bounds[:, None], 1 - bounds[:, None])
+    few = [bool(n < least) for n in tables.n_rows]
+    return [
+        stacked_chart(
+            f"{view.nouns.capitalize()} by table",
+            f"Shares of rows of each table that are of each {view.noun}; rows that may be of "
+            "several count for each by how likely that is.",
+            [Stack(view.nouns, labels, drawn.T, words, few, ordered=False)],
+            [_short(name) for name in tables.names],
+        )
+    ]
+
+
+def _adjusted(case: Case) -> str:
+    tables = case.tables
+    moved = ((tables.factor != 1) | (tables.shift != 0)).any(axis=0)
+    names = [name for name, one in zip(tables.columns, moved, strict=True) if one]
+    return (
+        f"So that tables can be compared, {len(names)} shared columns were moved to the mean and "
+        f"the spread that they have in the first table that has them: {', '.join(names)}. What is "
+        "shown is in the units of that table."
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

@@ -1,0 +1,71 @@
+"""A bar a line, with names at the left."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from halfseen.report.charts.drawing import (
+    BLUE,
+    ORANGE,
+    PALE,
+    WIDTH,
+    Figure,
+    box,
+    height_of,
+    label,
+    mark,
+    panels,
+    picture,
+    room_for,
+    text,
+    wrapped,
+)
+from halfseen.report.charts.markup import Markup
+
+MOST, MANY = 40, 14
+"""Bars that are drawn at all, and in one drawing: more are cut into two."""
+
+
+class Bar(NamedTuple):
+    """A line of the chart."""
+
+    name: str
+    value: float  # 0 to 1
+    words: str  # at the end of the bar
+    tip: str
+    tick: float | None = None  # something to compare with, 0 to 1
+
+
+def bar_chart(
+    title: str, caption: str, bars: Sequence[Bar], head: tuple[str, str] = ("", "")
+) -> Figure:
+    """Bars from the first to the last, of which there may be at most 40."""
+    shown = bars[:MOST]
+    left = room_for(bar.name for bar in shown)
+    half = (len(shown) + 1) // 2
+    parts = [shown[:half], shown[half:]] if len(shown) > MANY else [shown]
+    drawings = [_drawing(title, part, left) for part in parts]
+    if len(bars) > MOST:
+        caption += f" The first {MOST} of {len(bars):,} are drawn."
+    rows = tuple((bar.name, bar.tip) for bar in shown)
+    drawing = panels(drawings) if len(parts) > 1 else drawings[0]
+    return Figure(title, caption, drawing, head, rows, panels=len(parts) > 1)
+
+
+def _drawing(title: str, bars: Sequence[Bar], left: float) -> Markup:
+    end, y, parts = WIDTH - 46, 0.0, []
+    for bar in bars:
+        name = wrapped(bar.name, left - 8)
+        high = height_of(name)
+        middle, top = y + high / 2, y + high / 2 - 6
+        wide = (end - left) * min(max(bar.value, 0.0), 1.0)
+        shapes = [
+            label(left, middle, name),
+            box(left, top, end - left, 12, PALE),
+            box(left, top, wide, 12, BLUE),
+            text(end + 5, middle + 4, bar.words),
+        ]
+        if bar.tick is not None:
+            shapes.append(box(left + (end - left) * bar.tick - 1.5, top - 2, 3, 16, ORANGE))
+        parts.append(mark(bar.tip, *shapes))
+        y += high
+    return picture(title, y, parts)

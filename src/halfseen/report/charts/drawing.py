@@ -1,0 +1,198 @@
+"""Pieces of SVG. All text is escaped: names come from files that anybody may have written.
+
+Drawings are 360 units wide, the width of a phone, so that text is legible there; on wider screens
+several stand beside each other. Colours have names, to which the page's style gives another value
+in the dark.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from halfseen.report.charts.markup import Markup
+
+WIDTH = 360.0
+FEWEST_LABELS, MOST_LABELS = 58.0, 150.0
+"""Room for names at the left: as much as they take, but no more than that."""
+LINE = 20.0
+"""Height of a line of names."""
+LETTERS = 13.0
+"""The same of further lines of one name."""
+MOST_LINES = 5
+"""Of one name; a longer one is cut."""
+BLUE, ORANGE, GREY = "var(--blue, #0b5cad)", "var(--orange, #b34a00)", "var(--grey, #5f666e)"
+PALE, STRIPE, PAGE = "var(--pale, #e3e7ec)", "var(--stripe, #f4f6f8)", "var(--page, #ffffff)"
+DARK, ON_PALE = "var(--ink, #1b1f24)", "var(--on-pale, #000000)"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart, what it shows in a sentence, and its numbers as a table."""
+
+    title: str
+    caption: str
+    picture: Markup
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    width: float = WIDTH
+    panels: bool = False  # whether it is several drawings, which may stand beside each other
+
+
+def picture(title: str, height: float, parts: Iterable[Markup], width: float = WIDTH) -> Markup:
+    """A drawing with a name for those who do not see it."""
+    return Markup(
+        '<svg class="chart" role="group" aria-label="{}" viewBox="0 0 {:.0f} {:.0f}" '
+        'data-width="{:.0f}">{}</svg>'
+    ).format(title, width, height, width, Markup("").join(parts))
+
+
+def panels(drawings: Iterable[Markup]) -> Markup:
+    """Several drawings that stand beside each other as far as there is room."""
+    return Markup('<div class="panels">{}</div>').format(Markup("").join(drawings))
+
+
+def mark(tip: str, *shapes: Markup) -> Markup:
+    """Something that says what it is."""
+    return Markup('<g class="mark" role="img" tabindex="-1" aria-label="{}">{}</g>').format(
+        tip, Markup("").join(shapes)
+    )
+
+
+def box(x: float, y: float, width: float, height: float, fill: str, more: str = "") -> Markup:
+    """A rectangle; one too small to be seen is half a unit wide."""
+    return Markup(
+        '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}"{}/>'
+    ).format(x, y, max(width, 0.5), max(height, 0.5), fill, Markup(more))
+
+
+def dot(x: float, y: float, radius: float, fill: str, stroke: str = "none") -> Markup:
+    """A disc."""
+    return Markup(
+        '<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="{}" stroke="{}" stroke-width="1.5"/>'
+    ).format(x, y, radius, fill, stroke)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, stroke: str = GREY) -> Markup:
+    """A straight line."""
+    return Markup(
+        '<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="{}" stroke-width="1"/>'
+    ).format(x1, y1, x2, y2, stroke)
+
+
+def area(points: Iterable[tuple[float, float]], fill: str) -> Markup:
+    """What corners enclose."""
+    corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return Markup('<polygon points="{}" fill="{}"/>').format(corners, fill)
+
+
+def text(
+    x: float,
+    y: float,
+    words: str,
+    anchor: str = "start",
+    fill: str = DARK,
+    size: float = 11,
+    weight: str = "normal",
+) -> Markup:
+    """Words."""
+    return Markup(
+        '<text x="{:.1f}" y="{:.1f}" text-anchor="{}" fill="{}" font-size="{:g}"{}>{}</text>'
+    ).format(x, y, anchor, fill, size, _bold(weight), words)
+
+
+def _bold(weight: str) -> Markup:
+    return Markup(' font-weight="{}"').format(weight) if weight != "normal" else Markup("")
+
+
+def shortened(name: str, room: float) -> str:
+    """A name with its middle cut out if it is long: how names end often tells them apart.
+
+    >>> shortened("systolic pressure at home", 118)
+    'systolic… at home'
+    """
+    longest = len(name)
+    short = name
+    while length(short) > room:
+        longest -= 1
+        tail = (longest - 1) // 2
+        short = f"{name[: longest - 1 - tail]}…{name[-tail:]}"
+    return short
+
+
+def wrapped(name: str, room: float, size: float = 11) -> list[str]:
+    """A name in as many lines as it takes, broken between its words if that can be.
+
+    >>> wrapped("systolic pressure at home", 118)
+    ['systolic pressure', 'at home']
+    >>> wrapped("PlateletsPerMicrolitre", 90)
+    ['PlateletsPer', 'Microlitre']
+    """
+    lines = [""]
+    for word in re.findall(_WORD, name) or [name]:
+        if lines[-1] and length(lines[-1] + word.rstrip(), size) > room:
+            lines.append("")
+        for letter in word:  # a word that is longer than a line goes on in the next
+            if lines[-1] and length(lines[-1] + letter.strip(), size) > room:
+                lines.append("")
+            lines[-1] += letter
+    lines = [line.strip() for line in lines if line.strip()] or [name]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], shortened("".join(lines[MOST_LINES - 1 :]), room)]
+    return lines
+
+
+_WORD = re.compile(r"[^\W\d_]*?[a-z](?=[A-Z])|[^\s_.:/-]+[\s_.:/-]*|[\s_.:/-]+")
+"""A part of a name that may begin a line: after spaces and marks, and humps."""
+
+
+def room_for(names: Iterable[str], most: float = MOST_LABELS) -> float:
+    """How wide the names at the left are, or as wide as they may be."""
+    widest = max((length(name) for name in names), default=0.0) + 10
+    return min(max(widest, FEWEST_LABELS), most)
+
+
+def height_of(lines: Sequence[str], least: float = LINE) -> float:
+    """How high a name in lines is."""
+    return max(least, LETTERS * len(lines) + 5)
+
+
+def length(words: str, size: float = 11) -> float:
+    """About how wide words are."""
+    return sum(map(_width, words)) * size / 11
+
+
+def _width(letter: str) -> float:
+    """About how wide a letter is, in the widest of the usual typefaces."""
+    if letter in "ijlt.,:;'|!()[] /\\":
+        return 4.4
+    return 10.7 if letter in "mwMW@%…<>=+" or ord(letter) > 0x2E80 else 7.4
+
+
+def label(x: float, y: float, lines: Sequence[str]) -> Markup:
+    """A name in lines that end at ``x``, and whose middle is at ``y``."""
+    top = y + 4 - LETTERS * (len(lines) - 1) / 2
+    return Markup("").join(
+        text(x - 6, top + LETTERS * i, words, "end") for i, words in enumerate(lines)
+    )
+
+
+def on_colour(red: float, green: float, blue: float) -> str:
+    """Black or white, whichever is easier to read on a colour (0 to 255)."""
+    linear = [_linear(part / 255) for part in (red, green, blue)]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#000000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#ffffff"
+
+
+def _linear(part: float) -> float:
+    return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+
+def blend(share: float, towards: Sequence[float]) -> tuple[float, float, float]:
+    """From white (0) to a colour (1)."""
+    red, green, blue = (255 + share * (part - 255) for part in towards)
+    return red, green, blue
+
+
+def as_hex(colour: Sequence[float]) -> str:
+    """#rrggbb."""
+    return "#" + "".join(f"{round(part):02x}" for part in colour)

@@ -1,0 +1,304 @@
+"""Groups of rows, shown to people: of any model with one component a row."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.reductions import gathered
+from halfseen.data.rows import Rows
+from halfseen.data.sampling import Sample
+from halfseen.diagnostics.concerns.context import Case
+from halfseen.inference.fit import Fitted
+from halfseen.inference.parameters import whole
+from halfseen.report.apart import Apart, Density, apart_chapter
+from halfseen.report.categories import Categories
+from halfseen.report.portrait import ABOUT_AVERAGE, NOT_SHOWN, WITHHELD, Doubts, Grid, HeatMap, Sure
+from halfseen.report.section import Section
+from halfseen.report.withheld import few_behind
+from halfseen.report.words import MOST, Difference, Told, number, percent, plural, years_among
+
+MOST_DRAWN = 40
+SOMEWHAT, CLEARLY, MUCH = 0.4, 0.8, 1.5
+"""Standard deviations of all rows from which a difference is worth so many words."""
+SURE = 0.9
+MOST_BRIEF = 2
+"""Differences that a group is told by in a few words."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups that rows belong to, each with means of the features."""
+
+    fitted: Fitted[Any]
+    names: tuple[str, ...]
+    order: NDArray[np.intp]  # (k,)  the model's own numbers of the components
+    shares: Array  # (k,)  of the rows
+    centres: Array  # (k, d)  means in own units
+    average: Array  # (d,)  of all rows
+    scores: Array  # (k, d)  deviations from the average in standard ones
+    geometric: Mask  # (d,)  features whose averages are geometric means
+    learned_as: tuple[str | None, str | None]
+    years: Mask  # (d,)  features that are written without separators
+    withheld: Mask  # (k, d)  means that are not shown
+    categories: tuple[Categories, ...]  # columns of few values, where shares are known
+    densities: tuple[Density, ...]  # where numbers lie, of columns of which that is known
+    apart: Apart
+
+    of_what: ClassVar[str] = "of rows"
+    belonging: ClassVar[str] = "sure"
+    most_rows: ClassVar[int] = 20_000
+
+    @classmethod
+    def of(cls, fitted: Fitted[Any], means: Array, variances: Array) -> Self:
+        """From means and variances (k, d) of the kept features in each component."""
+        by_component, done = fitted.model.shares(fitted.parameters), fitted.preprocessing
+        order = np.argsort(-by_component, kind="stable")
+        shares, kept = by_component[order], fitted.kept
+        centres = whole(means[order], kept, fitted.constants)
+        spread = whole(variances[order], kept, 0.0)
+        average = shares @ centres
+        variance = shares @ (spread + (centres - average) ** 2)
+        deviation = (centres - average)[:, kept] / np.sqrt(variance[kept])
+        return cls(
+            fitted=fitted,
+            names=fitted.own_names,
+            order=order,
+            shares=shares,
+            centres=centres if done is None else done.undo(centres),
+            average=average if done is None else done.undo(average[None])[0],
+            scores=whole(deviation, kept, 0.0),
+            geometric=np.zeros(len(kept), bool) if done is None else done.logged,
+            learned_as=(fitted.name_of(means), fitted.name_of(by_component)),
+            years=years_among(fitted),
+            withheld=np.zeros(centres.shape, bool),
+            categories=(),
+            densities=(),
+            apart=Apart.unknown(len(kept)),
+        )
+
+    def withholding(self, few: Mask) -> Self:
+        """The same without some of the means (k, d), nor in the average of all."""
+        shares = np.where(few, 0.0, self.shares[:, None])
+        logged, left = self.geometric, shares.sum(axis=0)
+        centres = np.where(logged, np.log(np.where(logged, self.centres, 1.0)), self.centres)
+        total = (shares * centres).sum(axis=0)
+        mean = np.divide(total, left, out=np.full(len(left), np.nan), where=left > 0)
+        mean = np.where(logged, np.exp(np.where(logged, mean, 0.0)), mean)
+        return replace(
+            self,
+            withheld=few,
+            average=np.where(few.any(axis=0), mean, self.average),
+            scores=np.where(few, 0.0, self.scores),
+        )
+
+    def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
+        """The same without means and shares that fewer than ``least`` rows stand behind."""
+        few = few_behind(doubts, sample.table, least)
+        parts = (part.for_sharing(doubts.carried, sample.table, least) for part in self.categories)
+        return replace(self.withholding(few), categories=tuple(parts))
+
+    @property
+    def noun(self) -> str:
+        """As the model has it."""
+        return self.fitted.model.about.noun
+
+    @property
+    def nouns(self) -> str:
+        """What several are."""
+        return plural(self.noun)
+
+    @property
+    def k(self) -> int:
+        """How many groups there are."""
+        return len(self.shares)
+
+    @property
+    def known(self) -> str:
+        """What has confidence intervals."""
+        return f"averages and shares of {self.nouns}"
+
+    def called(self, component: int) -> str:
+        """By the place in the order."""
+        return f"{self.noun} {int(np.flatnonzero(self.order == component)[0]) + 1}"
+
+    def in_own_units(self, centres: Array) -> Array:
+        """What was done to the columns is undone."""
+        done = self.fitted.preprocessing
+        return centres if done is None else done.undo(centres)
+
+    def told(self, members: str = "rows") -> list[Told]:
+        """What sets each group apart."""
+        return [self._told(i, members) for i in range(self.k)]
+
+    def briefs(self) -> list[str]:
+        """What sets each group apart most, in a few words; groups alike in that have one more."""
+        ranked = [
+            [
+                one.brief
+                for one in sorted(self._differences(i), key=lambda one: -one.size * one.known)
+            ]
+            for i in range(self.k)
+        ]
+        briefs = [own[:MOST_BRIEF] for own in ranked]
+        for i, own in enumerate(ranked):
+            alike = [other for other in ranked if other is not own and _same(other, own)]
+            special = [one for one in own if alike and not any(one in other for other in alike)]
+            briefs[i] += special[:1]
+        none = [NOT_SHOWN if self.withheld[i].all() else ABOUT_AVERAGE for i in range(self.k)]
+        return [", ".join(own) or none[i] for i, own in enumerate(briefs)]
+
+    def _told(self, i: int, members: str) -> Told:
+        apart = sorted(self._differences(i), key=lambda one: -one.size)
+        lines = [one.said for one in apart[:MOST]]
+        if len(apart) > MOST:
+            lines.append(f"and {len(apart) - MOST} more that differ less")
+        if self.withheld[i].all():
+            lines = [WITHHELD]
+        if not lines:
+            lines = ["Nothing stands out: every column is about average."]
+        title = f"{self.noun.capitalize()} {i + 1}: {percent(self.shares[i])} of {members}"
+        return Told(title, lines)
+
+    def _differences(self, i: int) -> list[Difference]:
+        """What sets a group apart, and how much."""
+        sizes = enumerate(np.abs(self.scores[i]))
+        return [self._difference(i, d) for d, size in sizes if size >= SOMEWHAT]
+
+    def _difference(self, i: int, d: int) -> Difference:
+        score = self.scores[i, d]
+        size = abs(score)
+        degree = "much " if size >= MUCH else "" if size >= CLEARLY else "somewhat "
+        direction = "higher" if score > 0 else "lower"
+        said = (
+            f"{self.names[d]} {degree}{direction} than average: "
+            f"{self._number(self.centres[i, d], d)} (average {self._number(self.average[d], d)})"
+        )
+        known = float(np.sqrt(self.fitted.observed_fraction[d]))
+        return Difference(float(size), said, f"{direction} {self.names[d]}", known)
+
+    def _number(self, value: float, d: int) -> str:
+        return number(value, year=bool(self.years[d]))
+
+    def grid(self, low: Array | None, high: Array | None) -> Grid:
+        """Means of the groups, coloured by how far they are from average."""
+        telling = np.argsort(-np.abs(self.scores).max(axis=0), kind="stable")[:MOST_DRAWN]
+        chosen = sorted(map(int, telling))
+        return Grid(
+            title=f"What the {self.nouns} are like" if self.k > 1 else "What rows are like",
+            caption=self._colours("Average of each column", "the average")
+            + bool(self.geometric.any()) * " Averages of columns on a log scale are geometric."
+            + bool(self.withheld.any()) * " What is withheld is left out of that average, too.",
+            features=chosen,
+            lines=[self.names[d] for d in chosen],
+            n_lines=len(self.names),
+            shade=np.clip(self.scores[:, chosen].T / 2, -1.0, 1.0),
+            texts=[[self._text(k, d) for k in range(self.k)] for d in chosen],
+            tips=[[self._tip(k, d, low, high) for k in range(self.k)] for d in chosen],
+        )
+
+    def _colours(self, what: str, of_all: str) -> str:
+        """What is shown, and what its colours mean if there are several groups."""
+        if self.k == 1:
+            return f"{what}."
+        return (
+            f"{what} in each {self.noun}. Red is above {of_all} of all rows, blue below; the "
+            "stronger the colour, the further."
+        )
+
+    def _text(self, k: int, d: int) -> str:
+        return "" if self.withheld[k, d] else self._number(self.centres[k, d], d)
+
+    def _tip(self, k: int, d: int, low: Array | None, high: Array | None) -> str:
+        if self.withheld[k, d]:
+            return f"{self.names[d]} in {self.noun} {k + 1}: {WITHHELD}"
+        mean = f"{self.names[d]} in {self.noun} {k + 1}: {self._number(self.centres[k, d], d)}"
+        if low is not None and high is not None and np.isfinite(high[k, d]):
+            ends = self._number(low[k, d], d), self._number(high[k, d], d)
+            mean += f" (between {ends[0]} and {ends[1]})"
+        return f"{mean}; average of all rows {self._number(self.average[d], d)}"
+
+    def telling(self, relevance: float) -> Self:
+        """The same: features are not listed by rank."""
+        return self
+
+    def chapters(self, sure: Sure, case: Case) -> list[Section]:
+        """What tells the groups apart, if there are several and that is known."""
+        if self.k == 1 or not self.apart.known:
+            return []
+        shown = self.categories, self.densities
+        return [apart_chapter(self, self.apart, *shown, sure, self._number)]
+
+    def heat_map(self, n_words: int) -> HeatMap:
+        """The same on paper, of all features."""
+        scores = np.where(self.fitted.kept, self.scores, np.nan)
+        return HeatMap(
+            lines=self.names,
+            values=scores.T,
+            texts=[
+                ["" if np.isnan(x) else f"{x:.0f}" if year else f"{x:.3g}" for x in line]
+                for line, year in zip(self.centres.T, self.years, strict=True)
+            ],
+            column="component",
+            line="feature",
+            colour="standard deviations\nfrom the mean of all rows",
+            about_zero=True,
+            wide=(3.5, 0.8),
+            high=len(self.names),
+            needed=False,
+        )
+
+    def doubts(self, rows: Rows) -> Doubts:
+        """By the probability of each row's likeliest group."""
+        model, parameters = self.fitted.model, self.fitted.parameters
+        part = rows.select(self.fitted.kept)
+        hidden = gathered(part, lambda block: model.hidden(block, parameters))
+        shares: Array = hidden[:, self.order]
+        surest = shares.max(axis=1)
+        mean, sure = float(surest.mean()), float((surest >= SURE).mean())
+        return Doubts(
+            memberships=shares,
+            carried=shares,
+            values=surest,
+            sentence=f"{percent(sure)} of rows belong to one {self.noun} with a probability of at "
+            f"least {SURE:.0%}; the mean is {mean:.0%}."
+            if self.k > 1
+            else "",
+            title=f"How sure we are of each row's {self.noun}",
+            caption=f"Rows by the probability of their likeliest {self.noun} ({len(surest):,} "
+            "rows).",
+            axis=f"probability of the likeliest {self.noun}",
+            span=(1 / self.k if self.k > 1 else 0.0, 1.0),
+            on_paper=(
+                "probability of the row's most probable component",
+                mean,
+                f"mean {mean:.2f}\n({(surest < SURE).mean():.0%} of rows below {SURE:g})",
+            ),
+        )
+
+    def predicted(self, hidden: Array) -> dict[str, Any]:
+        """The likeliest group of each row, and the probabilities of all."""
+        shares = hidden[:, self.order]
+        columns = {f"probability_{i + 1}": shares[:, i] for i in range(self.k)}
+        return {self.noun: shares.argmax(axis=1) + 1, **columns}
+
+    def tallied(self, hidden: Array) -> Array:
+        """Rows, those that are not sure, and those of each group."""
+        shares = hidden[:, self.order]
+        counts = np.bincount(shares.argmax(axis=1), minlength=self.k)
+        unsure = np.count_nonzero(shares.max(axis=1, initial=0.0) < SURE)
+        return np.array([len(shares), unsure, *counts], dtype=float)
+
+    def summed_up(self, tally: Array) -> str:
+        """How many rows are in which group."""
+        n_rows, unsure, *counts = tally
+        told = ", ".join(f"{n:,.0f} in {self.noun} {i}" for i, n in enumerate(counts, start=1))
+        share = percent(unsure / max(n_rows, 1.0))
+        return f"Of {n_rows:,.0f} rows {told}; {share} of them are less than {SURE:.0%} sure."
+
+
+def _same(one: list[str], other: list[str]) -> bool:
+    """Whether two groups would be told in the same few words."""
+    return sorted(one[:MOST_BRIEF]) == sorted(other[:MOST_BRIEF])

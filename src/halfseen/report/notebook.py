@@ -1,0 +1,54 @@
+"""A fitted model where notebooks show it: its components in a few words, beside its parameters.
+
+Words only, no averages: what a notebook shows is passed on more easily than a page is.
+"""
+
+from html import escape
+
+from halfseen.inference.fit import Fitted
+from halfseen.report.portrait import Portrait
+from halfseen.report.words import percent
+
+MOST = 12
+"""Components that are listed."""
+STYLE = (
+    "border:1px solid currentColor;border-radius:6px;padding:.5em .8em;max-width:36em;"
+    "font-family:system-ui,sans-serif;font-size:.9em;line-height:1.4"
+)
+BAR = "display:inline-block;height:.7em;background:currentColor;opacity:.55;vertical-align:baseline"
+
+
+def summary_beside(diagram: str, fitted: Fitted[object], view: Portrait) -> str:
+    """HTML of what was learned, and beside it scikit-learn's diagram of the estimator."""
+    return (
+        '<div style="display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start">'
+        f"{summary(fitted, view)}<div>{diagram}</div></div>"
+    )
+
+
+def summary(fitted: Fitted[object], view: Portrait) -> str:
+    """What was learned, as one small block of HTML that needs nothing from elsewhere."""
+    number = f"1 {view.noun}" if view.k == 1 else f"{view.k} {view.nouns}"
+    n_used = int(fitted.taken.sum())
+    return (
+        f'<div style="{STYLE}"><strong>{escape(fitted.estimator)}</strong>: {number} of '
+        f"{n_used:,} columns{_chosen(fitted)}.{_listed(view)}"
+        "<div>What to trust of it: <code>concerns(X)</code>, or a page by "
+        "<code>report(X, 'report.html')</code>.</div></div>"
+    )
+
+
+def _chosen(fitted: Fitted[object]) -> str:
+    return "" if fitted.diagnostics.choice is None else ", as many as the rows support"
+
+
+def _listed(view: Portrait) -> str:
+    lines = [
+        f"<tr><td style='text-align:left;white-space:nowrap'>{view.noun} {i + 1}</td>"
+        f"<td style='text-align:right'>{percent(view.shares[i])}</td>"
+        f"<td style='text-align:left'><span style='{BAR};width:{4 * view.shares[i]:.2f}em'></span>"
+        f"</td><td style='text-align:left'>{escape(brief)}</td></tr>"
+        for i, brief in enumerate(view.briefs()[:MOST])
+    ]
+    more = f"<div>and {view.k - MOST} more</div>" if view.k > MOST else ""
+    return f"<table style='margin:.4em 0'>{''.join(lines)}</table>{more}"

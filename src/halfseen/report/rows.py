@@ -1,0 +1,69 @@
+"""Rows of the table on the page: only if asked for."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfseen.data.arrays import Array
+from halfseen.data.reductions import gathered
+from halfseen.data.rows import Block
+from halfseen.data.sampling import Sample
+from halfseen.inference.fit import Fitted
+from halfseen.report.portrait import Portrait
+from halfseen.report.words import number, percent, years_among
+
+OF_EACH = 5
+MOST_COLUMNS = 30
+MOST_COUNTED = 12
+"""Of a row of more columns than that which count things."""
+
+
+class RowsTable(NamedTuple):
+    """Some rows, with the numbers they have in the table."""
+
+    head: list[str]
+    rows: list[list[str]]
+
+
+def some_rows(view: Portrait, fitted: Fitted[Any], sample: Sample, memberships: Array) -> RowsTable:
+    """The rows that most clearly belong to each component, in their own units.
+
+    ``memberships`` (n, k) are of the sample's rows.
+    """
+    done, years, coding = fitted.preprocessing, years_among(fitted), fitted.coding
+    labels = ((),) * len(view.names) if coding is None else coding.labels
+    columns = range(min(len(view.names), MOST_COLUMNS))
+    counts = len(view.names) > MOST_COLUMNS and fitted.model.about.counts
+    n_known = gathered(sample.rows, _n_known)
+    rows = []
+    for k in range(view.k):
+        clearest = np.lexsort((-n_known, -memberships[:, k].round(3)))[:OF_EACH]
+        for place, row in zip(clearest, sample.some(clearest), strict=True):
+            values = (row[None] if done is None else done.undo(row[None]))[0]
+            if counts:
+                cells = [_most_counted(values, view.names)]
+            else:
+                cells = [_written(values[d], labels[d], bool(years[d])) for d in columns]
+            share = percent(float(memberships[place, k]))
+            rows.append([str(sample.numbers[place] + 1), f"{view.noun} {k + 1}", share, *cells])
+    head = ["row", view.noun, view.belonging]
+    named = ["counted most"] if counts else [view.names[d] for d in columns]
+    return RowsTable([*head, *named], rows)
+
+
+def _n_known(block: Block) -> Array:
+    """How many cells of each row are known; (n,)."""
+    return block.presence().onto(np.ones((block.n_features, 1)))[:, 0]
+
+
+def _most_counted(values: Array, names: tuple[str, ...]) -> str:
+    """A row of many counts, by what it has most of."""
+    top = np.argsort(-np.nan_to_num(values), kind="stable")[:MOST_COUNTED]
+    return ", ".join(f"{names[d]} {values[d]:.0f}" for d in top if values[d] > 0)
+
+
+def _written(value: float, labels: tuple[str, ...], year: bool) -> str:
+    """A cell: the word that a code stands for, or a number."""
+    if not np.isfinite(value):
+        return ""
+    return labels[int(value)] if labels else number(value, year)

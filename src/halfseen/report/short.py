@@ -1,0 +1,104 @@
+"""A model in three sentences: what there is, how sure that is, and what to distrust most."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from halfseen.diagnostics.choice import Case as Decided
+from halfseen.diagnostics.choice import Choice
+from halfseen.diagnostics.concerns import Case, Concern
+from halfseen.report.main_line import MainLine
+from halfseen.report.portrait import ABOUT_AVERAGE, NOT_SHOWN, Doubts, Portrait
+from halfseen.report.words import percent
+
+MOST_NAMED = 6
+"""Components that are told one by one."""
+
+
+class Short(NamedTuple):
+    """Three sentences."""
+
+    found: str
+    sure: str
+    distrust: str
+    worst: Concern | None  # what the last of them is about, if it is a concern
+
+
+def in_short(
+    case: Case,
+    view: Portrait,
+    doubts: Doubts,
+    n_rows: int,
+    concerns: Sequence[Concern],
+    line: MainLine | None,
+) -> Short:
+    """The model in three sentences; ``n_rows`` are those of the table.
+
+    Rows of one group are told by the ``line`` along which they differ, if there is one.
+    """
+    worst = max(concerns, key=lambda one: one.gravity, default=None)  # the first of the gravest
+    found = _found(case, view, n_rows)
+    if line is not None and line.exists:
+        found += f" {line.sentence}"
+    return Short(found, _sure(case, view, doubts), _distrust(case, worst), worst)
+
+
+def _found(case: Case, view: Portrait, n_rows: int) -> str:
+    if view.k == 1:
+        chosen = case.fitted.diagnostics.choice is not None
+        why = f"no {view.nouns} stand out" if chosen else f"you asked for one {view.noun}"
+        return f"All {n_rows:,} rows are described together: {why}."
+    told = [
+        f"{view.noun} {i + 1} ({percent(view.shares[i])}){_with(brief)}"
+        for i, brief in enumerate(view.briefs()[:MOST_NAMED])
+    ]
+    if view.k > MOST_NAMED:
+        rest = percent(float(view.shares[MOST_NAMED:].sum()))
+        told.append(f"{view.k - MOST_NAMED} smaller ones ({rest})")
+    verb = "fall into" if case.fitted.model.about.labels else "are mixtures of"
+    listed = f"{'; '.join(told[:-1])}; and {told[-1]}"
+    return f"The {n_rows:,} rows {verb} {view.k} {view.nouns}: {listed}."
+
+
+def _with(brief: str) -> str:
+    return f", {brief}" if brief in (ABOUT_AVERAGE, NOT_SHOWN) else f" with {brief}"
+
+
+def _sure(case: Case, view: Portrait, doubts: Doubts) -> str:
+    choice: Choice | None = case.fitted.diagnostics.choice
+    if view.k == 1:
+        return f"You asked for one {view.noun}." if choice is None else choice.reason
+    clear = doubts.sentence.rstrip(".").partition(";")[0]
+    if choice is None:
+        return f"{clear}; you asked for {view.k} {view.nouns}, their number was not estimated."
+    if choice.case == Decided.UNDECIDED:
+        return choice.reason
+    again = [one.stability for one in choice.tried if one.n_components == view.k]
+    again += [one.agreement for one in choice.held_out if one.n_components == view.k]
+    if not again or again[-1] is None:
+        return f"{clear}; how many {view.nouns} there are was chosen by what the rows support."
+    of_case = f"the {view.nouns} are {choice.case.split()[0]}, and " if choice.case else ""
+    return (
+        f"{clear}; {of_case}fits to halves of the rows agree on them to {again[-1]:.2f} (1 is the "
+        "same, 0 is chance)."
+    )
+
+
+def _distrust(case: Case, worst: Concern | None) -> str:
+    if worst is None:
+        assumes = case.fitted.model.about.assumes
+        return f"Nothing in the diagnostics stands out. Taken for granted is: {assumes}"
+    return first_sentence(worst.sentence)
+
+
+def first_sentence(words: str) -> str:
+    """What comes before the first full stop that ends a sentence; those in names end none.
+
+    >>> first_sentence("Groups overlap (0.5; 'No. A'). Use fewer.")
+    "Groups overlap (0.5; 'No. A')."
+    """
+    for end in re.finditer(r"[.:](?= [A-Z])", words):
+        before = words[: end.start()]
+        if end[0] == "." and before.count("'") % 2 == 0 and before.count("(") == before.count(")"):
+            return f"{before}."
+    return words

@@ -1,0 +1,267 @@
+"""Topics, shown to people: of any model whose components are shares of the features."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.reductions import gathered
+from halfseen.data.rows import Block, Rows
+from halfseen.data.sampling import Sample, holding_at_most
+from halfseen.diagnostics.concerns.context import Case
+from halfseen.inference.fit import Fitted
+from halfseen.inference.parameters import whole
+from halfseen.report.coherence import N_WORDS
+from halfseen.report.portrait import NOT_SHOWN, WITHHELD, Doubts, Grid, HeatMap, Sure
+from halfseen.report.relevance import USUAL, check_relevance, most_relevant
+from halfseen.report.section import Section
+from halfseen.report.topics_together import together_chapter
+from halfseen.report.withheld import few_behind_sparse
+from halfseen.report.words import Told, percent, plural, shortened
+
+MOST_DRAWN, OF_EACH, FEWEST_DRAWN = 40, 10, 3
+MOST_TOLD = 12
+MOST_BRIEF = 3
+LEAST_WRITTEN = 0.0005
+SMALL = 0.05
+"""Topics whose largest share is smaller are of many words, and told by words alone."""
+MOST_STORED = 20_000
+"""Counts of rows whose loadings are looked at with their errors, which takes milliseconds each."""
+Loadings = Callable[[Block, Any], tuple[Array, Array]]
+"""Means and standard deviations (n, k) of what is hidden behind rows, given the parameters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Topics:
+    """Topics that rows hold more or less of, each with shares of the features."""
+
+    fitted: Fitted[Any]
+    loadings: Loadings
+    names: tuple[str, ...]
+    order: NDArray[np.intp]  # (k,)  the model's own numbers of the components
+    shares: Array  # (k,)  of all that is counted
+    centres: Array  # (k, d)  shares of the features; rows sum to one
+    average: Array  # (d,)  of all that is counted
+    scores: Array  # (k, d)  log2 of ratios to the average
+    geometric: Mask  # (d,)  none
+    learned_as: tuple[str | None, str | None]
+    withheld: Mask  # (k, d)  whole topics that are not shown
+    relevance: float = USUAL  # of shares, beside what features tell, where they are ranked
+
+    of_what: ClassVar[str] = "of all that is counted"
+    known: ClassVar[str] = "shares of columns"
+    belonging: ClassVar[str] = "share"
+    most_rows: ClassVar[int] = 1_000  # what is hidden behind a row takes long to find
+
+    @classmethod
+    def of(cls, fitted: Fitted[Any], topics: Array, loadings: Loadings) -> Self:
+        """From the topics (k, d) of the kept features, and what finds them in rows."""
+        by_component = fitted.model.shares(fitted.parameters)
+        order = np.argsort(-by_component, kind="stable")
+        shares, centres = by_component[order], whole(topics[order], fitted.kept, 0.0)
+        average = shares @ centres
+        ratio = np.divide(centres, average, out=np.ones_like(centres), where=average > 0)
+        return cls(
+            fitted=fitted,
+            loadings=loadings,
+            names=fitted.own_names,
+            order=order,
+            shares=shares,
+            centres=centres,
+            average=average,
+            scores=np.log2(np.maximum(ratio, 2.0**-10)),
+            geometric=np.zeros(centres.shape[1], bool),
+            learned_as=(fitted.name_of(topics), fitted.name_of(by_component)),
+            withheld=np.zeros(centres.shape, bool),
+        )
+
+    def telling(self, relevance: float) -> Self:
+        """The same with features ranked by their share (1), by what they tell (0), or both."""
+        check_relevance(relevance)
+        return replace(self, relevance=relevance)
+
+    def words(self, most: int) -> list[NDArray[np.intp]]:
+        """Of each topic the features that show what it is, the most relevant first."""
+        return most_relevant(self.centres, self.average, self.relevance, most)
+
+    def withholding(self, few: Mask) -> Self:
+        """The same without topics that are withheld in part or in whole, nor in the average."""
+        wholly: Mask = np.asarray(few.any(axis=1))
+        shares = np.where(wholly, 0.0, self.shares)
+        average = shares @ self.centres / (shares.sum() or 1.0)
+        return replace(
+            self,
+            withheld=np.broadcast_to(wholly[:, None], few.shape),
+            average=average if wholly.any() else self.average,
+        )
+
+    def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
+        """The same without topics that fewer than ``least`` rows stand behind."""
+        return self.withholding(few_behind_sparse(doubts, sample.rows, least))
+
+    @property
+    def noun(self) -> str:
+        """As the model has it."""
+        return self.fitted.model.about.noun
+
+    @property
+    def nouns(self) -> str:
+        """What several are."""
+        return plural(self.noun)
+
+    @property
+    def k(self) -> int:
+        """How many topics there are."""
+        return len(self.shares)
+
+    @property
+    def of_words(self) -> bool:
+        """Whether most topics are of so many features, as in text, that none has much of one."""
+        return bool(np.median(self.centres.max(axis=1)) < SMALL)
+
+    def called(self, component: int) -> str:
+        """By the place in the order."""
+        return f"{self.noun} {int(np.flatnonzero(self.order == component)[0]) + 1}"
+
+    def in_own_units(self, centres: Array) -> Array:
+        """Shares have no units."""
+        return centres
+
+    def briefs(self) -> list[str]:
+        """The most relevant of what each mostly is."""
+        words = [", ".join(self.names[d] for d in top) for top in self.words(MOST_BRIEF)]
+        return [NOT_SHOWN if self.withheld[i].all() else words[i] for i in range(self.k)]
+
+    def told(self, members: str = "rows") -> list[Told]:
+        """What each topic mostly is, whoever has it."""
+        return [self._told(i) for i in range(self.k)]
+
+    def _told(self, i: int) -> Told:
+        title = f"{self.noun.capitalize()} {i + 1}: {percent(self.shares[i])} {self.of_what}"
+        if self.withheld[i].all():
+            return Told(title, [WITHHELD])
+        topic = self.centres[i]
+        relevant = self.words(MOST_TOLD)[i]
+        top = [int(d) for d in relevant[np.argsort(-topic[relevant], kind="stable")]]
+        if self.of_words:  # shares of less than a percent tell nobody anything
+            return Told(title, [", ".join(self.names[d] for d in relevant)])
+        ratio = np.where(topic >= topic[top[-1]] / 4, self.scores[i], -np.inf)
+        special = [int(d) for d in np.argsort(-ratio, kind="stable")[:4] if ratio[d] > 1]
+        lines = ["Mostly " + ", ".join(f"{self.names[d]} ({percent(topic[d])})" for d in top)]
+        if special:
+            named = ", ".join(f"{self.names[d]} ({2 ** ratio[d]:.1f} times)" for d in special)
+            lines.append(f"More than elsewhere: {named}")
+        return Told(title, lines)
+
+    def grid(self, low: Array | None, high: Array | None) -> Grid:
+        """Shares of the most common features of every topic."""
+        shown = np.where(self.withheld, 0.0, self.centres)
+        main = shown.argmax(axis=0)
+        there = np.flatnonzero(~self.withheld.all(axis=1))
+        each = max(MOST_DRAWN // max(len(there), 1), FEWEST_DRAWN)
+        words = self.words(min(OF_EACH, each))
+        top = {int(d) for i in there for d in words[i]}
+        chosen = sorted(top, key=lambda d: (main[d], -shown[main[d], d]))
+
+        def text(k: int, d: int) -> str:
+            share = self.centres[k, d]
+            if self.withheld[k, d]:
+                return ""
+            small = f"{100 * share:.1f}" if share >= LEAST_WRITTEN else ""
+            return percent(share) if shown.max() >= SMALL else small
+
+        def tip(k: int, d: int) -> str:
+            if self.withheld[k, d]:
+                return f"{self.names[d]} in {self.noun} {k + 1}: {WITHHELD}"
+            between = ""
+            if low is not None and high is not None:
+                between = f" (between {100 * low[k, d]:.2g}% and {100 * high[k, d]:.2g}%)"
+            return (
+                f"{self.names[d]} is {100 * self.centres[k, d]:.2g}% of {self.noun} {k + 1}"
+                f"{between}, and {100 * self.average[d]:.2g}% of all"
+            )
+
+        return Grid(
+            title=f"What the {self.nouns} are like",
+            caption=f"Share of each column in each {self.noun}, for the columns that tell most of "
+            f"every {self.noun}{', in percent' if shown.max() < SMALL else ''}.",
+            features=chosen,
+            lines=[self.names[d] for d in chosen],
+            n_lines=len(self.names),
+            shade=-np.sqrt(shown[:, chosen].T / float(shown.max() or 1.0)),
+            texts=[[text(k, d) for k in range(self.k)] for d in chosen],
+            tips=[[tip(k, d) for k in range(self.k)] for d in chosen],
+        )
+
+    def chapters(self, sure: Sure, case: Case) -> list[Section]:
+        """How topics hold together, and how they stand to each other."""
+        return together_chapter(self, self.words(N_WORDS), case)
+
+    def heat_map(self, n_words: int) -> HeatMap:
+        """On paper each topic lists its most common features."""
+        top = np.argsort(-self.centres, axis=1, kind="stable")[:, :n_words].T  # (n_words, k)
+        values = np.take_along_axis(self.centres.T, top, axis=0)
+        pairs = zip(top, values, strict=True)
+        return HeatMap(
+            lines=tuple(str(rank) for rank in range(1, len(top) + 1)),
+            values=values,
+            texts=[
+                [f"{shortened(self.names[d], 18)}\n{x:.2g}" for d, x in zip(*line, strict=True)]
+                for line in pairs
+            ],
+            column=self.noun,
+            line=f"rank of the word in the {self.noun}",
+            colour=f"share of the word in the {self.noun}",
+            about_zero=False,
+            wide=(1.5, 1.6),
+            high=2 * len(top),
+            needed=True,
+        )
+
+    def doubts(self, rows: Rows) -> Doubts:
+        """By the relative error of each row's largest loading."""
+        parameters = self.fitted.parameters
+        part, model = rows.select(self.fitted.kept), self.fitted.model
+        few = holding_at_most(part, MOST_STORED)
+        both = gathered(few, lambda block: np.hstack(self.loadings(block, parameters)))
+        mean, spread = np.hsplit(both, 2)
+        largest = mean.argmax(axis=1)[:, None]
+        error: Array = np.take_along_axis(spread / mean, largest, axis=1)[:, 0]
+        middle = float(np.median(error))
+        if few is not part:  # what is expected alone takes less long
+            mean = gathered(part, lambda block: model.hidden(block, parameters))
+        return Doubts(
+            memberships=(mean / mean.sum(axis=1, keepdims=True))[:, self.order],
+            carried=mean[:, self.order],
+            values=error,
+            sentence=f"In a typical row the amount of its main {self.noun} is known to within "
+            f"{middle:.0%}.",
+            title=f"How sure we are of each row's main {self.noun}",
+            caption=f"Rows by the relative error of their largest {self.noun} ({len(error):,} "
+            "rows).",
+            axis="relative standard error",
+            span=(0.0, float(np.quantile(error, 0.99)) or 1.0),
+            on_paper=(
+                "standard deviation of the row's largest loading, relative to the loading",
+                middle,
+                f"median {middle:.2f}",
+            ),
+        )
+
+    def predicted(self, hidden: Array) -> dict[str, Any]:
+        """How much of each topic the rows hold."""
+        return {f"{self.noun}_{i + 1}": hidden[:, c] for i, c in enumerate(self.order)}
+
+    def tallied(self, hidden: Array) -> Array:
+        """Rows."""
+        return np.array([float(len(hidden))])
+
+    def summed_up(self, tally: Array) -> str:
+        """What the columns are."""
+        return (
+            f"Of {tally[0]:,.0f} rows, the expected count of each of {self.k} {self.nouns} in all "
+            "columns."
+        )

@@ -1,0 +1,121 @@
+"""The chapter on how topics hold together, and how they stand to each other."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.data.arrays import Array
+from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.topic_correlation import LoadingsTogether
+from halfseen.report.charts.bars import Bar, bar_chart
+from halfseen.report.charts.drawing import Figure
+from halfseen.report.charts.heat_map import heat_map_chart
+from halfseen.report.charts.topic_map import topic_map
+from halfseen.report.coherence import N_WORDS, coherence
+from halfseen.report.portrait import Grid, Portrait
+from halfseen.report.section import Section
+
+LOOSE = 0.05
+"""Coherence below which words hardly stand together more often than by chance."""
+FEW_WORDS = 4
+"""On the map, of each topic."""
+
+
+def together_chapter(
+    view: Portrait, words: Sequence[NDArray[np.intp]], case: Case
+) -> list[Section]:
+    """Coherence, a map, and correlations of the topics that are shown, given their ``words``."""
+    shown = [i for i in range(view.k) if not view.withheld[i].all()]
+    figures: list[Figure] = []
+    sentences: list[str] = []
+    if len(view.names) > N_WORDS:
+        values = coherence(case.rows, [words[i][:N_WORDS] for i in shown])
+        figures.append(_coherence(view, shown, values))
+        sentences += _told(view, shown, values)
+    if len(shown) > 2:
+        told = [", ".join(view.names[d] for d in words[i][:FEW_WORDS]) for i in shown]
+        figures.append(topic_map(view, shown, told))
+    found = case.loadings_together
+    if found is not None and len(shown) > 2:
+        figures.append(_correlations(view, shown, found))
+    if not figures:
+        return []
+    title = f"How the {view.nouns} hold together"
+    return [Section("together", title, sentences, figures)]
+
+
+def _told(view: Portrait, shown: list[int], values: Array) -> list[str]:
+    known = [i for i in range(len(shown)) if np.isfinite(values[i])]
+    if not known:
+        return []
+    best, worst = (f(known, key=lambda i: values[i]) for f in (max, min))
+    loose = [f"{view.noun} {shown[i] + 1}" for i in known if values[i] < LOOSE]
+    said = [
+        f"{view.nouns.capitalize()} hold together where their columns are counted in the same "
+        f"rows: most in {view.noun} {shown[best] + 1} (coherence {values[best]:.2f}), least in "
+        f"{view.noun} {shown[worst] + 1} ({values[worst]:.2f})."
+    ]
+    if loose:
+        are = "is" if len(loose) == 1 else "are"
+        named = ", ".join(loose)
+        named = named[0].upper() + named[1:]
+        it = "it" if len(loose) == 1 else "them"
+        said.append(f"{named} {are} hardly more than chance: do not read much into {it}.")
+    return said
+
+
+def _coherence(view: Portrait, shown: list[int], values: Array) -> Figure:
+    return bar_chart(
+        f"Whether the {view.nouns} hold together",
+        f"Mean normalised mutual information of pairs of the {N_WORDS} most relevant columns of "
+        "each, in this table: 1 if they are only there together, 0 if by chance.",
+        [
+            Bar(
+                f"{view.noun} {i + 1}",
+                max(float(value), 0.0) if np.isfinite(value) else 0.0,
+                f"{value:.2f}" if np.isfinite(value) else "unknown",
+                f"{view.noun} {i + 1}: coherence {value:.2f}",
+            )
+            for i, value in zip(shown, values, strict=True)
+        ],
+        (view.noun, "coherence"),
+    )
+
+
+def _correlations(view: Portrait, shown: list[int], found: LoadingsTogether) -> Figure:
+    own = view.order
+    seen, expected = found.seen[np.ix_(own, own)], found.expected[np.ix_(own, own)]
+    beyond = seen - expected
+    names = [f"{view.noun} {i + 1}" for i in shown]
+
+    def tip(i: int, j: int) -> str:
+        if i == j:
+            return names[shown.index(i)]
+        return (
+            f"{view.noun} {i + 1} and {view.noun} {j + 1}: rank correlation {seen[i, j]:+.2f} in "
+            f"the table, {expected[i, j]:+.2f} in rows that the model draws"
+        )
+
+    every = range(view.k)
+    hidden = set(every) - set(shown)
+
+    def text(i: int, j: int) -> str:
+        return "" if i == j or j in hidden else f"{beyond[i, j]:+.2f}"
+
+    shade = np.clip(np.where(np.eye(view.k, dtype=bool), 0.0, beyond) * 2, -1, 1)
+    shade[:, sorted(hidden)] = 0.0
+    grid = Grid(
+        title=f"Which {view.nouns} go along with each other beyond the model",
+        caption=f"How much more (red) or less (blue) shares of two {view.nouns} go along in "
+        f"{found.n_rows:,} rows of the table than in rows that the model draws: differences of "
+        "rank correlations.",
+        features=[],
+        lines=names,
+        shade=shade[shown],
+        texts=[[text(i, j) for j in every] for i in shown],
+        tips=[[tip(i, j) if j not in hidden else "" for j in every] for i in shown],
+        n_lines=len(names),
+        what=view.nouns,
+    )
+    return heat_map_chart(view, grid)

@@ -1,1 +1,0 @@
-"""Rows in partitions, summed by Dask's workers."""
