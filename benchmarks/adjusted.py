@@ -11,8 +11,8 @@ import numpy as np
 
 from benchmarks import results_file
 from benchmarks.comparison import errors, geometric_ratio
+from benchmarks.reproduce.synthetic import N_COMPONENTS, gamma_poisson_world, gaussian_world
 from halfseen import GammaPoisson, GaussianMixture
-from halfseen.reproduce.synthetic import N_COMPONENTS, gamma_poisson_world, gaussian_world
 
 WORLDS: dict[str, tuple[Any, Any]] = {
     "gamma-Poisson": (gamma_poisson_world(shape=1.0, mean_length=100.0), GammaPoisson),

@@ -20,9 +20,9 @@ import pandas as pd  # type: ignore[import-untyped]
 from joblib import Parallel, delayed
 
 from benchmarks import results_file
+from benchmarks.reproduce import data_folder
 from halfseen import DataError, GaussianMixture, choose_components
 from halfseen.data.arrays import Array
-from halfseen.reproduce import data_folder
 
 NUMBERS, SIZES = (1, 2, 3, 4, 5, 6), (500, 1000, 2000, 5000, 20_000)
 APART, RAREST = 4.5, 0.05

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.reproduce.methods import learned_components
+from benchmarks.reproduce.synthetic import N_COMPLETE, PATTERNS, World, table
 from halfseen.data.arrays import Array
 from halfseen.data.errors import WeakMomentsWarning
 from halfseen.diagnostics.recovery import total_angle
-from halfseen.reproduce.methods import learned_components
-from halfseen.reproduce.synthetic import N_COMPLETE, PATTERNS, World, table
 
 Estimators = Mapping[str, Callable[[], Any]]
 

@@ -42,6 +42,7 @@ import pandas as pd  # type: ignore[import-untyped]
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import auto, imputation, results_file
+from benchmarks.reproduce import sepsis
 from halfseen import GaussianMixture
 from halfseen.data.arrays import Array, Labels
 from halfseen.data.block import Block
@@ -49,7 +50,6 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.latent.mixture.correlated import sorted_by_gaps
 from halfseen.latent.mixture.structure import ClassSums
 from halfseen.moments.survey import survey
-from halfseen.reproduce import sepsis
 
 Figures = dict[str, Any]
 FIRST_SEED = 90_000

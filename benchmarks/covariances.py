@@ -31,9 +31,9 @@ from sklearn import datasets, mixture
 from sklearn.model_selection import KFold
 
 from benchmarks import results_file
+from benchmarks.reproduce import data_folder
 from halfseen import GaussianMixture
 from halfseen.data.arrays import Array
-from halfseen.reproduce import data_folder
 
 SEPARATIONS = (3, 30, 300, 3000)
 KINDS = ("tied_spherical", "spherical", "tied_diag", "diag", "tied", "full", "factor")

@@ -11,9 +11,9 @@ import numpy as np
 
 from benchmarks import results_file
 from benchmarks.comparison import errors, geometric_ratio
+from benchmarks.reproduce import paper
+from benchmarks.reproduce.synthetic import N_COMPONENTS, gamma_poisson_world, gaussian_world
 from halfseen import GammaPoisson, GaussianMixture
-from halfseen.reproduce import paper
-from halfseen.reproduce.synthetic import N_COMPONENTS, gamma_poisson_world, gaussian_world
 
 WORLDS: dict[str, tuple[Any, Any, Any]] = {
     "Gaussian mixture": (gaussian_world, GaussianMixture, paper.gaussian_mixture),

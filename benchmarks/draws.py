@@ -17,8 +17,8 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from benchmarks import results_file
 from benchmarks.chained_equations import chained_equations
+from benchmarks.reproduce import data_folder
 from halfseen import Imputer
-from halfseen.reproduce import data_folder
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 FIRST_SEED, N_DRAWS = 500, 10

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from benchmarks import results_file
 from benchmarks.comparison import geometric_ratio
+from benchmarks.reproduce.synthetic import N_COMPLETE, N_COMPONENTS, gamma_poisson_world
 from halfseen import GammaPoisson, simulate
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import WeakMomentsWarning
@@ -23,7 +24,6 @@ from halfseen.diagnostics.recovery import total_angle
 from halfseen.inference import plan
 from halfseen.moments import second_moment_operator
 from halfseen.moments.missing_patterns import Panels
-from halfseen.reproduce.synthetic import N_COMPLETE, N_COMPONENTS, gamma_poisson_world
 
 FRACTIONS = (0.5, 0.2, 0.1)
 N_INCOMPLETE = 4

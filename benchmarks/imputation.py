@@ -14,9 +14,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks import results_file
+from benchmarks.reproduce import sepsis
 from halfseen import GaussianMixture
 from halfseen.data.arrays import Array
-from halfseen.reproduce import sepsis
 
 Imputer = Callable[[Array, Array], Array]
 """From training rows and gappy test rows to filled test rows."""

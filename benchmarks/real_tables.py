@@ -98,7 +98,7 @@ def _digits() -> Table:
 
 
 def _sepsis() -> Table:
-    from halfseen.reproduce import sepsis
+    from benchmarks.reproduce import sepsis
 
     stays = sepsis.load()
     return Table(stays.names, _sample(stays.values, None)[0], None)

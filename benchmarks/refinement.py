@@ -16,12 +16,8 @@ import numpy as np
 from benchmarks import results_file
 from benchmarks.baselines import em_from, em_from_random_starts
 from benchmarks.comparison import geometric_ratio
-from halfseen import GaussianMixture
-from halfseen.data.arrays import Array
-from halfseen.data.errors import WeakMomentsWarning
-from halfseen.diagnostics.recovery import match, total_angle
-from halfseen.reproduce import paper
-from halfseen.reproduce.synthetic import (
+from benchmarks.reproduce import paper
+from benchmarks.reproduce.synthetic import (
     N_COMPLETE,
     N_COMPONENTS,
     PATTERNS,
@@ -29,6 +25,10 @@ from halfseen.reproduce.synthetic import (
     gaussian_world,
     table,
 )
+from halfseen import GaussianMixture
+from halfseen.data.arrays import Array
+from halfseen.data.errors import WeakMomentsWarning
+from halfseen.diagnostics.recovery import match, total_angle
 
 NAMES = ("default", "moments only", "EM from truth", "best of 5 random EM", "paper")
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks import results_file
+from benchmarks.reproduce import sepsis
 from halfseen import GaussianMixture
 from halfseen.data.arrays import Array
-from halfseen.reproduce import sepsis
 
 N_GROUPS = 6
 

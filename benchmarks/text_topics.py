@@ -27,11 +27,11 @@ from scipy.io import mmread
 from scipy.sparse import csr_array
 
 from benchmarks import real_tables, results_file
+from benchmarks.reproduce import data_folder
 from halfseen import LatentDirichletAllocation
 from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.latent.topics.refinement import document_completion
 from halfseen.models.lda.parameters import LdaParameters
-from halfseen.reproduce import data_folder
 
 SWEEPS = {
     "halfseen": (10, 20, 30, 40, 60, 100, 300),

@@ -15,14 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import results_file
 from benchmarks.comparison import geometric_ratio
-from halfseen import GammaPoisson
-from halfseen.data.arrays import Array
-from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.errors import WeakMomentsWarning
-from halfseen.diagnostics.recovery import match, total_angle
-from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.models.gamma_poisson.stochastic_em import polish
-from halfseen.reproduce.synthetic import (
+from benchmarks.reproduce.synthetic import (
     N_COMPLETE,
     N_COMPONENTS,
     N_FEATURES,
@@ -30,6 +23,13 @@ from halfseen.reproduce.synthetic import (
     gamma_poisson_world,
     table,
 )
+from halfseen import GammaPoisson
+from halfseen.data.arrays import Array
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.errors import WeakMomentsWarning
+from halfseen.diagnostics.recovery import match, total_angle
+from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
+from halfseen.models.gamma_poisson.stochastic_em import polish
 
 SHAPE, LENGTH = 1.0, 100.0
 ALTERNATIVES: dict[str, dict[str, Any]] = {

@@ -25,13 +25,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks import memory, results_file
+from benchmarks.reproduce.figures.motivation import CROSSOVER
+from benchmarks.reproduce.measures import draw
+from benchmarks.reproduce.methods import METHODS
+from benchmarks.reproduce.quiet import quiet
+from benchmarks.reproduce.sources import SOURCES
 from halfseen import GaussianMixture, load, simulate, together
 from halfseen.diagnostics.recovery import total_angle
-from halfseen.reproduce.figures.motivation import CROSSOVER
-from halfseen.reproduce.measures import draw
-from halfseen.reproduce.methods import METHODS
-from halfseen.reproduce.quiet import quiet
-from halfseen.reproduce.sources import SOURCES
 
 N_WHOLE, SIZES, SEEDS = 10_000, (1_000, 10_000, 100_000, 1_000_000), 3
 METHODS_SHOWN = ("full", "partial", "weighted", "defaults")

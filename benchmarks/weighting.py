@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks import results_file
 from benchmarks.comparison import errors
-from halfseen.reproduce import paper
-from halfseen.reproduce.synthetic import N_COMPONENTS, gamma_poisson_world, gaussian_world
+from benchmarks.reproduce import paper
+from benchmarks.reproduce.synthetic import N_COMPONENTS, gamma_poisson_world, gaussian_world
 
 WORLDS = {
     "gamma-Poisson": (gamma_poisson_world(shape=0.5, mean_length=40.0), paper.gamma_poisson),

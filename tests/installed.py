@@ -66,7 +66,7 @@ def tries(folder: Path) -> dict[str, list[str]]:
         "cli": [
             "import sys; from halfseen.cli import main; "
             "sys.argv = ['halfseen', 'demo', '--force']; main()",
-            "import halfseen.cli.reproduce",
+            "import halfseen.cli.fit",
         ],
     }
 

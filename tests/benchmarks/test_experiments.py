@@ -35,9 +35,9 @@ from benchmarks import (
     weighting,
 )
 from benchmarks.comparison import errors, geometric_ratio
+from benchmarks.reproduce import data_folder, paper, sepsis
+from benchmarks.reproduce.synthetic import PATTERNS, gaussian_world, table
 from benchmarks.stage_watch import WITH_ROWS
-from halfseen.reproduce import data_folder, paper, sepsis
-from halfseen.reproduce.synthetic import PATTERNS, gaussian_world, table
 
 
 def kept(name):

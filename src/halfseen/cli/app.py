@@ -14,6 +14,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from halfseen.cli.clone import MODULES as FROM_CLONE
+from halfseen.cli.clone import load_command
 from halfseen.cli.printable import printable
 from halfseen.cli.wording import in_options
 from halfseen.data.errors import DataError
@@ -28,8 +30,8 @@ COMMANDS = {
     "weigh": "Compare ways of weighting columns on a table of your own.",
     "report": "Write a page that explains a model.",
     "doctor": "Say which versions, threads and readers of files there are.",
-    "reproduce": "Run the figures of the paper again, with a verdict on each claim.",
-    "bench": "Measure it beside other libraries, from a checkout of the project.",
+    "reproduce": "Run the figures of the paper again, from a clone, with a verdict on each claim.",
+    "bench": "Measure it beside other libraries, from a clone of the project.",
 }
 """What each command does. The function has the name of its module."""
 
@@ -89,7 +91,8 @@ class Commands(TyperGroup):
 
 def _loaded(name: str) -> Any:
     one = typer.Typer(add_completion=False, rich_markup_mode=None)
-    function = getattr(import_module(f"halfseen.cli.{name}"), name)
+    module = load_command(name) if name in FROM_CLONE else import_module(f"halfseen.cli.{name}")
+    function = getattr(module, name)
     # Docstrings are raw, and a line of \\b before what is not to be wrapped is two signs there.
     one.command(name, help=cleandoc(function.__doc__ or "").replace("\\b\n", "\b\n"))(function)
     return typer.main.get_command(one)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from benchmarks.reproduce import paper
 from halfseen import GammaPoisson, recovery, simulate
-from halfseen.reproduce import paper
 
 D, K, N = 10, 3, 3000
 rng = np.random.default_rng(7)

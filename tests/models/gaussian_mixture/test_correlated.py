@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import multivariate_normal
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.reproduce import data_folder
 from halfseen import GaussianMixture, load
 from halfseen.data.block import Block
 from halfseen.data.engines.memory import MemoryRows
@@ -15,7 +16,6 @@ from halfseen.latent.mixture import correlated
 from halfseen.latent.mixture.correlated import Correlated
 from halfseen.latent.mixture.structure import ClassSteps, ClassSums
 from halfseen.moments.survey import survey
-from halfseen.reproduce import data_folder
 
 TYPES = ("tied", "full", "factor")
 every_type = pytest.mark.parametrize("kind", TYPES)
