@@ -22,7 +22,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import group_tables, results_file
 from benchmarks.group_tables import GROUPS, LABELLED, PUBLISHED, SEEN, UNSEEN, Known
-from halfseen.diagnostics.choice import Case
+from halfseen.diagnostics.choice import ClusterTendency
 from halfseen.diagnostics.cluster_tendency.decision import number_of_groups
 
 TUNING = (*range(5), *range(1000, 1005), *range(2000, 2010))
@@ -137,9 +137,9 @@ def _of_clouds(own: list[dict[str, Any]]) -> dict[str, Any]:
         "tables": len(own),
         "called one": _share(one["k"] == 1 for one in own),
         "of these undecided": _share(
-            one["k"] == 1 and one["case"] == Case.UNDECIDED for one in own
+            one["k"] == 1 and one["case"] == ClusterTendency.UNDECIDED for one in own
         ),
-        "clear groups": _share(one["case"] == Case.CLEAR for one in own),
+        "clear groups": _share(one["case"] == ClusterTendency.CLEAR for one in own),
         "not one": [
             f"{o['name']}, seed {o['seed']}: {o['case']}, {o['k']}" for o in own if o["k"] > 1
         ],

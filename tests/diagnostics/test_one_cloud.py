@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import multivariate_normal, multivariate_t, norm
 from sklearn.metrics import adjusted_rand_score
 
-from halfseen.diagnostics.choice import Case
+from halfseen.diagnostics.choice import ClusterTendency
 from halfseen.diagnostics.cluster_tendency.decision import number_of_groups, sampled
 from halfseen.diagnostics.cluster_tendency.elliptical import (
     Elliptical,
@@ -224,7 +224,7 @@ def _two_groups(n: int = 200, seed: int = 0) -> np.ndarray:
 
 def test_clear_groups_are_found_and_counted():
     decision = number_of_groups(_two_groups())
-    assert (decision.case, decision.n_components) == (Case.CLEAR, 2)
+    assert (decision.case, decision.n_components) == (ClusterTendency.CLEAR, 2)
     numbers = [one.n_components for one in decision.evidence.tried]
     assert numbers == list(range(1, len(numbers) + 1))
     assert decision.runner_up != 2

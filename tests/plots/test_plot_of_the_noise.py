@@ -9,7 +9,7 @@ import pytest
 from halfseen import GammaPoisson, GaussianMixture, plots, simulate
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block
-from halfseen.diagnostics.concerns import context as cases
+from halfseen.diagnostics.concerns import concern as contexts
 from halfseen.diagnostics.concerns.number_of_components import noise_of_spectrum
 from halfseen.diagnostics.rank_test import N_REPLICATES, rank_test
 from halfseen.moments.resampling import BinSums
@@ -98,7 +98,7 @@ def test_where_there_is_no_test_there_is_no_noise_and_still_a_plot(model, table)
 def test_of_too_many_features_the_noise_is_not_told(monkeypatch):
     model = GaussianMixture(2).fit(X)
     assert noise_of_spectrum(model.case(X)) is not None
-    monkeypatch.setattr(cases, "MOST_FEATURES", 5)
+    monkeypatch.setattr(contexts, "MOST_FEATURES", 5)
     assert noise_of_spectrum(model.case(X)) is None
 
 

@@ -131,6 +131,6 @@ def test_what_is_missing_is_told_by_the_columns_own_names():
 
 
 def test_of_wide_tables_fewer_rows_are_looked_at(monkeypatch):
-    monkeypatch.setattr("halfseen.diagnostics.concerns.context.MOST_CELLS", 400)
+    monkeypatch.setattr("halfseen.diagnostics.concerns.concern.MOST_CELLS", 400)
     X = measurements()
     assert len(GaussianMixture(2).fit(X).case(X).sample.numbers) == 100

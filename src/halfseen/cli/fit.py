@@ -60,8 +60,8 @@ from halfseen.cli.reading.kept_columns import labels
 from halfseen.cli.reading.prepared import prepared
 from halfseen.cli.sequences import following, keys_among, of_sequences, outcomes_among
 from halfseen.cli.voice import Voice
-from halfseen.diagnostics.choice import Case
 from halfseen.diagnostics.choice import Choice as NumberChoice
+from halfseen.diagnostics.choice import ClusterTendency
 from halfseen.diagnostics.concerns import concerns_of
 from halfseen.diagnostics.concerns.fit import LEAST_ROWS
 from halfseen.io.coding import takes_kinds
@@ -295,7 +295,7 @@ def fit(
 
 def _of_undecided(found: NumberChoice | None) -> NumberChoice | None:
     """If it is undecided whether there are groups, the best number above one is shown."""
-    if found is None or found.case != Case.UNDECIDED or found.n_components > 1:
+    if found is None or found.case != ClusterTendency.UNDECIDED or found.n_components > 1:
         return found
     return replace(found, n_components=found.runner_up or 2, runner_up=1)
 

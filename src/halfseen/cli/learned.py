@@ -8,7 +8,7 @@ from typing import Any
 from halfseen.cli.reading.column_kinds import summed_up
 from halfseen.cli.voice import Voice
 from halfseen.cli.wording import in_options
-from halfseen.diagnostics.choice import Case, Choice
+from halfseen.diagnostics.choice import Choice, ClusterTendency
 from halfseen.diagnostics.concerns import Concern
 from halfseen.io.coding import takes_kinds
 from halfseen.report.portrait import portrait_of
@@ -36,9 +36,9 @@ def tell(
     if choice is not None:
         voice.say("")
         voice.say(in_options(choice.reason))
-        if choice.case == Case.UNDECIDED and view.k > 1:
+        if choice.case == ClusterTendency.UNDECIDED and view.k > 1:
             voice.say(f"Shown are {view.k} {view.nouns}; for one {view.noun} use -k 1.")
-        if choice.case == Case.ONE_CLOUD and (choice.runner_up or 1) > 1:
+        if choice.case == ClusterTendency.ONE_CLOUD and (choice.runner_up or 1) > 1:
             voice.say(f"For {choice.runner_up} {view.nouns} anyway use -k {choice.runner_up}.")
         for row in numbers_told(choice, view.nouns):
             voice.say(row)

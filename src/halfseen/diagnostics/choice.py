@@ -44,7 +44,7 @@ class HeldOut:
         return self.gain > CLEARLY * self.error
 
 
-class Case(StrEnum):
+class ClusterTendency(StrEnum):
     """What rows are, if each may belong to one group."""
 
     CLEAR = "clear groups"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from halfseen.data.formatting import plural
-from halfseen.diagnostics.choice import ENOUGH_AGREEMENT, Case, Choice, HeldOut
+from halfseen.diagnostics.choice import ENOUGH_AGREEMENT, Choice, ClusterTendency, HeldOut
 from halfseen.diagnostics.cluster_tendency.decision import Decision
 from halfseen.diagnostics.cluster_tendency.evidence import Evidence
 from halfseen.diagnostics.rank_test import RankTest
@@ -108,7 +108,7 @@ def of_groups(decision: Decision, noun: str) -> str:
     nouns = plural(noun)
     if not e.tried:
         return f"1 {noun}: {e.n_rows} rows are too few to tell {nouns} from a single cloud."
-    if decision.case is Case.ONE_CLOUD:
+    if decision.case is ClusterTendency.ONE_CLOUD:
         better = e.gain < -e.gain_error
         likely = (
             f"more likely under {_cloud(e)} than" if better else f"as likely under {_cloud(e)} as"
@@ -117,7 +117,7 @@ def of_groups(decision: Decision, noun: str) -> str:
             f"One cloud, no {nouns}: held-out rows are {likely} under {e.k} {nouns}. Cutting it is "
             f"a convenience, not a finding; if you want {nouns} anyway, take {other}."
         )
-    if decision.case is Case.UNDECIDED:
+    if decision.case is ClusterTendency.UNDECIDED:
         best = k if k > 1 else other
         return (
             f"Undecided: {e.n_rows:,} rows cannot tell {best} {nouns} from a single cloud "
@@ -128,7 +128,7 @@ def of_groups(decision: Decision, noun: str) -> str:
         f"{k} {decision.case.split()[0]} {nouns}: held-out rows are more likely under them than "
         f"under the best single cloud ({_cloud(e)}), by {e.gain:.2g} ± {e.gain_error:.1g} a row"
     )
-    if decision.case is Case.CLEAR:
+    if decision.case is ClusterTendency.CLEAR:
         said += (
             f", and most rows belong to one {noun} beyond doubt."
             if e.categorical

@@ -19,7 +19,7 @@ from halfseen.data.formatting import plural
 from halfseen.data.progress import Stages
 from halfseen.data.reductions import as_given, gathered, hold_something
 from halfseen.data.rows import Rows
-from halfseen.diagnostics.concerns import Case, Concern, concerns_of
+from halfseen.diagnostics.concerns import Concern, ConcernContext, concerns_of
 from halfseen.diagnostics.cross_validation import bins_for
 from halfseen.diagnostics.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, bootstrapped
 from halfseen.diagnostics.number_of_components import CANDIDATE_PASSES, choose
@@ -610,11 +610,13 @@ class Estimator(BaseEstimator):
         """
         return concerns_of(self.case(X, groups, observed))
 
-    def case(self, X: Any, groups: Any = None, observed: ObservedBlocks | None = None) -> Case:
+    def case(
+        self, X: Any, groups: Any = None, observed: ObservedBlocks | None = None
+    ) -> ConcernContext:
         """The model and the table it was learned from, for what doubts and explains it."""
         rows, tables = rows_and_tables(self, X, None, observed)
         seen = survey(rows, self.complete_above)
-        return Case(self.fitted, rows, seen, bins_for(groups, rows), tables=tables)
+        return ConcernContext(self.fitted, rows, seen, bins_for(groups, rows), tables=tables)
 
     def report(
         self,

@@ -9,7 +9,7 @@ from halfseen.data.arrays import Array
 from halfseen.data.reductions import gathered, hold_something
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sequences import lengths_of
-from halfseen.diagnostics.concerns import Case, Concern
+from halfseen.diagnostics.concerns import Concern, ConcernContext
 from halfseen.diagnostics.intervals import N_REPLICATES, Interval
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.estimator import Estimator
@@ -209,7 +209,7 @@ class SequenceEstimator(Estimator):
         """
         return super().concerns(self._given(X, lengths, sequence, order, X_single), groups=groups)
 
-    def case(self, X: Any, groups: Any = None, observed: Any = None) -> Case:
+    def case(self, X: Any, groups: Any = None, observed: Any = None) -> ConcernContext:
         """The model and the table it was learned from, for what doubts and explains it."""
         return super().case(self._given(X, None), groups)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from halfseen.data.reductions import whole_table
 from halfseen.data.sampling import holding_at_most
-from halfseen.diagnostics.concerns.context import MOST_FEATURES, MOST_STORED
+from halfseen.diagnostics.concerns.concern import MOST_FEATURES, MOST_STORED
 from halfseen.diagnostics.held_out_cells import (
     SPREADS,
     HiddenValues,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfseen.diagnostics.concerns import Case
+from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.report.categories import bounded
 from halfseen.report.charts.drawing import Figure
 from halfseen.report.charts.stacked import Stack, stacked_chart
@@ -15,7 +15,7 @@ LONGEST = 11
 """Letters of a name that stand beside a bar."""
 
 
-def table_chapter(case: Case, view: Portrait, least: float) -> list[Section]:
+def table_chapter(case: ConcernContext, view: Portrait, least: float) -> list[Section]:
     """The chapter, if the rows are of several tables."""
     tables = case.tables
     if not 1 < len(tables.names) <= MOST_TABLES:
@@ -33,7 +33,7 @@ def table_chapter(case: Case, view: Portrait, least: float) -> list[Section]:
     return [Section("tables", "The tables", sentences, _shares(case, view, least), own)]
 
 
-def _shares(case: Case, view: Portrait, least: float) -> list[Figure]:
+def _shares(case: ConcernContext, view: Portrait, least: float) -> list[Figure]:
     """How common components are in each table, where rows are of one each."""
     if case.table_shares is None:
         return []
@@ -58,7 +58,7 @@ def _shares(case: Case, view: Portrait, least: float) -> list[Figure]:
     ]
 
 
-def _adjusted(case: Case) -> str:
+def _adjusted(case: ConcernContext) -> str:
     tables = case.tables
     moved = ((tables.factor != 1) | (tables.shift != 0)).any(axis=0)
     names = [name for name, one in zip(tables.columns, moved, strict=True) if one]

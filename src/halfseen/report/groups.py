@@ -10,7 +10,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.reductions import gathered
 from halfseen.data.rows import Rows
 from halfseen.data.sampling import Sample
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import whole
 from halfseen.report.apart import Apart, Density, apart_chapter
@@ -224,7 +224,7 @@ class Groups:
         """The same: features are not listed by rank."""
         return self
 
-    def chapters(self, sure: Sure, case: Case) -> list[Section]:
+    def chapters(self, sure: Sure, case: ConcernContext) -> list[Section]:
         """What tells the groups apart, if there are several and that is known."""
         if self.k == 1 or not self.apart.known:
             return []

@@ -10,7 +10,7 @@ import numpy as np
 from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.sampling import sampled
 from halfseen.diagnostics.cluster_tendency.latent_traits import FirstTrait, first_trait
-from halfseen.diagnostics.concerns import Case
+from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.inference.fit import Fitted
 from halfseen.report.categories import Categories
 from halfseen.report.charts.drawing import Figure
@@ -157,7 +157,7 @@ def _written(value: float) -> str:
     return f"{value:.0f}" if np.isclose(value, round(value), atol=1e-9) else number(value)
 
 
-def main_line(case: Case, least: float) -> MainLine | None:
+def main_line(case: ConcernContext, least: float) -> MainLine | None:
     """Of rows that are one group; None if they are not, or if rows are sequences or sparse."""
     fitted = case.fitted
     if fitted.n_components > 1 or not fitted.model.about.labels:
@@ -180,7 +180,7 @@ def _without_order(fitted: Fitted[Any]) -> Mask:
     return np.asarray(fitted.nominal | two_words)
 
 
-def line_chapter(line: MainLine, case: Case, view: Portrait) -> Section:
+def line_chapter(line: MainLine, case: ConcernContext, view: Portrait) -> Section:
     """The line in words, what changes along it, and where rows lie."""
     trait, explained = line.trait, line.trait.explained
     little = [line.name(i) for i in line.order if explained[i] < HARDLY]
@@ -194,7 +194,7 @@ def line_chapter(line: MainLine, case: Case, view: Portrait) -> Section:
     return Section("components", TITLE, sentences, [_along(line), _positions(line)])
 
 
-def groups_anyway(case: Case, view: Portrait) -> list[str]:
+def groups_anyway(case: ConcernContext, view: Portrait) -> list[str]:
     """How to have several groups all the same, if it is known how many would be taken."""
     k = getattr(case.fitted.diagnostics.choice, "runner_up", None)
     if k is None or k < 2:

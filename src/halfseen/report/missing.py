@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterator
 
-from halfseen.diagnostics.concerns import Case
+from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.diagnostics.missingness import Missingness, missingness
 from halfseen.report.words import percent
 
 
-def missing_in(case: Case) -> Missingness:
+def missing_in(case: ConcernContext) -> Missingness:
     """What is missing in the table of a case, but for columns that are not used at all.
 
     Rows that only stand for steps between those of the table are no part of it.

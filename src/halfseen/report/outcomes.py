@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.diagnostics.concerns import Case
+from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.report.charts.drawing import Figure
 from halfseen.report.charts.spreads import Spread, spreads_chart
 from halfseen.report.charts.stacked import Stack, stacked_chart
@@ -99,7 +99,11 @@ class ByComponent(NamedTuple):
 
 
 def outcome_chapter(
-    case: Case, view: Portrait, memberships: Array, outcomes: tuple[Outcome, ...], least: float
+    case: ConcernContext,
+    view: Portrait,
+    memberships: Array,
+    outcomes: tuple[Outcome, ...],
+    least: float,
 ) -> list[Section]:
     """The chapter, if there is an outcome; ``memberships`` (n, k) are of the case's sample."""
     if not outcomes:
@@ -121,7 +125,7 @@ def outcome_chapter(
     return [Section("outcomes", title, sentences, figures)]
 
 
-def _check_not_learned(case: Case, outcomes: tuple[Outcome, ...]) -> None:
+def _check_not_learned(case: ConcernContext, outcomes: tuple[Outcome, ...]) -> None:
     fitted = case.fitted
     learned = {name for name, used in zip(fitted.own_names, fitted.taken, strict=True) if used}
     for outcome in outcomes:
@@ -141,7 +145,7 @@ def _listed(outcomes: tuple[Outcome, ...]) -> str:
     return " and ".join(one.name for one in outcomes)
 
 
-def _of_sample(case: Case, outcome: Outcome) -> Array:
+def _of_sample(case: ConcernContext, outcome: Outcome) -> Array:
     """What is known of the rows that are looked at, wherever they stood in the table."""
     place, n_rows = getattr(case.rows, "place", None), case.rows.accumulate(len)
     n_given = n_rows if place is None else len(place)
@@ -156,7 +160,7 @@ def _of_sample(case: Case, outcome: Outcome) -> Array:
     return found
 
 
-def _clusters(case: Case) -> Any:
+def _clusters(case: ConcernContext) -> Any:
     """Which of the sample's rows depend on each other; (n,)."""
     numbers, sequences = case.sample.numbers, case.sample.rows.sequences
     if sequences is not None:

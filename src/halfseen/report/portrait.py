@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.rows import Rows
 from halfseen.data.sampling import Sample
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.diagnostics.intervals import Interval
 from halfseen.report.section import Section
 from halfseen.report.words import Told
@@ -165,7 +165,7 @@ class Portrait(Protocol):
     def telling(self, relevance: float) -> Self:
         """The same with features ranked by their share (1), by what they tell (0), or both."""
 
-    def chapters(self, sure: Sure, case: Case) -> list[Section]:
+    def chapters(self, sure: Sure, case: ConcernContext) -> list[Section]:
         """Chapters of the page that only such components have."""
 
     def heat_map(self, n_words: int) -> HeatMap:

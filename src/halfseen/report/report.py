@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 
-from halfseen.diagnostics.concerns import Case, Concern, concerns_of
+from halfseen.diagnostics.concerns import Concern, ConcernContext, concerns_of
 from halfseen.diagnostics.concerns.concern import Subject
 from halfseen.diagnostics.missingness import Missingness
 from halfseen.report.by_table import table_chapter
@@ -69,7 +69,7 @@ class Report:
 
 
 def report_of(
-    case: Case,
+    case: ConcernContext,
     *,
     title: str | None = None,
     notes: tuple[str, ...] = (),
@@ -126,7 +126,7 @@ def report_of(
 
 
 def _one_group(
-    line: MainLine, case: Case, view: Portrait, sure: Certainty, said: list[str]
+    line: MainLine, case: ConcernContext, view: Portrait, sure: Certainty, said: list[str]
 ) -> Section:
     """The line along which rows differ; if there is none, the averages of all rows."""
     if line.exists:
@@ -135,7 +135,7 @@ def _one_group(
     return replace(components(view, sure, sentences), cards=())
 
 
-def _of_outcomes(case: Case, found: Missingness) -> list[str]:
+def _of_outcomes(case: ConcernContext, found: Missingness) -> list[str]:
     """Whether what became of rows is among what components were made of; counts are no outcomes."""
     if case.fitted.n_components == 1 or case.fitted.model.about.counts:
         return []

@@ -4,9 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from halfseen.diagnostics.choice import Case as Decided
-from halfseen.diagnostics.choice import Choice
-from halfseen.diagnostics.concerns import Case, Concern
+from halfseen.diagnostics.choice import Choice, ClusterTendency
+from halfseen.diagnostics.concerns import Concern, ConcernContext
 from halfseen.report.main_line import MainLine
 from halfseen.report.portrait import ABOUT_AVERAGE, NOT_SHOWN, Doubts, Portrait
 from halfseen.report.words import percent
@@ -25,7 +24,7 @@ class Short(NamedTuple):
 
 
 def in_short(
-    case: Case,
+    case: ConcernContext,
     view: Portrait,
     doubts: Doubts,
     n_rows: int,
@@ -43,7 +42,7 @@ def in_short(
     return Short(found, _sure(case, view, doubts), _distrust(case, worst), worst)
 
 
-def _found(case: Case, view: Portrait, n_rows: int) -> str:
+def _found(case: ConcernContext, view: Portrait, n_rows: int) -> str:
     if view.k == 1:
         chosen = case.fitted.diagnostics.choice is not None
         why = f"no {view.nouns} stand out" if chosen else f"you asked for one {view.noun}"
@@ -64,14 +63,14 @@ def _with(brief: str) -> str:
     return f", {brief}" if brief in (ABOUT_AVERAGE, NOT_SHOWN) else f" with {brief}"
 
 
-def _sure(case: Case, view: Portrait, doubts: Doubts) -> str:
+def _sure(case: ConcernContext, view: Portrait, doubts: Doubts) -> str:
     choice: Choice | None = case.fitted.diagnostics.choice
     if view.k == 1:
         return f"You asked for one {view.noun}." if choice is None else choice.reason
     clear = doubts.sentence.rstrip(".").partition(";")[0]
     if choice is None:
         return f"{clear}; you asked for {view.k} {view.nouns}, their number was not estimated."
-    if choice.case == Decided.UNDECIDED:
+    if choice.case == ClusterTendency.UNDECIDED:
         return choice.reason
     again = [one.stability for one in choice.tried if one.n_components == view.k]
     again += [one.agreement for one in choice.held_out if one.n_components == view.k]
@@ -84,7 +83,7 @@ def _sure(case: Case, view: Portrait, doubts: Doubts) -> str:
     )
 
 
-def _distrust(case: Case, worst: Concern | None) -> str:
+def _distrust(case: ConcernContext, worst: Concern | None) -> str:
     if worst is None:
         assumes = case.fitted.model.about.assumes
         return f"Nothing in the diagnostics stands out. Taken for granted is: {assumes}"

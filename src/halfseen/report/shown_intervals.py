@@ -8,7 +8,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.diagnostics.bootstrap import learned_from, sums_fit
-from halfseen.diagnostics.concerns import Case
+from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.diagnostics.intervals import N_REPLICATES, Interval, Replicates, replicates
 from halfseen.inference.parameters import ANY
 from halfseen.report.portrait import Portrait
@@ -32,7 +32,7 @@ class Certainty:
         return None if self.replicates is None else self.replicates.of(follows, ANY, LEVEL)
 
 
-def certainty(case: Case, portrait: Portrait) -> Certainty:
+def certainty(case: ConcernContext, portrait: Portrait) -> Certainty:
     """From all rows of the case, and only if the model was learned from them."""
     why_not = _why_not(case)
     if why_not:
@@ -54,7 +54,7 @@ def _ends(
     return (found[name].low[order], found[name].high[order]) if name in found else (None, None)
 
 
-def _why_not(case: Case) -> str:
+def _why_not(case: ConcernContext) -> str:
     fitted, seen = case.fitted, case.seen
     if fitted.model.abilities.no_intervals:
         return fitted.model.abilities.no_intervals

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from halfseen.data.arrays import Array
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.report.charts.bars import Bar, bar_chart
 from halfseen.report.charts.drawing import Figure
 from halfseen.report.charts.heat_map import heat_map_chart
@@ -40,7 +40,7 @@ class States(Classes):
         """How many rows a stay in each state lasts on average; (k,)."""
         return 1 / np.maximum(1 - self.transition.diagonal(), 1e-12)
 
-    def chapters(self, sure: Sure, case: Case) -> list[Section]:
+    def chapters(self, sure: Sure, case: ConcernContext) -> list[Section]:
         """How states follow each other, after what tells them apart."""
         return [*super().chapters(sure, case), self._following()] if self.k > 1 else []
 

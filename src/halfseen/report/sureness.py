@@ -7,7 +7,7 @@ import numpy as np
 from halfseen.data.resampling import ENOUGH_SEQUENCES
 from halfseen.data.sampling import sequence_of
 from halfseen.data.sequences import lengths_of
-from halfseen.diagnostics.concerns import Case, Concern, facts_of
+from halfseen.diagnostics.concerns import Concern, ConcernContext, facts_of
 from halfseen.diagnostics.concerns.number_of_components import noise_of_spectrum
 from halfseen.diagnostics.held_out_cells import HiddenValues
 from halfseen.report.charts.bars import Bar, bar_chart
@@ -19,7 +19,9 @@ from halfseen.report.shown_intervals import Certainty
 from halfseen.report.words import percent
 
 
-def sureness(case: Case, view: Portrait, doubts: Doubts, sure: Certainty, grouped: bool) -> Section:
+def sureness(
+    case: ConcernContext, view: Portrait, doubts: Doubts, sure: Certainty, grouped: bool
+) -> Section:
     """How sure the model is of rows, of averages and of what it fills in."""
     sentences, figures = [], []
     if doubts.sentence:
@@ -69,7 +71,7 @@ def sureness(case: Case, view: Portrait, doubts: Doubts, sure: Certainty, groupe
     return Section("sure", "How sure we are", sentences, figures)
 
 
-def _of_numbers(case: Case) -> HiddenValues | None:
+def _of_numbers(case: ConcernContext) -> HiddenValues | None:
     """Hidden values that vary about an average; None if there are too few."""
     hidden = case.hidden_values
     if hidden is None:
@@ -78,7 +80,7 @@ def _of_numbers(case: Case) -> HiddenValues | None:
     return hidden.only(numbers) if numbers.any() else None
 
 
-def _of_categories(case: Case) -> list[str]:
+def _of_categories(case: ConcernContext) -> list[str]:
     """How many hidden categories are filled in rightly, if there are any."""
     hidden = case.hidden_values
     if hidden is None or not case.fitted.nominal[hidden.feature].any():
@@ -95,7 +97,7 @@ def _explained(share: float) -> str:
     return "none" if share <= 0.005 else percent(share)
 
 
-def _drawn(case: Case, grouped: bool) -> str:
+def _drawn(case: ConcernContext, grouped: bool) -> str:
     """What a bootstrap draws."""
     if grouped:
         return "whole groups of rows"
@@ -114,7 +116,7 @@ def _of_intervals(view: Portrait, sure: Certainty, unit: str) -> str:
     )
 
 
-def caution(case: Case, view: Portrait, concerns: Sequence[Concern]) -> Section:
+def caution(case: ConcernContext, view: Portrait, concerns: Sequence[Concern]) -> Section:
     """What the model takes for granted, beside the concerns, which stand where they matter."""
     said = facts_of(case)
     if not said and not concerns:

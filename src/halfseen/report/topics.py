@@ -11,7 +11,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.reductions import gathered
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sampling import Sample, holding_at_most
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import whole
 from halfseen.report.coherence import N_WORDS
@@ -196,7 +196,7 @@ class Topics:
             tips=[[tip(k, d) for k in range(self.k)] for d in chosen],
         )
 
-    def chapters(self, sure: Sure, case: Case) -> list[Section]:
+    def chapters(self, sure: Sure, case: ConcernContext) -> list[Section]:
         """How topics hold together, and how they stand to each other."""
         return together_chapter(self, self.words(N_WORDS), case)
 

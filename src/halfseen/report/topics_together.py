@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.diagnostics.topic_correlation import LoadingsTogether
 from halfseen.report.charts.bars import Bar, bar_chart
 from halfseen.report.charts.drawing import Figure
@@ -23,7 +23,7 @@ FEW_WORDS = 4
 
 
 def together_chapter(
-    view: Portrait, words: Sequence[NDArray[np.intp]], case: Case
+    view: Portrait, words: Sequence[NDArray[np.intp]], case: ConcernContext
 ) -> list[Section]:
     """Coherence, a map, and correlations of the topics that are shown, given their ``words``."""
     shown = [i for i in range(view.k) if not view.withheld[i].all()]

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from halfseen.diagnostics.concerns import Case
+from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.persistence.atomic import write_whole
 from halfseen.report.page import as_page
 from halfseen.report.report import report_of
@@ -23,13 +23,13 @@ def format_of(path: str | os.PathLike[str], asked: str | None = None) -> str:
     return asked
 
 
-def report_as(case: Case, format: str = "html", **options: Any) -> str:
+def report_as(case: ConcernContext, format: str = "html", **options: Any) -> str:
     """The report in a format, with the options of ``report_of``."""
     return FORMATS[format](report_of(case, **options))
 
 
 def write_report(
-    case: Case,
+    case: ConcernContext,
     path: str | os.PathLike[str],
     *,
     format: str | None = None,

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
 from halfseen import GammaPoisson, GaussianMixture, ObservedBlocks, load, simulate
-from halfseen.diagnostics.concerns import context as cases
+from halfseen.diagnostics.concerns import concern as contexts
 from halfseen.diagnostics.concerns.concern import Concern
 
 N_ROWS, D = 900, 6
@@ -139,7 +139,7 @@ def test_rows_without_weight_in_the_fit_do_no_harm():
 
 
 def test_of_wide_tables_pairs_of_the_most_telling_features_are_looked_at(monkeypatch):
-    monkeypatch.setattr(cases, "MOST_FEATURES", 5)
+    monkeypatch.setattr(contexts, "MOST_FEATURES", 5)
     means = np.random.default_rng(0).normal(0, 3, (3, 140)) * np.linspace(0.5, 1.5, 140)
     table = simulate.gaussian_mixture(400, [0.4, 0.3, 0.3], means, 1.0, np.random.default_rng(1))[0]
     table[:200, 139] = np.nan
@@ -154,7 +154,7 @@ def test_wide_tables_of_counts_are_asked_too():
     topics = np.random.default_rng(0).dirichlet(np.ones(140), 2)
     table = simulate.gamma_poisson(150, topics, np.ones(2), 0.005, np.random.default_rng(1))[0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cases, "MOST_FEATURES", 20)
+        patch.setattr(contexts, "MOST_FEATURES", 20)
         patch.setattr("halfseen.diagnostics.bootstrap.MOST_BYTES", 1e6)
         assert kinds(GammaPoisson(2).fit(table), table) == set()
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from halfseen.data.arrays import Array, Labels, Mask
-from halfseen.diagnostics.choice import Case
+from halfseen.diagnostics.choice import ClusterTendency
 from halfseen.diagnostics.cluster_tendency.evidence import Evidence, gathered
 from halfseen.diagnostics.cluster_tendency.mixture import KINDS
 from halfseen.diagnostics.cluster_tendency.preprocessing import canonical_order, prepared
@@ -35,7 +35,7 @@ CLEAR_ENTROPY = 0.2
 class Decision:
     """The number of groups and what speaks for it."""
 
-    case: Case
+    case: ClusterTendency
     n_components: int  # the answer
     runner_up: int  # what would be taken if the answer is not
     evidence: Evidence
@@ -50,28 +50,30 @@ def decided(evidence: Evidence) -> Decision:
     return Decision(case, k, _second(evidence, k), evidence)
 
 
-def _judged(e: Evidence) -> tuple[Case, int]:
+def _judged(e: Evidence) -> tuple[ClusterTendency, int]:
     if e.best_k == 1 or e.z <= CLOUD_BETTER:
-        return Case.ONE_CLOUD, 1
+        return ClusterTendency.ONE_CLOUD, 1
     if e.z > GROUPS_BETTER:
         return _of_better_groups(e)
     if e.categorical:
-        return Case.UNDECIDED, e.k if e.z > 0 else 1
+        return ClusterTendency.UNDECIDED, e.k if e.z > 0 else 1
     far_better = e.bic_gain >= BIC_FLOOR * e.n_rows or e.gain >= FLOOR_WITHOUT_MODES
     strong = e.n_modes > 1 and far_better
-    return Case.UNDECIDED, e.n_modes if strong else 1
+    return ClusterTendency.UNDECIDED, e.n_modes if strong else 1
 
 
-def _of_better_groups(e: Evidence) -> tuple[Case, int]:
+def _of_better_groups(e: Evidence) -> tuple[ClusterTendency, int]:
     """If held-out rows prefer groups."""
     if e.categorical:
         certain = e.entropy <= CLEAR_ENTROPY
-        return (Case.CLEAR if certain else Case.OVERLAPPING), e.k
+        return (ClusterTendency.CLEAR if certain else ClusterTendency.OVERLAPPING), e.k
     if e.n_modes > 1 and e.gain >= FLOOR:
-        return (Case.CLEAR if e.p_value <= LEVEL else Case.OVERLAPPING), e.n_modes
+        return (
+            ClusterTendency.CLEAR if e.p_value <= LEVEL else ClusterTendency.OVERLAPPING
+        ), e.n_modes
     if e.gain >= FLOOR_WITHOUT_MODES:
-        return Case.OVERLAPPING, e.k
-    return Case.ONE_CLOUD, 1
+        return ClusterTendency.OVERLAPPING, e.k
+    return ClusterTendency.ONE_CLOUD, 1
 
 
 def _second(e: Evidence, k: int) -> int:

@@ -10,10 +10,9 @@ from halfseen.diagnostics.concerns import (
     tables,
     uninformative_columns,
 )
-from halfseen.diagnostics.concerns.concern import Concern
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext
 
-Check = Callable[[Case], Iterator[Concern]]
+Check = Callable[[ConcernContext], Iterator[Concern]]
 SHARED: tuple[Check, ...] = (
     tables.columns_differ,
     tables.shares_differ,
@@ -36,27 +35,27 @@ SHARED: tuple[Check, ...] = (
 """The checks of every model; each may have more of its own."""
 
 
-def concerns_of(case: Case) -> list[Concern]:
+def concerns_of(case: ConcernContext) -> list[Concern]:
     """All concerns about a fitted model and the table it was learned from."""
     checks = (*SHARED, *case.fitted.model.checks)
     return [concern for check in checks for concern in check(case)]
 
 
-__all__ = ["SHARED", "Case", "Check", "Concern", "concerns_of", "facts_of"]
+__all__ = ["SHARED", "Check", "Concern", "ConcernContext", "concerns_of", "facts_of"]
 
 
-def facts_of(case: Case) -> list[str]:
+def facts_of(case: ConcernContext) -> list[str]:
     """Sentences for those who read a page about the model."""
     return [*_of_the_rows(case), *_of_the_fit(case)]
 
 
-def _of_the_rows(case: Case) -> Iterator[str]:
+def _of_the_rows(case: ConcernContext) -> Iterator[str]:
     n_empty = case.seen.sums.n_empty - case.n_added
     if n_empty:
         yield f"{n_empty:,} rows hold nothing, and say nothing."
 
 
-def _of_the_fit(case: Case) -> Iterator[str]:
+def _of_the_fit(case: ConcernContext) -> Iterator[str]:
     seen = case.fitted.diagnostics
     if seen.n_unseen_triples:
         yield (

@@ -1,7 +1,33 @@
-"""One thing that speaks against taking a model at its word."""
+"""The contract of a concern: what it says, and what a check may look at.
 
+A check is a function from a ConcernContext to its concerns, none if all is well. Checks of every
+model are listed in ``halfseen.diagnostics.concerns.SHARED``; a model lists its own in ``checks``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
-from typing import NamedTuple, Self
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.errors import DataError
+from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.resampling import Bins
+from halfseen.data.rows import Rows
+from halfseen.data.sampling import Sample, holding_at_most, sampled
+from halfseen.diagnostics.held_out_cells import HiddenValues, hide_and_fill, hide_and_fill_sparse
+from halfseen.diagnostics.number_of_components import telling_features
+from halfseen.diagnostics.table_comparison import TableShares
+from halfseen.diagnostics.topic_correlation import LoadingsTogether, loadings_together
+from halfseen.inference.fit import Fitted
+from halfseen.io.studies import KeptTables
+from halfseen.moments.joint_counts import pair_counts
+from halfseen.moments.missing_patterns import JointGaps
+from halfseen.moments.resampling import BinSums
+from halfseen.moments.survey import Survey
 
 
 class Subject(Enum):
@@ -53,3 +79,137 @@ class Concern(_Said):
 
     def __str__(self) -> str:
         return self.sentence
+
+
+MOST_FEATURES = 128
+"""Checks of pairs of features look at no more, those that say most."""
+MOST_CELLS = 20_000_000
+"""Of rows that are looked at one by one, so that they fit into memory."""
+MOST_DRAWN = 1000
+"""Rows that are drawn from a model, to be looked at as those of the table are."""
+MOST_STORED = 20_000
+"""Counts of rows that a model fills in, which takes it a while where it is of topics."""
+HIDE = 0.1
+"""Of the known values, to see whether the model would fill them in again."""
+
+
+NO_TABLES = KeptTables.none()
+
+
+@dataclass(frozen=True)
+class ConcernContext:
+    """What there is to check. Sums over the rows are made once, when first asked for."""
+
+    fitted: Fitted[Any]
+    rows: Rows
+    seen: Survey
+    bins: Bins
+    called: Callable[[int], str] = "component {}".format  # what a component, by number, is called
+    components: str = "components"  # what several are called
+    cells_shown: bool = True  # whether sentences may hold the value of a single cell
+    tables: KeptTables = NO_TABLES  # that the rows are of, one after another, if several
+
+    @cached_property
+    def features(self) -> Mask:
+        """Which features the checks of pairs look at; (d,)."""
+        kept = self.seen.kept & self.fitted.kept
+        return telling_features(self.rows, self.seen, kept, MOST_FEATURES)
+
+    @cached_property
+    def _kept(self) -> Rows:
+        return self.rows.select(self.seen.kept & self.fitted.kept)
+
+    @cached_property
+    def calm(self) -> Rows:
+        """The rows with the kept features, as the moments of the model should see them."""
+        kept = replace(self.seen, kept=self.seen.kept & self.fitted.kept).of_kept()
+        return self.fitted.model.suited(self._kept, kept).calmed(self._kept, kept)
+
+    @cached_property
+    def part(self) -> Rows:
+        """The same with those features."""
+        return self.calm.select(self.features[self.seen.kept & self.fitted.kept])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of those features."""
+        return tuple(np.array(self.fitted.own_names, dtype=object)[self.features])
+
+    @cached_property
+    def pairs(self) -> BinSums:
+        """Sums of pairs of those features, bin by bin."""
+        return self.part.accumulate(BinSums.pairs(self._origin, self.bins))
+
+    @property
+    def _origin(self) -> Array:
+        """The means of those features, as the moments see them: far ones cost digits; (d,)."""
+        if self.calm is self._kept:
+            return self.seen.sums.mean[self.features]
+        return np.nan_to_num(self.part.accumulate(FeatureSums.of).mean)
+
+    @cached_property
+    def gaps(self) -> JointGaps:
+        """Where the gaps of those features are."""
+        gappy = self.rows.select(self.features)  # what was left out of the moments is no gap
+        return JointGaps(gappy.accumulate(pair_counts), self.seen.sums.n_rows)
+
+    @cached_property
+    def n_added(self) -> int:
+        """Empty rows that stand for steps of a grid between those that were given."""
+        place = getattr(self.rows, "place", None)
+        return 0 if place is None else int(self.rows.accumulate(len)) - len(place)
+
+    @cached_property
+    def portrait(self) -> Any:
+        """The model as people are shown it."""
+        return self.fitted.model.portrait(self.fitted)
+
+    def in_words(self) -> Self:
+        """The same with components called as people are shown them."""
+        return replace(self, called=self.portrait.called, components=self.portrait.nouns)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """Rows drawn by lot, if there are many: what takes long for each row looks at these."""
+        most = self.portrait.most_rows
+        if not self.rows.sparse:
+            most = min(most, MOST_CELLS // max(len(self.rows.names), 1))
+        return sampled(self.rows, max(most, 1))
+
+    @cached_property
+    def hidden_values(self) -> HiddenValues | None:
+        """Known values of those rows, hidden from the model; None if there are too few."""
+        try:
+            if self.rows.sparse:
+                few = holding_at_most(self.sample.rows, MOST_STORED)
+                return hide_and_fill_sparse(
+                    self.fitted, few, self.features, fraction=HIDE, random_state=0
+                )
+            return hide_and_fill(
+                self.fitted,
+                self.sample.table,
+                fraction=HIDE,
+                random_state=0,
+                sequences=self.sample.rows.sequences,
+            )
+        except DataError:
+            return None
+
+    @cached_property
+    def table_shares(self) -> TableShares | None:
+        """Some rows by table and component; None if there is one table, or rows are no one's."""
+        if len(self.tables.names) < 2 or not self.fitted.model.about.labels:
+            return None
+        return TableShares.of(self.fitted, self.sample, self.tables)
+
+    @cached_property
+    def loadings_together(self) -> LoadingsTogether | None:
+        """How amounts behind some rows go along, beside the model's; None if there are none."""
+        if self.fitted.model.about.labels or self.fitted.n_components < 2:
+            return None
+        return loadings_together(self.fitted, sampled(self.sample.rows, MOST_DRAWN).rows)
+
+    @property
+    def unseen_pairs(self) -> bool:
+        """Whether some pair of features is in no row, so that moments cannot be had."""
+        return bool(np.any(self.gaps.count == 0)) or bool(np.any(self.pairs.whole.pairs.count == 0))

@@ -13,8 +13,7 @@ from halfseen.data.formatting import quoted
 from halfseen.data.reductions import gathered, with_gaps
 from halfseen.data.rows import Block
 from halfseen.data.sampling import sampled
-from halfseen.diagnostics.concerns.concern import Concern, Gravity, Subject
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.io.kind_inference import OF_SEVERAL_ROWS
 
 FIRST_ROWS = 20_000
@@ -38,7 +37,7 @@ class Neighbours(NamedTuple):
     correlation: float  # beyond that of rows further apart
 
 
-def rows_depend(case: Case) -> Iterator[Concern]:
+def rows_depend(case: ConcernContext) -> Iterator[Concern]:
     """Rows of one subject, named by a column that was left out or by standing together."""
     if case.bins.labels is not None or case.rows.sequenced:
         return
@@ -67,7 +66,7 @@ def rows_depend(case: Case) -> Iterator[Concern]:
         )
 
 
-def _shared_identifiers(case: Case) -> list[str]:
+def _shared_identifiers(case: ConcernContext) -> list[str]:
     """Columns that were left out as they name what several rows are of, such as a patient."""
     columns = case.fitted.diagnostics.columns
     if columns is None:
@@ -76,7 +75,7 @@ def _shared_identifiers(case: Case) -> list[str]:
     return [name for name, sentence in said if OF_SEVERAL_ROWS.alone in sentence]
 
 
-def _alike(case: Case) -> Neighbours | None:
+def _alike(case: ConcernContext) -> Neighbours | None:
     """Whether rows are more like the next than a sorted table has it.
 
     The correlation of a column with itself some rows further falls linearly with their distance in
@@ -138,7 +137,7 @@ MANY = 0.01
 Keys = NDArray[np.uint64]
 
 
-def repeated_rows(case: Case) -> Iterator[Concern]:
+def repeated_rows(case: ConcernContext) -> Iterator[Concern]:
     """Rows that repeat another in all columns, more than rows of the model do."""
     kept = case.features[case.fitted.kept]
     most = min(MOST_ROWS, max(MOST_CELLS // max(len(kept), 1), 1))
@@ -200,7 +199,7 @@ def _stand_apart(keys: Keys) -> bool:
     return nearly < equal
 
 
-def _expected(case: Case, table: Array, kept: Mask) -> float:
+def _expected(case: ConcernContext, table: Array, kept: Mask) -> float:
     """How many rows of as large a table of the model, with the same gaps, repeat others."""
     fitted, random, total = case.fitted, np.random.RandomState(0), 0
     gaps = np.isnan(table)

@@ -7,8 +7,7 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 from halfseen.data.formatting import percent
-from halfseen.diagnostics.concerns.concern import Concern, Gravity, Subject
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 
 UNEXPLAINED = 0.5
 SMALLEST_COMPONENT = 50
@@ -20,7 +19,7 @@ FEWER, CHANCE = 0.05, 0.001
 """By how much the share of values within reach must be below the expected one to matter."""
 
 
-def not_told_apart(case: Case) -> Iterator[Concern]:
+def not_told_apart(case: ConcernContext) -> Iterator[Concern]:
     """Components that leave much of the third moments over."""
     left = case.fitted.diagnostics.off_diagonal_fraction
     if left > UNEXPLAINED:
@@ -32,7 +31,7 @@ def not_told_apart(case: Case) -> Iterator[Concern]:
         )
 
 
-def not_converged(case: Case) -> Iterator[Concern]:
+def not_converged(case: ConcernContext) -> Iterator[Concern]:
     """A climb that was stopped before its end."""
     if not case.fitted.converged:
         yield Concern(
@@ -41,7 +40,7 @@ def not_converged(case: Case) -> Iterator[Concern]:
         )
 
 
-def small_components(case: Case) -> Iterator[Concern]:
+def small_components(case: ConcernContext) -> Iterator[Concern]:
     """Components that hardly any row belongs to, where rows belong to one each."""
     model, sums = case.fitted.model, case.seen.sums
     if not model.about.labels:
@@ -59,7 +58,7 @@ def small_components(case: Case) -> Iterator[Concern]:
             )
 
 
-def too_sure_of_values(case: Case) -> Iterator[Concern]:
+def too_sure_of_values(case: ConcernContext) -> Iterator[Concern]:
     """Values that are further from what was expected than the model thinks they can be."""
     found = case.hidden_values
     if found is None:
@@ -83,7 +82,7 @@ TELLING = 0.15
 MOST_NAMED = 3
 
 
-def go_along(case: Case) -> Iterator[Concern]:
+def go_along(case: ConcernContext) -> Iterator[Concern]:
     """Amounts that go along with each other in rows more, or less, than the model has it."""
     found = case.loadings_together
     if found is None:

@@ -7,8 +7,7 @@ from scipy.sparse.csgraph import connected_components
 
 from halfseen.data.arrays import Array
 from halfseen.data.formatting import features, quoted
-from halfseen.diagnostics.concerns.concern import Concern, Gravity, Subject
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.moments.informative_missingness import GapValueSums
 from halfseen.moments.missing_patterns import INDEPENDENT_BELOW, joint_excess
 from halfseen.moments.survey import FEW_ROWS
@@ -19,7 +18,7 @@ TOGETHER = 0.8
 """Correlation of gaps above which features are missing as a block."""
 
 
-def depend_on_values(case: Case) -> Iterator[Concern]:
+def depend_on_values(case: ConcernContext) -> Iterator[Concern]:
     """Values of one feature differ where another is missing."""
     mean = case.seen.sums.mean[case.features]
     coding = case.fitted.coding
@@ -39,7 +38,7 @@ def depend_on_values(case: Case) -> Iterator[Concern]:
     )
 
 
-def _polish(case: Case) -> str:
+def _polish(case: ConcernContext) -> str:
     if case.fitted.settings.refine is None:
         return (
             "Trust what rests on complete columns, and polish by likelihood, which allows for gaps "
@@ -48,7 +47,7 @@ def _polish(case: Case) -> str:
     return "The polish by likelihood allows for gaps that depend on what is observed."
 
 
-def in_blocks(case: Case) -> Iterator[Concern]:
+def in_blocks(case: ConcernContext) -> Iterator[Concern]:
     """Features are missing together rather than one by one."""
     gaps = case.gaps
     matter = gaps.own < ENOUGH * gaps.n_rows  # the others have hardly a gap
@@ -86,7 +85,7 @@ def _blocks(correlation: Array) -> list[list[int]]:
     return sorted((block for block in members if len(block) > 1), key=len, reverse=True)
 
 
-def few_together(case: Case) -> Iterator[Concern]:
+def few_together(case: ConcernContext) -> Iterator[Concern]:
     """A feature is hardly ever observed, or two are hardly ever in one row."""
     own = case.gaps.own
     i, j, together = case.gaps.rarest()

@@ -17,8 +17,7 @@ from halfseen.diagnostics.cluster_tendency.evidence import Rows as PreparedRows
 from halfseen.diagnostics.cluster_tendency.latent_traits import fitted_traits
 from halfseen.diagnostics.cluster_tendency.mixture import fitted, prior_of
 from halfseen.diagnostics.cluster_tendency.preprocessing import has_few_values, prepared
-from halfseen.diagnostics.concerns.concern import Concern
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext
 from halfseen.diagnostics.cross_validation import few_rows, of_models_not_kept
 from halfseen.diagnostics.number_of_components import telling_features
 from halfseen.diagnostics.rank_test import rank_test
@@ -29,7 +28,7 @@ from halfseen.moments.survey import survey
 N_REPLICATES = 400
 
 
-def number_of_components(case: Case) -> Iterator[Concern]:
+def number_of_components(case: ConcernContext) -> Iterator[Concern]:
     """More components than the spectrum supports, or fewer."""
     k = case.fitted.n_components
     model = case.fitted.model
@@ -64,13 +63,13 @@ def number_of_components(case: Case) -> Iterator[Concern]:
         )
 
 
-def _most_tested(case: Case) -> int:
+def _most_tested(case: ConcernContext) -> int:
     """The largest number of components that leaves dimensions to look for more in."""
     n_features = int(np.count_nonzero(case.features))
     return min(n_features - 1, case.fitted.model.cumulants.most_components(n_features))
 
 
-def noise_of_spectrum(case: Case) -> float | None:
+def noise_of_spectrum(case: ConcernContext) -> float | None:
     """What eigenvalues of ``diagnostics_.spectrum`` stay below if they are only noise.
 
     None if that cannot be told: too many features, or a model that has no such test.
@@ -92,7 +91,7 @@ MOST_ROWS = 5000
 """More are not needed to see that one component is too many."""
 
 
-def one_too_many(case: Case) -> Iterator[Concern]:
+def one_too_many(case: ConcernContext) -> Iterator[Concern]:
     """A fit with one component fewer that has the lower Bayesian information criterion."""
     fitted, k = case.fitted, case.fitted.n_components
     by_likelihood = fitted.model.about.labels and not fitted.model.abilities.rank_tests
@@ -114,7 +113,7 @@ def one_too_many(case: Case) -> Iterator[Concern]:
         )
 
 
-def _criterion(case: Case, n_components: int) -> float:
+def _criterion(case: ConcernContext, n_components: int) -> float:
     """``-2 log L + p log N``; lower is better."""
     fitted = case.fitted
     few = few_rows(case.rows, case.bins, MOST_ROWS)
@@ -148,7 +147,7 @@ class Judged(NamedTuple):
     words: str = ""
 
 
-def one_cloud(case: Case) -> Iterator[Concern]:
+def one_cloud(case: ConcernContext) -> Iterator[Concern]:
     """One normal, or one trait behind all items, that is likelier than the components."""
     fit = case.fitted
     if fit.n_components < 2 or not fit.model.about.labels or fit.settings.refine is None:
@@ -168,7 +167,7 @@ def one_cloud(case: Case) -> Iterator[Concern]:
         )
 
 
-def _compared(case: Case) -> tuple[Judged, Judged]:
+def _compared(case: ConcernContext) -> tuple[Judged, Judged]:
     """The components as they were learned, and the best single cloud, of the same rows.
 
     Columns are compared as they are and as normal scores, and rounding is undone, for both sides:
@@ -187,7 +186,7 @@ def _compared(case: Case) -> tuple[Judged, Judged]:
     return min(components, default=Judged(np.inf)), min(one for v in views for one in _clouds(v))
 
 
-def _n_rows(case: Case, features: Mask) -> int:
+def _n_rows(case: ConcernContext, features: Mask) -> int:
     if (case.seen.sums.observed_fraction[features] == 1).all():
         return MAX_ROWS_ONE_CLUSTER
     return int(np.clip(MOST_CELLS // max(int(features.sum()), 1), LEAST_ROWS, MAX_ROWS_ONE_CLUSTER))

@@ -7,8 +7,7 @@ import numpy as np
 from halfseen.data.arrays import Mask
 from halfseen.data.column_moments import Differences, TableSums
 from halfseen.data.formatting import percent, quoted
-from halfseen.diagnostics.concerns.concern import Concern, Gravity, Subject
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.diagnostics.table_comparison import TableShares, never_held_together
 
 CHANCE = 0.01
@@ -27,7 +26,7 @@ MOSTLY = 0.7
 """Of a difference that shares of components account for."""
 
 
-def columns_differ(case: Case) -> Iterator[Concern]:
+def columns_differ(case: ConcernContext) -> Iterator[Concern]:
     """Shared columns have other means, or other spreads, in some table."""
     if not _several(case):
         return
@@ -63,17 +62,17 @@ def columns_differ(case: Case) -> Iterator[Concern]:
     )
 
 
-def _several(case: Case) -> bool:
+def _several(case: ConcernContext) -> bool:
     return 1 < len(case.tables.names) <= MOST_TABLES
 
 
-def _measured(case: Case) -> Mask:
+def _measured(case: ConcernContext) -> Mask:
     """Columns whose means say something: all but those of words; (d,)."""
     kept, coding = case.seen.kept & case.fitted.kept, case.fitted.coding
     return kept if coding is None else np.asarray(kept & ~coding.worded)
 
 
-def _of_words(case: Case) -> list[str]:
+def _of_words(case: ConcernContext) -> list[str]:
     """What is said of columns of words whose categories are more common in some table."""
     coding, shares = case.fitted.coding, case.table_shares
     if coding is None or shares is None:
@@ -104,7 +103,11 @@ def _largest(found: Differences, clear: Mask) -> list[int]:
 
 
 def _of_mean(
-    case: Case, found: Differences, column: int, shares: TableShares | None, sums: TableSums
+    case: ConcernContext,
+    found: Differences,
+    column: int,
+    shares: TableShares | None,
+    sums: TableSums,
 ) -> str:
     low, high = int(found.lowest[column]), int(found.highest[column])
     name, tables = case.fitted.own_names[column], case.tables.names
@@ -133,7 +136,7 @@ def _times(sums: TableSums, column: int, low: int, high: int) -> float | None:
     return float(by_mean) if min(by_mean, by_spread) > OTHER_UNIT and alike else None
 
 
-def _of_spread(case: Case, found: Differences, column: int) -> str:
+def _of_spread(case: ConcernContext, found: Differences, column: int) -> str:
     low, high = (case.tables.names[int(one[column])] for one in (found.lowest, found.highest))
     times = float(np.exp(found.size[column]))
     return (
@@ -141,7 +144,7 @@ def _of_spread(case: Case, found: Differences, column: int) -> str:
     )
 
 
-def shares_differ(case: Case) -> Iterator[Concern]:
+def shares_differ(case: ConcernContext) -> Iterator[Concern]:
     """Components have other shares in some table."""
     shares = case.table_shares
     if shares is None or case.fitted.n_components == 1:
@@ -164,7 +167,7 @@ def shares_differ(case: Case) -> Iterator[Concern]:
     )
 
 
-def _of_share(case: Case, shares: TableShares, found: Differences, component: int) -> str:
+def _of_share(case: ConcernContext, shares: TableShares, found: Differences, component: int) -> str:
     low, high = int(found.lowest[component]), int(found.highest[component])
     few, many = shares.shares[low, component], shares.shares[high, component]
     names = case.tables.names
@@ -177,7 +180,7 @@ def _of_share(case: Case, shares: TableShares, found: Differences, component: in
     return said
 
 
-def never_meet(case: Case) -> Iterator[Concern]:
+def never_meet(case: ConcernContext) -> Iterator[Concern]:
     """Columns of different tables that no row holds both of."""
     if not _several(case):
         return
@@ -201,7 +204,7 @@ def never_meet(case: Case) -> Iterator[Concern]:
     )
 
 
-def _how_unsure(case: Case, one: int, other: int) -> str:
+def _how_unsure(case: ConcernContext, one: int, other: int) -> str:
     shares = case.table_shares
     if shares is None:
         return ""

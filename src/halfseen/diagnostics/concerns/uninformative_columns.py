@@ -9,8 +9,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.formatting import quoted
 from halfseen.data.reductions import gathered, with_gaps
 from halfseen.data.rows import Block
-from halfseen.diagnostics.concerns.concern import Concern, Gravity, Subject
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.diagnostics.concerns.number_of_components import N_REPLICATES
 from halfseen.moments.resampling import Influence, OriginSums
 from halfseen.moments.survey import FEW_ROWS
@@ -22,7 +21,7 @@ MOST_LEVELS = 8
 """Categories of a column that are looked at, the commonest; more cost power."""
 
 
-def unrelated_features(case: Case) -> Iterator[Concern]:
+def unrelated_features(case: ConcernContext) -> Iterator[Concern]:
     """Features that go along with no other, nor with what the others say is hidden."""
     if case.unseen_pairs or len(case.names) < 3:
         return
@@ -60,7 +59,7 @@ def _unrelated(covariance: Influence) -> Mask:
     return unrelated
 
 
-def _tells_nothing(case: Case, feature: int) -> bool:
+def _tells_nothing(case: ConcernContext, feature: int) -> bool:
     """Whether a feature is independent of what the other features say is hidden behind rows.
 
     Covariances do not show what categories in no order go along with, nor rare counts, of which

@@ -8,8 +8,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.rows import Block, Rows
-from halfseen.diagnostics.concerns.concern import Concern, Gravity, Subject
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.distributions.emission import P
 from halfseen.inference.fit import Fitted
 from halfseen.report.words import number
@@ -75,7 +74,7 @@ def _held(rows: Rows, values: Array) -> Array:
     return rows.accumulate(summarise)
 
 
-def outlying(case: Case) -> Iterator[Concern]:
+def outlying(case: ConcernContext) -> Iterator[Concern]:
     """Cells that look like errors, or columns with heavier tails than the model's."""
     fitted = case.fitted
     rows = case.rows.select(fitted.kept)
@@ -146,7 +145,7 @@ OVERLAP = 0.3
 """From 0, apart, to 1, the same: two equal normals 2.4 standard deviations apart have 0.3."""
 
 
-def overlap(case: Case) -> Iterator[Concern]:
+def overlap(case: ConcernContext) -> Iterator[Concern]:
     """Two components of which rows do not tell which they are from."""
     fitted = case.fitted
     if fitted.n_components < 2:

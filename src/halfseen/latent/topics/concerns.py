@@ -6,8 +6,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.data.formatting import quoted
-from halfseen.diagnostics.concerns.concern import Concern, Gravity, Subject
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.latent.topics.outliers import count_limits
 from halfseen.latent.topics.overdispersion import overdispersion
 
@@ -15,7 +14,7 @@ ALIKE = 0.95
 """The cosine from which two topics are nearly one."""
 
 
-def alike(case: Case) -> Iterator[Concern]:
+def alike(case: ConcernContext) -> Iterator[Concern]:
     """Topics that are nearly the same."""
     topics = case.fitted.parameters.topics
     unit = topics / np.linalg.norm(topics, axis=1, keepdims=True)
@@ -29,7 +28,7 @@ def alike(case: Case) -> Iterator[Concern]:
         )
 
 
-def bursty(case: Case) -> Iterator[Concern]:
+def bursty(case: ConcernContext) -> Iterator[Concern]:
     """Counts that vary more than Poisson ones given the topics."""
     if case.unseen_pairs:
         return
@@ -49,7 +48,7 @@ def bursty(case: Case) -> Iterator[Concern]:
     )
 
 
-def odd_counts(case: Case) -> Iterator[Concern]:
+def odd_counts(case: ConcernContext) -> Iterator[Concern]:
     """Counts, and lengths of rows, that look like errors."""
     fitted = case.fitted
     kept = case.seen.kept & fitted.kept
@@ -86,7 +85,7 @@ def _of_wild(wild: list[int], names: tuple[str, ...], most: Array) -> str:
     return f"{total} {are} far beyond what the others of the same column allow: {where}."
 
 
-def _what_of_it(case: Case, number: int) -> str:
+def _what_of_it(case: ConcernContext, number: int) -> str:
     they, were = ("It", "was") if number == 1 else ("They", "were")
     errors = "it is an error" if number == 1 else "they are errors"
     if case.fitted.settings.outliers is None:

@@ -15,8 +15,7 @@ from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sampling import sampled
 from halfseen.diagnostics.bootstrap import learned_from, moment_replicates, sums_fit
-from halfseen.diagnostics.concerns.concern import Concern, Gravity
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
 from halfseen.diagnostics.recovery import match
 from halfseen.inference.fit import Fitted
 from halfseen.inference.method_of_moments import by_cumulants
@@ -113,7 +112,7 @@ N_DRAWS, MOST_DRAWN = 20, 5000
 """Tables that the model draws, to see how far routes are apart by chance, and rows of each."""
 
 
-def dispersion(case: Case) -> Iterator[Concern]:
+def dispersion(case: ConcernContext) -> Iterator[Concern]:
     """Row totals that vary no more than Poisson ones say nothing about loadings.
 
     With loadings ``α_k ~ Gamma(c_k, b)`` the total l has ``var(l)/E(l)² - 1/E(l) = 1/Σ c_k``.
@@ -139,7 +138,7 @@ def _dispersion(sums: OriginSums) -> Array:
     return np.asarray((moments.covariance.sum() - mean) / mean**2)
 
 
-def routes(case: Case) -> Iterator[Concern]:
+def routes(case: ConcernContext) -> Iterator[Concern]:
     """Shapes from second moments and from third moments that contradict each other.
 
     Both follow from gamma loadings: ``c_k = m_k²/s_k`` and ``c_k = 4/λ_k²``.
@@ -172,7 +171,7 @@ def routes(case: Case) -> Iterator[Concern]:
         )
 
 
-def _beyond_draws(case: Case, ratio: Array) -> Mask:
+def _beyond_draws(case: ConcernContext, ratio: Array) -> Mask:
     """Which log ratios (k,) are beyond those of tables that the model itself draws; (k,).
 
     Third moments of few rows are biased and skewed, which leaving out parts of them does not show.

@@ -11,8 +11,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.formatting import quoted
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block
-from halfseen.diagnostics.concerns.concern import Concern
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext
 from halfseen.distributions.normal.em_steps import beside_spikes, cells_of, doubting
 from halfseen.distributions.normal.kernels import wild
 from halfseen.distributions.normal.parameters import MixtureParameters
@@ -76,7 +75,7 @@ class ResidualSums:
         return np.where(known, mean - expected, 0.0), error
 
 
-def _excess_covariance(case: Case) -> tuple[Array, Mask]:
+def _excess_covariance(case: ConcernContext) -> tuple[Array, Mask]:
     """Covariances within components beyond what is assumed, in its units, and which are clear."""
     kept, d = case.fitted.kept, len(case.names)
     sums = ResidualSums.of(case.fitted, case.features[kept], case.bins)
@@ -86,7 +85,7 @@ def _excess_covariance(case: Case) -> tuple[Array, Mask]:
     return excess, stands_out
 
 
-def heteroscedastic_noise(case: Case) -> Iterator[Concern]:
+def heteroscedastic_noise(case: ConcernContext) -> Iterator[Concern]:
     """Noise that is not alike in all features, of a mixture that takes it to be."""
     excess, stands_out = _excess_covariance(case)
     uneven = np.flatnonzero(stands_out.diagonal())
@@ -102,7 +101,7 @@ def heteroscedastic_noise(case: Case) -> Iterator[Concern]:
         )
 
 
-def correlated_within(case: Case) -> Iterator[Concern]:
+def correlated_within(case: ConcernContext) -> Iterator[Concern]:
     """Features that go along with each other within components."""
     excess, stands_out = _excess_covariance(case)
     stands_out = np.triu(stands_out, 1)

@@ -10,8 +10,7 @@ import numpy as np
 from halfseen.data.arrays import Array
 from halfseen.data.reductions import gathered
 from halfseen.data.rows import Block, Rows
-from halfseen.diagnostics.concerns.concern import Concern, Gravity
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.mixed.emission import PRIOR_ROWS, Mixed
 from halfseen.distributions.normal.covariance_types import SHAPES
@@ -105,7 +104,7 @@ ALIKE = 0.02
 """Nats a row that knowing the row before must bring, for rows to need neighbours."""
 
 
-def never_left(case: Case) -> Iterator[Concern]:
+def never_left(case: ConcernContext) -> Iterator[Concern]:
     """A state that sequences do not leave again."""
     if not _suits(case):
         return
@@ -123,7 +122,7 @@ def never_left(case: Case) -> Iterator[Concern]:
             )
 
 
-def not_stationary(case: Case) -> Iterator[Concern]:
+def not_stationary(case: ConcernContext) -> Iterator[Concern]:
     """Sequences that change from beginning to end by more than the chain's own course."""
     if not _suits(case):
         return
@@ -145,7 +144,7 @@ def not_stationary(case: Case) -> Iterator[Concern]:
         )
 
 
-def rows_alone(case: Case) -> Iterator[Concern]:
+def rows_alone(case: ConcernContext) -> Iterator[Concern]:
     """States that rows alone tell as well: nothing is gained by their order."""
     fitted = case.fitted
     if fitted.n_components < 2 or not case.rows.sequenced:
@@ -161,11 +160,11 @@ def rows_alone(case: Case) -> Iterator[Concern]:
         )
 
 
-def _suits(case: Case) -> bool:
+def _suits(case: ConcernContext) -> bool:
     return case.fitted.n_components > 1 and case.rows.sequenced
 
 
-def _moved(case: Case) -> tuple[Array, Array, Array, float]:
+def _moved(case: ConcernContext) -> tuple[Array, Array, Array, float]:
     """Moves (k, k), and of sequences: unexpected shares of states half way through them.
 
     Expected is what transitions make of the state of the first row.
@@ -191,7 +190,7 @@ def _moved(case: Case) -> tuple[Array, Array, Array, float]:
     return moves.reshape(k, k), total, square, float(n[0])
 
 
-def _gain(case: Case) -> tuple[float, float]:
+def _gain(case: ConcernContext) -> tuple[float, float]:
     """Nats a row that the chain has over rows alone of the same states, and its error."""
     emission: Any = case.fitted.model.emission  # type: ignore[attr-defined]
     parameters = case.fitted.parameters

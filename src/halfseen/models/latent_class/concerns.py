@@ -15,8 +15,7 @@ from halfseen.data.progress import Stages
 from halfseen.data.reductions import gathered, with_gaps
 from halfseen.data.rows import Block, Rows
 from halfseen.diagnostics.agreement import adjusted_rand
-from halfseen.diagnostics.concerns.concern import Concern, Gravity, Subject
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.diagnostics.cross_validation import few_rows, of_models_not_kept
 from halfseen.distributions.mixed.kinds import of_levels
 from halfseen.inference.fit import fit_rows
@@ -64,7 +63,7 @@ class RedundantColumn(NamedTuple):
     source: int
 
 
-def redundant_columns(case: Case) -> Iterator[Concern]:
+def redundant_columns(case: ConcernContext) -> Iterator[Concern]:
     """Columns that follow from others, if classes without them tell more of the rest."""
     fitted: Any = case.fitted
     if fitted.n_components < 2 or case.rows.sparse:
@@ -157,7 +156,7 @@ def _by_rank_correlation(x: Array, y: Array) -> tuple[bool, bool]:
 
 
 def _refitted_without(
-    case: Case, few: Rows, columns: list[int], others: Array
+    case: ConcernContext, few: Rows, columns: list[int], others: Array
 ) -> tuple[LabelChange, float]:
     """Classes without some columns beside those that were learned.
 
@@ -185,7 +184,7 @@ MAX_LABEL_AGREEMENT = 0.9
 """Agreement of labels from which on it does not matter."""
 
 
-def informative_missingness(case: Case) -> Iterator[Concern]:
+def informative_missingness(case: ConcernContext) -> Iterator[Concern]:
     """Columns that some classes have more often than others, if that changes the classes."""
     fitted: Any = case.fitted
     if fitted.n_components < 2 or fitted.model.emission.informative:
@@ -208,7 +207,7 @@ def informative_missingness(case: Case) -> Iterator[Concern]:
     )
 
 
-def _informative_columns(case: Case) -> Mask:
+def _informative_columns(case: ConcernContext) -> Mask:
     """Columns of which classes have different shares observed; (kept,)."""
     fitted = case.fitted
     model, parameters = fitted.model, fitted.parameters
@@ -231,7 +230,7 @@ def _informative_columns(case: Case) -> Mask:
     return found
 
 
-def _refitted_both_ways(case: Case) -> LabelChange:
+def _refitted_both_ways(case: ConcernContext) -> LabelChange:
     """Classes learned both ways."""
     fitted: Any = case.fitted
     few = few_rows(case.rows, case.bins, MAX_REFITTED_ROWS)

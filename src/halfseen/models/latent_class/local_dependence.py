@@ -9,8 +9,7 @@ from scipy.special import ndtri, softmax
 from halfseen.data.arrays import Array, Labels
 from halfseen.data.reductions import gathered, with_gaps
 from halfseen.data.rows import Block
-from halfseen.diagnostics.concerns.concern import Concern, Gravity
-from halfseen.diagnostics.concerns.context import Case
+from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
 from halfseen.diagnostics.cross_validation import few_rows
 from halfseen.distributions.mixed.cell_densities import cell_log_densities
 from halfseen.distributions.mixed.parameters import MixedParameters
@@ -36,7 +35,7 @@ class Views(NamedTuple):
     column: Array  # (q,)    the column each is of
 
 
-def locally_dependent(case: Case) -> Iterator[Concern]:
+def locally_dependent(case: ConcernContext) -> Iterator[Concern]:
     """Pairs of columns that go along with each other within classes."""
     fitted: Any = case.fitted
     if fitted.n_components < 2 or case.rows.sparse:
