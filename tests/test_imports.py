@@ -55,3 +55,11 @@ def test_the_public_names_are_there():
 
     for name in halfseen.__all__:
         assert getattr(halfseen, name) is not None
+
+
+def test_dir_and_all_show_every_estimator_and_only_public_names():
+    import halfseen
+    from halfseen import models
+
+    assert set(models.ESTIMATORS) <= set(halfseen.__all__)
+    assert set(halfseen.__all__) | {"__version__", "recovery", "simulate"} == set(dir(halfseen))

@@ -27,12 +27,16 @@ if TYPE_CHECKING:
     from halfseen.models import simulate as simulate
     from halfseen.models.gamma_poisson.estimator import GammaPoisson
     from halfseen.models.gaussian_mixture.estimator import GaussianMixture
+    from halfseen.models.hidden_markov.estimator import HiddenMarkov
     from halfseen.models.latent_class.estimator import LatentClass
     from halfseen.models.lda.estimator import LatentDirichletAllocation
-    from halfseen.public.choose_components import choose_components
-    from halfseen.public.compare_weights import WeightsComparison, compare_weights
-    from halfseen.public.load import load
-    from halfseen.public.summed import summed
+    from halfseen.models.load import load
+    from halfseen.models.selection import (
+        WeightsComparison,
+        choose_components,
+        compare_weights,
+    )
+    from halfseen.models.summed import summed
 
 __version__ = "0.2.0"
 
@@ -54,12 +58,12 @@ _HOMES = {
     "Text": "io.text",
     "UnseenCategoryWarning": "data.errors",
     "WeakMomentsWarning": "data.errors",
-    "WeightsComparison": "public.compare_weights",
-    "choose_components": "public.choose_components",
-    "compare_weights": "public.compare_weights",
-    "load": "public.load",
+    "WeightsComparison": "models.selection",
+    "choose_components": "models.selection",
+    "compare_weights": "models.selection",
+    "load": "models.load",
     "pool": "imputation.pool",
-    "summed": "public.summed",
+    "summed": "models.summed",
     "together": "io.studies",
 }
 _MODULES = {"recovery": "diagnostics.recovery", "simulate": "models.simulate"}
@@ -70,6 +74,7 @@ __all__ = [
     "Files",
     "GammaPoisson",
     "GaussianMixture",
+    "HiddenMarkov",
     "IdentifierWarning",
     "Imputer",
     "LatentClass",
@@ -114,4 +119,4 @@ def _named(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({"__version__", *_MODULES, *__all__})

@@ -15,7 +15,7 @@ from halfseen.datasets.clinic import PATH
 KILLER = """
 import os, random, signal, sys, time
 import numpy as np
-import halfseen.cli.fit, halfseen.public.load, pyarrow.csv, sklearn.utils
+import halfseen.cli.fit, halfseen.models.load, pyarrow.csv, sklearn.utils
 from halfseen.cli.app import app
 
 data, out, kills = sys.argv[1], sys.argv[2], int(sys.argv[3])

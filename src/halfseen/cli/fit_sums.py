@@ -9,8 +9,8 @@ from halfseen.cli.learned import tell
 from halfseen.cli.options import check_writable
 from halfseen.cli.voice import Voice
 from halfseen.data.engines.precomputed import MoreSumsNeeded
+from halfseen.models.summed import made
 from halfseen.persistence.container import word_of
-from halfseen.public.summed import made
 
 N_START = 256
 

@@ -9,8 +9,8 @@ from halfseen.federated.plan import Plan
 from halfseen.federated.rounds import sum_rows
 from halfseen.federated.sums import Stream
 from halfseen.models import MODELS
+from halfseen.models.load import load
 from halfseen.persistence.container import word_of
-from halfseen.public.load import load
 
 
 def summed(

@@ -1,1 +1,0 @@
-"""Functions of the public surface that take any model."""
