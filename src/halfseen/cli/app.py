@@ -19,6 +19,7 @@ from halfseen.cli.clone import load_command
 from halfseen.cli.printable import printable
 from halfseen.cli.wording import in_options
 from halfseen.data.errors import DataError
+from halfseen.data.messages import message_of
 
 COMMANDS = {
     "demo": "Fit the bundled sample, say what was learned, and write the report.",
@@ -109,7 +110,7 @@ def _sentence(why: object) -> str:
     if isinstance(why, OSError) and why.strerror:
         name = "" if why.filename is None else f"{os.fsdecode(why.filename)}: "
         return f"{name}{why.strerror}.{REMEDIES.get(why.errno or 0, '')}"
-    return str(why)
+    return message_of(why) if isinstance(why, Exception) else str(why)
 
 
 app = typer.Typer(

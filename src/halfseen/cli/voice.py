@@ -13,6 +13,7 @@ import numpy as np
 
 from halfseen.cli.printable import printable
 from halfseen.cli.wording import in_options
+from halfseen.data.messages import message_of
 
 WIDTH = 88
 
@@ -89,7 +90,8 @@ class Voice:
                 yield
             finally:
                 for warning in heard:
-                    self.caution(in_options(str(warning.message)))
+                    assert isinstance(warning.message, Warning)  # as all that are recorded
+                    self.caution(in_options(message_of(warning.message)))
 
 
 def _wrapped(text: str) -> str:

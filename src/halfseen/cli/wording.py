@@ -4,6 +4,7 @@ import ast
 import re
 from shlex import quote
 
+from halfseen.cli.messages import in_options as rendered
 from halfseen.cli.options import as_option
 
 OPTIONS = {
@@ -83,6 +84,7 @@ def in_options(sentence: str) -> str:
     >>> in_options("Leave out ['age', 'body mass'].")
     "Use --drop 'age,body mass'."
     """
+    sentence = rendered(sentence)
     if not _ANY.search(sentence):  # a table may have a million columns, and a sentence of each
         return sentence
     for words, option in PHRASES.items():

@@ -101,7 +101,7 @@ class Comparison:
         """The simplest of the ``candidates``, which come so, that no other clearly beats."""
         if len(candidates) == 1 or not self.scored.any():
             said = ("columns of few values cannot tell others", "no other was tried")
-            return Preferred(0, f"{candidates[0].name}: {said[int(self.scored.any())]}.")
+            return Preferred(0, candidates[0].name + f": {said[int(self.scored.any())]}.")
         scores = [self.scores(one) for one in candidates]
         total = np.column_stack([one.total for one in scores])
         return judged(candidates, CrossScores(scores[0].n_rows, total))
@@ -120,15 +120,19 @@ def judged(candidates: Sequence[Candidate], scores: CrossScores) -> Preferred:
         gain, error = scores.gain(place, 0)
         return Preferred(
             place,
-            f"{names[place]}: held-out rows are more likely than with {names[0]}, by {gain:.3g} ± "
-            f"{error:.2g} a row.",
+            names[place]
+            + ": held-out rows are more likely than with "
+            + names[0]
+            + f", by {gain:.3g} ± {error:.2g} a row.",
         )
     best = max(range(1, len(names)), key=scores.mean)
     gain, error = scores.gain(best, 0)
     return Preferred(
         0,
-        f"{names[0]}: nothing richer makes held-out rows clearly more likely ({names[best]} by "
-        f"{gain:+.3g} ± {error:.2g} a row).",
+        names[0]
+        + ": nothing richer makes held-out rows clearly more likely ("
+        + names[best]
+        + f" by {gain:+.3g} ± {error:.2g} a row).",
     )
 
 
@@ -136,7 +140,7 @@ def _named(candidates: Sequence[Candidate]) -> list[str]:
     """With their numbers of components, if these differ."""
     if len({one.n_components for one in candidates}) == 1:
         return [one.name for one in candidates]
-    return [f"{one.name} with {counted(one.n_components)}" for one in candidates]
+    return [one.name + f" with {counted(one.n_components)}" for one in candidates]
 
 
 def _scored(

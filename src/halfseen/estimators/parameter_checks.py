@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
+from halfseen.data.messages import parameter, setting
 from halfseen.inference.plan import THIRD_MOMENTS
 from halfseen.inference.tensor_decomposition import DECOMPOSERS
 
@@ -14,8 +15,8 @@ MOST_SWEEPS = 1_000_000
 
 def _refuse(estimator: object, name: str, rule: str) -> None:
     raise ValueError(
-        f"The '{name}' parameter of {type(estimator).__name__} must be {rule}. "
-        f"Got {getattr(estimator, name)!r} instead."
+        parameter(name, f"The '{name}' parameter of {type(estimator).__name__}")
+        + f" must be {rule}. Got {getattr(estimator, name)!r} instead."
     )
 
 
@@ -135,5 +136,6 @@ def check_parameters(estimator: Any) -> None:
     check_seed(estimator, "random_state")
     if estimator.method == "partial" and estimator.incomplete_features == "divide":
         raise ValueError(
-            "method='partial' has no weights to divide by. Use incomplete_features='regress'."
+            setting(method="partial")
+            + " has no weights to divide by. Use incomplete_features='regress'."
         )

@@ -8,6 +8,7 @@ import numpy as np
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.messages import setting
 from halfseen.federated.rounds import take_names
 from halfseen.federated.sums import Stream
 from halfseen.io.validation import check_sample_weight, feature_names, read_more
@@ -23,13 +24,16 @@ def streams(estimator: Any) -> bool:
     """Whether the estimator can learn from rows that are seen only once."""
     if estimator.method == "partial":
         raise AttributeError(
-            "method='partial' goes over rows again to recover incomplete features, and those of a "
-            "stream are gone. Use method='weighted'."
+            setting(method="partial")
+            + " goes over rows again to recover incomplete features, and those of a stream are "
+            "gone. Use " + setting(method="weighted") + "."
         )
     if estimator.moments == "adjusted":
         raise AttributeError(
-            "moments='adjusted' goes over rows again, and those of a stream are gone. Use "
-            "moments='available'."
+            setting(moments="adjusted")
+            + " goes over rows again, and those of a stream are gone. Use "
+            + setting(moments="available")
+            + "."
         )
     reason = estimator._model().abilities.not_streamed
     if reason:

@@ -13,6 +13,7 @@ import numpy as np
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.transformed import ChangedRows
 from halfseen.data.errors import DataError
+from halfseen.data.messages import setting
 from halfseen.data.reductions import together
 from halfseen.data.rows import Block, Rows
 from halfseen.federated.plan import Plan
@@ -95,15 +96,17 @@ def check_disclosure(sums: MomentSums, plan: Plan) -> None:
             raise DisclosureError(
                 f"Only {rows} {told.words(which, plan.names)}, and could be told from sums with "
                 f"and without them: that takes {least} rows (least_rows of the plan). Leave such "
-                "rows out with leave_out=True, or a column out of the plan, or agree on a smaller "
-                "least_rows."
+                "rows out with "
+                + setting(leave_out=True)
+                + ", or a column out of the plan, or agree on a smaller least_rows."
             )
     for name, value, count in _categories(sums.levels, plan):
         if ROUNDING < count < least - ROUNDING:
             raise DisclosureError(
                 f"'{name}' is '{value}' in {count:g} rows, and could be told from their sums: that "
                 f"takes {least} rows (least_rows of the plan). Leave such rows out with "
-                "leave_out=True, or that value out of the plan, or agree on a smaller least_rows."
+                + setting(leave_out=True)
+                + ", or that value out of the plan, or agree on a smaller least_rows."
             )
 
 

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from halfseen.data.arrays import Array
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.messages import setting
 from halfseen.federated.plan import LEAST_ROWS, MOST_VALUES, AgreedColumn
 from halfseen.io.coding import CATEGORICAL_KINDS, Coding, takes_kinds
 from halfseen.io.open_table import open_rows
@@ -33,7 +34,8 @@ def changed_parameters(estimator: Any) -> dict[str, Any]:
     }
     if estimator.n_components == "auto":
         raise ValueError(
-            "n_components='auto' goes over the rows again, and a plan is for rows that are not at "
+            setting(n_components="auto")
+            + " goes over the rows again, and a plan is for rows that are not at "
             "hand. Say how many: halfseen.choose_components() on one place's rows tells."
         )
     try:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.messages import parameter
 from halfseen.data.reductions import whole_table
 from halfseen.estimators.dask_methods import lazy_transformer
 from halfseen.estimators.parameter_checks import check_seed, check_threads
@@ -329,8 +330,8 @@ def check_enough(imputer: Any, number: Any) -> int:
 
 def _refuse(imputer: Any, name: str, rule: str) -> None:
     raise ValueError(
-        f"The '{name}' parameter of {type(imputer).__name__} must be {rule}. "
-        f"Got {getattr(imputer, name)!r} instead."
+        parameter(name, f"The '{name}' parameter of {type(imputer).__name__}")
+        + f" must be {rule}. Got {getattr(imputer, name)!r} instead."
     )
 
 

@@ -12,6 +12,7 @@ from halfseen.data.engines.precomputed import SummedRows
 from halfseen.data.errors import DataError, DroppedFeatureWarning, warn
 from halfseen.data.feature_sums import FeatureSums, PossibleValues, value_limits
 from halfseen.data.formatting import features, quoted
+from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
 from halfseen.inference.model import Climb, Model, Start
@@ -134,11 +135,12 @@ class Diagnostics:
         if self.refine_gain is None:
             return self.refine_reason
         change = 1 - math.exp(-self.refine_gain)
-        return (
-            f"{self.refine_reason} Polishing took {self.seconds.get('polishing', 0.0):.1f} seconds "
+        space = " " if self.refine_reason else ""
+        return self.refine_reason + (
+            f"{space}Polishing took {self.seconds.get('polishing', 0.0):.1f} seconds "
             f"and made perplexity {abs(change):.0%} {'lower' if change >= 0 else 'higher'} than "
             "the moments alone have it."
-        ).strip()
+        )
 
     @property
     def gaps_independent(self) -> bool:
@@ -311,7 +313,8 @@ def fit_sums(
     """
     if settings.n_components == "auto":
         raise ValueError(
-            "n_components='auto' goes over the rows again, and those of a stream are gone. Choose "
+            setting(n_components="auto")
+            + " goes over the rows again, and those of a stream are gone. Choose "
             "with halfseen.choose_components() on some rows, or use fit()."
         )
     seen = survey_of(names, sums.features, settings.complete_above)
@@ -384,7 +387,8 @@ def _check_survey(settings: Settings, seen: Survey) -> None:
     needed = max(n_components, 3)  # two rows have no third moment
     if n_rows < needed:
         raise DataError(
-            f"n_components={n_components} needs at least {needed} rows in which something is "
+            setting(n_components=n_components)
+            + f" needs at least {needed} rows in which something is "
             f"observed, but there are {n_rows:g} (n_samples={n_rows:g}; {seen.sums.n_empty} rows "
             "are empty; a sample_weight counts as so many rows). Add rows, use fewer components, "
             "or scale weights to sum to the number of rows."

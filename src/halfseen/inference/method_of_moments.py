@@ -18,6 +18,7 @@ import numpy as np
 from halfseen.data.arrays import Array
 from halfseen.data.errors import UnreckonableError, WeakMomentsWarning, warn
 from halfseen.data.formatting import features, quoted
+from halfseen.data.messages import joined, setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
 from halfseen.inference.model import Evidence, Model, Start
@@ -92,7 +93,7 @@ def warn_of_weak_moments(evidence: Evidence, names: Sequence[str]) -> None:
     """Say what in the moments is too uncertain to trust; at most one warning."""
     concerns = [*_unsupported(evidence), *_rarely_together(evidence.moments, names)]
     if concerns:
-        warn(" ".join(concerns), WeakMomentsWarning)
+        warn(joined(" ", concerns), WeakMomentsWarning)
 
 
 def _unsupported(evidence: Evidence) -> list[str]:
@@ -103,7 +104,7 @@ def _unsupported(evidence: Evidence) -> list[str]:
     k = evidence.n_components
     worst = whitening.spectrum[whitening.rank - 1]
     return [
-        f"n_components={k} is more than the second moments support: {missing} of the "
+        setting(n_components=k) + f" is more than the second moments support: {missing} of the "
         f"{whitening.rank} eigenvalues kept are not positive (the last is {worst:.3g}, the first "
         f"{whitening.spectrum[0]:.3g}). Use at most {max(k - missing, 1)} components, or add rows."
     ]

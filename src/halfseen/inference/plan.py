@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError, WeakMomentsWarning, warn
 from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.messages import parameter, setting
 from halfseen.data.rows import Rows
 from halfseen.inference.model import Cumulants, Model
 from halfseen.inference.tensor_decomposition import DECOMPOSERS, Decomposition
@@ -243,16 +244,21 @@ def _second_moment(third_moment: str, sparse: bool, n_features: int, thin: bool)
 def check_adjustable(cumulants: Cumulants[Any], complete: Mask) -> None:
     """There are features to predict others from, and not too many."""
     if not cumulants.centred:
-        raise ValueError("moments='adjusted' are about the mean. Use form='centred'.")
+        raise ValueError(setting(moments="adjusted") + " are about the mean. Use form='centred'.")
     if not complete.any():
         raise DataError(
-            "moments='adjusted' predicts incomplete features from complete ones, but none is "
-            "complete. Lower complete_above, or use moments='available'."
+            setting(moments="adjusted")
+            + " predicts incomplete features from complete ones, but none is complete. Lower "
+            + parameter("complete_above")
+            + ", or use "
+            + setting(moments="available")
+            + "."
         )
     if len(complete) > MOST_EXPLICIT:
         raise DataError(
-            f"moments='adjusted' holds all triples of features, and {len(complete)} are too many "
-            f"(at most {MOST_EXPLICIT}). Use moments='available'."
+            setting(moments="adjusted")
+            + f" holds all triples of features, and {len(complete)} are too many (at most "
+            f"{MOST_EXPLICIT}). Use " + setting(moments="available") + "."
         )
 
 
@@ -275,9 +281,13 @@ def check_used(settings: Settings, used: Mask) -> None:
     """There are features to take moments of."""
     if not used.any():
         raise DataError(
-            "method='partial' uses complete features only, but none is observed in at least "
-            f"{settings.complete_above:.0%} of the rows. Lower complete_above, or use "
-            "method='weighted'."
+            setting(method="partial")
+            + " uses complete features only, but none is observed in at least "
+            f"{settings.complete_above:.0%} of the rows. Lower "
+            + parameter("complete_above")
+            + ", or use "
+            + setting(method="weighted")
+            + "."
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.base import BaseEstimator, clone
 
 from halfseen.data.errors import DataError
+from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
 from halfseen.diagnostics.choice import CLEARLY, Choice
@@ -223,8 +224,10 @@ def compare_weights(
         raise ValueError(no_weights)
     if estimator.method != "weighted":
         raise ValueError(
-            f"method='{estimator.method}' takes features as equal, so there are no weights to "
-            "compare. Use method='weighted'."
+            setting(method=estimator.method)
+            + " takes features as equal, so there are no weights to compare. Use "
+            + setting(method="weighted")
+            + "."
         )
     settings, kind = estimator.set_params(refine=None, n_components=n_components).checked()
     rows, stages = open_rows(estimator, X, None, observed)

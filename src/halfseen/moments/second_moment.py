@@ -12,6 +12,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums, fraction_of
 from halfseen.data.formatting import features, quoted
+from halfseen.data.messages import setting
 from halfseen.data.rows import Block, Rows
 from halfseen.moments.joint_counts import pair_counts
 from halfseen.moments.missing_patterns import Gaps, JointGaps
@@ -91,7 +92,8 @@ def check_pairs(count: Array, names: Sequence[str]) -> None:
     raise DataError(
         f"{features(names, apart[0])} are never observed in the same row, so their covariance "
         f"cannot be estimated{others}. Drop one of them, add rows that hold both, or use "
-        "method='partial', which uses the complete features only."
+        + setting(method="partial")
+        + ", which uses the complete features only."
     )
 
 
@@ -123,7 +125,8 @@ def check_rank(moments: Moments, names: Sequence[str], rank: int, n_components: 
     available = spanned(moments)
     if available < rank:
         raise DataError(
-            f"n_components={n_components} needs features that span at least {rank} dimensions, but "
+            setting(n_components=n_components)
+            + f" needs features that span at least {rank} dimensions, but "
             f"the {len(names)} used (n_features={len(names)}: {quoted(names, range(len(names)))}) "
             f"span {available}. Use at most {min(n_components - rank + available, len(names))} "
             "components, or add "

@@ -23,6 +23,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import features as named
+from halfseen.data.messages import setting
 from halfseen.data.products import Parts
 from halfseen.data.rows import Block, Rows
 from halfseen.moments.missing_patterns import Gaps, Panels, dependence_of_gaps, rows_behind
@@ -234,8 +235,9 @@ def _check_parts(gaps: PartGaps, rows: Rows) -> None:
         raise DataError(
             f"{named(rows.names, gaps.firsts[apart[0]])} are never observed in the same row, so "
             "their covariance cannot be estimated. Drop one of them and those observed with it, "
-            "add rows that hold both, or use method='partial', which uses the complete features "
-            "only."
+            "add rows that hold both, or use "
+            + setting(method="partial")
+            + ", which uses the complete features only."
         )
 
 

@@ -11,6 +11,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import remedy
 from halfseen.data.rows import Block, Rows
 
 NEVER_OBSERVED = "never observed"
@@ -53,7 +54,9 @@ def survey_of(names: tuple[str, ...], sums: FeatureSums, complete_above: float) 
     if infinite.any():
         raise DataError(
             f"Infinite values in {quoted(names, np.flatnonzero(infinite))}. "
-            "Replace them by numbers, or by NaN if they stand for missing values."
+            "Replace them by numbers, "
+            + remedy("infinities are gaps", "or by NaN if they stand for missing values")
+            + "."
         )
     kept = (sums.count >= 2) & (sums.minimum < sums.maximum)
     complete = kept & (sums.observed_fraction >= complete_above)

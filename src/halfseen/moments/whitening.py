@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from halfseen.data.arrays import Array
+from halfseen.data.messages import parameter
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,8 @@ def given_weights(estimator: str, value: Any, n_features: int) -> Array:
     if weights.shape != (n_features,) or not ((weights >= LEAST) & (weights <= MOST)).all():
         words = ", ".join(repr(word) for word in sorted(("auto", *WEIGHTINGS))[:-1])
         raise ValueError(
-            f"The 'feature_weights' parameter of {estimator} must be {words} or 'sqrt', or "
+            parameter("feature_weights", f"The 'feature_weights' parameter of {estimator}")
+            + f" must be {words} or 'sqrt', or "
             f"{n_features} positive numbers, one a feature, from {LEAST:g} to {MOST:g}. "
             f"Got {value!r} instead."
         )

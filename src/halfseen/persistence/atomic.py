@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from halfseen.data.messages import setting
+
 
 def write_whole(path: str | os.PathLike[str], data: bytes, *, overwrite: bool) -> None:
     """Put ``data`` at ``path``, whole or not at all."""
@@ -28,7 +30,9 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Bin
         raise FileNotFoundError(f"The folder {target.parent} does not exist. Create it first.")
     if target.exists() and not overwrite:
         raise FileExistsError(
-            f"{path} is there already. Use overwrite=True to replace it, or choose another name."
+            f"{path} is there already. Use "
+            + setting(overwrite=True)
+            + " to replace it, or choose another name."
         )
     temporary = target.with_name(f".halfseen-{secrets.token_hex(8)}.tmp")
     try:

@@ -7,6 +7,7 @@ from scipy.sparse.csgraph import connected_components
 
 from halfseen.data.arrays import Array
 from halfseen.data.formatting import features, quoted
+from halfseen.data.messages import leave_out
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.moments.informative_missingness import GapValueSums
 from halfseen.moments.missing_patterns import INDEPENDENT_BELOW, joint_excess
@@ -96,9 +97,11 @@ def few_together(case: ConcernContext) -> Iterator[Concern]:
     rare = int(own.argmin())
     few = [case.names[i] for i in np.flatnonzero(own < FEW_ROWS)]
     if own[rare] < FEW_ROWS:
-        sentence = (
+        sentence: str = (
             f"{features(case.names, [rare])} is observed in only {own[rare]:g} rows, too few to "
-            f"say how it goes along with others. Leave out {few}, or add rows that hold more."
+            "say how it goes along with others. "
+            + leave_out(few, capital=True)
+            + ", or add rows that hold more."
         )
     elif not together:
         sentence = (

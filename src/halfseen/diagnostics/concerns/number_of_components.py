@@ -9,6 +9,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
+from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.reductions import gathered, with_gaps
 from halfseen.diagnostics.cluster_tendency.elliptical import fitted_diagonal, fitted_normal
@@ -51,7 +52,9 @@ def number_of_components(case: ConcernContext) -> Iterator[Concern]:
             "too_many_components",
             f"{k} {case.components} are more than the second moments support: with {k - 1} the "
             f"largest eigenvalue left, {fewer.eigenvalue:.3g}, is already within the noise, "
-            f"{fewer.noise:.3g}. Use fewer, or n_components='auto' to have the number chosen.",
+            f"{fewer.noise:.3g}. Use fewer, or "
+            + setting(n_components="auto")
+            + " to have the number chosen.",
         )
     elif here is not None and here.clearly_more:
         yield Concern(
@@ -109,7 +112,8 @@ def one_too_many(case: ConcernContext) -> Iterator[Concern]:
             "too_many_components",
             f"{k} {case.components} are more than the rows support: with {k - 1} the Bayesian "
             f"information criterion is lower, by {here - fewer:.3g}. Use fewer, or "
-            "n_components='auto' to have the number chosen.",
+            + setting(n_components="auto")
+            + " to have the number chosen.",
         )
 
 
@@ -163,7 +167,9 @@ def one_cloud(case: ConcernContext) -> Iterator[Concern]:
             f"Rows are described better by {cloud.words.format(case.components)} than by "
             f"{fit.n_components} {case.components}: the Bayesian information criterion is lower by "
             f"{components.bic - cloud.bic:.3g}. The {case.components} may be cuts through a "
-            "continuum, which exist by convention only. n_components='auto' compares both.",
+            "continuum, which exist by convention only. "
+            + setting(n_components="auto")
+            + " compares both.",
         )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from halfseen.data.arrays import Mask
 from halfseen.data.column_moments import Differences, TableSums
 from halfseen.data.formatting import percent, quoted
+from halfseen.data.messages import Message, setting
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.diagnostics.table_comparison import TableShares, never_held_together
 
@@ -48,15 +49,17 @@ def columns_differ(case: ConcernContext) -> Iterator[Concern]:
     more = len(told) - MOST_NAMED
     others = f"; and {more} more" if more > 0 else ""
     remedy = (
-        "Check units and names; adjust='location' takes differences of means and spreads out"
+        "Check units and names; "
+        + setting(adjust="location")
+        + " takes differences of means and spreads out"
         if not case.tables.adjusted
-        else "They were adjusted where they differed more"
+        else Message("They were adjusted where they differed more")
     )
     yield Concern(
         "tables_differ",
         f"Tables differ in {counted} that they share: "
         f"{'; '.join(told[:MOST_NAMED])}{others}. A difference between tables may be taken for one "
-        f"of the {case.components}. {remedy}.",
+        f"of the {case.components}. " + remedy + ".",
         Subject.TABLES,
         Gravity.DOUBT,
     )

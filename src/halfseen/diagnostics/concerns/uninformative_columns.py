@@ -7,6 +7,7 @@ from scipy.stats import chi2
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import leave_out
 from halfseen.data.reductions import gathered, with_gaps
 from halfseen.data.rows import Block
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
@@ -35,7 +36,7 @@ def unrelated_features(case: ConcernContext) -> Iterator[Concern]:
     yield Concern(
         "noise_only_feature",
         f"{quoted(case.names, flagged)} {is_} not related to any other column, as far as these "
-        f"rows can tell, and {adds} only noise. Leave out {names}.",
+        f"rows can tell, and {adds} only noise. " + leave_out(names, capital=True) + ".",
         Subject.COLUMNS,
         Gravity.KNOW,
     )

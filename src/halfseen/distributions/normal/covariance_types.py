@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array
 from halfseen.data.errors import WeakMomentsWarning, warn
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import setting
 from halfseen.distributions.covariances import shrunk_variances
 from halfseen.moments.survey import Survey
 
@@ -229,7 +230,10 @@ def warn_of_scales(names: Sequence[str], widths: Array) -> None:
         warn(
             f"Features are on very different scales ({quoted(names, [wide])} ranges over "
             f"{widths.max():.3g}, {quoted(names, [narrow])} over {widths.min():.3g}), but a "
-            "spherical mixture has the same noise in all. Use covariance_type='tied_diag', or "
-            "scale='robust'.",
+            "spherical mixture has the same noise in all. Use "
+            + setting(covariance_type="tied_diag")
+            + ", or "
+            + setting(scale="robust")
+            + ".",
             WeakMomentsWarning,
         )

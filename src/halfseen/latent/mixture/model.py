@@ -12,6 +12,7 @@ from scipy.special import gammainc
 from halfseen.data.arrays import Array, Labels
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.errors import DataError
+from halfseen.data.messages import parameter
 from halfseen.data.progress import Stages
 from halfseen.data.reductions import gathered
 from halfseen.data.resampling import Bins
@@ -240,7 +241,9 @@ class OneClass(Generic[P]):
         raise DataError(
             f"With prior=None the likelihood of {len(self.shares(last[0].parameters))} components "
             "has no maximum: from every start one of them shrinks to a few equal rows. Use "
-            "prior=1.0, fewer components, or a covariance_type that components share."
+            "prior=1.0, fewer components, or a "
+            + parameter("covariance_type")
+            + " that components share."
         )
 
     def _compared(

@@ -10,6 +10,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.data.counts import Nonzeros
+from halfseen.data.messages import setting
 from halfseen.data.rows import Block, Rows
 from halfseen.latent.topics.loading_prior import LoadingPrior, Rest, exposures
 from halfseen.latent.topics.posterior import mean_field
@@ -38,7 +39,9 @@ def worth_polishing(kept: Survey) -> tuple[bool, str]:
         )
     return False, (
         f"Topics are those of the moments: a cell counts {items:.2g} items on average, and from "
-        f"{MAX_ITEMS_TO_REFINE:g} on polishing hardly pays. Use refine='saem' to polish them."
+        f"{MAX_ITEMS_TO_REFINE:g} on polishing hardly pays. Use "
+        + setting(refine="saem")
+        + " to polish them."
     )
 
 

@@ -10,6 +10,7 @@ from scipy.stats import t as student
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.errors import DataError
+from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
@@ -41,8 +42,11 @@ ABOUT = About(
     counts=True,
 )
 NO_INTERVALS = (
-    "There are no intervals for topics polished with refine='saem'. Fit with refine=None for "
-    "intervals."
+    "There are no intervals for topics polished with "
+    + setting(refine="saem")
+    + ". Fit with "
+    + setting(refine=None)
+    + " for intervals."
 )
 
 
@@ -92,7 +96,7 @@ def gamma_poisson(
             thin_products=True,
             rank_tests=True,
             not_streamed="",
-            no_intervals=polished * NO_INTERVALS,
+            no_intervals=NO_INTERVALS if polished else "",
             no_weights="",
             polish_candidates=False,
             scored_rows=MOST_SCORED,

@@ -9,6 +9,7 @@ from scipy.stats import t as student
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import setting
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext
@@ -23,6 +24,7 @@ MIN_EXCESS = 0.2
 SIGNIFICANCE = 0.01
 ALREADY_COMPARED = "Held-out rows were less likely where columns may go along."
 """Said where kinds of covariances were compared: to ask for that again would change nothing."""
+LET_THEM = "Let them: " + setting(covariance_type="auto") + "."
 
 
 def outlier_probabilities(block: Block, parameters: MixtureParameters) -> Array:
@@ -97,7 +99,7 @@ def heteroscedastic_noise(case: ConcernContext) -> Iterator[Concern]:
             "not_spherical",
             "The noise is not alike in all columns, as the model assumes: within "
             f"{case.components} the variance is, as a multiple of what is assumed, {listed}. Let "
-            "each column have its own: covariance_type='tied_diag'.",
+            "each column have its own: " + setting(covariance_type="tied_diag") + ".",
         )
 
 
@@ -113,5 +115,5 @@ def correlated_within(case: ConcernContext) -> Iterator[Concern]:
             f"{quoted(case.names, [int(i), int(j)])} go along with each other within "
             f"{case.components} (covariance {excess[i, j]:.2g} times the noise), which the model "
             f"does not allow for. Some {case.components} may stand for that. "
-            + (ALREADY_COMPARED if chosen else "Let them: covariance_type='auto'."),
+            + (ALREADY_COMPARED if chosen else LET_THEM),
         )

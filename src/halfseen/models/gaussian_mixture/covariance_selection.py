@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from halfseen.data.arrays import Mask
+from halfseen.data.messages import setting
 from halfseen.data.rows import Rows
 from halfseen.diagnostics.choice import Choice
 from halfseen.diagnostics.cross_validation import of_models_not_kept
@@ -48,8 +49,8 @@ class CovarianceOption(NamedTuple):
     @property
     def name(self) -> str:
         """As users would ask for it."""
-        factors = "" if self.n_factors is None else f", n_factors={self.n_factors}"
-        return f"covariance_type='{self.kind}'{factors}"
+        factors = {} if self.n_factors is None else {"n_factors": self.n_factors}
+        return setting(covariance_type=self.kind, **factors)
 
     @property
     def words(self) -> str:
@@ -132,7 +133,7 @@ def choose_covariance(
         simplest_first = sorted(tried, key=lambda one: one.n_free(number, n_features))
         place, reason = comparison.preferred([candidate(one) for one in simplest_first])
     chosen = simplest_first[place]
-    return CovarianceChoice(chosen, number, choice, f"{chosen.words} {reason}")
+    return CovarianceChoice(chosen, number, choice, f"{chosen.words} " + reason)
 
 
 def _without_idle_factors(

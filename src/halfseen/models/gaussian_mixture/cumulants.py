@@ -10,6 +10,7 @@ from scipy.optimize import nnls
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError, WeakMomentsWarning, warn
+from halfseen.data.messages import parameter, setting
 from halfseen.distributions.normal.parameters import MixtureParameters
 from halfseen.inference.model import Decompose, Evidence
 from halfseen.inference.tensor_decomposition import Decomposition
@@ -101,7 +102,8 @@ def well_observed(
         return complete
     if len(fraction) < needed:
         raise DataError(
-            f"n_components={n_components} needs at least {needed} features to tell components "
+            setting(n_components=n_components)
+            + f" needs at least {needed} features to tell components "
             f"from noise, but only {len(fraction)} can be used (n_features={len(fraction)}). "
             "Use fewer components, or add features that are observed in most rows."
         )
@@ -109,7 +111,9 @@ def well_observed(
     warn(
         f"Only {n_complete} features are complete, fewer than the {needed} from which to tell "
         f"{n_components} components from noise; the {np.count_nonzero(features)} best observed "
-        "are used instead. Lower complete_above to choose them, or use fewer components.",
+        "are used instead. Lower "
+        + parameter("complete_above")
+        + " to choose them, or use fewer components.",
         WeakMomentsWarning,
     )
     return features

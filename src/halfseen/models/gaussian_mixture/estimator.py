@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from halfseen.data.messages import Message, setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
 from halfseen.distributions.normal.covariance_types import SHAPES, InUnits, warn_of_ranges
@@ -229,8 +230,12 @@ class GaussianMixture(Estimator):
         check_choice(self, "covariance_type", (*NOISES, *CORRELATED, "auto"))
         if self.covariance_type in (*CORRELATED, "auto") and self.scale is not None:
             raise ValueError(
-                f"covariance_type={self.covariance_type!r} has variances for each feature, and so "
-                f"no use for scale={self.scale!r}. Leave scale=None."
+                setting(covariance_type=self.covariance_type)
+                + " has variances for each feature, and so no use for "
+                + setting(scale=self.scale)
+                + ". Leave "
+                + setting(scale=None)
+                + "."
             )
         check_choice(self, "scale", ("robust", None))
         check_choice(self, "form", FORMS)
@@ -241,16 +246,20 @@ class GaussianMixture(Estimator):
             check_positive_integer(self, "n_factors")
         if self._by_likelihood and self.refine is None:
             raise ValueError(
-                f"{self._by_likelihood} is learned by likelihood. Use refine='em', or "
-                "covariance_type='spherical' as it is."
+                self._by_likelihood
+                + " is learned by likelihood. Use "
+                + setting(refine="em")
+                + ", or "
+                + SPHERICAL
+                + "."
             )
 
     @property
-    def _by_likelihood(self) -> str:
+    def _by_likelihood(self) -> Message:
         """The parameter, if any, for which the moments are but a start."""
         if self.covariance_type in ("diag", "tied_diag", *CORRELATED, "auto"):
-            return f"covariance_type={self.covariance_type!r}"
-        return "" if self.scale is None else f"scale={self.scale!r}"
+            return setting(covariance_type=self.covariance_type)
+        return Message("") if self.scale is None else setting(scale=self.scale)
 
     def learns(self, decided: Mapping[str, Any]) -> type[Any]:
         """Covariances of columns that go along with each other are another kind of parameters."""
@@ -268,7 +277,8 @@ class GaussianMixture(Estimator):
     def _learn_sums(self, stream: Stream) -> Self:
         if self.covariance_type == "auto":
             raise ValueError(
-                "covariance_type='auto' holds rows out to choose, and sums hold none. Say which: "
+                setting(covariance_type="auto")
+                + " holds rows out to choose, and sums hold none. Say which: "
                 "'diag', 'full' and the like."
             )
         return super()._learn_sums(stream)
@@ -335,9 +345,9 @@ class GaussianMixture(Estimator):
             abilities=Abilities(
                 thin_products=FORMS[self.form].centred,
                 rank_tests=not by_likelihood,
-                not_streamed=by_likelihood and NOT_STREAMED.format(by_likelihood),
+                not_streamed=by_likelihood and by_likelihood + NOT_STREAMED,
                 no_intervals="",
-                no_weights=by_likelihood and NO_WEIGHTS.format(by_likelihood),
+                no_weights=by_likelihood and by_likelihood + NO_WEIGHTS,
                 polish_candidates=True,
                 scored_rows=None,
             ),
@@ -373,11 +383,12 @@ ASSUMES_NORMAL = (
     "Within a group columns vary evenly to both sides, and go along with each other in straight "
     "lines."
 )
+SPHERICAL = setting(covariance_type="spherical") + " as it is"
 NO_WEIGHTS = (
-    "{} is learned by likelihood, in which weights play no part. Use "
-    "covariance_type='spherical' as it is to compare them."
+    " is learned by likelihood, in which weights play no part. Use "
+    + SPHERICAL
+    + " to compare them."
 )
 NOT_STREAMED = (
-    "{} is learned by likelihood, which goes over rows again. Use "
-    "covariance_type='spherical' as it is, or fit()."
+    " is learned by likelihood, which goes over rows again. Use " + SPHERICAL + ", or fit()."
 )

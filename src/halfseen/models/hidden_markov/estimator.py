@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state
 
 from halfseen.data.arrays import Array, Labels
 from halfseen.data.errors import DataError
+from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.reductions import as_given, gathered
 from halfseen.data.rows import Block, Rows
@@ -211,8 +212,8 @@ class HiddenMarkov(SequenceEstimator):
         check_positive_integer(self, "max_iter")
         if isinstance(self.feature_weights, str) and self.feature_weights == "signal":
             raise ValueError(
-                "feature_weights='signal' is for columns of numbers alone. Use 'sqrt', which is "
-                "as good for mixed ones."
+                setting(feature_weights="signal")
+                + " is for columns of numbers alone. Use 'sqrt', which is as good for mixed ones."
             )
 
     def _model(self) -> OneClass[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.data.arrays import Array
+from halfseen.data.messages import setting
 from halfseen.data.reductions import gathered
 from halfseen.data.rows import Block, Rows
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
@@ -36,7 +37,13 @@ ABOUT = About(
     counts=False,
     sequences=True,
 )
-NO_INTERVALS = "Without refine='em' states have no intervals. Use refine='em'."
+NO_INTERVALS = (
+    "Without "
+    + setting(refine="em")
+    + " states have no intervals. Use "
+    + setting(refine="em")
+    + "."
+)
 
 
 class OfNeighbours(Centred):

@@ -11,6 +11,7 @@ from scipy.stats import chi2, rankdata
 
 from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.formatting import percent, quoted
+from halfseen.data.messages import leave_out, setting
 from halfseen.data.progress import Stages
 from halfseen.data.reductions import gathered, with_gaps
 from halfseen.data.rows import Block, Rows
@@ -84,8 +85,9 @@ def redundant_columns(case: ConcernContext) -> Iterator[Concern]:
     pairs = [f"'{names[one.column]}' follows from '{names[one.source]}'" for one in found]
     yield Concern(
         "said_twice",
-        f"{' and '.join(pairs)}, and what is said twice decides the {case.components}. Leave out "
-        f"{[names[one.column] for one in found]}: then {percent(changed.moved)} of rows change "
+        f"{' and '.join(pairs)}, and what is said twice decides the {case.components}. "
+        + leave_out([names[one.column] for one in found], capital=True)
+        + f": then {percent(changed.moved)} of rows change "
         f"theirs, and the {case.components} tell {after / before:.1f} times as much of the other "
         "columns.",
     )
@@ -199,8 +201,9 @@ def informative_missingness(case: ConcernContext) -> Iterator[Concern]:
     yield Concern(
         "telling_gaps",
         f"How often {quoted(names, telling)} {'is' if len(telling) == 1 else 'are'} known differs "
-        f"between the {case.components}. If gaps are let to tell of them (gaps='informative'), "
-        f"{percent(changed.moved)} of rows change theirs. Compare both, and ask why cells are "
+        f"between the {case.components}. If gaps are let to tell of them ("
+        + setting(gaps="informative")
+        + f"), {percent(changed.moved)} of rows change theirs. Compare both, and ask why cells are "
         "missing.",
         Subject.GAPS,
         Gravity.DOUBT,

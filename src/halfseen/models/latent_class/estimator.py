@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from halfseen.data.messages import setting
 from halfseen.distributions.mixed.emission import PRIOR_ROWS, Mixed
 from halfseen.distributions.mixed.kinds import WORDS, Kind
 from halfseen.distributions.mixed.parameters import MixedParameters, profiles
@@ -208,8 +209,8 @@ class LatentClass(Estimator):
         check_positive_integer(self, "max_iter")
         if isinstance(self.feature_weights, str) and self.feature_weights == "signal":
             raise ValueError(
-                "feature_weights='signal' is for columns of numbers alone. Use 'sqrt', which is "
-                "as good for mixed ones."
+                setting(feature_weights="signal")
+                + " is for columns of numbers alone. Use 'sqrt', which is as good for mixed ones."
             )
 
     def _model(self) -> MixedClasses:
@@ -389,4 +390,10 @@ class LatentClass(Estimator):
         return profiles(self)
 
 
-NO_INTERVALS = "Without refine='em' classes have no intervals. Use refine='em'."
+NO_INTERVALS = (
+    "Without "
+    + setting(refine="em")
+    + " classes have no intervals. Use "
+    + setting(refine="em")
+    + "."
+)

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtri, softmax
 
 from halfseen.data.arrays import Array, Labels
+from halfseen.data.messages import Message, setting
 from halfseen.data.reductions import gathered, with_gaps
 from halfseen.data.rows import Block
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
@@ -56,15 +57,17 @@ def locally_dependent(case: ConcernContext) -> Iterator[Concern]:
         for i, j, strength in pairs[:MOST_NAMED]
     )
     others = f"; and {len(pairs) - MOST_NAMED} other pairs" if len(pairs) > MOST_NAMED else ""
-    remedy = "Combine such columns into one, or leave one of them out; if there are many pairs, try"
-    remedy += f" more {case.components}."
+    remedy = Message(
+        "Combine such columns into one, or leave one of them out; if there are many pairs, try "
+        f"more {case.components}."
+    )
     if fitted.parameters.numbers.all():
-        remedy = "Let them, by a GaussianMixture with covariance_type='auto'."
+        remedy = "Let them, by a GaussianMixture with " + setting(covariance_type="auto") + "."
     yield Concern(
         "dependent_within",
         f"Columns go along with each other within {case.components}, which the model does not "
         f"allow for (strongest correlation of their values): {listed}{others}. Some "
-        f"{case.components} may stand for that alone. {remedy}",
+        f"{case.components} may stand for that alone. " + remedy,
         gravity=Gravity.CARE,
     )
 

@@ -28,6 +28,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.transformed import ChangedRows
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Block, Rows
 from halfseen.inference.method_of_moments import by_cumulants
@@ -266,7 +267,8 @@ def _check_long(known: LengthSums) -> None:
         raise DataError(
             f"No row counts {SHORTEST} items or more, and topics are told apart by what comes "
             "together in a row. Give rows that count more, such as whole documents, or use "
-            "n_components=1."
+            + setting(n_components=1)
+            + "."
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
+from halfseen.data.messages import setting
 from halfseen.data.rows import Block
 from halfseen.estimators.dask_methods import lazy_on_dask, lazy_transformer
 from halfseen.estimators.estimator import Estimator
@@ -175,7 +176,8 @@ class LatentDirichletAllocation(TopicEstimator, Estimator):
         weight = options.get("sample_weight")
         if totals is not None and self.n_components == "auto":
             raise ValueError(
-                "n_components='auto' compares fits to parts of the rows, and totals are those of "
+                setting(n_components="auto")
+                + " compares fits to parts of the rows, and totals are those of "
                 "all rows. Choose the number without totals, and fit with it and totals."
             )
         with self._knowing(None if totals is None else _checked(totals, weight)):

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from halfseen.data.arrays import Array
+from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Block, Rows
 from halfseen.inference.model import Abilities, About, Polished, Start
@@ -34,7 +35,9 @@ ABOUT = About(
 )
 NO_INTERVALS = (
     "There are no intervals for latent Dirichlet allocation: its topics are not moments that rows "
-    "can be weighed in again. Use GammaPoisson with refine=None for intervals of topics."
+    "can be weighed in again. Use GammaPoisson with "
+    + setting(refine=None)
+    + " for intervals of topics."
 )
 NOT_STREAMED = (
     "Lengths of rows are found by going over them again, and those of a stream are gone. Use fit()."
