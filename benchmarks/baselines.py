@@ -5,7 +5,7 @@ import numpy as np
 from halfseen import GaussianMixture
 from halfseen.data.arrays import Array
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.model import Polished
 from halfseen.moments.survey import survey
 

@@ -22,7 +22,7 @@ from halfseen import GaussianMixture, HiddenMarkov, LatentClass
 from halfseen.data.arrays import Array
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.sequences import Sequences
-from halfseen.distributions.mixed.emission import Mixed
+from halfseen.distributions.mixed import Mixed
 from halfseen.moments.survey import survey
 
 N, D, K, LENGTH, SOME = 100_000, 20, 5, 50, 4_000

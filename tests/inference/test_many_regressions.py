@@ -8,9 +8,9 @@ from halfseen.data.engines import memory
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.transformed import ReweightedRows
 from halfseen.data.resampling import Bins
-from halfseen.distributions.normal.covariance_types import SHAPES
-from halfseen.distributions.normal.emission import Normal
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.covariance_types import SHAPES
+from halfseen.distributions.normal import Normal
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.latent.mixture.structure import ClassRegression
 from halfseen.latent.topics.loading_prior import TopicParameters
 from halfseen.latent.topics.regression import TopicRegression

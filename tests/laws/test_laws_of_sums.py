@@ -28,10 +28,10 @@ from halfseen.data.resampling import Bins, share_of_keys
 from halfseen.data.rows import Block
 from halfseen.data.sampling import ColumnSamples, Lot
 from halfseen.diagnostics.missingness import _GapSums
-from halfseen.distributions.mixed.emission import Mixed
-from halfseen.distributions.normal.covariance_types import SHAPES
-from halfseen.distributions.normal.emission import Normal
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.covariance_types import SHAPES
+from halfseen.distributions.mixed import Mixed
+from halfseen.distributions.normal import Normal
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.latent.markov.autocorrelation import LastingSums
 from halfseen.latent.markov.chain import CHAIN, ChainParameters, ChainSums
 from halfseen.latent.markov.score_bootstrap import ChainSlopes

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from halfseen.distributions.normal.covariance_types import SHAPES
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.covariance_types import SHAPES
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.parameters import forms, n_free, select
 from halfseen.latent.topics.loading_prior import TopicParameters
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters

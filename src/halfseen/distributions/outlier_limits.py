@@ -12,13 +12,13 @@ import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.rows import Block, Rows
-from halfseen.distributions.normal.em_steps import (
+from halfseen.distributions.normal_em import (
     BEFORE,
     CELLS_BEFORE,
     LEAST_OUTLIERS,
     MOST_OUTLIERS,
 )
-from halfseen.distributions.normal.kernels import WIDTH
+from halfseen.distributions.normal_kernels import WIDTH
 from halfseen.inference.parameters import ANY, FRACTION, GIVEN, POSITIVE, learned
 from halfseen.moments.robust_statistics import Recorded, recorded
 from halfseen.moments.survey import Survey

@@ -12,11 +12,11 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.reductions import gathered, with_gaps
 from halfseen.data.rows import Block
 from halfseen.data.sampling import some_rows
+from halfseen.distributions.cell_densities import cell_log_densities
+from halfseen.distributions.column_kinds import of_numbers
 from halfseen.distributions.emission import posterior
-from halfseen.distributions.mixed.cell_densities import cell_log_densities
-from halfseen.distributions.mixed.emission import Mixed
-from halfseen.distributions.mixed.kinds import of_numbers
-from halfseen.distributions.mixed.parameters import MixedParameters
+from halfseen.distributions.mixed import Mixed
+from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.imputation.features import View
 from halfseen.imputation.time_budget import Clock
 from halfseen.inference.parameters import reordered

@@ -11,8 +11,8 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.reductions import gathered, with_gaps
 from halfseen.data.rows import Block
-from halfseen.distributions.mixed.emission import Mixed
-from halfseen.distributions.mixed.kinds import Kind, of_numbers
+from halfseen.distributions.column_kinds import Kind, of_numbers
+from halfseen.distributions.mixed import Mixed
 from halfseen.imputation import mixtures, regressions, ridge
 from halfseen.imputation.features import Layout, View
 from halfseen.imputation.gaussian_mixtures import Experts, experts_of

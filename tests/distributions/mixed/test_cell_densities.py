@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from scipy.stats import nbinom
 
 from halfseen.data.rows import Block
-from halfseen.distributions.mixed.cell_densities import cell_log_densities, surprisal
+from halfseen.distributions.cell_densities import cell_log_densities, surprisal
 from tests.distributions.mixed.worlds import cell_density, emission_for, log_density, mixture, table
 
 every_way = pytest.mark.parametrize(

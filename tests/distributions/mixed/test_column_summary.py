@@ -6,8 +6,8 @@ import pytest
 from halfseen import DataError
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block
-from halfseen.distributions.mixed.column_summary import facts_of, found_kind, highest_count
-from halfseen.distributions.mixed.kinds import Kind
+from halfseen.distributions.column_kinds import Kind
+from halfseen.distributions.column_summary import facts_of, found_kind, highest_count
 from halfseen.moments.survey import survey
 from halfseen.moments.value_counts import ValueCounts, padded
 

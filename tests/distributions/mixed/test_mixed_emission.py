@@ -8,9 +8,9 @@ from scipy.stats import nbinom
 
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block
+from halfseen.distributions import negative_binomial
 from halfseen.distributions.emission import posterior
-from halfseen.distributions.mixed import negative_binomial
-from halfseen.distributions.mixed.emission import PRIOR_ROWS
+from halfseen.distributions.mixed import PRIOR_ROWS
 from halfseen.inference.em import climb
 from halfseen.inference.model import Cells
 from halfseen.inference.parameters import declared, reordered, select

@@ -6,10 +6,10 @@ import numpy as np
 from scipy.stats import cauchy, nbinom, norm
 
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.distributions.mixed.emission import Mixed
-from halfseen.distributions.mixed.parameters import MixedParameters
-from halfseen.distributions.normal.covariance_types import SHAPES
-from halfseen.distributions.normal.emission import Normal
+from halfseen.distributions.covariance_types import SHAPES
+from halfseen.distributions.mixed import Mixed
+from halfseen.distributions.mixed_parameters import MixedParameters
+from halfseen.distributions.normal import Normal
 from halfseen.moments.survey import survey
 
 NAMES = ("number", "spiked", "count", "category", "level", "pair")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfseen.data.rows import Block
-from halfseen.distributions.normal.kernels import (
+from halfseen.distributions.normal_kernels import (
     HURDLE,
     PLAIN,
     TWO_VALUED,

@@ -10,10 +10,10 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.resampling import Bins
 from halfseen.data.sampling import sequence_of
 from halfseen.data.sequences import Sequences
-from halfseen.distributions.mixed.emission import Mixed
-from halfseen.distributions.mixed.parameters import MixedParameters
-from halfseen.distributions.normal.covariance_types import SHAPES
-from halfseen.distributions.normal.emission import Normal
+from halfseen.distributions.covariance_types import SHAPES
+from halfseen.distributions.mixed import Mixed
+from halfseen.distributions.mixed_parameters import MixedParameters
+from halfseen.distributions.normal import Normal
 from halfseen.latent.markov.chain import (
     CHAIN,
     PRIOR_MOVES,

@@ -7,7 +7,7 @@ from benchmarks.contaminated import draw
 from halfseen import GaussianMixture
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.sampling import some_rows
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.multi_start import Tried
 from halfseen.latent.mixture.initialisation import moves
 from halfseen.latent.mixture.model import FEW_PASSES

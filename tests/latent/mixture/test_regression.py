@@ -5,10 +5,10 @@ import numpy as np
 from halfseen import simulate
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block
+from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
-from halfseen.distributions.normal.covariance_types import SHAPES
-from halfseen.distributions.normal.emission import Normal
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.normal import Normal
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.parameters import select
 from halfseen.latent.mixture.structure import ClassRegression
 from halfseen.moments.regression import recovered

@@ -8,10 +8,10 @@ from halfseen.data.engines import memory
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block
+from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
-from halfseen.distributions.normal.covariance_types import SHAPES
-from halfseen.distributions.normal.emission import Normal
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.normal import Normal
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.latent.mixture.score_bootstrap import ScoreSums, replicated
 from halfseen.moments.survey import survey
 

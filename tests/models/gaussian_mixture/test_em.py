@@ -7,10 +7,10 @@ from sklearn.mixture import GaussianMixture as SklearnMixture
 from halfseen import GaussianMixture, simulate
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block
+from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
-from halfseen.distributions.normal.covariance_types import SHAPES
-from halfseen.distributions.normal.emission import SMALLEST_SPREAD, Normal
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.normal import SMALLEST_SPREAD, Normal
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.latent.mixture.structure import ClassSteps, ClassSums
 from halfseen.moments.survey import survey
 

@@ -7,13 +7,13 @@ import pytest
 
 from halfseen import GaussianMixture
 from halfseen.data.engines.memory import MemoryRows
+from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.covariances import common_variances
 from halfseen.distributions.emission import posterior
-from halfseen.distributions.normal.covariance_types import SHAPES
-from halfseen.distributions.normal.em_steps import LEAST_OUTLIERS, MOST_OUTLIERS, cells_of, prior
-from halfseen.distributions.normal.emission import ALIKE_ROWS
-from halfseen.distributions.normal.kernels import background, wild
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.normal import ALIKE_ROWS
+from halfseen.distributions.normal_em import LEAST_OUTLIERS, MOST_OUTLIERS, cells_of, prior
+from halfseen.distributions.normal_kernels import background, wild
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.latent.mixture.structure import ClassSteps
 from halfseen.moments.survey import survey
 

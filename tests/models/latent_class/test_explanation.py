@@ -9,7 +9,7 @@ import pytest
 
 from halfseen import LatentClass, load
 from halfseen.data.rows import Block
-from halfseen.distributions.mixed.cell_densities import surprisal
+from halfseen.distributions.cell_densities import surprisal
 
 pytestmark = pytest.mark.filterwarnings("ignore::halfseen.DroppedFeatureWarning")
 N = 1500

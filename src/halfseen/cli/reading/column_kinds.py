@@ -6,8 +6,8 @@ import numpy as np
 
 from halfseen.cli.reading.command_table import Surveyed
 from halfseen.diagnostics.missingness import COMPLETE_ABOVE
-from halfseen.distributions.mixed.column_summary import facts_of
-from halfseen.distributions.mixed.kinds import WORDS, Kind
+from halfseen.distributions.column_kinds import WORDS, Kind
+from halfseen.distributions.column_summary import facts_of
 from halfseen.moments.survey import survey_of
 
 MEASURED = Kind.CONTINUOUS.word

@@ -11,7 +11,7 @@ from halfseen.data.reductions import with_gaps
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
 from halfseen.distributions.emission import Posterior
-from halfseen.distributions.mixed.parameters import NOT_GIVEN, MixedParameters
+from halfseen.distributions.mixed_parameters import NOT_GIVEN, MixedParameters
 from halfseen.inference.em import normalised
 from halfseen.inference.model import Cells, Each
 from halfseen.inference.multi_start import EVERY, FEW_ROWS, LARGE, MANY_ROWS, Plan

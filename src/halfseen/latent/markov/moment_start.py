@@ -7,7 +7,7 @@ import numpy as np
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
 from halfseen.data.sampling import fewer_rows
-from halfseen.distributions.mixed.column_summary import Facts
+from halfseen.distributions.column_summary import Facts
 from halfseen.inference.em import normalised
 from halfseen.inference.model import Start
 from halfseen.inference.plan import Plan, Routes

@@ -22,7 +22,7 @@ from halfseen.data.sampling import some_rows
 from halfseen.diagnostics.cross_validation import few_rows
 from halfseen.distributions.covariances import sphered
 from halfseen.distributions.emission import Emission
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.distributions.outlier_limits import Fences, inside, share_beyond
 from halfseen.inference.em import normalised
 from halfseen.inference.model import Cells, Each, Polished

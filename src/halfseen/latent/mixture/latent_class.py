@@ -13,9 +13,9 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.reductions import gathered
 from halfseen.data.rows import Rows
 from halfseen.data.sampling import some_rows
-from halfseen.distributions.mixed.categorical import LEAST_SHARE, Levels, Places
-from halfseen.distributions.mixed.emission import Mixed
-from halfseen.distributions.mixed.parameters import MixedParameters
+from halfseen.distributions.categorical import LEAST_SHARE, Levels, Places
+from halfseen.distributions.mixed import Mixed
+from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.inference.em import LEAST_SHARE as LEAST_WEIGHT
 from halfseen.inference.em import LONGER
 from halfseen.inference.model import Climb, Polished
@@ -126,7 +126,7 @@ class MixedClasses(OneClass[MixedParameters]):
 # EM of tables whose columns all have a few values, compiled as a whole.
 #
 # A pass over few rows then takes microseconds, so that many starts can go far. The steps are those
-# of :class:`~halfseen.distributions.mixed.emission.Mixed`, and the leaps those of
+# of :class:`~halfseen.distributions.mixed.Mixed`, and the leaps those of
 # :func:`halfseen.inference.em.climb`, from roots of probabilities.
 
 

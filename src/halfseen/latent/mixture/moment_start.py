@@ -11,10 +11,10 @@ from halfseen.data.arrays import Array
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sampling import fewer_rows
-from halfseen.distributions.mixed import negative_binomial
-from halfseen.distributions.mixed.column_summary import Facts
-from halfseen.distributions.mixed.kinds import of_counts, of_levels, of_numbers
-from halfseen.distributions.mixed.parameters import MixedParameters
+from halfseen.distributions import negative_binomial
+from halfseen.distributions.column_kinds import of_counts, of_levels, of_numbers
+from halfseen.distributions.column_summary import Facts
+from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.inference.model import Start
 from halfseen.inference.plan import Plan, Routes
 from halfseen.moments.missing_patterns import JointGaps

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import betainc, ndtr, xlogy
 
 from halfseen.data.arrays import Array
-from halfseen.distributions.mixed.parameters import MixedParameters
-from halfseen.distributions.normal.kernels import WIDTH
+from halfseen.distributions.mixed_parameters import MixedParameters
+from halfseen.distributions.normal_kernels import WIDTH
 
 REACH = np.linspace(-6.0, 6.0, 97)
 """Where numbers are cut: in spreads of each component about its centre."""

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc, ndtr, xlogy
 
 from halfseen.data.arrays import Array
-from halfseen.distributions.mixed.kinds import Kind
-from halfseen.distributions.mixed.parameters import MixedParameters
+from halfseen.distributions.column_kinds import Kind
+from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import reordered, whole
 from halfseen.latent.mixture.mutual_information import class_entropy, of_class

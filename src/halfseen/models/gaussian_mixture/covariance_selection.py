@@ -14,10 +14,10 @@ from halfseen.diagnostics.choice import Choice
 from halfseen.diagnostics.cross_validation import of_models_not_kept
 from halfseen.diagnostics.model_comparison import Candidate, Comparison
 from halfseen.diagnostics.number_of_components import choose
-from halfseen.distributions.factor.emission import FactorNormal
-from halfseen.distributions.factor.factor_analysis import FactorParameters
-from halfseen.distributions.full.emission import FullNormal
-from halfseen.distributions.full.parameters import FullParameters
+from halfseen.distributions.factor_analysis import FactorParameters
+from halfseen.distributions.factor_normal import FactorNormal
+from halfseen.distributions.full_normal import FullNormal
+from halfseen.distributions.full_parameters import FullParameters
 from halfseen.inference.plan import Settings
 from halfseen.latent.mixture.correlated import CorrelatedEmission
 from halfseen.moments.robust_statistics import recorded

@@ -10,9 +10,9 @@ import numpy as np
 from halfseen.data.messages import Message, setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
-from halfseen.distributions.normal.covariance_types import SHAPES, InUnits, warn_of_ranges
-from halfseen.distributions.normal.emission import Normal
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.covariance_types import SHAPES, InUnits, warn_of_ranges
+from halfseen.distributions.normal import Normal
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.estimators.estimator import Estimator
 from halfseen.estimators.parameter_checks import (
     check_choice,

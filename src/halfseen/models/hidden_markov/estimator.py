@@ -13,8 +13,8 @@ from halfseen.data.reductions import as_given, gathered
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sampling import sequence_of
 from halfseen.data.sequences import lengths_of
-from halfseen.distributions.mixed.kinds import WORDS, Kind
-from halfseen.distributions.mixed.parameters import profiles
+from halfseen.distributions.column_kinds import WORDS, Kind
+from halfseen.distributions.mixed_parameters import profiles
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.imputation import spread_out
 from halfseen.estimators.parameter_checks import (

@@ -12,10 +12,10 @@ from halfseen.data.messages import setting
 from halfseen.data.reductions import gathered
 from halfseen.data.rows import Block, Rows
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
+from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
-from halfseen.distributions.mixed.emission import PRIOR_ROWS, Mixed
-from halfseen.distributions.normal.covariance_types import SHAPES
-from halfseen.distributions.normal.emission import Normal
+from halfseen.distributions.mixed import PRIOR_ROWS, Mixed
+from halfseen.distributions.normal import Normal
 from halfseen.inference.fit import Fitted
 from halfseen.inference.model import Abilities, About
 from halfseen.inference.parameters import whole

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.distributions.mixed.kinds import Kind
+from halfseen.distributions.column_kinds import Kind
 
 
 def to_hmmlearn(model: Any) -> Any:

@@ -18,7 +18,7 @@ from halfseen.data.rows import Block, Rows
 from halfseen.diagnostics.agreement import adjusted_rand
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.diagnostics.cross_validation import few_rows, of_models_not_kept
-from halfseen.distributions.mixed.kinds import of_levels
+from halfseen.distributions.column_kinds import of_levels
 from halfseen.inference.fit import fit_rows
 from halfseen.latent.mixture.mutual_information import of_class
 from halfseen.moments.survey import survey

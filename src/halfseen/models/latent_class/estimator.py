@@ -3,11 +3,11 @@
 from typing import Any, ClassVar
 
 from halfseen.data.messages import setting
-from halfseen.distributions.mixed.emission import PRIOR_ROWS, Mixed
-from halfseen.distributions.mixed.kinds import WORDS, Kind
-from halfseen.distributions.mixed.parameters import MixedParameters, profiles
-from halfseen.distributions.normal.covariance_types import SHAPES
-from halfseen.distributions.normal.emission import Normal
+from halfseen.distributions.column_kinds import WORDS, Kind
+from halfseen.distributions.covariance_types import SHAPES
+from halfseen.distributions.mixed import PRIOR_ROWS, Mixed
+from halfseen.distributions.mixed_parameters import MixedParameters, profiles
+from halfseen.distributions.normal import Normal
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.estimator import Estimator
 from halfseen.estimators.parameter_checks import (

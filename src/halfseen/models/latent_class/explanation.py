@@ -12,9 +12,9 @@ from halfseen.data.arrays import Array
 from halfseen.data.reductions import gathered
 from halfseen.data.rows import Block
 from halfseen.diagnostics.intervals import N_REPLICATES, Interval, check_level, replicates
-from halfseen.distributions.mixed.categorical import chances_of
-from halfseen.distributions.mixed.cell_densities import surprisal
-from halfseen.distributions.mixed.parameters import MixedParameters
+from halfseen.distributions.categorical import chances_of
+from halfseen.distributions.cell_densities import surprisal
+from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.estimators.prediction_input import new_rows
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import ANY, whole

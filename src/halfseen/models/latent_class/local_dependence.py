@@ -12,8 +12,8 @@ from halfseen.data.reductions import gathered, with_gaps
 from halfseen.data.rows import Block
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
 from halfseen.diagnostics.cross_validation import few_rows
-from halfseen.distributions.mixed.cell_densities import cell_log_densities
-from halfseen.distributions.mixed.parameters import MixedParameters
+from halfseen.distributions.cell_densities import cell_log_densities
+from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.inference.parameters import select
 from halfseen.latent.mixture.mutual_information import of_class
 from halfseen.moments.survey import FEW_ROWS

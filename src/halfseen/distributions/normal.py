@@ -10,14 +10,14 @@ from scipy.special import gammaincc
 from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.engines.transformed import ChangedRows
 from halfseen.data.rows import Block, Rows
+from halfseen.distributions import normal_em
+from halfseen.distributions.covariance_types import CovarianceShape, warn_of_scales
 from halfseen.distributions.covariances import collapsed_variances, log_prior_of_variances
 from halfseen.distributions.emission import Step, StepBeside, posterior
 from halfseen.distributions.exponential_family import Exponential
-from halfseen.distributions.normal import em_steps
-from halfseen.distributions.normal.covariance_types import CovarianceShape, warn_of_scales
-from halfseen.distributions.normal.free_parameters import FreeNormal
-from halfseen.distributions.normal.kernels import background, relative, wild
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.normal_free_parameters import FreeNormal
+from halfseen.distributions.normal_kernels import background, relative, wild
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.moments.robust_statistics import Recorded, recorded
 from halfseen.moments.survey import Survey
 
@@ -127,19 +127,19 @@ class Normal(Exponential):
         A row further out than any that the mixture was learned from must not be decided by that.
         """
         if not parameters.plain:
-            return em_steps.densities(block, parameters)
+            return normal_em.densities(block, parameters)
         densities = super().log_densities(self._in_reach(block, parameters), parameters)
         with np.errstate(invalid="ignore"):
             far = np.abs(block.values - parameters.middle) > OUT_OF_SIGHT * parameters.spread
         rows = np.flatnonzero((far & block.observed).any(axis=1))
         if len(rows):
-            densities[rows] = em_steps.densities(block.rows(rows), em_steps.doubting(parameters))
+            densities[rows] = normal_em.densities(block.rows(rows), normal_em.doubting(parameters))
         return densities
 
     def step_densities(self, block: Block, parameters: MixtureParameters) -> Array:
         """As E-steps have them, without what no component changes; (n, k)."""
         if not parameters.plain:
-            return relative(block, em_steps.cells_of(parameters)).T
+            return relative(block, normal_em.cells_of(parameters)).T
         statistics = self.statistics(block.values, block.observed.astype(float))
         pairs = zip(self.natural(parameters), statistics, strict=True)
         return np.asarray(sum(each @ factor.T for factor, each in pairs))
@@ -154,12 +154,12 @@ class Normal(Exponential):
 
     def expect(self, parameters: MixtureParameters) -> Step:
         """The E-step on a block."""
-        return super().expect(parameters) if parameters.plain else em_steps.expect(parameters)
+        return super().expect(parameters) if parameters.plain else normal_em.expect(parameters)
 
     def expect_beside(self, parameters: MixtureParameters) -> StepBeside:
         """The E-step on a block of which other columns say something too."""
         plain = super().expect_beside
-        return plain(parameters) if parameters.plain else em_steps.expect_beside(parameters)
+        return plain(parameters) if parameters.plain else normal_em.expect_beside(parameters)
 
     def given(
         self, block: Block, shares: Array, parameters: MixtureParameters
@@ -168,7 +168,7 @@ class Normal(Exponential):
         if parameters.plain:
             return super().given(block, shares, parameters)
         low, high = np.asarray(self.low), np.asarray(self.high)
-        return em_steps.given(block, shares, parameters, low, high)
+        return normal_em.given(block, shares, parameters, low, high)
 
     def prior(self, parameters: MixtureParameters) -> float:
         """Variances of a feature are near each other; outliers and spikes are not certain.
@@ -181,7 +181,7 @@ class Normal(Exponential):
         height = log_prior_of_variances(parameters.variances, self.strength * ALIKE_ROWS)
         if parameters.plain or not self.strength:
             return height
-        return height + self.strength * em_steps.prior(parameters)
+        return height + self.strength * normal_em.prior(parameters)
 
     def maximise(
         self, weights: Array, sums: tuple[Array, ...], before: MixtureParameters
@@ -217,8 +217,8 @@ class Normal(Exponential):
             weights=weights,
             centres=before.centres + step,
             variances=self._variances(residual, count, before),
-            spike_shares=em_steps.spike_shares(at_spike, there, normal, before, self.strength),
-            outlier_share=em_steps.outlier_share(there, normal, self.strength),
+            spike_shares=normal_em.spike_shares(at_spike, there, normal, before, self.strength),
+            outlier_share=normal_em.outlier_share(there, normal, self.strength),
         )
 
     def _variances(self, residual: Array, count: Array, before: MixtureParameters) -> Array:
@@ -258,16 +258,16 @@ class Normal(Exponential):
 
     def outlying(self, block: Block, parameters: MixtureParameters) -> Array:
         """The probability that each cell is background, by component; (k, n, d)."""
-        return wild(block, em_steps.cells_of(em_steps.doubting(parameters)))
+        return wild(block, normal_em.cells_of(normal_em.doubting(parameters)))
 
     def strays(self, block: Block, parameters: MixtureParameters) -> Array:
         """As many as there were outliers among the cells that were learned from; (n,)."""
-        expected: Array = em_steps.doubting(parameters).outlier_share * block.observed.sum(axis=1)
+        expected: Array = normal_em.doubting(parameters).outlier_share * block.observed.sum(axis=1)
         return expected
 
     def tail(self, block: Block, parameters: MixtureParameters) -> Array:
         """The chance of squares about the centre that sum to as much; (n, k)."""
-        normal = (1 - self.outlying(block, parameters)) * em_steps.beside_spikes(block, parameters)
+        normal = (1 - self.outlying(block, parameters)) * normal_em.beside_spikes(block, parameters)
         apart = (block.values - parameters.centres[:, None]) ** 2 / parameters.variances[:, None]
         total, count = (normal * apart).sum(axis=2), normal.sum(axis=2)
         chance: Array = np.where(count > 0, gammaincc(np.maximum(count, 1e-9) / 2, total / 2), 1.0)
@@ -305,7 +305,7 @@ class Normal(Exponential):
             return self.within(parameters)
         centres = np.clip(parameters.centres, self.low, self.high)
         start = replace(parameters, centres=centres, means=centres)
-        return self.within(em_steps.allowing(start, self.seen))
+        return self.within(normal_em.allowing(start, self.seen))
 
     def about(self, places: Array, like: MixtureParameters) -> MixtureParameters:
         """Centres there, and for every component the spread of the table."""
@@ -339,7 +339,7 @@ class Normal(Exponential):
         """The background's own density, which no component changes."""
         if parameters.plain:
             return 0.0
-        own = em_steps.cells_of(parameters)
+        own = normal_em.cells_of(parameters)
         total = rows.accumulate(lambda block: block.weighed(background(block, own)).sum())
         return float(total)
 
@@ -352,7 +352,7 @@ class Normal(Exponential):
         def shares(block: Block) -> Array:
             return posterior(block, self, parameters).responsibilities
 
-        means = em_steps.shown_means(rows, parameters, low, high, shares)
+        means = normal_em.shown_means(rows, parameters, low, high, shares)
         return replace(parameters, means=means)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from halfseen.data.arrays import Array
 from halfseen.data.rows import Block, Rows
 from halfseen.distributions.emission import Step, StepBeside
-from halfseen.distributions.normal.kernels import Cells, expectation, log_densities
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.normal_kernels import Cells, expectation, log_densities
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.moments.robust_statistics import Recorded
 
 Shares = Callable[[Block], Array]

@@ -12,11 +12,11 @@ from scipy.special import expit, logit, softmax
 from halfseen.data.arrays import Array
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import Block
+from halfseen.distributions.categorical import Levels, means
 from halfseen.distributions.emission import Pull, with_pseudo_row
-from halfseen.distributions.mixed.categorical import Levels, means
-from halfseen.distributions.mixed.parameters import MixedParameters
-from halfseen.distributions.normal.emission import Normal
-from halfseen.distributions.normal.free_parameters import FreeNormal
+from halfseen.distributions.mixed_parameters import MixedParameters
+from halfseen.distributions.normal import Normal
+from halfseen.distributions.normal_free_parameters import FreeNormal
 
 Slopes = tuple[Array, Callable[[Array], Array]]
 """Slopes of rows (n, m), and what bends by their weights."""

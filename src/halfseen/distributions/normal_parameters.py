@@ -27,7 +27,7 @@ class MixtureParameters:
     """``x | component k ~ N(c_k, diag(σ²_k))`` with probability π_k.
 
     Beside that there may be outliers and spikes, as in
-    :mod:`halfseen.distributions.normal.kernels`. Without them means are where the normals are.
+    :mod:`halfseen.distributions.normal_kernels`. Without them means are where the normals are.
     """
 
     weights: Array = learned("weights_", "k", SHARE)  # π

@@ -7,8 +7,8 @@ import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.block import made_once
-from halfseen.distributions.mixed.kinds import Kind, of_counts, of_levels, of_numbers
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.column_kinds import Kind, of_counts, of_levels, of_numbers
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.parameters import (
     ANY,
     BEHIND,

@@ -11,16 +11,15 @@ from scipy.special import ndtr
 from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.engines.transformed import ChangedRows
 from halfseen.data.rows import Block, Rows
+from halfseen.distributions import categorical as tables
+from halfseen.distributions import missingness, negative_binomial, normal_em
+from halfseen.distributions.categorical import Levels, histograms, looked_up
+from halfseen.distributions.column_kinds import of_numbers
+from halfseen.distributions.column_summary import Facts, facts_of
 from halfseen.distributions.emission import Step, posterior
-from halfseen.distributions.mixed import categorical as tables
-from halfseen.distributions.mixed import missingness, negative_binomial
-from halfseen.distributions.mixed.categorical import Levels, histograms, looked_up
-from halfseen.distributions.mixed.column_summary import Facts, facts_of
-from halfseen.distributions.mixed.free_parameters import FreeMixed
-from halfseen.distributions.mixed.kinds import of_numbers
-from halfseen.distributions.mixed.parameters import MixedParameters
-from halfseen.distributions.normal import em_steps
-from halfseen.distributions.normal.emission import Normal
+from halfseen.distributions.mixed_free_parameters import FreeMixed
+from halfseen.distributions.mixed_parameters import MixedParameters
+from halfseen.distributions.normal import Normal
 from halfseen.inference.model import Cells
 from halfseen.moments.survey import Survey
 
@@ -352,13 +351,13 @@ class Mixed:
         return self.settled_by(rows, parameters, shares)
 
     def settled_by(
-        self, rows: Rows, parameters: MixedParameters, shares: em_steps.Shares
+        self, rows: Rows, parameters: MixedParameters, shares: normal_em.Shares
     ) -> MixedParameters:
         """The same if rows belong to components by ``shares``."""
         means = parameters.centres
         if parameters.numbers.any() and not parameters.plain:
             low, high = self._within_fences()
-            means = em_steps.shown_means(rows, parameters, low, high, shares)
+            means = normal_em.shown_means(rows, parameters, low, high, shares)
         return self.shown(replace(parameters, means=means))
 
     def shown(self, parameters: MixedParameters) -> MixedParameters:

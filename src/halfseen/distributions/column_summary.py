@@ -11,8 +11,8 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
 from halfseen.data.rows import Rows
 from halfseen.data.sampling import column_samples
-from halfseen.distributions.mixed.categorical import MOST_COUNTS, Levels
-from halfseen.distributions.mixed.kinds import WORDS, Kind
+from halfseen.distributions.categorical import MOST_COUNTS, Levels
+from halfseen.distributions.column_kinds import WORDS, Kind
 from halfseen.moments.robust_statistics import FENCE, habits
 from halfseen.moments.survey import Survey
 from halfseen.moments.value_counts import ValueCounts, padded

@@ -16,8 +16,8 @@ import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.data.rows import Block
-from halfseen.distributions.mixed.column_summary import Facts
-from halfseen.distributions.mixed.parameters import MixedParameters
+from halfseen.distributions.column_summary import Facts
+from halfseen.distributions.mixed_parameters import MixedParameters
 
 LEAST = 1e-12
 

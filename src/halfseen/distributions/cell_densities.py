@@ -6,13 +6,13 @@ from scipy.special import gammaln, logsumexp
 
 from halfseen.data.arrays import Array
 from halfseen.data.rows import Block
-from halfseen.distributions.mixed.categorical import LEAST_SHARE, log_table
-from halfseen.distributions.mixed.emission import Mixed, levels_of
-from halfseen.distributions.mixed.parameters import MixedParameters
-from halfseen.distributions.normal import em_steps
-from halfseen.distributions.normal.emission import OUT_OF_SIGHT
-from halfseen.distributions.normal.kernels import FARTHEST, WIDTH
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions import normal_em
+from halfseen.distributions.categorical import LEAST_SHARE, log_table
+from halfseen.distributions.mixed import Mixed, levels_of
+from halfseen.distributions.mixed_parameters import MixedParameters
+from halfseen.distributions.normal import OUT_OF_SIGHT
+from halfseen.distributions.normal_kernels import FARTHEST, WIDTH
+from halfseen.distributions.normal_parameters import MixtureParameters
 
 
 def cell_log_densities(block: Block, parameters: MixedParameters) -> Array:
@@ -76,7 +76,7 @@ def normal_cell_log_densities(block: Block, parameters: MixtureParameters) -> Ar
     if parameters.plain:
         rows = _far_rows(block, parameters)
         if len(rows):
-            found[:, rows] = _densities(block.rows(rows), em_steps.doubting(parameters))
+            found[:, rows] = _densities(block.rows(rows), normal_em.doubting(parameters))
     return found
 
 

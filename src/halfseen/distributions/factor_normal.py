@@ -13,7 +13,7 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block, Rows
 from halfseen.distributions.covariances import LEAST, collapsed_variances
 from halfseen.distributions.emission import Step
-from halfseen.distributions.factor.factor_analysis import (
+from halfseen.distributions.factor_analysis import (
     LEAST_OWN,
     FactorParameters,
     factors_of,

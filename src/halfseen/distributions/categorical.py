@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.block import Block
 from halfseen.data.compiled import njit
-from halfseen.distributions.mixed import negative_binomial
-from halfseen.distributions.mixed.kinds import of_counts, of_numbers
-from halfseen.distributions.mixed.parameters import MixedParameters
+from halfseen.distributions import negative_binomial
+from halfseen.distributions.column_kinds import of_counts, of_numbers
+from halfseen.distributions.mixed_parameters import MixedParameters
 
 Places = NDArray[np.int32]
 """Of cells, column by column (m, n): their place in the table, or -1 if they say nothing."""

@@ -13,7 +13,7 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block, Rows
 from halfseen.distributions.covariances import collapsed_covariances, within_components
 from halfseen.distributions.emission import Step
-from halfseen.distributions.full.kernels import (
+from halfseen.distributions.full_kernels import (
     DENSITIES,
     EXPECT,
     GIVEN,
@@ -22,8 +22,8 @@ from halfseen.distributions.full.kernels import (
     draws,
     over_rows,
 )
-from halfseen.distributions.full.missing_patterns import ByGaps
-from halfseen.distributions.full.parameters import (
+from halfseen.distributions.full_missing_patterns import ByGaps
+from halfseen.distributions.full_parameters import (
     FullParameters,
     Prior,
     lifted,

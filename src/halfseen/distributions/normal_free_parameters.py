@@ -10,9 +10,9 @@ from halfseen.data.arrays import Array
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import Block
 from halfseen.distributions.emission import Pull, with_pseudo_row
-from halfseen.distributions.normal.em_steps import beside_spikes, cells_of
-from halfseen.distributions.normal.kernels import wild
-from halfseen.distributions.normal.parameters import MixtureParameters
+from halfseen.distributions.normal_em import beside_spikes, cells_of
+from halfseen.distributions.normal_kernels import wild
+from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.parameters import reordered
 
 FAR = 50.0

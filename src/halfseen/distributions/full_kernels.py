@@ -10,7 +10,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.data.compiled import njit
-from halfseen.distributions.full.missing_patterns import Places
+from halfseen.distributions.full_missing_patterns import Places
 
 CHUNK = 256
 """Rows that are gone over at a time: what they need stays in the cache."""

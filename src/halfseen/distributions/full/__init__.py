@@ -1,1 +1,0 @@
-"""Normal columns that go along with each other within a component."""

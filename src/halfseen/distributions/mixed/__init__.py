@@ -1,1 +1,0 @@
-"""Columns of several kinds, independent of each other given the component."""

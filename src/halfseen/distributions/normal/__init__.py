@@ -1,1 +1,0 @@
-"""Independent normal columns given the component, with outliers and spikes allowed for."""
