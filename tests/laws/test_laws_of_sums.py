@@ -27,6 +27,7 @@ from halfseen.data.reductions import Gathered, Together, together
 from halfseen.data.resampling import Bins, share_of_keys
 from halfseen.data.rows import Block
 from halfseen.data.sampling import ColumnSamples, Lot
+from halfseen.data.sums import KeyedSums, LargeSums, Sums
 from halfseen.diagnostics.missingness import _GapSums
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.mixed import Mixed
@@ -200,6 +201,7 @@ ELSEWHERE = {
     "Message": "a string: data/test_messages.py puts sentences one after the other",
 }
 """Sums of sums, which are tested with what makes them."""
+BASES = (Sums, LargeSums, KeyedSums)
 every_sum = pytest.mark.parametrize("kind", SUMS, ids=lambda kind: kind.__name__)
 # Random keys are drawn by block, not by row: only whole blocks may be merged in another order.
 by_block = {MaskKeys}
@@ -304,7 +306,9 @@ def test_every_class_that_adds_is_in_the_kit():
             continue
         for name, kind in inspect.getmembers(import_module(module.name), inspect.isclass):
             ours = kind.__module__.startswith("halfseen.")
-            if ours and "__add__" in vars(kind) and not getattr(kind, "_is_protocol", False):
+            adds = "__add__" in vars(kind) or issubclass(kind, Sums)
+            base = kind in BASES or getattr(kind, "_is_protocol", False)
+            if ours and adds and not base:
                 found[name] = kind
     missing = {name for name, kind in found.items() if kind not in SUMS and name not in ELSEWHERE}
     assert missing == set()

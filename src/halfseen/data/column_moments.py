@@ -1,7 +1,7 @@
 """How the values of each feature are spread: counts, means, and sums of powers about them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import NamedTuple, Self
 
@@ -12,6 +12,7 @@ from scipy.stats import chi2
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.counts import Heaps
 from halfseen.data.rows import Block
+from halfseen.data.sums import SHARED, Sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +134,10 @@ class Differences(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TableSums:
+class TableSums(Sums):
     """Counts, and sums of powers of deviations from an origin, of each column in each table."""
 
-    origin: Array  # (d,)
+    origin: Array = field(metadata=SHARED)  # (d,)
     powers: Array  # (5, t, d)  Σ (x - o)^p over the rows of a table that hold the column
 
     @classmethod
@@ -158,9 +159,6 @@ class TableSums:
             for power in range(1, HIGHEST + 1):
                 powers[power, number] = weights @ values**power
         return cls(origin, powers)
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.origin, self.powers + other.powers)
 
     @property
     def count(self) -> Array:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array
 from halfseen.data.compiled import njit
 from halfseen.data.rows import Block
+from halfseen.data.sums import JOINED, KeyedSums
 
 EXACT = 32
 """Counts up to here are kept as they are."""
 PER_DOUBLING = 8
 """Larger ones by size, which are 9 % apart."""
 N_SIZES = 512
-FEWEST_TO_MERGE = 65536
 
 
 @njit(cache=True, nogil=True)
@@ -35,13 +35,11 @@ def lower_edge(size: NDArray[np.integer[Any]]) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class CountTails:
-    """How often each feature has counts of each size, from one on; repeated ones are merged."""
+class CountTails(KeyedSums):
+    """How often each feature has counts of each size, from one on."""
 
-    n_features: int
-    code: NDArray[np.int64]  # (u,)  feature times N_SIZES, and size
-    weight: Array  # (u,)            how often, by weight of the rows
-    n_merged: int  # so many of them are known to differ
+    code: NDArray[np.int64] = field(metadata=JOINED)  # (u,)  feature times N_SIZES, and size
+    weight: Array = field(metadata=JOINED)  # (u,)  how often, by weight of the rows
 
     @classmethod
     def of(cls, block: Block) -> Self:
@@ -61,7 +59,7 @@ class CountTails:
         place = np.flatnonzero(laid_out)
         where = np.searchsorted(ends, place, side="right")
         code = where * N_SIZES + place - np.append(0, ends)[where]
-        return cls(n_features, code, laid_out[place], len(code))
+        return cls(n_features, len(code), code, laid_out[place])
 
     @classmethod
     def of_rows(cls, numbers: Callable[[Block], Array]) -> Callable[[Block], "CountTails"]:
@@ -75,21 +73,14 @@ class CountTails:
 
         return summarise
 
-    def __add__(self, other: Self) -> Self:
-        both = type(self)(
-            self.n_features,
-            np.concatenate([self.code, other.code]),
-            np.concatenate([self.weight, other.weight]),
-            max(self.n_merged, other.n_merged),
-        )
-        # Sorting costs more than keeping: do it when what was kept has doubled.
-        return both.merged() if len(both.code) > 2 * both.n_merged + FEWEST_TO_MERGE else both
+    def __len__(self) -> int:
+        return len(self.code)
 
     def merged(self) -> Self:
         """The same with every size of a feature only once, in order."""
         code, inverse = np.unique(self.code, return_inverse=True)
         weight = np.bincount(inverse, weights=self.weight, minlength=len(code)).astype(float)
-        return type(self)(self.n_features, code, weight, len(code))
+        return type(self)(self.n_features, len(code), code, weight)
 
     def totals(self) -> Array:
         """How many counts of one or more each feature has, by weight; (d,)."""

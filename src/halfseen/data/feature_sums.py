@@ -1,6 +1,6 @@
 """First pass over the rows: how often each feature is observed, and its mean."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol, Self
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.compiled import njit
+from halfseen.data.sums import ALL, HIGHEST, LOWEST, Sums
 
 
 class Described(Protocol):
@@ -18,17 +19,19 @@ class Described(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureSums:
+class FeatureSums(Sums):
     """Counts, sums and ranges of the observed entries of each feature."""
 
     n_rows: float  # rows with at least one observed entry, by weight
     n_empty: int  # rows with none, which say nothing
     count: Array  # (d,)  by weight
     total: Array  # (d,)  by weight
-    minimum: Array  # (d,)  +inf where nothing is observed
-    maximum: Array  # (d,)  -inf where nothing is observed
-    whole: Mask  # (d,)     whether every observed value is a whole number
-    two_valued: Mask  # (d,)  whether every observed value is the smallest or the largest
+    minimum: Array = field(metadata=LOWEST)  # (d,)  +inf where nothing is observed
+    maximum: Array = field(metadata=HIGHEST)  # (d,)  -inf where nothing is observed
+    whole: Mask = field(metadata=ALL)  # (d,)  whether every observed value is a whole number
+    two_valued: Mask = field(
+        metadata=ALL
+    )  # (d,)  whether every observed value is the smallest or the largest
     n_lowest: Array  # (d,)   entries that hold the minimum, by weight; zero if not counted
     n_highest: Array  # (d,)  entries that hold the maximum
 
@@ -46,17 +49,12 @@ class FeatureSums:
         return cls(*swept[:7], _two_valued(table, *swept[4:6]), *swept[7:])
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.n_rows + other.n_rows,
-            self.n_empty + other.n_empty,
-            self.count + other.count,
-            self.total + other.total,
-            np.minimum(self.minimum, other.minimum),
-            np.maximum(self.maximum, other.maximum),
-            self.whole & other.whole,
-            self.two_valued & other.two_valued & _same_ends(self, other),
-            _at_end(self.minimum, self.n_lowest, other.minimum, other.n_lowest),
-            _at_end(-self.maximum, self.n_highest, -other.maximum, other.n_highest),
+        both = super().__add__(other)
+        return replace(
+            both,
+            two_valued=both.two_valued & _same_ends(self, other),
+            n_lowest=_at_end(self.minimum, self.n_lowest, other.minimum, other.n_lowest),
+            n_highest=_at_end(-self.maximum, self.n_highest, -other.maximum, other.n_highest),
         )
 
     def select(self, features: Mask) -> Self:

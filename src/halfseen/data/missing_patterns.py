@@ -1,6 +1,6 @@
 """The patterns of gaps that rows have, how many rows have each, and which is the first."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -8,19 +8,16 @@ from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.rows import Block
-
-FEWEST_TO_MERGE = 65536
+from halfseen.data.sums import JOINED, KeyedSums
 
 
 @dataclass(frozen=True, eq=False)
-class PatternSums:
-    """Masks of rows, a bit a feature, with the rows behind them; repeated ones are merged."""
+class PatternSums(KeyedSums):
+    """Masks of rows, a bit a feature, with the rows behind them."""
 
-    n_features: int
-    codes: NDArray[np.uint8]  # (u, ⌈d / 8⌉)
-    count: Labels  # (u,)
-    first: Labels  # (u,)  number of the first row
-    n_merged: int  # so many of them are known to differ
+    codes: NDArray[np.uint8] = field(metadata=JOINED)  # (u, ⌈d / 8⌉)
+    count: Labels = field(metadata=JOINED)  # (u,)
+    first: Labels = field(metadata=JOINED)  # (u,)  number of the first row
 
     @classmethod
     def of(cls, block: Block) -> Self:
@@ -28,18 +25,10 @@ class PatternSums:
         n_rows = len(block)
         rows = block.start + np.arange(n_rows)
         ones = np.ones(n_rows, np.int64)
-        return cls(block.n_features, block.masks(), ones, rows, 0).merged()
+        return cls(block.n_features, 0, block.masks(), ones, rows).merged()
 
-    def __add__(self, other: Self) -> Self:
-        both = type(self)(
-            self.n_features,
-            np.concatenate([self.codes, other.codes]),
-            np.concatenate([self.count, other.count]),
-            np.concatenate([self.first, other.first]),
-            max(self.n_merged, other.n_merged),
-        )
-        # Sorting costs more than keeping: do it when what was kept has doubled.
-        return both.merged() if len(both.codes) > 2 * both.n_merged + FEWEST_TO_MERGE else both
+    def __len__(self) -> int:
+        return len(self.codes)
 
     def merged(self) -> Self:
         """The same with every pattern only once, most common first, then as they come."""
@@ -50,7 +39,7 @@ class PatternSums:
         np.minimum.at(first, inverse, self.first)
         order = np.lexsort((first, -count))
         codes = self.codes[place[order]]
-        return type(self)(self.n_features, codes, count[order], first[order], len(codes))
+        return type(self)(self.n_features, len(codes), codes, count[order], first[order])
 
     @property
     def masks(self) -> Mask:

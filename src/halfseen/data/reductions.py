@@ -1,23 +1,21 @@
 """Something said of each row, gathered in the order of the rows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import CHAINED, Sums
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered:
+class Gathered(Sums):
     """What blocks said, each by the number of its first row: for what fits into memory."""
 
-    parts: tuple[tuple[int, np.ndarray[Any, Any]], ...]
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.parts + other.parts)
+    parts: tuple[tuple[int, np.ndarray[Any, Any]], ...] = field(metadata=CHAINED)
 
     def in_order(self) -> np.ndarray[Any, Any]:
         """All of it; (n, ...)."""
@@ -53,13 +51,10 @@ def whole_table(rows: Rows) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class Together(Sums):
     """Sums side by side."""
 
     each: tuple[Any, ...]
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(tuple(a + b for a, b in zip(self.each, other.each, strict=True)))
 
 
 def together(*summaries: Callable[[Block], Any]) -> Callable[[Block], Together]:

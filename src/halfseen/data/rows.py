@@ -12,17 +12,12 @@ from typing import Generic, Protocol, Self, TypeVar
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.block import Block
+from halfseen.data.sums import Addable
 
-__all__ = ["Block", "Carried", "Rows", "S", "Sums", "T"]
-
-
-class Sums(Protocol):
-    """What blocks of rows are reduced to: merges with ``+``, neutral when empty."""
-
-    def __add__(self, other: Self) -> Self: ...
+__all__ = ["Block", "Carried", "Rows", "S", "T"]
 
 
-S = TypeVar("S", bound=Sums)
+S = TypeVar("S", bound=Addable)
 T = TypeVar("T")
 
 

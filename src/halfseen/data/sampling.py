@@ -1,7 +1,7 @@
 """A few rows, drawn by lot from a table that need not be in memory."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Self, cast
 
@@ -17,6 +17,7 @@ from halfseen.data.reductions import gathered, whole_table, with_gaps
 from halfseen.data.resampling import Keys, keys_of, share_of_keys
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sequences import Numbers, Sequences, lengths_of
+from halfseen.data.sums import JOINED, Sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,16 +226,16 @@ def some_rows(rows: Rows, most: int) -> MemoryRows:
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnSamples:
+class ColumnSamples(Sums):
     """Observed values of rows whose keys are low, each with the feature it is of.
 
     Which rows these are depends on their numbers alone, so that blocks merge to the same sample
     whatever way rows are split.
     """
 
-    feature: NDArray[np.intp]  # (s,)
-    value: Array  # (s,)
-    weight: Array  # (s,)  how often the row counts
+    feature: NDArray[np.intp] = field(metadata=JOINED)  # (s,)
+    value: Array = field(metadata=JOINED)  # (s,)
+    weight: Array = field(metadata=JOINED)  # (s,)  how often the row counts
 
     @classmethod
     def below(cls, limit: Keys) -> Callable[[Block], "ColumnSamples"]:
@@ -249,10 +250,6 @@ class ColumnSamples:
             return cls(feature, part.values[row, feature], weight)
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return type(self)(*(np.concatenate(pair) for pair in pairs))
 
     def sorted(self, n_features: int) -> list[tuple[Array, Array]]:
         """Of each feature the sampled values, ascending, and their weights."""

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from halfseen.data.reductions import gathered, with_gaps
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sampling import Drawn, sequence_of
+from halfseen.data.sums import Sums
 from halfseen.inference.fit import Fit
 from halfseen.inference.model import Model
 from halfseen.moments.survey import Survey, survey
@@ -26,14 +27,11 @@ Fitting = Callable[[Rows, Survey], Fit[P]]
 
 
 @dataclass(frozen=True, eq=False)
-class CrossScores:
+class CrossScores(Sums):
     """Log-likelihoods of held-out rows under several models, summed in bins."""
 
     n_rows: Array  # (g,)
     total: Array  # (g, c)
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.n_rows + other.n_rows, self.total + other.total)
 
     def mean(self, candidate: int) -> float:
         """Mean log-likelihood of the rows under one model."""

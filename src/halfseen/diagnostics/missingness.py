@@ -11,6 +11,7 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.missing_patterns import PatternSums
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.moments.informative_missingness import GapValueSums
 from halfseen.moments.missing_patterns import INDEPENDENT_BELOW, joint_excess
 
@@ -171,7 +172,7 @@ def _compared(sums: FeatureSums) -> Mask:
 
 
 @dataclass(frozen=True, eq=False)
-class _GapSums:
+class _GapSums(Sums):
     """Patterns of gaps, and values where others are missing."""
 
     patterns: PatternSums
@@ -182,9 +183,6 @@ class _GapSums:
         """The function that sums a block about ``origin`` (c,), of the ``compared`` features."""
         values = GapValueSums.about(origin)
         return lambda block: cls(PatternSums.of(block), values(block.select(compared)))
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.patterns + other.patterns, self.values + other.values)
 
 
 def _never_together(names: Sequence[str], count: Array) -> tuple[Pair, ...]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from halfseen.data.progress import Stages
 from halfseen.data.reductions import with_gaps
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.diagnostics.agreement import adjusted_rand, least_overlap
 from halfseen.diagnostics.choice import HeldOut
 from halfseen.diagnostics.cross_validation import CrossScores, of_models_not_kept
@@ -29,14 +30,11 @@ MANY_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class HalfScores:
+class HalfScores(Sums):
     """What two fits, of a half each, say of all rows."""
 
     scores: CrossScores  # each row under the fit that did not see it, one candidate
     table: Array  # (k, k)  rows by the component that either fit gives them; empty if none does
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.scores + other.scores, self.table + other.table)
 
 
 class Halving(NamedTuple, Generic[P]):

@@ -22,6 +22,7 @@ import numpy as np
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.moments import symmetric_tensors
 from halfseen.moments.missing_patterns import JointGaps
 from halfseen.moments.regression import RegressionSums
@@ -64,7 +65,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, eq=False)
-class AdjustedSums:
+class AdjustedSums(Sums):
     """Sums of products over the rows that hold them, those predicted taken off, and over all."""
 
     count: Array
@@ -101,14 +102,6 @@ class AdjustedSums:
             )
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.count + other.count,
-            self.beyond + other.beyond,
-            self.predictable + other.predictable,
-            self.predicted + other.predicted,
-        )
 
     @property
     def estimate(self) -> Array:

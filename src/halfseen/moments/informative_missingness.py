@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.rows import Block
+from halfseen.data.sums import Sums
 from halfseen.moments.survey import FEW_ROWS
 
 CLEAR = 5.0
@@ -26,7 +27,7 @@ class Shift(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class GapValueSums:
+class GapValueSums(Sums):
     """Counts, sums and squares of feature i over the rows that hold feature j, for all i and j."""
 
     count: Array  # (d, d)
@@ -37,11 +38,6 @@ class GapValueSums:
     def about(cls, origin: Array) -> Callable[[Block], "GapValueSums"]:
         """The function that sums a block about ``origin`` (d,)."""
         return lambda block: cls(*block.along_presence(origin))
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.count + other.count, self.total + other.total, self.square + other.square
-        )
 
     def clearest_shift(self, ordered: Mask | None = None) -> Shift | None:
         """The shift that is least likely to be chance, if any is both clear and large.

@@ -1,7 +1,7 @@
 """What is known of where the gaps are: how often features are observed, alone and together."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
 
@@ -12,6 +12,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.feature_sums import fraction_of
 from halfseen.data.products import Parts
 from halfseen.data.rows import Block
+from halfseen.data.sums import JOINED, KeyedSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,13 +203,11 @@ _AT_A_TIME = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class MaskRows:
-    """Masks of a few features, a bit each, and the rows behind them; repeated ones are merged."""
+class MaskRows(KeyedSums):
+    """Masks of a few features, a bit each, and the rows behind them."""
 
-    n_features: int
-    codes: NDArray[np.uint8]  # (u, ⌈f / 8⌉)
-    count: Array  # (u,)  by weight
-    n_merged: int  # so many of them are known to differ
+    codes: NDArray[np.uint8] = field(metadata=JOINED)  # (u, ⌈f / 8⌉)
+    count: Array = field(metadata=JOINED)  # (u,)  by weight
 
     @classmethod
     def of(cls, features: NDArray[np.intp]) -> Callable[[Block], "MaskRows"]:
@@ -217,25 +216,18 @@ class MaskRows:
         def summarise(block: Block) -> MaskRows:
             codes = np.packbits(block.present(features), axis=1)
             weights = block.weighed(np.ones(len(block)))
-            return cls(len(features), codes, weights, 0).merged()
+            return cls(len(features), 0, codes, weights).merged()
 
         return summarise
 
-    def __add__(self, other: Self) -> Self:
-        both = type(self)(
-            self.n_features,
-            np.concatenate([self.codes, other.codes]),
-            np.concatenate([self.count, other.count]),
-            max(self.n_merged, other.n_merged),
-        )
-        # Sorting costs more than keeping: do it when what was kept has doubled.
-        return both.merged() if len(both.codes) > 2 * both.n_merged + 65536 else both
+    def __len__(self) -> int:
+        return len(self.codes)
 
     def merged(self) -> Self:
         """The same with every mask only once."""
         codes, place = np.unique(self.codes, axis=0, return_inverse=True)
         count = np.bincount(place, weights=self.count, minlength=len(codes)).astype(float)
-        return type(self)(self.n_features, codes, count, len(codes))
+        return type(self)(self.n_features, len(codes), codes, count)
 
     def pieces(self) -> Iterator[tuple[Array, Array]]:
         """Some masks (u, f), one where observed, and the rows behind them (u,), at a time."""

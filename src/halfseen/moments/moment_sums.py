@@ -10,7 +10,7 @@ of which those about a point a away (in units) follow without any row: z - a∘m
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -20,6 +20,7 @@ from halfseen.data.errors import UnreckonableError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import quoted
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import ALL, HIGHEST, LOWEST, SHARED, Sums
 from halfseen.moments import symmetric_tensors
 from halfseen.moments.missing_patterns import Gaps, JointGaps
 from halfseen.moments.numerical_checks import LOST
@@ -38,17 +39,19 @@ REASON = "sums of rows that are not at hand"
 
 
 @dataclass(frozen=True, eq=False)
-class MomentSums:
+class MomentSums(Sums):
     """Sums over rows of products of presence and deviations; those about the same origin add."""
 
-    origin: Array  # (d,)
-    unit: Array  # (d,)      of deviations
+    origin: Array = field(metadata=SHARED)  # (d,)
+    unit: Array = field(metadata=SHARED)  # (d,)  of deviations
     n_rows: float  # rows with at least one observed entry, by weight
     n_empty: int  # rows with none, which say nothing
-    minimum: Array  # (d,)   +inf where nothing is observed
-    maximum: Array  # (d,)   -inf where nothing is observed
-    whole: Mask  # (d,)      whether every observed value is a whole number
-    two_valued: Mask  # (d,)  whether every observed value is the smallest or the largest
+    minimum: Array = field(metadata=LOWEST)  # (d,)  +inf where nothing is observed
+    maximum: Array = field(metadata=HIGHEST)  # (d,)  -inf where nothing is observed
+    whole: Mask = field(metadata=ALL)  # (d,)  whether every observed value is a whole number
+    two_valued: Mask = field(
+        metadata=ALL
+    )  # (d,)  whether every observed value is the smallest or the largest
     second: Array  # (2d, 2d)  Σ u⊗u
     third: Array  # (2d (2d+1) (2d+2) / 6,)  Σ u⊗u⊗u, packed; none if triples are left for later
     levels: Array  # (l,)    cells with each of the values that are counted, column by column
@@ -99,20 +102,8 @@ class MomentSums:
         return summarise(Block.from_table(np.empty((0, len(origin)))))
 
     def __add__(self, other: Self) -> Self:
-        one, another = self.features, other.features
-        ends = one + another
-        return replace(
-            self,
-            n_rows=ends.n_rows,
-            n_empty=ends.n_empty,
-            minimum=ends.minimum,
-            maximum=ends.maximum,
-            whole=ends.whole,
-            two_valued=ends.two_valued,
-            second=self.second + other.second,
-            third=self.third + other.third,
-            levels=self.levels + other.levels,
-        )
+        both = super().__add__(other)
+        return replace(both, two_valued=(self.features + other.features).two_valued)
 
     @property
     def n_features(self) -> int:

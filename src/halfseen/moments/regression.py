@@ -8,7 +8,7 @@ depend on x_c. Division by a small weight amplifies noise instead.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.products import Entries, products_of_pairs, upper_pairs
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import LargeSums, Sums
 
 P = TypeVar("P")
 Expectation = Callable[[Block], Array]
@@ -23,7 +24,7 @@ Expectation = Callable[[Block], Array]
 
 
 @dataclass(frozen=True, eq=False)
-class RegressionSums:
+class RegressionSums(LargeSums):
     """Normal equations of one regression a target feature, on shared regressors."""
 
     count: Array  # (t,)      rows in which target t is observed
@@ -60,19 +61,6 @@ class RegressionSums:
             cross=deviations.back(weighed),
         )
 
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.count + other.count,
-            self.square + other.square,
-            self.products + other.products,
-            self.cross + other.cross,
-        )
-
-    def __iadd__(self, other: Self) -> Self:
-        for mine, more in zip(vars(self).values(), vars(other).values(), strict=True):
-            np.add(mine, more, out=mine)
-        return self
-
     @property
     def gram(self) -> Array:
         """Sums of h ⊗ h; (t, k, k)."""
@@ -96,7 +84,7 @@ class RegressionSums:
 
 
 @dataclass(frozen=True, eq=False)
-class ManyRegressions:
+class ManyRegressions(Sums):
     """The sums of several regressions of the same targets, on regressors of their own."""
 
     each: tuple[RegressionSums, ...]
@@ -126,9 +114,6 @@ class ManyRegressions:
             )
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(tuple(a + b for a, b in zip(self.each, other.each, strict=True)))
 
 
 class Solution(NamedTuple):

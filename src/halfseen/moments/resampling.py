@@ -5,7 +5,7 @@ those of rows that are not at hand, which are exact about any point.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import SHARED, LargeSums, Sums
 from halfseen.moments import symmetric_tensors
 from halfseen.moments.missing_patterns import Gaps, JointGaps
 from halfseen.moments.numerical_checks import LOST
@@ -30,10 +31,10 @@ from halfseen.moments.third_moment import (
 
 
 @dataclass(frozen=True, eq=False)
-class OriginSums:
+class OriginSums(Sums):
     """Sums over all features, pairs and triples of them; sums about the same origin add."""
 
-    origin: Array  # (d,)
+    origin: Array = field(metadata=SHARED)  # (d,)
     features: FeatureSums
     pairs: PairSums
     thirds: ThirdSums
@@ -52,14 +53,6 @@ class OriginSums:
     def none(cls, origin: Array) -> "OriginSums":
         """The sums of no rows."""
         return cls.about(origin)(Block.from_table(np.empty((0, len(origin)))))
-
-    def __add__(self, other: Self) -> Self:
-        return replace(
-            self,
-            features=self.features + other.features,
-            pairs=self.pairs + other.pairs,
-            thirds=self.thirds + other.thirds,
-        )
 
     def select(self, features: Mask) -> Self:
         """The sums of only some of the features."""
@@ -155,7 +148,7 @@ Summarise = Callable[[Block], OriginSums]
 
 
 @dataclass(frozen=True, eq=False)
-class BinSums:
+class BinSums(LargeSums):
     """Counts and sums over features, pairs and perhaps triples of them, for each bin.
 
     They are linear in the rows, so a replicate in which bin g counts w_g times has the sums
@@ -181,17 +174,10 @@ class BinSums:
         """The function that sums triples too."""
         return _by_bin(OriginSums.about(origin), bins)
 
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.whole + other.whole, self.linear + other.linear)
-
     @property
     def n_bins(self) -> int:
         """How many bins there are."""
         return len(self.linear)
-
-    def __iadd__(self, other: Self) -> Self:
-        np.add(self.linear, other.linear, out=self.linear)
-        return type(self)(self.whole + other.whole, self.linear)
 
     def reweighted(self, weights: Array) -> OriginSums:
         """The sums of a replicate in which bins count ``weights`` (g,) times."""

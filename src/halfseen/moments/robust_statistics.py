@@ -4,7 +4,7 @@ Nothing here rests on means: a typing error moves them as far as it likes.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sampling import column_samples
+from halfseen.data.sums import HIGHEST, LOWEST, Sums
 
 MOST_VALUES = 5000
 """Of each feature: the outermost of the quantiles still rest on a hundred."""
@@ -166,16 +167,18 @@ APART = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class FarSums:
+class FarSums(Sums):
     """Of each feature, by how far values are from its middle as a share of the way to a fence.
 
     Below the middle and above it, (2, d) each.
     """
 
-    inside: Array  # the furthest of those that are not far; 0 if there is none
+    inside: Array = field(
+        metadata=HIGHEST
+    )  # the furthest of those that are not far; 0 if there is none
     count: Array  # of those that are
-    nearest: Array  # of those; +inf if there is none
-    furthest: Array  # 0 if there is none
+    nearest: Array = field(metadata=LOWEST)  # of those; +inf if there is none
+    furthest: Array = field(metadata=HIGHEST)  # 0 if there is none
 
     @classmethod
     def beyond(cls, seen: Recorded) -> Callable[[Block], "FarSums"]:
@@ -195,14 +198,6 @@ class FarSums:
             )
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            np.maximum(self.inside, other.inside),
-            self.count + other.count,
-            np.minimum(self.nearest, other.nearest),
-            np.maximum(self.furthest, other.furthest),
-        )
 
 
 class FarValues(NamedTuple):

@@ -14,6 +14,7 @@ from halfseen.data.feature_sums import FeatureSums, fraction_of
 from halfseen.data.formatting import features, quoted
 from halfseen.data.messages import setting
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.moments.joint_counts import pair_counts
 from halfseen.moments.missing_patterns import Gaps, JointGaps
 from halfseen.moments.whitening import Signal, Whitening, whiten
@@ -135,7 +136,7 @@ def check_rank(moments: Moments, names: Sequence[str], rank: int, n_components: 
 
 
 @dataclass(frozen=True, eq=False)
-class PairSums:
+class PairSums(Sums):
     """Joint counts, and sums of products of deviations from a fixed origin."""
 
     count: Array  # (d, d)  rows in which features i and j are both observed, by weight
@@ -150,9 +151,6 @@ class PairSums:
             return cls(pair_counts(block), deviations.T @ block.weighed(deviations))
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.count + other.count, self.total + other.total)
 
 
 class SecondMoment(Protocol):

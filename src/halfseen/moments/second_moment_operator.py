@@ -26,6 +26,7 @@ from halfseen.data.formatting import features as named
 from halfseen.data.messages import setting
 from halfseen.data.products import Parts
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.moments.missing_patterns import Gaps, Panels, dependence_of_gaps, rows_behind
 from halfseen.moments.second_moment import Moments
 from halfseen.moments.whitening import Signal, Whitening, leading_eigenpairs, whitening_from
@@ -40,7 +41,7 @@ N_KEYS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class MaskKeys:
+class MaskKeys(Sums):
     """A fingerprint of where each feature is observed, and its sum of squares about the mean.
 
     Every row has a few random whole numbers; a feature's fingerprint is their sums over the rows in
@@ -66,9 +67,6 @@ class MaskKeys:
             )
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.keys + other.keys, self.squares + other.squares)
 
 
 @dataclass(frozen=True, eq=False)

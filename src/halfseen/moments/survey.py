@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import compress
-from typing import Self
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import quoted
 from halfseen.data.messages import remedy
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 
 NEVER_OBSERVED = "never observed"
 CONSTANT = "constant"
@@ -68,7 +68,7 @@ FEW_ROWS = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class Spread(Sums):
     """Squares of deviations from an origin."""
 
     count: Array  # (d,)
@@ -87,9 +87,6 @@ class Spread:
             )
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.count + other.count, self.square + other.square)
 
     @property
     def variance(self) -> Array:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.data.feature_sums import fraction_of
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import LargeSums, Sums
 from halfseen.moments import symmetric_tensors
 from halfseen.moments.joint_counts import triple_counts
 from halfseen.moments.missing_patterns import Panels
@@ -26,7 +27,7 @@ from halfseen.moments.whitening import Whitening
 
 
 @dataclass(frozen=True, eq=False)
-class ThirdSums:
+class ThirdSums(LargeSums):
     """Joint counts, and sums of triple products of deviations from a fixed origin.
 
     Both are symmetric and packed (:mod:`halfseen.moments.symmetric_tensors`), so that the two
@@ -45,14 +46,6 @@ class ThirdSums:
             return cls(triple_counts(block), products)
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.count + other.count, self.total + other.total)
-
-    def __iadd__(self, other: Self) -> Self:
-        np.add(self.count, other.count, out=self.count)
-        np.add(self.total, other.total, out=self.total)
-        return self
 
 
 FEW_FEATURES = 48
@@ -185,7 +178,7 @@ def _estimates(
 
 
 @dataclass(frozen=True, eq=False)
-class ImplicitThirdSums:
+class ImplicitThirdSums(Sums):
     """Sums from which the projected third central moment follows."""
 
     cube: Array  # (m, m, m)  of ỹ, with the corrections of groups of several features
@@ -215,11 +208,6 @@ class ImplicitThirdSums:
             )
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.cube + other.cube, self.square + other.square, self.third + other.third
-        )
 
     def total(self, basis: Array, fraction: Array) -> Array:
         """``Σ_n`` of all terms: N times the projected third moment; (m, m, m)."""

@@ -19,13 +19,14 @@ of the mean M in each mode. With ω = w²/p this is, for independent gaps, the s
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.moments.missing_patterns import MaskRows, Panels
 from halfseen.moments.second_moment import Moments
 from halfseen.moments.symmetric_tensors import cubes, in_three_places, multilinear, pairs_with
@@ -36,7 +37,7 @@ MOST_ITERATIONS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class RightSide:
+class RightSide(Sums):
     """Sums of the right side of the normal equations, and the masks for the left."""
 
     cube: Array  # (r, r, r)
@@ -54,9 +55,6 @@ class RightSide:
             return cls(pairs_with(y, block.weighed(y)), list_masks(block))
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.cube + other.cube, self.masks + other.masks)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ C. Striebel (1965), Maximum likelihood estimates of linear dynamic systems.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.compiled import njit
 from halfseen.data.reductions import with_gaps
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.inference.model import Cells
 from halfseen.latent.markov import forward_backward
 
@@ -40,7 +41,7 @@ FADING = np.linspace(0.0, 0.995, 200)
 
 
 @dataclass(frozen=True, eq=False)
-class LastingSums:
+class LastingSums(Sums):
     """Products of residuals that are so many rows apart."""
 
     square: Array  # (d,)
@@ -65,10 +66,6 @@ class LastingSums:
             return cls((weight * z**2).sum(axis=0), (weight * there).sum(axis=0), products, counts)
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return type(self)(*(one + another for one, another in pairs))
 
     def lasting(self) -> tuple[Array, Array]:
         """The c and ρ of each column (d,) by least squares over lags, zero if nothing lasts."""

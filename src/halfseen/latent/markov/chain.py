@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from halfseen.data.arrays import Array, Labels
 from halfseen.data.reductions import with_gaps
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.distributions.emission import Posterior
 from halfseen.distributions.mixed_parameters import NOT_GIVEN, MixedParameters
 from halfseen.inference.em import normalised
@@ -78,7 +79,7 @@ USUAL = Plan(
 
 
 @dataclass(frozen=True, eq=False)
-class ChainSums:
+class ChainSums(Sums):
     """What one E-step adds up along sequences."""
 
     n_rows: float
@@ -119,17 +120,6 @@ class ChainSums:
             return cls(weighed.sum(), 0.0, weighed.sum(axis=0), first, moves, statistics)
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        pairs = zip(self.statistics, other.statistics, strict=True)
-        return type(self)(
-            self.n_rows + other.n_rows,
-            self.log_likelihood + other.log_likelihood,
-            self.share + other.share,
-            self.first + other.first,
-            self.moves + other.moves,
-            tuple(one + another for one, another in pairs),
-        )
 
 
 @dataclass(frozen=True, eq=False)

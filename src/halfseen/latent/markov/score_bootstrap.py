@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sampling import some_rows
+from halfseen.data.sums import Sums
 from halfseen.distributions.emission import with_pseudo_row
 from halfseen.latent.markov import forward_backward
 from halfseen.latent.markov.forward_backward import smoothed
@@ -111,7 +112,7 @@ class FreeChain:
 
 
 @dataclass(frozen=True, eq=False)
-class ChainSlopes:
+class ChainSlopes(Sums):
     """Slopes of the log-likelihood, bin by bin, and what rows are of each state."""
 
     slope: Array  # (g, p)
@@ -136,11 +137,6 @@ class ChainSlopes:
             return cls(of_slopes, of_shares, square)
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.slope + other.slope, self.share + other.share, self.square + other.square
-        )
 
     def size(self, probabilities: NDArray[np.intp], part: float = 1.0) -> Array:
         """One over the standard errors of the numbers, if the model is right; (p,).

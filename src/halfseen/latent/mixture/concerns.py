@@ -1,13 +1,14 @@
 """Cells that are far from what any component gives: typing errors, or tails that are heavy."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import HIGHEST, LOWEST, Sums
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.distributions.emission import P
 from halfseen.inference.fit import Fitted
@@ -23,13 +24,13 @@ MOST_NAMED = 4
 
 
 @dataclass(frozen=True, eq=False)
-class OutlyingSums:
+class OutlyingSums(Sums):
     """Cells that are of no component, by feature, and the furthest of them."""
 
     n_cells: float
     count: Array  # (d,)
-    lowest: Array  # (d,)   +inf if there is none
-    highest: Array  # (d,)  -inf if there is none
+    lowest: Array = field(metadata=LOWEST)  # (d,)   +inf if there is none
+    highest: Array = field(metadata=HIGHEST)  # (d,)  -inf if there is none
 
     @classmethod
     def under(cls, fitted: Fitted[P]) -> Callable[[Block], "OutlyingSums"]:
@@ -46,14 +47,6 @@ class OutlyingSums:
             )
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.n_cells + other.n_cells,
-            self.count + other.count,
-            np.minimum(self.lowest, other.lowest),
-            np.maximum(self.highest, other.highest),
-        )
 
     def without(self, features: Mask) -> Self:
         """The same of other features than these (d,)."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from halfseen.data.arrays import Array
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.distributions.emission import Emission, Free, posterior
 
 P = TypeVar("P")
@@ -23,7 +24,7 @@ NOTHING_KNOWN = 20.0
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreSums:
+class ScoreSums(Sums):
     """The slope of the log-likelihood, bin by bin, and its curvature over all rows.
 
     With u the slope of the complete-data log-likelihood of a row and B its curvature, Louis (1982):
@@ -45,9 +46,6 @@ class ScoreSums:
             return cls(*_score(block, shares, parameters.weights, free, bins))
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.slope + other.slope, self.curvature + other.curvature)
 
     def influence(self, probabilities: NDArray[np.intp]) -> Array:
         """How far each bin moves the maximum, were it to count once more; (g, p).

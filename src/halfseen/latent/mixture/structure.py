@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.distributions.emission import Emission, Posterior, posterior
 from halfseen.inference.em import Expected, normalised
 from halfseen.inference.model import Cells, Each
@@ -19,7 +20,7 @@ from halfseen.moments.regression import RegressionSums, Solution
 
 
 @dataclass(frozen=True, eq=False)
-class ClassSums:
+class ClassSums(Sums):
     """What one E-step adds up: the likelihood, and statistics by component."""
 
     n_rows: float
@@ -50,15 +51,6 @@ class ClassSums:
             return cls(weighed.sum(), 0.0, weighed.sum(axis=0), statistics)
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        pairs = zip(self.statistics, other.statistics, strict=True)
-        return type(self)(
-            self.n_rows + other.n_rows,
-            self.log_likelihood + other.log_likelihood,
-            self.share + other.share,
-            tuple(one + another for one, another in pairs),
-        )
 
 
 P = TypeVar("P")

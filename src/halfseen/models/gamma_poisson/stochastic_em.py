@@ -20,6 +20,7 @@ from halfseen.data.counts import Indices
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.interrupts import short_calls
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.inference.model import Climb, Polished
 from halfseen.latent.topics import posterior, random_streams
 from halfseen.latent.topics.loading_prior import MOST_SHAPE
@@ -39,7 +40,7 @@ BLURRED = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class SplitSums:
+class SplitSums(Sums):
     """What the M-step needs of one sweep, by weight of the rows."""
 
     n_rows: float
@@ -47,15 +48,6 @@ class SplitSums:
     exposure: Array  # (d, k)  Σ E[α_k] over the rows in which d is observed
     mean: Array  # (k,)       Σ E[α_k]
     log_mean: Array  # (k,)   Σ E[log α_k]
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.n_rows + other.n_rows,
-            self.split + other.split,
-            self.exposure + other.exposure,
-            self.mean + other.mean,
-            self.log_mean + other.log_mean,
-        )
 
     def times(self, factor: float) -> Self:
         """The same of as many rows, all that is expected in them being scaled."""

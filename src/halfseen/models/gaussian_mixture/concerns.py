@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from scipy.stats import t as student
@@ -12,6 +11,7 @@ from halfseen.data.formatting import quoted
 from halfseen.data.messages import setting
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block
+from halfseen.data.sums import Sums
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext
 from halfseen.distributions.normal_em import beside_spikes, cells_of, doubting
 from halfseen.distributions.normal_kernels import wild
@@ -35,7 +35,7 @@ def outlier_probabilities(block: Block, parameters: MixtureParameters) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class ResidualSums:
+class ResidualSums(Sums):
     """Products of what components leave over, in units of the noise, bin by bin."""
 
     count: Array  # (g, d, d)
@@ -64,9 +64,6 @@ class ResidualSums:
             return cls(count, product)
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.count + other.count, self.product + other.product)
 
     def against(self, expected: Array) -> tuple[Array, Array]:
         """Mean products less what the model expects (d, d), and their standard errors."""

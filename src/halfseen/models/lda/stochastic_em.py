@@ -25,6 +25,7 @@ from halfseen.data.counts import Indices, Nonzeros
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.interrupts import short_calls
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.inference.model import Climb, Polished
 from halfseen.latent.topics import random_streams
 from halfseen.latent.topics.posterior import factorised_posterior
@@ -46,21 +47,13 @@ LEAST_ALPHA, MOST_ALPHA = 1e-4, 1e4
 
 
 @dataclass(frozen=True, eq=False)
-class ShareSums:
+class ShareSums(Sums):
     """What the M-step needs of one sweep, by weight of the rows."""
 
     n_rows: float  # in which anything is counted
     split: Array  # (d, k)    Σ E[count of d that came from k]
     exposure: Array  # (d, k)  Σ E[α_k] over the rows in which d is observed
     log_share: Array  # (k,)  Σ E[log θ_k]
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.n_rows + other.n_rows,
-            self.split + other.split,
-            self.exposure + other.exposure,
-            self.log_share + other.log_share,
-        )
 
     def times(self, factor: float) -> Self:
         """The same of as many rows, all that is expected in them being scaled."""

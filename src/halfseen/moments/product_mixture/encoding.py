@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.compiled import njit
 from halfseen.data.rows import Block
+from halfseen.data.sums import Sums
 
 NUMBER, COUNT, LEVELS = 0, 1, 2
 KINDS = {"number": NUMBER, "count": COUNT, "levels": LEVELS}
@@ -93,7 +94,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class ItemSums:
+class ItemSums(Sums):
     """How the cells of each item are spread: what its features are centred and whitened by."""
 
     n_rows: float  # rows in which something is observed, by weight
@@ -116,14 +117,6 @@ class ItemSums:
             return cls(n_rows, observed @ weights, shape, levels)
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.n_rows + other.n_rows,
-            self.count + other.count,
-            self.shape + other.shape,
-            self.levels + other.levels,
-        )
 
     @property
     def observed_fraction(self) -> Array:

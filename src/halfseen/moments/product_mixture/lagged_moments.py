@@ -11,16 +11,17 @@ row have: the normal equations of both add.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array
 from halfseen.data.rows import Block
+from halfseen.data.sums import Sums
 from halfseen.moments.product_mixture.encoding import Encoding, Ints
 from halfseen.moments.product_mixture.mixture_start import Equations, System, inner_products
 from halfseen.moments.product_mixture.second_moment import Statistics
@@ -47,7 +48,7 @@ class Windows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LaggedSums:
+class LaggedSums(Sums):
     """Sums along sequences, by weight, of features z, presence m and statistics f."""
 
     one: Array  # (q, q)      Σ z_t z_t+1'
@@ -98,10 +99,6 @@ class LaggedSums:
             )
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        names = (field.name for field in fields(self))
-        return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     def between(self, item: Ints, emphasis: Array, back: Array) -> Array:
         """``T = E[ζ(h_t) ζ(h_t+1)']``; (r, r)."""
@@ -175,7 +172,7 @@ def _place(total: Array, count: Array, item: Ints, emphasis: Array, back: Array)
 
 
 @dataclass(frozen=True, eq=False)
-class WindowSums:
+class WindowSums(Sums):
     """Both sides of the normal equations of windows of three rows."""
 
     cube: Array  # (r, r, r)                Σ y_t-1 ⊗ y_t ⊗ y_t+1
@@ -205,9 +202,6 @@ class WindowSums:
             return cls(_cubes(y, weight), _cubes(a, weight))
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.cube + other.cube, self.left + other.left)
 
     @property
     def system(self) -> System:

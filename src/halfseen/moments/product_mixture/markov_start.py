@@ -10,13 +10,14 @@ and B1, B3 have the columns' space of B2: B1 = B2 T12, B3 = B2 T23'.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.moments.product_mixture.encoding import Encoding, Ints, Item
 from halfseen.moments.product_mixture.lagged_moments import (
     LaggedSums,
@@ -59,7 +60,7 @@ class Places(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PlaceSums:
+class PlaceSums(Sums):
     """Features of windows, by the place of the row."""
 
     total: Array  # (3, q)
@@ -79,9 +80,6 @@ class PlaceSums:
 
         return summarise
 
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.total + other.total, self.count + other.count)
-
     @property
     def means(self) -> Array:
         """Zero where no window holds an item; (3, q)."""
@@ -89,7 +87,7 @@ class PlaceSums:
 
 
 @dataclass(frozen=True, eq=False)
-class TimeSums:
+class TimeSums(Sums):
     """Pairs of the rows of windows, by weight: features z, presence m and statistics f."""
 
     z12: Array  # (q, q)  Σ z1 z2'
@@ -132,10 +130,6 @@ class TimeSums:
             )
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        names = (field.name for field in fields(self))
-        return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     def completion(self, second: Second, rank: int) -> Completion:
         """``B2 B2'`` and its factor."""

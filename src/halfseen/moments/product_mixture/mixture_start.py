@@ -7,13 +7,14 @@ levels and histograms of counts are all had in this one way.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.rows import Rows
+from halfseen.data.sums import SHARED, Sums
 from halfseen.moments.product_mixture.encoding import Encoding, Ints, Item, ItemSums
 from halfseen.moments.product_mixture.second_moment import (
     Completion,
@@ -52,14 +53,12 @@ def inner_products(back: Array, item: Ints, emphasis: Array) -> Array:
     return inner * emphasis[:, None, None]
 
 
-class Equations(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Equations(Sums):
     """Normal equations of φ for each statistic; those of several neighbours add."""
 
     left: Array  # (j, r, r)  by the column that a statistic is of
     right: Array  # (s, r)
-
-    def __add__(self, other: Any) -> "Equations":
-        return Equations(self.left + other.left, self.right + other.right)
 
     def read(self, mean: Array, owner: Ints) -> Reading:
         """The reading of statistics with these means, of the columns ``owner`` (s,)."""
@@ -158,7 +157,9 @@ class ItemStart:
     decomposition: Decomposed
     n_rows: float  # rows that hold something, by weight
     counts: Array  # (j, j)      those that hold both items
-    n_unseen: int  # triples of distinct items that no row holds, of those that are fitted
+    n_unseen: int = field(
+        metadata=SHARED
+    )  # triples of distinct items that no row holds, of those that are fitted
 
     @property
     def finite(self) -> bool:
@@ -180,15 +181,12 @@ class Second:
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class System(Sums):
     """The normal equations of the third moment between classes; those of several rules add."""
 
     cube: Array  # (r, r, r)
     left: Array  # (r³, r³)
     n_unseen: int
-
-    def __add__(self, other: "System") -> "System":
-        return System(self.cube + other.cube, self.left + other.left, self.n_unseen)
 
     @property
     def tensor(self) -> Array:

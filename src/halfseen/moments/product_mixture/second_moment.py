@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Self
 
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.rows import Block
+from halfseen.data.sums import Sums
 from halfseen.moments.product_mixture.encoding import Encoding, Ints
 
 Statistics = Callable[[Block], Array]
@@ -16,7 +16,7 @@ Statistics = Callable[[Block], Array]
 
 
 @dataclass(frozen=True, eq=False)
-class MeetingSums:
+class MeetingSums(Sums):
     """Sums over rows, by weight, of products of features z, presence m and statistics f."""
 
     products: Array  # (q, q)  Σ z z'
@@ -46,15 +46,6 @@ class MeetingSums:
             return cls(sums[:q, :q], sums[q:, :q], sums[q:, q:], (both[:q] @ found).T, total)
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.products + other.products,
-            self.presence + other.presence,
-            self.count + other.count,
-            self.cross + other.cross,
-            self.total + other.total,
-        )
 
 
 FEWEST = 2.0

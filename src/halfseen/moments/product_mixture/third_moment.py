@@ -16,13 +16,13 @@ triples of features are never formed.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Self
 
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.compiled import njit
 from halfseen.data.rows import Block
+from halfseen.data.sums import Sums
 from halfseen.moments import symmetric_tensors
 from halfseen.moments.joint_counts import triple_counts
 from halfseen.moments.product_mixture.encoding import Encoding, Ints
@@ -34,7 +34,7 @@ SMALLEST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class CubeSums:
+class CubeSums(Sums):
     """The right side of the normal equations, and joint counts for the left."""
 
     cube: Array  # (r, r, r)
@@ -57,9 +57,6 @@ class CubeSums:
             return cls(cube, triple_counts(block.select(gappy)))
 
         return summarise
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.cube + other.cube, self.count + other.count)
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
