@@ -1,21 +1,36 @@
 """Which code a result was measured on, by what Git says of the sources."""
 
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 SOURCES = Path(__file__).parents[1] / "src" / "halfseen"
 
 
-def git(*arguments: str, folder: Path = SOURCES) -> str | None:
-    """What Git says in a folder; None if it knows nothing of it."""
+def git(*arguments: str, folder: Path = SOURCES, lines: Iterable[str] = ()) -> str | None:
+    """The output of a Git command in a folder, given lines of input; None if it fails."""
     try:
         done = subprocess.run(
-            ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
+            ["git", *arguments],
+            cwd=folder,
+            input="".join(f"{line}\n" for line in lines),
+            capture_output=True,
+            text=True,
+            check=True,
         )
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout.strip()
+
+
+def commits_by_tree(folder: Path = SOURCES) -> dict[str, str]:
+    """Newest commit of this history with each content of the sources, by the name of their tree."""
+    commits = (git("rev-list", "--reverse", "HEAD", "--", ".", folder=folder) or "").splitlines()
+    prefix = git("rev-parse", "--show-prefix", folder=folder) or ""
+    asked = [f"{commit}:{prefix}" for commit in commits]
+    trees = git("cat-file", "--batch-check=%(objectname)", folder=folder, lines=asked) or ""
+    return dict(zip(trees.splitlines(), commits, strict=True))
 
 
 def measured_code(sources: Path = SOURCES) -> dict[str, Any]:

@@ -8,9 +8,9 @@ change of a part changes in a figure, it does not know: that is for you to say.
 import argparse
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from benchmarks.measured_code import SOURCES, git
+from benchmarks.measured_code import SOURCES, commits_by_tree, git
 from benchmarks.results_file import FOLDER
 
 
@@ -18,38 +18,72 @@ class Age(NamedTuple):
     """How old a result is."""
 
     name: str
-    n_commits: float  # to the sources since; infinite if nobody knows
+    n_commits: float  # to the sources since, or at least so many; infinite if nobody knows
     sentence: str
+
+
+class History(NamedTuple):
+    """The commits that sources went through."""
+
+    sources: Path
+    today: str | None  # the tree of the sources
+    commits: dict[str, str]  # by tree
+
+    @classmethod
+    def of(cls, sources: Path) -> "History":
+        """The history of a folder of sources."""
+        today = git("rev-parse", "HEAD:./", folder=sources)
+        return cls(sources, today, commits_by_tree(sources))
+
+    def changes(self, commit: str) -> tuple[int, str]:
+        """The number of commits to the sources since, and the parts that they changed."""
+        since = git("rev-list", f"{commit}..HEAD", "--", ".", folder=self.sources) or ""
+        compared = (commit, "HEAD", "--", ".")
+        files = git("diff", "--name-only", "--relative", *compared, folder=self.sources) or ""
+        parts = sorted({file.split("/")[0] for file in files.splitlines()})
+        return len(since.splitlines()), ", ".join(parts)
 
 
 def ages(results: Path = FOLDER, sources: Path = SOURCES) -> list[Age]:
     """Of all kept results, oldest first."""
-    today = git("rev-parse", "HEAD:./", folder=sources)
-    found = [
-        age(path.stem, json.loads(path.read_text(encoding="utf-8")), today, sources)
-        for path in sorted(results.glob("*.json"))
-    ]
+    history = History.of(sources)
+    found = [age(path, history) for path in sorted(results.glob("*.json"))]
     return sorted(found, key=lambda one: -one.n_commits)
 
 
-def age(name: str, content: dict[str, Any], today: str | None, sources: Path) -> Age:
-    """Of one result, if the sources have the tree ``today``."""
+def age(path: Path, history: History) -> Age:
+    """Of the result in a file.
+
+    Commits are rewritten when they are put on top of others; what the result was measured on is
+    then found by its tree. A tree that was never committed as it was measured has no commit: all
+    that is known is when the result itself was committed.
+    """
+    name, content = path.stem, json.loads(path.read_text(encoding="utf-8"))
     code = content.get("code") or {}
-    commit = code.get("commit")
-    if commit is None:
+    if not code:
         version = content.get("versions", {}).get("halfseen", "of no known version")
-        return Age(name, float("inf"), f"unknown commit, halfseen {version}")
+        return _kept(path, history, f"unknown commit, halfseen {version}")
+    commit = code["commit"][:9]
     if code["dirty"]:
-        return Age(name, float("inf"), f"{commit[:9]} with changes that were not committed")
-    if code["tree"] == today:
-        return Age(name, 0, f"{commit[:9]}, as the sources are today")
-    since = git("rev-list", f"{commit}..HEAD", "--", ".", folder=sources)
-    if since is None:
-        return Age(name, float("inf"), f"{commit[:9]}, which is not in this history")
-    files = git("diff", "--name-only", "--relative", commit, "HEAD", "--", ".", folder=sources)
-    parts = sorted({file.split("/")[0] for file in (files or "").splitlines()})
-    n_commits = len(since.splitlines())
-    return Age(name, n_commits, f"{commit[:9]}, {n_commits} commits ago: {', '.join(parts)}")
+        return _kept(path, history, f"{commit} with changes that were not committed")
+    if code["tree"] == history.today:
+        return Age(name, 0, f"{commit}, as the sources are today")
+    landed = history.commits.get(code["tree"])
+    if landed is None:
+        return _kept(path, history, f"{commit}, whose sources are not in this history")
+    n_commits, parts = history.changes(landed)
+    rewritten = "" if landed.startswith(commit) else f", rewritten as {landed[:9]}"
+    return Age(name, n_commits, f"{commit}{rewritten}, {n_commits} commits ago: {parts}")
+
+
+def _kept(path: Path, history: History, measured_on: str) -> Age:
+    """Of a result that was measured on sources nobody has: as old as its file, or older."""
+    commit = git("log", "-1", "--format=%H", "--", path.name, folder=path.parent)
+    if not commit:
+        return Age(path.stem, float("inf"), measured_on)
+    n_commits = history.changes(commit)[0]
+    said = f"{measured_on}; kept by {commit[:9]}, {n_commits} commits ago"
+    return Age(path.stem, max(n_commits, 1), said)
 
 
 def main() -> None:

@@ -90,7 +90,20 @@ def test_a_commit_of_another_history_is_told(project):
     content = json.loads(path.read_text())
     content["code"] |= {"commit": "0" * 40, "tree": "0" * 40}
     path.write_text(json.dumps(content))
-    assert sentences(project)["thing"] == "000000000, which is not in this history"
+    assert sentences(project)["thing"] == "000000000, whose sources are not in this history"
+    commit(project, "README.md", "with the results")
+    commit(project, "src/halfseen/rows/one.py", "2")
+    assert sentences(project)["thing"].endswith(", 1 commits ago")
+
+
+def test_a_commit_that_was_rewritten_is_found_by_its_sources(project):
+    """As after a rebase: the code that was measured landed under another name."""
+    measure(project)
+    git(project, "commit", "--amend", "-m", "another name")
+    landed = measured_code(project / "src" / "halfseen")["commit"][:9]
+    assert sentences(project)["thing"].endswith("as the sources are today")
+    commit(project, "src/halfseen/rows/one.py", "2")
+    assert sentences(project)["thing"].endswith(f", rewritten as {landed}, 1 commits ago: rows")
 
 
 def test_sources_that_are_not_under_version_control_say_nothing(tmp_path):
