@@ -9,6 +9,7 @@ import numpy as np
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError, UnseenCategoryWarning, warn
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import parameter
 
 UNUSED_KINDS = ("identifier", "ignored")
 """Kinds of columns that a model does not use."""
@@ -188,7 +189,10 @@ def check_kinds(kinds: Any) -> None:
     for column, kind in kinds.items():
         if kind not in DECLARABLE_KINDS:
             every = ", ".join(map(repr, DECLARABLE_KINDS))
-            raise ValueError(f"kinds says that '{column}' is {kind!r}. A column is one of {every}.")
+            raise ValueError(
+                parameter("kinds")
+                + f" says that '{column}' is {kind!r}. A column is one of {every}."
+            )
 
 
 def declared_kinds(estimator: Any, names: Iterable[str]) -> dict[str, str]:
@@ -201,7 +205,8 @@ def declared_kinds(estimator: Any, names: Iterable[str]) -> dict[str, str]:
     unknown = [column for column in declared if column not in set(known)]
     if unknown:
         raise DataError(
-            f"kinds names {quoted(unknown, range(len(unknown)))}, which the table does not have. "
+            parameter("kinds")
+            + f" names {quoted(unknown, range(len(unknown)))}, which the table does not have. "
             f"It has {quoted(known, range(len(known)), MAX_COLUMNS_LISTED)}."
         )
     return declared

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import joined, remedy, setting
 from halfseen.io.cells.cell_sums import MAJORITY, MAX_CATEGORIES, CellSums
 from halfseen.io.cells.missing_values import REPORTED_CODES
 from halfseen.io.cells.number_formats import ABOVE, BELOW, MONEY, PARENTHESES, PERCENT, NumberFormat
@@ -60,7 +61,7 @@ class ColumnUse(NamedTuple):
         if self.reason is None:
             return Column(name, self.kind, self.used)
         alone, alike = self.reason
-        told = f"'{name}': {alone}." if self.used else _ignored(name, alone)
+        told = f"'{name}': " + alone + "." if self.used else _ignored(name, alone)
         return Column(name, self.kind, self.used, told, alike)
 
 
@@ -88,8 +89,7 @@ def reading_notes(cells: CellSums) -> Reason | None:
     notes += _taken_for_gaps(_told(cells))
     if not notes:
         return None
-    alone, alike = (tuple(said) for said in zip(*notes, strict=True))
-    return Reason("; ".join(alone), "; ".join(alike))
+    return _all_of(Reason(*note) for note in notes)
 
 
 def days_since(origin: str, cells: CellSums) -> Reason:
@@ -112,13 +112,18 @@ def join_reasons(one: Reason | None, other: Reason) -> Reason:
     """Two things that are told of a column."""
     if one is None:
         return other
-    return Reason(f"{one.alone}; {other.alone}", f"{one.alike}; {other.alike}")
+    return _all_of((one, other))
 
 
-NONE_IS_A_WORD = Reason(
-    *("None was taken for a category, as gaps are empty cells; else use missing_values=['None']",)
-    * 2
+def _all_of(reasons: Iterable[Reason]) -> Reason:
+    alone, alike = zip(*reasons, strict=True)
+    return Reason(joined("; ", alone), joined("; ", alike))
+
+
+_NONE = "None was taken for a category, as gaps are empty cells; else use " + setting(
+    missing_values=["None"]
 )
+NONE_IS_A_WORD = Reason(_NONE, _NONE)
 
 
 def _told(cells: CellSums) -> dict[str, int]:
@@ -130,9 +135,7 @@ def missing_notes(cells: CellSums) -> Reason | None:
     """What is told of words; None if none of them stands for a gap."""
     notes = [Reason(*note) for note in _taken_for_gaps(_told(cells))]
     notes += [NONE_IS_A_WORD] * cells.none_is_a_word
-    if not notes:
-        return None
-    return Reason("; ".join(one.alone for one in notes), "; ".join(one.alike for one in notes))
+    return _all_of(notes) if notes else None
 
 
 def _undressed(cells: CellSums) -> Iterator[tuple[str, str]]:
@@ -173,14 +176,15 @@ def _text(cells: CellSums, show_text: bool) -> Reason:
 def not_quite_numbers(cells: CellSums, show_text: bool, more: str = "") -> Reason:
     """Why a column of numbers is none: words in it that many rows share stand for no one."""
     words = [word for word, often in cells.odd.items() if show_text or often >= MIN_ROWS_TO_QUOTE]
-    what, use = "other cells", "name it in missing_values (show_text=True shows it)"
+    what = "other cells"
+    use = remedy("name a gap", "name it in missing_values (show_text=True shows it)")
     if len(words) == len(cells.odd):
-        what, use = _quoted(words), f"use missing_values={words}"
-    remedy = f"if that stands for a gap, {use}{more}"
+        what, use = _quoted(words), "use " + setting(missing_values=words)
+    advice = "if that stands for a gap, " + use + more
     return Reason(
         f"{cells.thousands:,} of its {cells.known:,} values are numbers, but it holds {what} too, "
-        f"first in row {(cells.first_odd or 0) + 1:,}; {remedy}",
-        f"most of their values are numbers, but they hold {what} too; {remedy}",
+        f"first in row {(cells.first_odd or 0) + 1:,}; " + advice,
+        f"most of their values are numbers, but they hold {what} too; " + advice,
     )
 
 
@@ -194,7 +198,7 @@ def shorten(text: str) -> str:
 
 
 def _ignored(name: str, reason: str) -> str:
-    return f"Column '{name}' was ignored: {reason}."
+    return f"Column '{name}' was ignored: " + reason + "."
 
 
 def mark_constant(
@@ -254,9 +258,9 @@ def column_messages(columns: Iterable[Column], most: int = sys.maxsize) -> list[
 
 def _together(alike: str, members: list[Column], most: int) -> str:
     if len(members) == 1:
-        return str(members[0].sentence)
+        return members[0].sentence or ""
     names = quoted([column.name for column in members], range(len(members)), most)
-    return f"{names}: {alike}." if members[0].used else f"Columns {names} were ignored: {alike}."
+    return (f"{names}: " if members[0].used else f"Columns {names} were ignored: ") + alike + "."
 
 
 def unused_messages(columns: Iterable[Column]) -> list[str]:

@@ -14,6 +14,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.batched import Piece
 from halfseen.data.errors import DataError, TablesWarning, warn
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import parameter
 from halfseen.io.batches import is_batches
 from halfseen.io.cells.cell_sums import CellSums
 from halfseen.io.cells.number_formats import NumberFormat
@@ -35,7 +36,8 @@ def open_studies(studies: Studies) -> tuple[FileTable, ...]:
     lacking = [old for old in studies.rename.get("", {}) if not _renames(tables, old, studies)]
     if lacking:
         raise DataError(
-            f"rename names {quoted(lacking, range(len(lacking)))}, which no table has. They have "
+            parameter("rename")
+            + f" names {quoted(lacking, range(len(lacking)))}, which no table has. They have "
             f"{quoted(known, range(len(known)), 12)}."
         )
     return tables
@@ -131,7 +133,8 @@ def _renamed(table: FileTable, name: str, studies: Studies) -> FileTable:
     lacking = [old for old in own if old not in table.names]
     if lacking:
         raise DataError(
-            f"rename names {quoted(lacking, range(len(lacking)))}, which {name} does not have. It "
+            parameter("rename")
+            + f" names {quoted(lacking, range(len(lacking)))}, which {name} does not have. It "
             f"has {quoted(table.names, range(len(table.names)), 12)}."
         )
     new = {**studies.rename.get("", {}), **own}
@@ -141,7 +144,8 @@ def _renamed(table: FileTable, name: str, studies: Studies) -> FileTable:
     lacking = [column for column in units if column not in table.names]
     if lacking:
         raise DataError(
-            f"units names {quoted(lacking, range(len(lacking)))}, which {name} does not have. It "
+            parameter("units")
+            + f" names {quoted(lacking, range(len(lacking)))}, which {name} does not have. It "
             f"has {quoted(table.names, range(len(table.names)), 12)}."
         )
     return table._replace(
@@ -194,8 +198,11 @@ def _check_tied(studies: Studies, columns: list[set[str]]) -> None:
     others = [name for name, own in zip(studies.called, part, strict=True) if own == part[0]]
     raise DataError(
         f"{' and '.join(others[:3])} and {' and '.join(apart[:3])} have no column in common that "
-        "can be used, so that nothing ties them to each other. Rename columns that are the same "
-        "(rename=), or join rows of the same people (on=)."
+        "can be used, so that nothing ties them to each other. Rename columns that are the same ("
+        + parameter("rename", "rename=")
+        + "), or join rows of the same people ("
+        + parameter("on", "on=")
+        + ")."
     )
 
 

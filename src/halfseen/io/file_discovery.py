@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from halfseen.data.errors import DataError
+from halfseen.data.messages import parameter, setting
 from halfseen.io.file_source import TableFile, file_stamp
 from halfseen.io.files import STANDARD_INPUT, Files, is_address
 from halfseen.io.formats import ALSO, ENDINGS
@@ -92,13 +93,13 @@ def _with_options(format: Format, given: Files) -> Format:
     wrong = [name for name in said if name not in takes]
     if wrong:
         raise ValueError(
-            f"{wrong[0]}={said[wrong[0]]!r} says nothing of {given.name}: {_FOR[wrong[0]]}. Leave "
-            "it out."
+            setting(**{wrong[0]: said[wrong[0]]})
+            + f" says nothing of {given.name}: {_FOR[wrong[0]]}. Leave it out."
         )
     if "encoding" in said:
         _check_encoding(said["encoding"])
     if said.get("skip", 0) < 0:
-        raise ValueError(f"skip={said['skip']} is no number of lines. Give 0 or more.")
+        raise ValueError(setting(skip=said["skip"]) + " is no number of lines. Give 0 or more.")
     return replace(format, given=ReadOptions(**said))  # type: ignore[type-var]
 
 
@@ -115,8 +116,8 @@ def _check_encoding(name: str) -> None:
         codecs.lookup(name)
     except LookupError:
         raise ValueError(
-            f"encoding={name!r} is not known. Use 'utf-8', 'utf-16', 'cp1252', 'latin-1' or "
-            "another of Python's."
+            setting(encoding=name)
+            + " is not known. Use 'utf-8', 'utf-16', 'cp1252', 'latin-1' or another of Python's."
         ) from None
 
 
@@ -162,7 +163,7 @@ def _from_database(address: str | Path, table: str | None) -> Path:
         reason = type(error).__name__
         raise DataError(
             f"The database cannot be read ({reason}). Check the connection string, and give a name "
-            "or a query with table=."
+            "or a query with " + parameter("table", "table=") + "."
         ) from error
     path = _folder() / "database.arrow"
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, found.schema) as writer:

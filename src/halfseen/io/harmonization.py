@@ -10,6 +10,7 @@ from halfseen.data.engines.batched import all_columns
 from halfseen.data.errors import TablesWarning, warn
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import setting
 from halfseen.io.coding import CATEGORICAL_KINDS
 from halfseen.io.file_source import FileSource
 from halfseen.io.studies import KeptTables, Studies
@@ -90,8 +91,9 @@ def _warn_of_most(shifted: Mask, compared: Mask) -> None:
         return
     warn(
         f"Tables differ in {n_shifted} of the {n} columns that they share, which is rather because "
-        "they are of different people than because they measured differently: adjust='location' "
-        "takes such a difference out as well. Compare with a fit without it.",
+        "they are of different people than because they measured differently: "
+        + setting(adjust="location")
+        + " takes such a difference out as well. Compare with a fit without it.",
         TablesWarning,
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from halfseen.data.errors import DataError, DroppedFeatureWarning, warn
+from halfseen.data.messages import joined, remedy
 from halfseen.io.cells.cardinality import MIN_VALUES
 from halfseen.io.cells.category_codes import BOOLEAN_LABELS, sorted_labels
 from halfseen.io.cells.cell_sums import MAJORITY, MAX_CATEGORIES, MAX_LABELS, CellSums
@@ -108,17 +109,18 @@ NEARLY_ALL_DIFFERENT = Reason(
     "nearly all of its texts are different, as names and notes are",
     "nearly all of their texts are different, as names and notes are",
 )
+IN_KINDS = remedy("declare", "in kinds")
 MANY_TEXTS = Reason(
     f"it holds more than {MAX_CATEGORIES} different texts; to use up to {MAX_LABELS:,} of them, "
-    "declare it in kinds",
+    "declare it " + IN_KINDS,
     f"they hold more than {MAX_CATEGORIES} different texts each; to use up to {MAX_LABELS:,} of "
-    "them, declare them in kinds",
+    "them, declare them " + IN_KINDS,
 )
 TOO_MANY_TEXTS = holds(f"more than {MAX_LABELS:,} different texts")
 NUMBERS_AND_TEXT = holds("numbers in some of the files or batches, and text in others")
 UNIQUE_TEXT_FRACTION = 0.9
 """Different texts by all of a column, from which on they are names: each tells of hardly a row."""
-OR_CATEGORIES = ", and if it is one of several categories, declare the column in kinds"
+OR_CATEGORIES = ", and if it is one of several categories, declare the column " + IN_KINDS
 
 
 class InferredColumn(NamedTuple):
@@ -218,7 +220,7 @@ def _shown(reason: Reason, cells: CellSums) -> Reason:
     """A reason with some of the cells that it is about."""
     words = ", ".join(repr(shorten(word)) for word in cells.odd)
     same = any(word in reason.alone for word in cells.odd) or not words
-    return reason if same else Reason(f"{reason.alone} (such as {words})", reason.alike)
+    return reason if same else Reason(reason.alone + f" (such as {words})", reason.alike)
 
 
 _IDENTIFYING = (NEARLY_UNIQUE, OF_SEVERAL_ROWS, NEARLY_ALL_DIFFERENT)
@@ -253,10 +255,11 @@ def _check_codable(name: str, declared: str | None, other: str) -> None:
 
 
 def _refuse(name: str, declared: str | None, what: str) -> None:
-    remedy = "'categorical' or 'ordinal'" if what in ("text", "truths") else "'ignored'"
+    other = "'categorical' or 'ordinal'" if what in ("text", "truths") else "'ignored'"
     raise DataError(
-        f"'{name}' is declared '{declared}', but it holds {what}. Declare it {remedy}, or leave it "
-        "out of kinds."
+        f"'{name}' is declared '{declared}', but it holds {what}. Declare it {other}, or "
+        + remedy("do not declare", "leave it out of kinds")
+        + "."
     )
 
 
@@ -276,4 +279,4 @@ def warn_unused_columns(columns: Iterable[Column]) -> None:
     """Say which columns are not used, and why."""
     aside = unused_messages(columns)
     if aside:
-        warn(" ".join(aside), DroppedFeatureWarning)
+        warn(joined(" ", aside), DroppedFeatureWarning)

@@ -11,6 +11,7 @@ import numpy as np
 from halfseen.data.arrays import Array
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import parameter, setting
 from halfseen.io.cells.cell_sums import CellSums
 from halfseen.io.cells.dates import Dates, day_of
 from halfseen.io.cells.missing_values import NONE, MissingCodes, column_of, missing_codes_among
@@ -44,6 +45,7 @@ from halfseen.io.studies import Studies
 Kinds = Callable[[Sequence[str]], dict[str, str]]
 """The kinds that columns are declared to be, of those that the files have."""
 
+OF_FILES = parameter("columns", "Files(path, columns=...)")
 MAX_CACHED_LOOKS = 64
 _LOOKS: OrderedDict[tuple[Format, Path, FileStamp, MissingCodes], FileEvidence] = OrderedDict()
 """What was seen in the files that were opened last: commands open the same one several times."""
@@ -244,7 +246,7 @@ def _check_numbers(file: str, columns: dict[str, InferredColumn], zero: frozense
     wrong = [name for name in columns if name in zero and columns[name].labels]
     if wrong:
         raise DataError(
-            f"absent_as_zero names {_listed(wrong)} of {file}, which "
+            parameter("absent_as_zero") + f" names {_listed(wrong)} of {file}, which "
             f"{'holds' if len(wrong) == 1 else 'hold'} words: a gap among them is no zero. Leave "
             "it out there."
         )
@@ -336,7 +338,9 @@ def _check(given: Files) -> None:
             f"{given.absent_as_zero!r} instead: write [{given.absent_as_zero!r}]."
         )
     if given.decimal not in (None, ",", "."):
-        raise ValueError(f"decimal={given.decimal!r} is neither ',' nor '.'. Give one of them.")
+        raise ValueError(
+            setting(decimal=given.decimal) + " is neither ',' nor '.'. Give one of them."
+        )
     if given.dates is not None:
         day_of(given.dates)  # which refuses what is no day
     if not given.memory > 0:
@@ -375,7 +379,8 @@ def _absent_as_zero(
     unknown = sorted(named - set(known))
     if unknown:
         raise DataError(
-            f"absent_as_zero names {_listed(unknown)}, which {given.name} does not have. It has "
+            parameter("absent_as_zero")
+            + f" names {_listed(unknown)}, which {given.name} does not have. It has "
             f"{quoted(known, range(len(known)), 12)}."
         )
     return named
@@ -434,7 +439,7 @@ def _check_same(file: TableFile, first: TableFile, names: tuple[str, ...]) -> No
     if new:
         raise DataError(
             f"{file.path.name} has other columns than {first.path.name}: {_listed(new)}. Files of "
-            "one table need the same columns, or a choice with Files(path, columns=...)."
+            "one table need the same columns, or a choice with " + OF_FILES + "."
         )
 
 
@@ -495,11 +500,14 @@ def _check_usable(file: str, columns: dict[str, InferredColumn], *, words: bool)
     why = columns[wrong[0]].fate.reason
     reason = "" if why is None else why.alone
     if len(wrong) > 1:
-        reason = f"of '{wrong[0]}', {reason}"
+        reason = f"of '{wrong[0]}', " + reason
     raise DataError(
         f"Column{'s' * (len(wrong) > 1)} {_listed(wrong)} of {file} cannot be read as "
-        f"numbers{' or categories' * words}: {reason}. Leave out columns of text and dates with "
-        "Files(path, columns=...), or code them as numbers."
+        f"numbers{' or categories' * words}: "
+        + reason
+        + ". Leave out columns of text and dates with "
+        + OF_FILES
+        + ", or code them as numbers."
     )
 
 

@@ -16,6 +16,7 @@ from halfseen.data.engines.memory import MemoryRows, Told
 from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.data.errors import DataError, IdentifierWarning, warn
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import leave_out, remedy, setting
 from halfseen.data.progress import Stages
 from halfseen.data.reductions import whole_table
 from halfseen.data.rows import Rows
@@ -165,8 +166,9 @@ def in_sequences(rows: Any, given: Sequenced) -> Rows:
         if 8e-6 * n_rows * len(rows.names) > memory:
             raise DataError(
                 "The rows of a sequence do not lie together and in order, and the table is larger "
-                f"than {memory:g} MB. Sort it by sequence and order, or give more memory with "
-                "Files(path, memory=...)."
+                f"than {memory:g} MB. Sort it by sequence and order, or "
+                + remedy("more memory", "give more memory with Files(path, memory=...)")
+                + "."
             )
         rows = MemoryRows(whole_table(rows), rows.names)
     sorted_rows: Rows = replace(rows, table=found.table(rows.table), sequences=found.sequences)
@@ -199,8 +201,8 @@ def _check_counts(files: Files) -> None:
     said = [name for name in OF_CELLS if getattr(files, name)]
     if said:
         raise ValueError(
-            f"{said[0]}={getattr(files, said[0])!r} says nothing of {files.name}, of which only "
-            "counts are read. Leave it out."
+            setting(**{said[0]: getattr(files, said[0])})
+            + f" says nothing of {files.name}, of which only counts are read. Leave it out."
         )
 
 
@@ -275,8 +277,9 @@ def _warn_of_identifiers(estimator: Any, table: np.ndarray[Any, Any]) -> None:
     if found:
         warn(
             f"{quoted(found, range(len(found)))} {'looks' if len(found) == 1 else 'look'} like "
-            "what tells rows apart and measures nothing, by name and values. Leave out "
-            f"{found}.",
+            "what tells rows apart and measures nothing, by name and values. "
+            + leave_out(found, capital=True)
+            + ".",
             IdentifierWarning,
         )
 

@@ -12,6 +12,7 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.transformed import ScaledRows, logarithms, no_logarithms
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import leave_out
 from halfseen.data.rows import Rows
 
 DIGITS = 12
@@ -214,5 +215,5 @@ def _check_scale(names: tuple[str, ...], scale: Array) -> None:
         raise DataError(
             f"{quoted(names, wrong)} cannot be divided by a standard deviation of "
             f"{scale[wrong[0]]:g}. Write it in a unit in which its values are neither huge nor "
-            f"tiny, or leave out {[names[i] for i in wrong]}."
+            "tiny, or " + leave_out([names[i] for i in wrong]) + "."
         )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import parameter, setting
 from halfseen.data.sequences import Numbers, Sequences
 from halfseen.io.batches import is_batches
 from halfseen.io.containers import as_frame
@@ -219,7 +220,9 @@ def _sorted(keys: Keys, n: int, step: Any) -> Arrangement:
     if keys.order is not None:
         order = _on_grid(order, by, same, step)
     elif step is not None:
-        raise ValueError("step is that of the order of rows. Give order= too.")
+        raise ValueError(
+            "step is that of the order of rows. Give " + parameter("order", "order=") + " too."
+        )
     at = order[by] - np.repeat(order[by][_begins(same)], _runs(same)) if step is not None else None
     if at is None:
         place = np.empty(n, dtype=np.int64)
@@ -324,9 +327,10 @@ def _on_grid(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: 
         fits = _apart(order, by, same, usual)
         raise DataError(
             f"The steps between rows are not alike: mostly {usual:g}, but from {away.min():g} to "
-            f"{away.max():g}. Give step={fits or usual:g}, or another, so "
-            "that rows between count as missing, or leave out the order if rows lie in it and each "
-            "is one step."
+            f"{away.max():g}. Give "
+            + setting(step=float(fits or usual))
+            + ", or another, so that rows between count as missing, or leave out the order if rows "
+            "lie in it and each is one step."
         )
     return at
 

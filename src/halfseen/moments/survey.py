@@ -48,8 +48,8 @@ def survey(rows: Rows, complete_above: float) -> Survey:
     return survey_of(rows.names, rows.accumulate(FeatureSums.of), complete_above)
 
 
-def survey_of(names: tuple[str, ...], sums: FeatureSums, complete_above: float) -> Survey:
-    """The survey that the sums of all rows give."""
+def check_finite(names: tuple[str, ...], sums: FeatureSums) -> None:
+    """Refuse features that hold infinite values."""
     infinite = (np.isinf(sums.minimum) | np.isinf(sums.maximum)) & (sums.count > 0)
     if infinite.any():
         raise DataError(
@@ -58,6 +58,11 @@ def survey_of(names: tuple[str, ...], sums: FeatureSums, complete_above: float) 
             + remedy("infinities are gaps", "or by NaN if they stand for missing values")
             + "."
         )
+
+
+def survey_of(names: tuple[str, ...], sums: FeatureSums, complete_above: float) -> Survey:
+    """The survey that the sums of all rows give."""
+    check_finite(names, sums)
     kept = (sums.count >= 2) & (sums.minimum < sums.maximum)
     complete = kept & (sums.observed_fraction >= complete_above)
     return Survey(names, sums, kept, complete)

@@ -12,7 +12,6 @@ from halfseen.cli.reading.known_names import check_known
 from halfseen.cli.wording import in_options
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
-from halfseen.data.formatting import quoted
 from halfseen.data.reductions import together
 from halfseen.data.rows import Rows
 from halfseen.io.coding import Coding
@@ -23,6 +22,7 @@ from halfseen.io.open_files import Kinds, names_in, non_numeric_names
 from halfseen.io.open_table import open_source, rows_of, with_harmonization
 from halfseen.io.sparse_file import SparseSource, is_sparse_file
 from halfseen.io.studies import Studies
+from halfseen.moments.survey import check_finite
 
 MOST_NAMED = 5
 """Columns of one reason in what a fit says."""
@@ -154,7 +154,7 @@ def surveyed(table: Opened, *summaries: Any) -> Surveyed:
     """
     rows = table.rows()
     features, *others = rows.accumulate(together(FeatureSums.of, *summaries)).each
-    _check_finite(rows.names, features)
+    check_finite(rows.names, features)
     fates = mark_constant(table.columns, rows.names, features, table.worded)
     used = {column.name for column in fates if column.used}
     kept = np.array([name in used for name in rows.names])
@@ -167,12 +167,3 @@ def surveyed(table: Opened, *summaries: Any) -> Surveyed:
     files = replace(table.files, columns=names, drop=())
     narrow = Opened(files, open_source(files, table.kinds), fates, table.kinds)
     return Surveyed(narrow, features.select(kept), tuple(sums.select(kept) for sums in others))
-
-
-def _check_finite(names: tuple[str, ...], sums: FeatureSums) -> None:
-    infinite = (np.isinf(sums.minimum) | np.isinf(sums.maximum)) & (sums.count > 0)
-    if infinite.any():
-        raise DataError(
-            f"Infinite values in {quoted(names, np.flatnonzero(infinite))}. Replace them by "
-            "numbers, or mark them as missing with --missing-values inf,-inf."
-        )

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen.data.arrays import Array
+from halfseen.data.messages import setting
 
 _YEAR, _MONTH = r"(?P<year>\d{4})", r"(?P<month>0?[1-9]|1[0-2])"
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])"
@@ -120,7 +121,7 @@ def day_of(origin: str) -> float:
         return float((date.fromisoformat(origin) - EPOCH.date()).days)
     except (TypeError, ValueError):
         raise ValueError(
-            f"dates={origin!r} is no day to count from. Give one such as '2000-01-01'."
+            setting(dates=origin) + " is no day to count from. Give one such as '2000-01-01'."
         ) from None
 
 

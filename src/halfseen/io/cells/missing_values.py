@@ -8,6 +8,7 @@ import numpy as np
 
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import parameter
 
 STANDARD_CODES = (
     *("", "NA", "na", "N/A", "n/a", "NULL", "null", "None", "<NA>", "NaN", "nan", "NAN"),
@@ -109,7 +110,8 @@ def missing_codes_among(given: Sequence[str], names: Collection[str]) -> Missing
             own.append((column.strip(), cell.strip()))
         elif mark and column.strip() and cell.strip() and _number(column.split(":")[0]) is None:
             raise DataError(
-                f"missing_values names '{column}', which the table does not have. It has "
+                parameter("missing_values")
+                + f" names '{column}', which the table does not have. It has "
                 f"{quoted(list(names), range(len(names)), 12)}."
             )
         else:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from halfseen.data.messages import setting
+
 DELIMITERS = ",;\t|"
 SPACES = " "
 """Cells that are apart by spaces, of which there may be several."""
@@ -124,7 +126,7 @@ def _numbered(names: tuple[str, ...]) -> str:
     called = f"'{names[0]}'" if len(names) == 1 else f"'{names[0]}' to '{names[-1]}'"
     return (
         f"has no line of names, so columns are called {called}; if its first line holds names, "
-        "use header=True"
+        "use " + setting(header=True)
     )
 
 

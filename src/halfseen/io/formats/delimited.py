@@ -62,7 +62,7 @@ class Delimited:
             )
         names = [name for name, _ in self._begins(file, None, MissingCodes())]
         fields = tuple(Field(named(name, i), name) for i, name in enumerate(names))
-        told = tuple(f"{file.name} {note}." for note in frame.notes)
+        told = tuple(f"{file.name} " + note + "." for note in frame.notes)
         return Header(fields, encoding=self._encoding(file), notes=told)
 
     def look(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 from halfseen.data.engines.batched import Piece
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import setting
 from halfseen.io.cells.category_codes import is_missing, text_of
 from halfseen.io.cells.missing_values import MissingCodes
 from halfseen.io.containers import as_frame
@@ -45,7 +46,7 @@ class WholeTable:
     def header(self, file: Path) -> Header:
         """The columns of a file."""
         found = self._table(file)
-        notes = tuple(f"{file.name} {note}." for note in found.notes)
+        notes = tuple(f"{file.name} " + note + "." for note in found.notes)
         return header_of(found.cells.schema)._replace(notes=notes)
 
     def look(
@@ -102,7 +103,9 @@ def choose_table(file: Path, known: Sequence[str], asked: str | None, what: str 
         raise DataError(f"{file.name} holds no table. Give a file with one.")
     if len(known) > 1:
         raise DataError(
-            f"{file.name} holds several {what}: {named}. Say which one with table={known[0]!r}."
+            f"{file.name} holds several {what}: {named}. Say which one with "
+            + setting(table=known[0])
+            + "."
         )
     return known[0]
 

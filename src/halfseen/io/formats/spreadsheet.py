@@ -6,6 +6,7 @@ from typing import Any
 
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
+from halfseen.data.messages import setting
 from halfseen.io.cells.category_codes import text_of
 from halfseen.io.formats.arrow_columns import named
 from halfseen.io.formats.csv_dialect import ReadOptions, detect_sheet_layout
@@ -36,8 +37,9 @@ def _told(table: LoadedTable, name: str, sheets: Sequence[str]) -> LoadedTable:
     if not others:
         return table
     note = (
-        f"has {len(sheets)} sheets, of which '{name}' was read; use table={others[0]!r} for "
-        f"another ({quoted(others, range(len(others)), 5)})"
+        f"has {len(sheets)} sheets, of which '{name}' was read; use "
+        + setting(table=others[0])
+        + f" for another ({quoted(others, range(len(others)), 5)})"
     )
     return table._replace(notes=(note, *table.notes))
 
