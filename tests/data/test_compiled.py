@@ -27,13 +27,6 @@ def full(self, name, data):
     raise OSError(28, "No space left on device")
 numba.core.caching.IndexDataCacheFile.save = full
 """
-CUT_SHORT = """
-import numba.core.caching
-def cut_short(self, *given):
-    raise EOFError("Ran out of input")
-numba.core.caching.IndexDataCacheFile.load = cut_short
-numba.core.caching.IndexDataCacheFile.save = cut_short
-"""
 FIT = """
 import numpy as np
 from halfseen.data.block import Block
@@ -66,11 +59,11 @@ def test_without_a_place_for_a_cache_functions_are_compiled_anew():
     assert _said(NO_CACHE + "import halfseen, halfseen.models.gamma_poisson.estimator") == "42 1.0"
 
 
-def test_a_cache_that_cannot_be_written_or_read_is_no_cache():
+def test_a_cache_that_cannot_be_written_is_no_cache():
     # Functions of a script have no cache: the file of this one is used.
-    for broken in (FULL_DISK, CUT_SHORT):
-        code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n" + broken
-        assert _said(code + "import compiled_sample as s; print(s.doubled(3))\n").startswith("6")
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n" + FULL_DISK
+    code += "import compiled_sample as s, numpy as np; print(s.doubled(np.uint8(3)))"
+    assert _said(code + "\n").startswith("6")
 
 
 def test_options_are_those_of_numba():
@@ -105,21 +98,6 @@ def test_without_room_for_code_there_is_a_sentence_and_what_is_loaded_works_on(c
         doubled(0.5)
     monkeypatch.undo()
     assert doubled(0.5) == 1.0
-
-
-def test_arrays_that_are_read_only_need_no_other_code():
-    @njit(cache=False)
-    def add_twice(x, out):
-        out[0] += 2 * x[0]
-
-    x, out = np.ones(1), np.zeros(1)
-    x.flags.writeable = False
-    for _ in range(3):
-        add_twice(x, out)
-    add_twice(np.ones(1), out)
-    add_twice(np.ones(4)[::2], out)  # of another layout
-    assert out[0] == 10
-    assert len(add_twice.signatures) == 2
 
 
 TABLE = np.arange(3.0)
@@ -170,15 +148,3 @@ except MemoryError as error:
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits are set on Linux")
 def test_a_limit_of_memory_does_not_end_the_process():
     assert _run(LITTLE) == "compiled functions need 64 MB of address space to be loaded"
-
-
-def test_code_that_is_on_the_disk_is_loaded_without_getting_ready_to_compile():
-    folder = str(Path(__file__).parent)
-    code = (
-        f"import sys; sys.path.insert(0, {folder!r})\n"
-        "import compiled_sample as s\n"
-        "print(s.doubled(3), 'numba.typed.typeddict' in sys.modules)\n"
-        "import numpy as np; print(s.doubled(np.float32(0.25)))"
-    )
-    _run(code)
-    assert _run(code).splitlines() == ["6 False", "0.5"]
