@@ -12,7 +12,7 @@ from halfseen import GammaPoisson, GaussianMixture, compare_weights, load, simul
 from halfseen.cli import wording
 from halfseen.cli.app import app
 from halfseen.cli.wording import in_options
-from halfseen.report.portrait import portrait_of
+from halfseen.report.registry import portrait_of
 
 NAMES = ["age", "pulse", "lactate", "crp", "sodium"]
 MEANS = np.array([[0.0, 0, 0, 0, 0], [4, 3, -3, 4, 2], [-2, 4, 3, -2, 4]])

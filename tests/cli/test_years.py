@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from halfseen import load
 from halfseen.cli.app import app
+from halfseen.report.registry import portrait_of
 
 
 def run(*arguments):
@@ -40,6 +41,6 @@ def test_years_have_no_separators_and_amounts_do(tmp_path, scales):
     text = page.read_text()
     assert not re.search(r"\b(1,9|2,0)\d\d\b", text)
     assert re.search(r"<td[^>]*>(19[3-9]\d|200\d)</td>", text)
-    texts = load(model).fitted.model.portrait(load(model).fitted).heat_map(5).texts
+    texts = portrait_of(load(model)).heat_map(5).texts
     assert re.fullmatch(r"19\d\d|2000", texts[0][0])
     assert texts[3][0] == "2008"

@@ -14,6 +14,7 @@ from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.data.reductions import whole_table
 from halfseen.data.sampling import sampled
 from halfseen.diagnostics.held_out_cells import hide_and_fill_sparse
+from halfseen.report.registry import portrait_of
 from halfseen.report.withheld import few_behind, few_behind_sparse
 
 N, D, FEW = 1500, 32_000, 40
@@ -105,7 +106,7 @@ def test_hidden_values_are_filled_as_each_row_by_itself_would_be(model):
 
 def test_rows_behind_topics_are_counted_alike_sparse_or_not(model):
     case = model[0].case(model[1])
-    doubts = case.portrait.doubts(case.sample.rows)
+    doubts = portrait_of(case.fitted).doubts(case.sample.rows)
     for least in (5.0, 200.0, 600.0):
         dense = few_behind(doubts, case.sample.table, least)
         np.testing.assert_array_equal(few_behind_sparse(doubts, case.sample.rows, least), dense)

@@ -13,7 +13,8 @@ from halfseen.report.categories import NOTHING, Categories, bounded
 from halfseen.report.charts.stacked import COLOURS, MOST_COLOURS, Stack, stacked_chart
 from halfseen.report.charts.strips import Strip, strips_chart
 from halfseen.report.groups import MOST_DRAWN
-from halfseen.report.portrait import WITHHELD, portrait_of
+from halfseen.report.portrait import WITHHELD
+from halfseen.report.registry import portrait_of
 from halfseen.report.written import report_as as report_page
 
 pytestmark = pytest.mark.filterwarnings("ignore::halfseen.DroppedFeatureWarning")

@@ -11,6 +11,7 @@ import pytest
 
 from halfseen import GammaPoisson, GaussianMixture, HiddenMarkov, LatentClass
 from halfseen.report.main_line import NO_LINE, TITLE, groups_anyway, main_line
+from halfseen.report.registry import portrait_of
 from halfseen.report.report import report_of
 from halfseen.report.twin import as_data, as_json, as_markdown, schema
 from halfseen.report.written import report_as
@@ -139,7 +140,7 @@ def test_topics_sequences_and_few_rows_are_not_concerned():
 
 
 def test_the_command_for_groups_anyway_is_given_if_their_number_is_known(one):
-    view = one.portrait
+    view = portrait_of(one.fitted)
     assert groups_anyway(one, view) == []
     diagnostics = replace(one.fitted.diagnostics, choice=SimpleNamespace(runner_up=3))
     chosen = replace(one, fitted=replace(one.fitted, diagnostics=diagnostics))

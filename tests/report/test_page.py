@@ -15,7 +15,7 @@ from halfseen import GammaPoisson, GaussianMixture, simulate
 from halfseen.diagnostics.concerns import concerns_of, facts_of
 from halfseen.io.preprocessing import Preprocessing
 from halfseen.report import written
-from halfseen.report.portrait import portrait_of
+from halfseen.report.registry import portrait_of
 from halfseen.report.shown_intervals import certainty
 from halfseen.report.words import weights_told
 

@@ -9,11 +9,11 @@ import pytest
 from scipy.sparse import csr_array
 
 from halfseen import Files, GammaPoisson, GaussianMixture, simulate
-from halfseen.report import groups
+from halfseen.data.formatting import number
+from halfseen.diagnostics.concerns import concern
 from halfseen.report.missing import missing_in
-from halfseen.report.portrait import portrait_of
+from halfseen.report.registry import portrait_of
 from halfseen.report.rows import some_rows
-from halfseen.report.words import number
 
 NAMES = ["age", "pulse", "lactate", "crp"]
 
@@ -88,7 +88,7 @@ def test_the_page_of_counts_is_the_same_wherever_they_are(elsewhere, tmp_path):
 
 
 def test_of_many_rows_the_page_looks_at_the_same_wherever_they_are(tmp_path, monkeypatch):
-    monkeypatch.setattr(groups.Groups, "most_rows", 300)
+    monkeypatch.setattr(concern, "MOST_ROWS", 300)
     X = measurements()
     model = GaussianMixture(2).fit(X)
     expected = written(model, X, tmp_path, include_rows=True)
@@ -97,11 +97,11 @@ def test_of_many_rows_the_page_looks_at_the_same_wherever_they_are(tmp_path, mon
 
 
 def test_rows_are_shown_by_their_number_in_the_table(monkeypatch):
-    monkeypatch.setattr(groups.Groups, "most_rows", 20)
+    monkeypatch.setattr(concern, "MOST_ROWS", 20)
     X = measurements()
     case = GaussianMixture(2).fit(X).case(X)
-    memberships = case.portrait.doubts(case.sample.rows).memberships
-    shown = some_rows(case.portrait, case.fitted, case.sample, memberships)
+    memberships = portrait_of(case.fitted).doubts(case.sample.rows).memberships
+    shown = some_rows(portrait_of(case.fitted), case.fitted, case.sample, memberships)
     for line in shown.rows:
         row = X.iloc[int(line[0]) - 1]
         assert line[3:] == ["" if np.isnan(value) else number(value) for value in row]

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from halfseen import GammaPoisson, GaussianMixture, HiddenMarkov, LatentClass, simulate
 from halfseen.diagnostics.concerns import concerns_of
 from halfseen.diagnostics.concerns.concern import Concern, Gravity, Subject
-from halfseen.report.portrait import portrait_of
+from halfseen.report.registry import portrait_of
 from halfseen.report.report import PLACES, report_of
 from halfseen.report.short import first_sentence
 from halfseen.report.written import report_as

@@ -10,10 +10,9 @@ from scipy.sparse import csr_array
 from halfseen import GammaPoisson, simulate
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.diagnostics.topic_words import coherence, most_relevant
 from halfseen.report.charts.topic_map import hellinger, on_a_plane
-from halfseen.report.coherence import coherence
-from halfseen.report.portrait import portrait_of
-from halfseen.report.relevance import most_relevant
+from halfseen.report.registry import portrait_of
 
 NAMES = tuple("abcdef")
 

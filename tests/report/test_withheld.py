@@ -9,7 +9,8 @@ import pytest
 
 from halfseen import GammaPoisson, GaussianMixture
 from halfseen.data.formatting import percent
-from halfseen.report.portrait import WITHHELD, Doubts, portrait_of
+from halfseen.report.portrait import WITHHELD, Doubts
+from halfseen.report.registry import portrait_of
 from halfseen.report.withheld import few_behind
 from halfseen.report.written import report_as as report_page
 

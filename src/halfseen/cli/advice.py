@@ -13,14 +13,14 @@ from halfseen.data.arrays import Mask
 from halfseen.data.column_moments import ValueSums
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
-from halfseen.data.formatting import quoted
+from halfseen.data.formatting import number, quoted
 from halfseen.diagnostics.missingness import COMPLETE_ABOVE, Missingness
 from halfseen.io.coding import takes_kinds
 from halfseen.models import MODELS
 from halfseen.moments.numerical_checks import check_magnitudes
 from halfseen.moments.robust_statistics import FarValues
 from halfseen.moments.survey import FEW_ROWS, survey_of
-from halfseen.report.words import YEARS, number
+from halfseen.report.words import YEARS
 
 SKEWED, EVEN = 2.0, 1.0
 """Skewness from which a tail is long, and up to which logarithms are even enough."""

@@ -9,11 +9,12 @@ import typer
 from halfseen.cli.options import Force, check_writable
 from halfseen.cli.reading.given import with_names
 from halfseen.cli.voice import Voice
+from halfseen.data.formatting import percent
 from halfseen.datasets import Clinic, load_clinic
 from halfseen.io.preprocessing import Preprocessing
 from halfseen.models import MODELS, USUAL_MODEL
-from halfseen.report.portrait import portrait_of
-from halfseen.report.words import percent, weights_told
+from halfseen.report.registry import portrait_of
+from halfseen.report.words import weights_told
 
 N_GROUPS = 4
 

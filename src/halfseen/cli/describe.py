@@ -47,13 +47,12 @@ from halfseen.cli.voice import Voice
 from halfseen.cli.wording import in_options
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.column_moments import ValueSums
-from halfseen.data.formatting import quoted
+from halfseen.data.formatting import percent, quoted
 from halfseen.diagnostics.missingness import Missingness, missingness
 from halfseen.io.columns import DECLARED
 from halfseen.io.files import Files
 from halfseen.moments.robust_statistics import far_values
 from halfseen.report.missing import what_is_missing
-from halfseen.report.words import percent
 
 MOST_COLUMNS = 60
 MOST_COUNTED = 20

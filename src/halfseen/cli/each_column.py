@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from halfseen import load
 from halfseen.cli.voice import Voice
 from halfseen.cli.wording import in_options
+from halfseen.data.formatting import percent
 from halfseen.io.coding import UNUSED_KINDS
 from halfseen.io.columns import DECLARED, Column
-from halfseen.report.words import percent
 
 MODEL = ".halfseen"
 

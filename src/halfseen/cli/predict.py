@@ -34,7 +34,7 @@ from halfseen.cli.reading.fitting import fitting
 from halfseen.cli.reading.kept_columns import kept_names
 from halfseen.cli.results import check_kind, table_file
 from halfseen.cli.voice import Voice
-from halfseen.report.portrait import portrait_of
+from halfseen.report.registry import portrait_of
 
 UNUSUAL = "unusual"
 HALF = 0.5

@@ -33,8 +33,8 @@ from halfseen.cli.reading.fitting import Fitting, fitting
 from halfseen.cli.reading.kept_columns import labels
 from halfseen.cli.voice import Voice
 from halfseen.data.formatting import quoted
-from halfseen.report.portrait import portrait_of
-from halfseen.report.relevance import USUAL
+from halfseen.diagnostics.topic_words import USUAL_RELEVANCE
+from halfseen.report.registry import portrait_of
 
 
 def report(
@@ -69,7 +69,7 @@ def report(
             help="Topics are shown by words that are likely and telling: 1 goes by their shares "
             "alone, 0 by how much more there is of them than elsewhere.",
         ),
-    ] = USUAL,
+    ] = USUAL_RELEVANCE,
     groups: Groups = None,
     outcome: Outcomes = None,
     missing_values: MissingValues = "",

@@ -1,5 +1,6 @@
-"""How features are named in what users read."""
+"""Numbers, shares and lists of names as people read them."""
 
+import math
 from collections.abc import Iterable, Sequence
 
 
@@ -47,3 +48,42 @@ def percent(share: float) -> str:
     if 0 < share < 0.01:
         return "<1%"
     return ">99%" if 0.99 < share < 1 else f"{share:.0%}"
+
+
+def number(value: float, year: bool = False) -> str:
+    """Three significant digits, or all of a whole number, without powers of ten if they can be.
+
+    >>> number(1234.56), number(0.01234), number(2.5e12), number(-0.0)
+    ('1,235', '0.0123', '2.50e+12', '0')
+    >>> number(2008.7, year=True)
+    '2009'
+    """
+    if not math.isfinite(value):
+        return "unknown"
+    if year:
+        return f"{value:.0f}"
+    size = abs(value)
+    if size < 1e-12:
+        return "0"
+    if size >= 1e10 or size < 1e-4:
+        return f"{value:.2e}"
+    digits = max(0, 2 - math.floor(math.log10(size)))
+    return f"{value:,.{digits}f}"
+
+
+def shortened(name: str, longest: int) -> str:
+    """A name with its middle cut out if it is long: how names end often tells them apart.
+
+    >>> shortened("systolic pressure", 11)
+    'systo…ssure'
+    """
+    if len(name) <= longest:
+        return name
+    tail = (longest - 1) // 2
+    return f"{name[: longest - 1 - tail]}…{name[-tail:]}"
+
+
+def some_of(names: list[str], most: int = 12) -> str:
+    """Names, of which there may be many."""
+    shown = names if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
+    return ", ".join(shown)

@@ -23,6 +23,7 @@ from halfseen.diagnostics.concerns import Concern, ConcernContext, concerns_of
 from halfseen.diagnostics.cross_validation import bins_for
 from halfseen.diagnostics.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, bootstrapped
 from halfseen.diagnostics.number_of_components import CANDIDATE_PASSES, choose
+from halfseen.diagnostics.topic_words import USUAL_RELEVANCE
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.docstrings import complete
 from halfseen.estimators.imputation import filled, spread_out
@@ -46,7 +47,6 @@ from halfseen.io.validation import feature_names
 from halfseen.moments.survey import Survey, survey
 from halfseen.persistence.atomic import check_not_input
 from halfseen.persistence.model_file import Kind
-from halfseen.report.relevance import USUAL
 
 
 def labelled(estimator: Any) -> bool:
@@ -631,7 +631,7 @@ class Estimator(BaseEstimator):
         groups: Any = None,
         outcome: Any = None,
         notes: tuple[str, ...] = (),
-        relevance: float = USUAL,
+        relevance: float = USUAL_RELEVANCE,
     ) -> None:
         """Write one HTML page that explains the model, learned from ``X``, whatever ``fit`` takes.
 
@@ -693,8 +693,7 @@ class Estimator(BaseEstimator):
             return diagram
         from halfseen.report.notebook import summary_beside
 
-        fitted = self.fitted
-        return summary_beside(diagram, fitted, fitted.model.portrait(fitted))
+        return summary_beside(diagram, self.fitted)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.precomputed import SummedRows
@@ -185,11 +186,12 @@ def _of_climb(climb: Climb | None) -> dict[str, Any]:
 def noise_level(values: Array) -> float:
     """How far below zero the lowest eigenvalue is; 0 if none is.
 
-    Eigenvalues without signal scatter about zero, to both sides nearly alike.
+        Eigenvalues without signal scatter about zero, to both sides nearly alike.
 
-    >>> import numpy as np
-    >>> noise_level(np.array([9.0, 4.0, 0.5, -0.75]))
-    0.75
+        >>> import numpy as np
+    from numpy.typing import NDArray
+        >>> noise_level(np.array([9.0, 4.0, 0.5, -0.75]))
+        0.75
     """
     return float(max(-values.min(initial=0.0), 0.0))
 
@@ -223,6 +225,11 @@ class Fitted(Generic[P]):
     def name_of(self, values: Array) -> str | None:
         """The attribute that these of its parameters are public as, if they are one."""
         return name_of(self.parameters, values)
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """Components from the most common to the rarest; (k,)."""
+        return np.argsort(-self.model.shares(self.parameters), kind="stable")
 
     @property
     def taken(self) -> Mask:

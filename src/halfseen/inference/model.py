@@ -182,9 +182,6 @@ class Model(Protocol[P]):
     def checks(self) -> Sequence[Callable[[Any], Iterator[Any]]]:
         """What else may speak against it: functions from a case to concerns."""
 
-    def portrait(self, fitted: Any) -> Any:
-        """How it is shown to people, given all that was fitted: a portrait."""
-
     def check(self, seen: Survey) -> None:
         """Refuse values that it cannot have."""
 

@@ -12,6 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import LikelihoodWarning, warn
+from halfseen.diagnostics.topic_words import (
+    N_WORDS,
+    USUAL_RELEVANCE,
+    check_relevance,
+    coherence,
+    most_relevant,
+)
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.parameter_checks import check_count
 from halfseen.estimators.partial_fit import streams
@@ -19,8 +26,6 @@ from halfseen.estimators.prediction_input import new_rows
 from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.io.validation import feature_names
 from halfseen.latent.topics.model import loadings
-from halfseen.report.coherence import N_WORDS, coherence
-from halfseen.report.relevance import USUAL, check_relevance, most_relevant
 
 
 class StreamOptions(TypedDict, total=False):
@@ -148,7 +153,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEst
         expected: Array = loadings @ self.components_
         return expected
 
-    def top_words(self, n_words: int = N_WORDS, *, relevance: float = USUAL) -> list[list[str]]:
+    def top_words(
+        self, n_words: int = N_WORDS, *, relevance: float = USUAL_RELEVANCE
+    ) -> list[list[str]]:
         """Of each topic, in the order of ``components_``, the features that show what it is.
 
         They are those that are likely in it and telling of it; ``relevance`` goes from 1, by their
@@ -175,7 +182,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEst
         observed: ObservedBlocks | None = None,
         *,
         n_words: int = N_WORDS,
-        relevance: float = USUAL,
+        relevance: float = USUAL_RELEVANCE,
     ) -> Array:
         """How much the :meth:`top_words` of each topic stand in the same rows of ``X``; (k,).
 

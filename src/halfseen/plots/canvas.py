@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.report.words import shortened
+from halfseen.data.formatting import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from halfseen.estimators.prediction_input import same_rows
 from halfseen.plots.canvas import BLUE, ORANGE, axes, plain
-from halfseen.report.portrait import portrait_of
+from halfseen.report.registry import portrait_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

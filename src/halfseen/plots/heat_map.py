@@ -10,6 +10,7 @@ import numpy as np
 from halfseen.data.arrays import Array
 from halfseen.plots.canvas import LINE, SMALLEST_TEXT, axes, height_for, labels, name_rows
 from halfseen.report.portrait import HeatMap
+from halfseen.report.registry import portrait_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +37,7 @@ def components(model: Any, *, n_words: int = 10, ax: Axes | None = None) -> Axes
         Where to draw.
     """
     fitted = model.fitted
-    view = fitted.model.portrait(replace(fitted, preprocessing=None))  # as it was fitted
+    view = portrait_of(replace(fitted, preprocessing=None))  # as it was fitted
     drawn = view.heat_map(n_words)
     first, each = drawn.wide
     ax = axes(ax, first + each * view.k, height_for(drawn.high))

@@ -9,9 +9,10 @@ from typing import Self
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
+from halfseen.data.formatting import percent
 from halfseen.report.portrait import WITHHELD
 from halfseen.report.withheld import rows_behind
-from halfseen.report.words import Difference, percent
+from halfseen.report.words import Difference
 
 MOSTLY = 0.5
 """Of a component: a value that so many rows hold is what it is like."""

@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 import numpy as np
 
+from halfseen.data.formatting import percent
 from halfseen.diagnostics.missingness import Missingness
 from halfseen.inference.fit import Fitted
 from halfseen.report.charts.bars import MOST as MOST_BARS
@@ -14,7 +15,7 @@ from halfseen.report.missing import what_is_missing
 from halfseen.report.portrait import Portrait
 from halfseen.report.section import Card, Section
 from halfseen.report.shown_intervals import Certainty
-from halfseen.report.words import FULL, percent, weights_told
+from halfseen.report.words import FULL, weights_told
 
 
 def facts(fitted: Fitted[object], found: Missingness, n_added: int) -> list[str]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
+from halfseen.data.formatting import number, percent, plural
 from halfseen.data.reductions import gathered
 from halfseen.data.rows import Rows
 from halfseen.data.sampling import Sample
@@ -18,7 +19,7 @@ from halfseen.report.categories import Categories
 from halfseen.report.portrait import ABOUT_AVERAGE, NOT_SHOWN, WITHHELD, Doubts, Grid, HeatMap, Sure
 from halfseen.report.section import Section
 from halfseen.report.withheld import few_behind
-from halfseen.report.words import MOST, Difference, Told, number, percent, plural, years_among
+from halfseen.report.words import MOST, Difference, Told, years_among
 
 MOST_DRAWN = 40
 SOMEWHAT, CLEARLY, MUCH = 0.4, 0.8, 1.5
@@ -49,13 +50,12 @@ class Groups:
 
     of_what: ClassVar[str] = "of rows"
     belonging: ClassVar[str] = "sure"
-    most_rows: ClassVar[int] = 20_000
 
     @classmethod
     def of(cls, fitted: Fitted[Any], means: Array, variances: Array) -> Self:
         """From means and variances (k, d) of the kept features in each component."""
         by_component, done = fitted.model.shares(fitted.parameters), fitted.preprocessing
-        order = np.argsort(-by_component, kind="stable")
+        order = fitted.order
         shares, kept = by_component[order], fitted.kept
         centres = whole(means[order], kept, fitted.constants)
         spread = whole(variances[order], kept, 0.0)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen.data.arrays import Array, Labels, Mask
+from halfseen.data.formatting import number, percent
 from halfseen.data.sampling import sampled
 from halfseen.diagnostics.cluster_tendency.latent_traits import FirstTrait, first_trait
 from halfseen.diagnostics.concerns import ConcernContext
@@ -18,7 +19,7 @@ from halfseen.report.charts.heat_map import Heads, grid_chart
 from halfseen.report.charts.plane import histogram
 from halfseen.report.portrait import WITHHELD, Grid, Portrait
 from halfseen.report.section import Section
-from halfseen.report.words import number, percent, years_among
+from halfseen.report.words import years_among
 
 TITLE = "The main line along which rows differ"
 NO_LINE = "The columns hardly go along with each other: there is no line along which rows differ."

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Iterator
 
+from halfseen.data.formatting import percent
 from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.diagnostics.missingness import Missingness, missingness
-from halfseen.report.words import percent
 
 
 def missing_in(case: ConcernContext) -> Missingness:

@@ -5,9 +5,10 @@ Words only, no averages: what a notebook shows is passed on more easily than a p
 
 from html import escape
 
+from halfseen.data.formatting import percent
 from halfseen.inference.fit import Fitted
 from halfseen.report.portrait import Portrait
-from halfseen.report.words import percent
+from halfseen.report.registry import portrait_of
 
 MOST = 12
 """Components that are listed."""
@@ -18,11 +19,11 @@ STYLE = (
 BAR = "display:inline-block;height:.7em;background:currentColor;opacity:.55;vertical-align:baseline"
 
 
-def summary_beside(diagram: str, fitted: Fitted[object], view: Portrait) -> str:
+def summary_beside(diagram: str, fitted: Fitted[object]) -> str:
     """HTML of what was learned, and beside it scikit-learn's diagram of the estimator."""
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start">'
-        f"{summary(fitted, view)}<div>{diagram}</div></div>"
+        f"{summary(fitted, portrait_of(fitted))}<div>{diagram}</div></div>"
     )
 
 

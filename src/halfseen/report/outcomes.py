@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
+from halfseen.data.formatting import number, percent
 from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.report.charts.drawing import Figure
 from halfseen.report.charts.spreads import Spread, spreads_chart
@@ -14,7 +15,6 @@ from halfseen.report.charts.stacked import Stack, stacked_chart
 from halfseen.report.portrait import Portrait
 from halfseen.report.section import Section
 from halfseen.report.withheld import rows_behind
-from halfseen.report.words import number, percent
 
 MOST_CODES = 6
 """Different whole numbers that are shown as categories: more have a mean."""

@@ -137,10 +137,6 @@ class Portrait(Protocol):
     def belonging(self) -> str:
         """What the share of a component in a row is called."""
 
-    @property
-    def most_rows(self) -> int:
-        """How many rows are enough to look at."""
-
     def called(self, component: int) -> str:
         """What the model's own component of a number is called."""
 
@@ -182,10 +178,3 @@ class Portrait(Protocol):
 
     def summed_up(self, tally: Array) -> str:
         """The same in a sentence."""
-
-
-def portrait_of(estimator: Any) -> Portrait:
-    """The portrait of a fitted estimator."""
-    fitted = estimator.fitted
-    portrait: Portrait = fitted.model.portrait(fitted)
-    return portrait

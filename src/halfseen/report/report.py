@@ -7,6 +7,7 @@ from importlib.metadata import version
 from halfseen.diagnostics.concerns import Concern, ConcernContext, concerns_of
 from halfseen.diagnostics.concerns.concern import Subject
 from halfseen.diagnostics.missingness import Missingness
+from halfseen.diagnostics.topic_words import USUAL_RELEVANCE
 from halfseen.report.by_table import table_chapter
 from halfseen.report.findings import components, counted, facts, gaps, weights
 from halfseen.report.main_line import NO_LINE, MainLine, groups_anyway, line_chapter, main_line
@@ -14,7 +15,7 @@ from halfseen.report.missing import missing_in
 from halfseen.report.outcomes import Outcome, outcome_chapter
 from halfseen.report.paths import paths_chapter
 from halfseen.report.portrait import Portrait
-from halfseen.report.relevance import USUAL
+from halfseen.report.registry import portrait_of
 from halfseen.report.rows import RowsTable, some_rows
 from halfseen.report.section import Card, Section
 from halfseen.report.short import Short, in_short
@@ -77,7 +78,7 @@ def report_of(
     least_rows: float = LEAST_ROWS,
     grouped: bool = False,
     outcomes: tuple[Outcome, ...] = (),
-    relevance: float = USUAL,
+    relevance: float = USUAL_RELEVANCE,
 ) -> Report:
     """What there is to say. It holds no row of the table, and no cell, unless ``include_rows``.
 
@@ -86,7 +87,7 @@ def report_of(
     by share and by what they tell as ``relevance`` has it.
     """
     case = replace(case.in_words(), cells_shown=include_rows)
-    fitted, whole = case.fitted, case.portrait.telling(relevance)
+    fitted, whole = case.fitted, portrait_of(case.fitted).telling(relevance)
     found, doubts = missing_in(case), whole.doubts(case.sample.rows)
     view = whole.for_sharing(doubts, case.sample, least_rows)
     sure, concerns = certainty(case, view), concerns_of(case)

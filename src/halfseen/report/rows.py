@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen.data.arrays import Array
+from halfseen.data.formatting import number, percent
 from halfseen.data.reductions import gathered
 from halfseen.data.rows import Block
 from halfseen.data.sampling import Sample
 from halfseen.inference.fit import Fitted
 from halfseen.report.portrait import Portrait
-from halfseen.report.words import number, percent, years_among
+from halfseen.report.words import years_among
 
 OF_EACH = 5
 MOST_COLUMNS = 30

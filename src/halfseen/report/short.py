@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from halfseen.data.formatting import percent
 from halfseen.diagnostics.choice import Choice, ClusterTendency
 from halfseen.diagnostics.concerns import Concern, ConcernContext
 from halfseen.report.main_line import MainLine
 from halfseen.report.portrait import ABOUT_AVERAGE, NOT_SHOWN, Doubts, Portrait
-from halfseen.report.words import percent
 
 MOST_NAMED = 6
 """Components that are told one by one."""

@@ -1,11 +1,12 @@
 """States of rows that follow each other, shown to people: how long they last, and what follows."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from halfseen.data.arrays import Array
+from halfseen.data.formatting import number, percent
 from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.report.charts.bars import Bar, bar_chart
 from halfseen.report.charts.drawing import Figure
@@ -13,7 +14,6 @@ from halfseen.report.charts.heat_map import heat_map_chart
 from halfseen.report.classes import Classes
 from halfseen.report.portrait import Grid, Sure
 from halfseen.report.section import Section
-from halfseen.report.words import number, percent
 
 NEVER = 1e-3
 """Chances below are as good as none."""
@@ -27,8 +27,6 @@ class States(Classes):
 
     start: Array  # (k,)     of first rows
     transition: Array  # (k, k)  from each to each
-
-    most_rows: ClassVar[int] = 20_000
 
     @classmethod
     def made_of(cls, classes: Classes, start: Array, transition: Array) -> Self:

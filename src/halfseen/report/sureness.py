@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from halfseen.data.formatting import percent
 from halfseen.data.resampling import ENOUGH_SEQUENCES
 from halfseen.data.sampling import sequence_of
 from halfseen.data.sequences import lengths_of
@@ -16,7 +17,6 @@ from halfseen.report.charts.plane import histogram, spectrum_chart
 from halfseen.report.portrait import Doubts, Portrait
 from halfseen.report.section import Section
 from halfseen.report.shown_intervals import Certainty
-from halfseen.report.words import percent
 
 
 def sureness(

@@ -1,6 +1,5 @@
 """Topics, shown to people: of any model whose components are shares of the features."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -8,19 +7,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
+from halfseen.data.formatting import percent, plural, shortened
 from halfseen.data.reductions import gathered
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Rows
 from halfseen.data.sampling import Sample, holding_at_most
 from halfseen.diagnostics.concerns.concern import ConcernContext
+from halfseen.diagnostics.topic_words import (
+    N_WORDS,
+    USUAL_RELEVANCE,
+    check_relevance,
+    most_relevant,
+)
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import whole
-from halfseen.report.coherence import N_WORDS
+from halfseen.latent.topics.model import loadings
 from halfseen.report.portrait import NOT_SHOWN, WITHHELD, Doubts, Grid, HeatMap, Sure
-from halfseen.report.relevance import USUAL, check_relevance, most_relevant
 from halfseen.report.section import Section
 from halfseen.report.topics_together import together_chapter
 from halfseen.report.withheld import few_behind_sparse
-from halfseen.report.words import Told, percent, plural, shortened
+from halfseen.report.words import Told
 
 MOST_DRAWN, OF_EACH, FEWEST_DRAWN = 40, 10, 3
 MOST_TOLD = 12
@@ -30,8 +35,6 @@ SMALL = 0.05
 """Topics whose largest share is smaller are of many words, and told by words alone."""
 MOST_STORED = 20_000
 """Counts of rows whose loadings are looked at with their errors, which takes milliseconds each."""
-Loadings = Callable[[Block, Any], tuple[Array, Array]]
-"""Means and standard deviations (n, k) of what is hidden behind rows, given the parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,6 @@ class Topics:
     """Topics that rows hold more or less of, each with shares of the features."""
 
     fitted: Fitted[Any]
-    loadings: Loadings
     names: tuple[str, ...]
     order: NDArray[np.intp]  # (k,)  the model's own numbers of the components
     shares: Array  # (k,)  of all that is counted
@@ -49,24 +51,25 @@ class Topics:
     geometric: Mask  # (d,)  none
     learned_as: tuple[str | None, str | None]
     withheld: Mask  # (k, d)  whole topics that are not shown
-    relevance: float = USUAL  # of shares, beside what features tell, where they are ranked
+    relevance: float = (
+        USUAL_RELEVANCE  # of shares, beside what features tell, where they are ranked
+    )
 
     of_what: ClassVar[str] = "of all that is counted"
     known: ClassVar[str] = "shares of columns"
     belonging: ClassVar[str] = "share"
-    most_rows: ClassVar[int] = 1_000  # what is hidden behind a row takes long to find
 
     @classmethod
-    def of(cls, fitted: Fitted[Any], topics: Array, loadings: Loadings) -> Self:
-        """From the topics (k, d) of the kept features, and what finds them in rows."""
+    def of(cls, fitted: Fitted[Any]) -> Self:
+        """In the order in which people see them."""
+        topics = fitted.parameters.topics
         by_component = fitted.model.shares(fitted.parameters)
-        order = np.argsort(-by_component, kind="stable")
+        order = fitted.order
         shares, centres = by_component[order], whole(topics[order], fitted.kept, 0.0)
         average = shares @ centres
         ratio = np.divide(centres, average, out=np.ones_like(centres), where=average > 0)
         return cls(
             fitted=fitted,
-            loadings=loadings,
             names=fitted.own_names,
             order=order,
             shares=shares,
@@ -226,7 +229,7 @@ class Topics:
         parameters = self.fitted.parameters
         part, model = rows.select(self.fitted.kept), self.fitted.model
         few = holding_at_most(part, MOST_STORED)
-        both = gathered(few, lambda block: np.hstack(self.loadings(block, parameters)))
+        both = gathered(few, lambda block: np.hstack(loadings(block, parameters)))
         mean, spread = np.hsplit(both, 2)
         largest = mean.argmax(axis=1)[:, None]
         error: Array = np.take_along_axis(spread / mean, largest, axis=1)[:, 0]

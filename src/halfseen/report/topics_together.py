@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array
 from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.diagnostics.topic_correlation import LoadingsTogether
+from halfseen.diagnostics.topic_words import N_WORDS, coherence
 from halfseen.report.charts.bars import Bar, bar_chart
 from halfseen.report.charts.drawing import Figure
 from halfseen.report.charts.heat_map import heat_map_chart
 from halfseen.report.charts.topic_map import topic_map
-from halfseen.report.coherence import N_WORDS, coherence
 from halfseen.report.portrait import Grid, Portrait
 from halfseen.report.section import Section
 

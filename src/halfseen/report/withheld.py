@@ -3,10 +3,10 @@
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
+from halfseen.data.formatting import percent
 from halfseen.data.rows import Block, Rows
 from halfseen.diagnostics.concerns.fit import LEAST_ROWS
 from halfseen.report.portrait import Doubts, Portrait
-from halfseen.report.words import percent
 
 __all__ = ["LEAST_ROWS", "few_behind", "few_behind_sparse", "rows_behind", "said_of"]
 

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.formatting import percent as percent
-from halfseen.data.formatting import plural as plural  # all words are to be had from here
+from halfseen.data.formatting import percent, some_of
 from halfseen.inference.fit import Fitted
 from halfseen.io.kind_inference import named_as_year
 
@@ -35,27 +34,6 @@ class Difference(NamedTuple):
     known: float = 1.0  # how much of that is known, by which it counts where there is little room
 
 
-def number(value: float, year: bool = False) -> str:
-    """Three significant digits, or all of a whole number, without powers of ten if they can be.
-
-    >>> number(1234.56), number(0.01234), number(2.5e12), number(-0.0)
-    ('1,235', '0.0123', '2.50e+12', '0')
-    >>> number(2008.7, year=True)
-    '2009'
-    """
-    if not np.isfinite(value):
-        return "unknown"
-    if year:
-        return f"{value:.0f}"
-    size = abs(value)
-    if size < 1e-12:
-        return "0"
-    if size >= 1e10 or size < 1e-4:
-        return f"{value:.2e}"
-    digits = max(0, 2 - int(np.floor(np.log10(size))))
-    return f"{value:,.{digits}f}"
-
-
 def years_among(fitted: Fitted[Any]) -> Mask:
     """Which features hold years: whole numbers of the last centuries; (d,).
 
@@ -72,18 +50,6 @@ def years_among(fitted: Fitted[Any]) -> Mask:
     first, last = np.where(named, 1000, YEARS[0]), np.where(named, 3000, YEARS[1])
     years: Mask = whole & (low >= first) & (high <= last)
     return years
-
-
-def shortened(name: str, longest: int) -> str:
-    """A name with its middle cut out if it is long: how names end often tells them apart.
-
-    >>> shortened("systolic pressure", 11)
-    'systo…ssure'
-    """
-    if len(name) <= longest:
-        return name
-    tail = (longest - 1) // 2
-    return f"{name[: longest - 1 - tail]}…{name[-tail:]}"
 
 
 def weights_told(names: tuple[str, ...], weights: Array, observed: Array) -> list[str]:
@@ -110,9 +76,3 @@ def weights_told(names: tuple[str, ...], weights: Array, observed: Array) -> lis
 def _being_known(observed: float) -> str:
     """Why a feature counts less, if gaps are why."""
     return f", being known for {percent(observed)} of rows" if observed < KNOWN else ""
-
-
-def some_of(names: list[str], most: int = 12) -> str:
-    """Names, of which there may be many."""
-    shown = names if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
-    return ", ".join(shown)

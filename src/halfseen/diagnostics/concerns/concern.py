@@ -15,6 +15,7 @@ import numpy as np
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
+from halfseen.data.formatting import plural
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Rows
 from halfseen.data.sampling import Sample, holding_at_most, sampled
@@ -83,6 +84,8 @@ class Concern(_Said):
 
 MOST_FEATURES = 128
 """Checks of pairs of features look at no more, those that say most."""
+MOST_ROWS, MOST_ROWS_OF_TOPICS = 20_000, 1_000
+"""Rows that are looked at one by one; loadings on topics take a millisecond each to find."""
 MOST_CELLS = 20_000_000
 """Of rows that are looked at one by one, so that they fit into memory."""
 MOST_DRAWN = 1000
@@ -159,19 +162,15 @@ class ConcernContext:
         place = getattr(self.rows, "place", None)
         return 0 if place is None else int(self.rows.accumulate(len)) - len(place)
 
-    @cached_property
-    def portrait(self) -> Any:
-        """The model as people are shown it."""
-        return self.fitted.model.portrait(self.fitted)
-
     def in_words(self) -> Self:
-        """The same with components called as people are shown them."""
-        return replace(self, called=self.portrait.called, components=self.portrait.nouns)
+        """The same with components numbered from the most common, as people are shown them."""
+        noun, number = self.fitted.model.about.noun, np.argsort(self.fitted.order) + 1
+        return replace(self, called=lambda i: f"{noun} {number[i]}", components=plural(noun))
 
     @cached_property
     def sample(self) -> Sample:
         """Rows drawn by lot, if there are many: what takes long for each row looks at these."""
-        most = self.portrait.most_rows
+        most = MOST_ROWS if self.fitted.model.about.labels else MOST_ROWS_OF_TOPICS
         if not self.rows.sparse:
             most = min(most, MOST_CELLS // max(len(self.rows.names), 1))
         return sampled(self.rows, max(most, 1))

@@ -7,12 +7,12 @@ from typing import Self
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
+from halfseen.data.formatting import number
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sums import HIGHEST, LOWEST, Sums
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.distributions.emission import P
 from halfseen.inference.fit import Fitted
-from halfseen.report.words import number
 
 CLEARLY = 0.99
 """The probability from which a cell is told."""

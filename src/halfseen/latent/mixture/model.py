@@ -21,7 +21,6 @@ from halfseen.data.sampling import some_rows
 from halfseen.diagnostics.recovery import nearest
 from halfseen.distributions.emission import Emission
 from halfseen.inference.em import climb
-from halfseen.inference.fit import Fitted
 from halfseen.inference.method_of_moments import by_cumulants
 from halfseen.inference.model import (
     Abilities,
@@ -52,8 +51,6 @@ from halfseen.latent.mixture.concerns import outlying, overlap
 from halfseen.latent.mixture.initialisation import EVERY_WAY, FEW_WAYS, Seeding, moves
 from halfseen.latent.mixture.structure import ClassRegression, Independent, Law
 from halfseen.moments.survey import Survey
-from halfseen.report.groups import Groups
-from halfseen.report.portrait import Portrait
 
 P = TypeVar("P")
 FEW_COMPONENTS = 3
@@ -82,12 +79,6 @@ MAYBE, CLOSE = 5.0, 100.0
 
 def anything(seen: Survey) -> None:
     """Any numbers will do."""
-
-
-def as_groups(fitted: Fitted[Any]) -> Portrait:
-    """Groups of rows with the means of their columns."""
-    emission, parameters = fitted.model.emission, fitted.parameters  # type: ignore[attr-defined]
-    return Groups.of(fitted, emission.means(parameters), emission.variances(parameters))
 
 
 def _made(simpler: Callable[[P], P], start: Tried[P]) -> Tried[P]:
@@ -120,17 +111,12 @@ class OneClass(Generic[P]):
     caution: Callable[[Survey], None] = anything
     own_checks: tuple[Callable[[Any], Iterator[Any]], ...] = ()
     by_moments: Callable[..., Start] = by_cumulants
-    pictured: Callable[[Fitted[P]], Portrait] = as_groups
     law: Law = INDEPENDENT
 
     @property
     def checks(self) -> tuple[Callable[[Any], Iterator[Any]], ...]:
         """Cells may be wild, and components overlap, in every mixture."""
         return (outlying, overlap, *self.own_checks)
-
-    def portrait(self, fitted: Fitted[P]) -> Portrait:
-        """As groups of rows, or in the way that the mixture has of its own."""
-        return self.pictured(fitted)
 
     def start(self, calm: Rows, plan: FitPlan, routes: Routes, stages: Stages) -> Start:
         """By the moments of the columns, or in the way that the mixture has of its own."""

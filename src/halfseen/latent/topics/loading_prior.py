@@ -6,7 +6,7 @@ independent gammas; otherwise their density has the factor ``τ^(g - Σ c_k)`` b
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -14,24 +14,17 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.rows import Block
 
 
-class LoadingPrior(Protocol):
+class LoadingPrior:
     """What is known of loadings before a row is seen, and how counts arise from them."""
 
-    @property
-    def topics(self) -> Array:
-        """``a_k`` in rows; (k, d)."""
-
-    @property
-    def shapes(self) -> Array:
-        """``c``, the shapes of the gammas, or of the shares; (k,)."""
-
-    @property
-    def rate(self) -> float:
-        """``b``."""
+    topics: Array  # (k, d)  a_k in rows
+    shapes: Array  # (k,)    c, of the gammas, or of the shares
+    rate: float  # b
 
     @property
     def extra(self) -> float:
         """``g - Σ c_k``, zero if loadings are independent."""
+        return 0.0
 
 
 class Rest(NamedTuple):

@@ -11,7 +11,6 @@ from halfseen.data.formatting import plural
 from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
-from halfseen.inference.fit import Fitted
 from halfseen.inference.model import Abilities, About, Cells, Cumulants, Each, Polished, Start
 from halfseen.inference.plan import Plan, Routes
 from halfseen.latent.counts import check_counts, poisson
@@ -28,8 +27,6 @@ from halfseen.latent.topics.refinement import refinement_gain, worth_polishing
 from halfseen.latent.topics.regression import TopicRegression
 from halfseen.moments.regression import Regression
 from halfseen.moments.survey import Survey
-from halfseen.report.portrait import Portrait
-from halfseen.report.topics import Topics
 
 L = TypeVar("L", bound=LoadingPrior)
 RARE_ROW = 1e-4
@@ -82,10 +79,6 @@ class Loadings(Generic[L]):
     def numbered(self) -> bool:
         """Whether something is known of rows by their numbers."""
         return self.kind.numbered
-
-    def portrait(self, fitted: Fitted[L]) -> Portrait:
-        """As topics."""
-        return Topics.of(fitted, fitted.parameters.topics, loadings)
 
     def check(self, seen: Survey) -> None:
         """Columns hold counts."""

@@ -10,13 +10,18 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.inference.model import Decompose, Evidence
 from halfseen.inference.parameters import CLIPPED, POSITIVE, learned
 from halfseen.inference.tensor_decomposition import Decomposition
-from halfseen.latent.topics.loading_prior import TopicParameters, non_negative_shares, some_variance
+from halfseen.latent.topics.loading_prior import (
+    LoadingPrior,
+    TopicParameters,
+    non_negative_shares,
+    some_variance,
+)
 from halfseen.moments.second_moment import Moments
 from halfseen.moments.whitening import Signal
 
 
 @dataclass(frozen=True, eq=False)
-class GammaPoissonParameters:
+class GammaPoissonParameters(LoadingPrior):
     """``x_d ~ Poisson(Σ_k α_k a_kd)`` with ``α_k ~ Gamma(shape c_k, rate b)``."""
 
     topics: Array = learned("components_", "kd", CLIPPED, 0.0)  # a_k in rows
@@ -28,11 +33,6 @@ class GammaPoissonParameters:
         """Topics of sum one, with gamma loadings of the given means and variances."""
         normal = topics.normalised()
         return cls(normal.topics, normal.shapes, normal.rate)
-
-    @property
-    def extra(self) -> float:
-        """Nothing: loadings are independent."""
-        return 0.0
 
 
 class GammaPoissonCumulants:

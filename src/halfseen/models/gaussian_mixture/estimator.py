@@ -28,7 +28,6 @@ from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.latent.mixture import OneClass, anything
 from halfseen.latent.mixture.correlated import Correlated
 from halfseen.latent.mixture.moment_tensor import FORMS
-from halfseen.latent.mixture.portrait import as_normal_groups
 from halfseen.models.gaussian_mixture.concerns import correlated_within, heteroscedastic_noise
 from halfseen.models.gaussian_mixture.covariance_selection import CORRELATED, choose_covariance
 from halfseen.models.gaussian_mixture.cumulants import (
@@ -330,7 +329,6 @@ class GaussianMixture(Estimator):
             tol=self.tol,
             max_iter=self.max_iter,
             axes=emission.axes,
-            pictured=as_normal_groups,
             check=anything,
             first=first,
         )
@@ -358,7 +356,6 @@ class GaussianMixture(Estimator):
             tol=self.tol,
             max_iter=self.max_iter,
             axes={"variances": shape.axes},
-            pictured=as_normal_groups,
             check=anything,
             caution=anything if by_likelihood or self.outliers else warn_of_ranges,
             own_checks=(correlated_within,)

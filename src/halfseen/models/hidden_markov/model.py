@@ -19,12 +19,10 @@ from halfseen.distributions.normal import Normal
 from halfseen.inference.fit import Fitted
 from halfseen.inference.model import Abilities, About
 from halfseen.inference.parameters import whole
-from halfseen.latent.markov.chain import CHAIN, Chain, ChainParameters
+from halfseen.latent.markov.chain import CHAIN, Chain
 from halfseen.latent.markov.forward_backward import begins_of, smoothed
 from halfseen.latent.markov.moment_start import by_sequences
 from halfseen.latent.mixture import Centred, OneClass, anything
-from halfseen.latent.mixture.portrait import as_classes
-from halfseen.report.states import States
 
 ABOUT = About(
     name="markov",
@@ -86,17 +84,8 @@ def chain_of_states(
         check=anything,
         own_checks=CHECKS,
         by_moments=by_sequences,
-        pictured=as_states,
         law=Chain(prior),
     )
-
-
-def as_states(fitted: Fitted[Any]) -> States:
-    """States of rows, in the words of the table, and how they follow each other."""
-    parameters: ChainParameters = fitted.parameters
-    classes = as_classes(fitted)
-    order = classes.order
-    return States.made_of(classes, parameters.start[order], parameters.transition[order][:, order])
 
 
 FEWEST = 10.0

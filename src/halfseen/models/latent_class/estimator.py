@@ -1,6 +1,6 @@
 """Latent classes of rows of mixed columns, from tables with gaps."""
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from halfseen.data.messages import setting
 from halfseen.distributions.column_kinds import WORDS, Kind
@@ -19,17 +19,17 @@ from halfseen.inference.model import Abilities, About
 from halfseen.latent.mixture import Centred, anything
 from halfseen.latent.mixture.latent_class import MixedClasses
 from halfseen.latent.mixture.moment_start import by_items
-from halfseen.latent.mixture.portrait import as_classes
 from halfseen.models.latent_class.concerns import informative_missingness, redundant_columns
 from halfseen.models.latent_class.explanation import (
     Dependence,
-    Explanation,
     category_probabilities,
     dependence,
-    explained,
     surprisals,
 )
 from halfseen.models.latent_class.local_dependence import locally_dependent
+
+if TYPE_CHECKING:
+    from halfseen.report.apart import Explanation
 
 ABOUT = About(
     name="classes",
@@ -239,7 +239,6 @@ class LatentClass(Estimator):
             check=anything,
             own_checks=(informative_missingness, redundant_columns, locally_dependent),
             by_moments=by_items,
-            pictured=as_classes,
         )
 
     def _declared(self) -> dict[str, str]:
@@ -309,7 +308,7 @@ class LatentClass(Estimator):
         """
         return dependence(self.fitted)
 
-    def explain(self, X: Any = None, level: float = 0.95) -> Explanation:
+    def explain(self, X: Any = None, level: float = 0.95) -> "Explanation":
         """How much each column tells of the class, and what stands out in each class, in words.
 
         Parameters
@@ -342,7 +341,11 @@ class LatentClass(Estimator):
         >>> found.classes[1].title, found.classes[1].lines[0][:23]
         ('Class 2: 30% of rows', 'age higher than average')
         """
-        return explained(self, X, level)
+        # Imported here, as models are below the report that shows them.
+        from halfseen.report.apart import explained
+        from halfseen.report.registry import portrait_of
+
+        return explained(portrait_of(self), self, X, level)
 
     def impute(
         self,

@@ -8,11 +8,11 @@ import numpy as np
 from halfseen.data.arrays import Array
 from halfseen.data.rows import Block, Rows
 from halfseen.inference.parameters import BEHIND, CLIPPED, POSITIVE, learned
-from halfseen.latent.topics.loading_prior import MOST_SHAPE, TopicParameters
+from halfseen.latent.topics.loading_prior import MOST_SHAPE, LoadingPrior, TopicParameters
 
 
 @dataclass(frozen=True, eq=False)
-class LdaParameters:
+class LdaParameters(LoadingPrior):
     """``θ ~ Dirichlet(α)``, and each item of a row is of feature d with chance ``Σ_k θ_k a_kd``.
 
     How many items a row has is negative binomial: Poisson, of a mean that is a gamma. Loadings are

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from halfseen.data.formatting import shortened
 from halfseen.report.charts.markup import Markup
 
 WIDTH = 360.0
@@ -104,19 +105,17 @@ def _bold(weight: str) -> Markup:
     return Markup(' font-weight="{}"').format(weight) if weight != "normal" else Markup("")
 
 
-def shortened(name: str, room: float) -> str:
-    """A name with its middle cut out if it is long: how names end often tells them apart.
+def fitting(name: str, room: float) -> str:
+    """A name with its middle cut out if it is wider than the room.
 
-    >>> shortened("systolic pressure at home", 118)
+    >>> fitting("systolic pressure at home", 118)
     'systolic… at home'
     """
-    longest = len(name)
-    short = name
-    while length(short) > room:
-        longest -= 1
-        tail = (longest - 1) // 2
-        short = f"{name[: longest - 1 - tail]}…{name[-tail:]}"
-    return short
+    return next(
+        short
+        for short in (shortened(name, most) for most in range(len(name), 0, -1))
+        if length(short) <= room or len(short) < 2
+    )
 
 
 def wrapped(name: str, room: float, size: float = 11) -> list[str]:
@@ -137,7 +136,7 @@ def wrapped(name: str, room: float, size: float = 11) -> list[str]:
             lines[-1] += letter
     lines = [line.strip() for line in lines if line.strip()] or [name]
     if len(lines) > MOST_LINES:
-        lines = [*lines[: MOST_LINES - 1], shortened("".join(lines[MOST_LINES - 1 :]), room)]
+        lines = [*lines[: MOST_LINES - 1], fitting("".join(lines[MOST_LINES - 1 :]), room)]
     return lines
 
 

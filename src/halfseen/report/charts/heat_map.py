@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from halfseen.data.formatting import percent
 from halfseen.report.charts.drawing import (
     DARK,
     LETTERS,
@@ -23,7 +24,6 @@ from halfseen.report.charts.drawing import (
 )
 from halfseen.report.charts.markup import Markup
 from halfseen.report.portrait import Grid, Portrait
-from halfseen.report.words import percent
 
 CELL_HEIGHT, GAP = 22.0, 5.0
 NARROWEST, WIDEST = 46.0, 90.0

@@ -1,9 +1,9 @@
 """How numbers of components fared on halves of the rows."""
 
+from halfseen.data.formatting import percent
 from halfseen.diagnostics.choice import Choice, HeldOut, TriedNumber
 from halfseen.report.charts.bars import Bar, bar_chart
 from halfseen.report.charts.drawing import Figure
-from halfseen.report.words import percent
 
 
 def number_chart(choice: Choice, noun: str, nouns: str) -> list[Figure]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from halfseen.data.formatting import percent
 from halfseen.diagnostics.missingness import Missingness
 from halfseen.report.charts.drawing import (
     BLUE,
@@ -22,7 +23,6 @@ from halfseen.report.charts.drawing import (
     text,
     wrapped,
 )
-from halfseen.report.words import percent
 
 MOST_PATTERNS = 12
 MOST_FEATURES = 20

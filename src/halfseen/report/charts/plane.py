@@ -3,6 +3,7 @@
 import numpy as np
 
 from halfseen.data.arrays import Array
+from halfseen.data.formatting import number, percent
 from halfseen.report.charts.drawing import (
     BLUE,
     GREY,
@@ -18,7 +19,6 @@ from halfseen.report.charts.drawing import (
     picture,
     text,
 )
-from halfseen.report.words import number, percent
 
 LEFT, TOP, HEIGHT = 46.0, 8.0, 150.0
 MOST_EIGENVALUES = 40

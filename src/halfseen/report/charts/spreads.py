@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from halfseen.data.formatting import number
 from halfseen.report.charts.drawing import (
     BLUE,
     DARK,
@@ -18,7 +19,6 @@ from halfseen.report.charts.drawing import (
     text,
 )
 from halfseen.report.charts.markup import Markup
-from halfseen.report.words import number
 
 MOST_LEFT, HEIGHT, FOOT = 110.0, 18.0, 16.0
 MARGIN = 6.0

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halfseen.data.arrays import Array
+from halfseen.data.formatting import percent
 from halfseen.report.charts.drawing import (
     BLUE,
     GREY,
@@ -27,7 +28,6 @@ from halfseen.report.charts.drawing import (
     wrapped,
 )
 from halfseen.report.charts.markup import Markup
-from halfseen.report.words import percent
 
 MOST_LEFT, HEIGHT = 110.0, 24.0
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from halfseen.data.arrays import Array
+from halfseen.data.formatting import percent
 from halfseen.report.charts.drawing import BLUE, GREY, PALE, WIDTH, Figure, dot, mark, picture, text
 from halfseen.report.portrait import Portrait
-from halfseen.report.words import percent
 
 HEIGHT, MARGIN, LARGEST, SMALLEST = 250.0, 34.0, 26.0, 7.0
 

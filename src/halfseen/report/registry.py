@@ -1,7 +1,10 @@
-"""How a mixture of mixed columns is shown to people: as classes of rows."""
+"""Which portrait shows a fitted model: found by the type of the parameters that it learned.
+
+A model that is not registered here is shown as groups of rows with the means of their columns.
+"""
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
@@ -9,16 +12,23 @@ from numpy.typing import NDArray
 from scipy.special import betainc, ndtr, xlogy
 
 from halfseen.data.arrays import Array
+from halfseen.data.formatting import number
 from halfseen.distributions.column_kinds import Kind
 from halfseen.distributions.mixed_parameters import MixedParameters
+from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.outlier_limits import Fenced
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import reordered, whole
+from halfseen.latent.markov.chain import ChainParameters
 from halfseen.latent.mixture.mutual_information import class_entropy, of_class
+from halfseen.latent.topics.loading_prior import LoadingPrior
 from halfseen.report.apart import Apart, Density
 from halfseen.report.categories import Categories, numbered
 from halfseen.report.classes import Classes
 from halfseen.report.groups import Groups
-from halfseen.report.words import number
+from halfseen.report.portrait import Portrait
+from halfseen.report.states import States
+from halfseen.report.topics import Topics
 
 FEW_LEVELS = 4
 """So few values are told one by one, though they have an average."""
@@ -29,10 +39,35 @@ PILED_UP = 0.01
 and what is drawn says nothing of any."""
 
 
-def as_classes(fitted: Fitted[MixedParameters]) -> Classes:
-    """Classes of rows, in the words of the table."""
+def portrait_of(learned: Any) -> Portrait:
+    """The portrait of a fitted estimator, or of what it learned (a ``Fitted``)."""
+    fitted = learned if isinstance(learned, Fitted) else learned.fitted
+    return _portrait(fitted.parameters, fitted)
+
+
+@singledispatch
+def _portrait(parameters: Any, fitted: Fitted[Any]) -> Portrait:
+    """Groups of rows with the means of their columns."""
     emission: Any = fitted.model.emission  # type: ignore[attr-defined]
-    parameters, kept = fitted.parameters, fitted.kept
+    return Groups.of(fitted, emission.means(parameters), emission.variances(parameters))
+
+
+@_portrait.register
+def _topics(parameters: LoadingPrior, fitted: Fitted[Any]) -> Portrait:
+    return Topics.of(fitted)
+
+
+@_portrait.register
+def _hidden_states(parameters: ChainParameters, fitted: Fitted[Any]) -> Portrait:
+    classes = _classes(parameters, fitted)
+    order = classes.order
+    return States.made_of(classes, parameters.start[order], parameters.transition[order][:, order])
+
+
+@_portrait.register
+def _classes(parameters: MixedParameters, fitted: Fitted[Any]) -> Classes:
+    emission: Any = fitted.model.emission  # type: ignore[attr-defined]
+    kept = fitted.kept
     groups = Groups.of(fitted, emission.means(parameters), emission.variances(parameters))
     shares = fitted.name_of(parameters.weights)
     groups = replace(groups, learned_as=(fitted.name_of(parameters.means), shares))
@@ -215,10 +250,11 @@ def of_component(numbers: Numbers, home: Numbers) -> Array:
     return np.asarray(np.maximum(nats, 0.0))
 
 
-def as_normal_groups(fitted: Fitted[Any]) -> Groups:
-    """Groups of rows with the means of their columns, and where numbers lie about those."""
+@_portrait.register(MixtureParameters)
+@_portrait.register(Fenced)
+def _normal_groups(parameters: Any, fitted: Fitted[Any]) -> Portrait:
     emission: Any = fitted.model.emission  # type: ignore[attr-defined]
-    parameters, kept = fitted.parameters, fitted.kept
+    kept = fitted.kept
     groups = Groups.of(fitted, emission.means(parameters), emission.variances(parameters))
     home = Numbers.of(parameters)
     shown = Shown(fitted, home.ordered(groups.order), np.flatnonzero(kept))

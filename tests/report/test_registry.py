@@ -7,8 +7,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from halfseen import GaussianMixture
-from halfseen.latent.mixture.portrait import Numbers, of_component
-from halfseen.report.portrait import portrait_of
+from halfseen.report.registry import Numbers, of_component, portrait_of
 
 WEIGHTS = np.array([0.5, 0.3, 0.2])
 CENTRES = np.array([[0.0, 1.0], [2.0, 1.0], [5.0, 1.2]])

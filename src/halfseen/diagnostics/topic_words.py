@@ -1,13 +1,21 @@
-"""Whether the words of a topic stand in the same rows, in the table itself.
+"""Which words show what a topic is, and whether they stand in the same rows.
 
-The normalised pointwise mutual information of two words (Bouma, 2009), by the shares of rows that
-hold them among the rows in which both were observed::
+Relevance: of feature d in topic k, with p_d its share in all that is counted (Sievert and Shirley,
+2014)::
+
+    r_kd = λ log a_kd + (1 - λ) log(a_kd / p_d)
+
+λ = 1 ranks by share alone, and common words lead every topic; λ = 0 ranks by lift alone, and words
+that occur once lead.
+
+Coherence: the normalised pointwise mutual information of two words (Bouma, 2009), by the shares of
+rows that hold them among the rows in which both were observed::
 
     npmi = log(p_ij / (p_i p_j)) / -log p_ij
 
-is 1 for words that are only there together, 0 for words that are by chance, and -1 for words that
-never are. A topic's coherence is the mean over the pairs of its words (Lau, Newman and Baldwin,
-2014, find it to go along with what people think of topics).
+is 1 for words that only occur together, 0 for independent words, and -1 for words that never occur
+together. A topic's coherence is the mean over the pairs of its words, which goes along with how
+people judge topics (Lau, Newman and Baldwin, 2014).
 """
 
 from collections.abc import Sequence
@@ -19,8 +27,33 @@ from scipy.sparse import csr_array
 from halfseen.data.arrays import Array
 from halfseen.data.rows import Block, Rows
 
+USUAL_RELEVANCE = 0.6
+"""The λ that people found to tell topics apart best, in the study of Sievert and Shirley."""
+
+
+def check_relevance(relevance: float) -> None:
+    """Refuse what is no share."""
+    if not 0 <= relevance <= 1:
+        raise ValueError(f"relevance must be from 0 to 1. Got {relevance!r} instead.")
+
+
+def most_relevant(
+    topics: Array, average: Array, relevance: float, most: int
+) -> list[NDArray[np.intp]]:
+    """Of each topic (k, d) the most relevant features that it has at all, at most so many."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share, lift = np.log(topics), np.log(topics / average)
+        score = np.where(topics > 0, relevance * share + (1 - relevance) * lift, -np.inf)
+    # Features of one relevance go by share, so that the order never depends on rounding alone.
+    ranked = [np.lexsort((-own, -rank)) for own, rank in zip(topics, score, strict=True)]
+    return [
+        order[:most][np.isfinite(rank[order[:most]])]
+        for order, rank in zip(ranked, score, strict=True)
+    ]
+
+
 N_WORDS = 10
-"""Of each topic."""
+"""Words of a topic whose coherence is measured: as many as the literature takes."""
 
 
 def coherence(rows: Rows, words: Sequence[NDArray[np.intp]]) -> Array:
