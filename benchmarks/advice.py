@@ -184,7 +184,7 @@ class Hidden:
 
 
 def telling_gaps(world: Hidden) -> Verdict:
-    """Right if the polish by likelihood is nearer to the true averages than plain averages are."""
+    """Right if the likelihood refinement is nearer to the true averages than plain averages are."""
     if not any("--no-refine" in one.sentence for one in advised(world.table)):
         return None
     model = GaussianMixture(3, random_state=0).fit(world.table)

@@ -6,24 +6,24 @@ from halfseen import GaussianMixture
 from halfseen.data.arrays import Array
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.distributions.normal_parameters import MixtureParameters
-from halfseen.inference.model import Polished
+from halfseen.inference.model import EMResult
 from halfseen.moments.survey import survey
 
 
 def em_from(
     X: Array, weights: Array, means: Array, variance: float, tolerance: float = 1e-7
-) -> Polished:
+) -> EMResult:
     """EM with gaps from given parameters of a mixture with one variance."""
     start = MixtureParameters(weights, means, np.full(means.shape, variance))
     rows = MemoryRows(X, tuple(map(str, range(X.shape[1]))))
     seen = survey(rows, 0.95)
     mixture = GaussianMixture(outliers=None, tol=tolerance, max_iter=500)
-    return mixture._model().suited(rows, seen).climbed(rows, start, 500)
+    return mixture._model().adapted_to(rows, seen).run_em(rows, start, 500)
 
 
 def em_from_random_starts(
     X: Array, n_components: int, n_starts: int, rng: np.random.Generator
-) -> Polished:
+) -> EMResult:
     """The best of EM from random starts: means at random rows, gaps there at the features' means.
 
     The same EM as ours, leaps and all.
@@ -35,4 +35,4 @@ def em_from_random_starts(
         em_from(X, even, filled[rng.choice(len(X), n_components, replace=False)], variance)
         for _ in range(n_starts)
     ]
-    return max(runs, key=lambda run: run.climb.log_likelihood or -np.inf)
+    return max(runs, key=lambda run: run.convergence.log_likelihood or -np.inf)

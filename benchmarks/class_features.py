@@ -99,11 +99,11 @@ def error(X: Any, of: World, linear: bool) -> float:
             one._replace(spread=FAR * one.spread) for one in usual(facts, known)
         ]
     try:
-        model: Any = estimator._model().suited(rows, seen)
+        model: Any = estimator._model().adapted_to(rows, seen)
         model = replace(model, emission=model.emission)
         plan = planned(settings, model, seen, k)
-        calm = model.calmed(rows, seen)
-        start = model.start(calm, plan, routes(plan, model, calm), Stages()).found
+        winsorised = model.winsorised(rows, seen)
+        start = model.start(winsorised, plan, routes(plan, model, winsorised), Stages()).found
     finally:
         place["items_of"] = usual
     truth, found = truth_of(of), found_of(start, of) if len(start.weights) == k else None

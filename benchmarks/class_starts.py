@@ -54,7 +54,7 @@ def heights(X: Any, k: int, kinds: Any, n_random: int = N_RANDOM) -> Heights:
         warnings.simplefilter("ignore")
         model: Any = estimator._model()
         fit = fit_rows(settings, model, part, kept, k, Stages())
-        model = model.suited(part, kept)
+        model = model.adapted_to(part, kept)
         emission, n = model.emission, kept.sums.n_rows
         plan = planned(settings, model, kept, k)
         start = model.start(part, plan, routes(plan, model, part), Stages()).found
@@ -64,18 +64,18 @@ def heights(X: Any, k: int, kinds: Any, n_random: int = N_RANDOM) -> Heights:
         starts = [start] + [emission.about(seeding.any_rows(k, rng), like) for _ in range(n_random)]
         if fit.parameters.plain:
             starts = [replace(one, outlier_share=0.0) for one in starts]
-        climbs = [model.climbed(part, one, 2000) for one in starts]
+        climbs = [model.run_em(part, one, 2000) for one in starts]
     beside = emission.left_out(part, climbs[0].parameters)
-    found = [n * one.climb.log_likelihood + beside for one in climbs]
-    assert fit.climb is not None
-    ours = n * (fit.climb.log_likelihood or 0.0) + emission.prior(fit.parameters)
+    found = [n * one.convergence.log_likelihood + beside for one in climbs]
+    assert fit.convergence is not None
+    ours = n * (fit.convergence.log_likelihood or 0.0) + emission.prior(fit.parameters)
     return Heights(
         ours,
         found[0],
         found[1:],
-        fit.climb.start,
-        fit.climb.work,
-        float(sum(one.climb.n_iterations for one in climbs[1:])),
+        fit.convergence.start,
+        fit.convergence.work,
+        float(sum(one.convergence.n_iterations for one in climbs[1:])),
     )
 
 

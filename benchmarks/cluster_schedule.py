@@ -260,7 +260,7 @@ def check_on_this_machine(
                     model.fit(Files(path, dask=True))
                     seconds = time.perf_counter() - start
             heard = list(_tasks_of(stream.data))
-            # Few rows are climbed from several starts: as many steps as there were.
+            # Few rows are started from several starts: as many steps as there were.
             n_steps = len(heard) - sum(p.times for p in passes if p.times < STEPS)
             expanded = [
                 (p, c)

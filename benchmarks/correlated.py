@@ -233,13 +233,13 @@ def from_the_truth(model: GaussianMixture, X: Array, truth: list[Array]) -> Labe
     names = tuple(f"x{i}" for i in range(X.shape[1]))
     rows = MemoryRows(X, names)
     kept = survey(rows, 0.95)
-    own: Any = model._model().suited(rows, kept)
+    own: Any = model._model().adapted_to(rows, kept)
     ready = sorted_by_gaps(rows, kept)
     emission = own.emission
     begun = emission.independent(shares, means, np.diagonal(covariances, axis1=1, axis2=2))
-    begun = emission.begun(replace(begun, covariances=covariances.copy()))
-    found = own.climbed(ready, begun, 500).parameters
-    labels: Labels = own.hidden(Block.from_table(X), found).argmax(axis=1)
+    begun = emission.em_start(replace(begun, covariances=covariances.copy()))
+    found = own.run_em(ready, begun, 500).parameters
+    labels: Labels = own.expected_latent(Block.from_table(X), found).argmax(axis=1)
     return labels
 
 

@@ -1,4 +1,4 @@
-"""What our defaults gain over the paper's settings, before polishing by likelihood.
+"""What our defaults gain over the paper's settings, before refinement by likelihood.
 
 Run ``python -m benchmarks.defaults``: 40 tables of 10,000 rows in each pattern of gaps.
 """

@@ -19,7 +19,7 @@ from halfseen.data.arrays import Array
 from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.diagnostics.recovery import match
 from halfseen.models.lda.parameters import LdaParameters
-from halfseen.models.lda.stochastic_em import polish
+from halfseen.models.lda.stochastic_em import refine
 
 FIRST_SEED = 7000
 N, D, K = 5000, 300, 10
@@ -44,7 +44,7 @@ def floor(X: Any, topics: Array) -> float:
     """The error of sweeps that begin at the truth."""
     rows = SparseRows.of(X, tuple(map(str, range(D))))
     truth = LdaParameters(topics, np.full(K, 1 / K), 2.5, 2.5 / 95)
-    found = polish(rows, truth, seed=0, n_sweeps=100, smoothing=SMOOTHING, text=False)
+    found = refine(rows, truth, seed=0, n_sweeps=100, smoothing=SMOOTHING, text=False)
     return off(found.parameters.topics, topics)
 
 

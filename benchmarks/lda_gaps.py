@@ -2,7 +2,7 @@
 
 Run ``python -m benchmarks.lda_gaps``: documents of 3,000 rows, 100 words, five topics and lognormal
 lengths, half of the words observed in 20 to 90 % of the documents. The error is the mean L1
-distance of matched topics: by moments and with the polish, of complete documents, with lengths
+distance of matched topics: by moments and with the refinement, of complete documents, with lengths
 known and unknown, with the true concentration and with what is found, and with gaps taken for
 zeros. Nothing was tuned on these seeds; what was looked at while building is seed 0 alone.
 """

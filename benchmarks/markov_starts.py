@@ -59,7 +59,7 @@ def heights(X: Array, lengths: Any, k: int, n_random: int = N_RANDOM) -> Heights
         begun = time.process_time()
         fit = fit_rows(settings, model, part, kept, k, Stages())
         seconds = time.process_time() - begun
-        model = model.suited(part, kept)
+        model = model.adapted_to(part, kept)
         plan = planned(settings, model, kept, k)
         start = model.start(part, plan, routes(plan, model, part), Stages()).found
         rng = np.random.default_rng(0)
@@ -71,13 +71,13 @@ def heights(X: Array, lengths: Any, k: int, n_random: int = N_RANDOM) -> Heights
         ]
         if fit.parameters.plain:
             starts = [replace(one, outlier_share=0.0) for one in starts]
-        first = model.climbed(part, starts[0], MOST_PASSES)
+        first = model.run_em(part, starts[0], MOST_PASSES)
         begun = time.process_time()
-        climbs = [model.climbed(part, one, MOST_PASSES) for one in starts[1:]]
+        climbs = [model.run_em(part, one, MOST_PASSES) for one in starts[1:]]
         random_seconds = time.process_time() - begun
-        again = model.climbed(part, fit.parameters, 1)
+        again = model.run_em(part, fit.parameters, 1)
     n, every = len(X), (again, first, *climbs)
-    ours, moments, *random = (n * (one.climb.log_likelihood or 0.0) for one in every)
+    ours, moments, *random = (n * (one.convergence.log_likelihood or 0.0) for one in every)
     return Heights(ours, moments, random, seconds, random_seconds)
 
 

@@ -38,7 +38,7 @@ class Start(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """How high a climb ended, and how many passes of EM over all rows it took.
+    """How high an EM run ended, and how many passes of EM over all rows it took.
 
     A pass over some of the rows counts by their share.
     """
@@ -82,7 +82,7 @@ def compared(name: str, table: Array, k: int, kind: str, n_starts: int) -> Compa
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ours = fit_rows(settings, model, rows, seen, k, Stages())
-        emission = model.suited(rows, seen).emission
+        emission = model.adapted_to(rows, seen).emission
         model = replace(model, emission=emission)
 
         def height(parameters: MixtureParameters, log_likelihood: float | None) -> float:
@@ -90,19 +90,19 @@ def compared(name: str, table: Array, k: int, kind: str, n_starts: int) -> Compa
 
         climbs = []
         for seed in range(n_starts):
-            start = emission.begun(MixtureParameters(*random_start(rows.table, k, seed, kind)))
+            start = emission.em_start(MixtureParameters(*random_start(rows.table, k, seed, kind)))
             start = replace(start, outlier_share=0.0) if ours.parameters.plain else start
-            climbs.append(model.climbed(rows, start, estimator.max_iter))
+            climbs.append(model.run_em(rows, start, estimator.max_iter))
         beside = emission.left_out(rows, climbs[0].parameters)
-    climb = ours.climb
+    climb = ours.convergence
     assert climb is not None
     return Compared(
         name,
         k,
         Reached(height(ours.parameters, climb.log_likelihood), climb.work),
         Reached(
-            max(len(table) * (one.climb.log_likelihood or 0.0) for one in climbs) + beside,
-            float(sum(one.climb.n_iterations for one in climbs)),
+            max(len(table) * (one.convergence.log_likelihood or 0.0) for one in climbs) + beside,
+            float(sum(one.convergence.n_iterations for one in climbs)),
         ),
     )
 

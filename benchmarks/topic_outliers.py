@@ -28,7 +28,7 @@ LENGTH = 100.0  # mean number of words a row
 CONCENTRATION = 0.5  # of the words of a topic; lower is easier
 WAYS: dict[str, dict[str, Any]] = {"moments": {}, "saem": {"refine": "saem"}}
 MOST_STOCHASTIC = 8
-"""Tables of a kind that are polished by stochastic EM, which takes half a minute each."""
+"""Tables of a kind that are refined by stochastic EM, which takes half a minute each."""
 
 
 class Counted(NamedTuple):

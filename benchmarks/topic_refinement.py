@@ -29,7 +29,7 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.errors import WeakMomentsWarning
 from halfseen.diagnostics.recovery import match, total_angle
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.models.gamma_poisson.stochastic_em import polish
+from halfseen.models.gamma_poisson.stochastic_em import refine
 
 SHAPE, LENGTH = 1.0, 100.0
 ALTERNATIVES: dict[str, dict[str, Any]] = {
@@ -56,7 +56,7 @@ def one_table(pattern: str, n_rows: int, n_sweeps: int, seed: int) -> dict[str, 
         start = time.perf_counter()
         truth = GammaPoissonParameters(true, world.weights, world.weights.sum() / LENGTH)
         rows = MemoryRows(X, tuple(map(str, range(N_FEATURES))))
-        ideal = polish(rows, truth, seed=seed, n_sweeps=n_sweeps).parameters.topics
+        ideal = refine(rows, truth, seed=seed, n_sweeps=n_sweeps).parameters.topics
         found["saem from truth"] = (ideal, time.perf_counter() - start)
     return {name: _errors(topics, true, seconds) for name, (topics, seconds) in found.items()}
 

@@ -95,7 +95,7 @@ def scores_are_numbers(model: Any, X: Any, may_refuse: bool = False) -> None:
 
 
 def bound_is_the_mean_score(model: Any, X: Any, weight: Any) -> None:
-    """What the climb ended at is the mean log-likelihood of rows that hold anything.
+    """What the EM run ended at is the mean log-likelihood of rows that hold anything.
 
     Scores of models of sequences are not of rows.
     """

@@ -171,7 +171,7 @@ def far_cells(rng: np.random.Generator, X: Any, far: Array) -> Any:
 
 
 def _climbs_alike(model: Any) -> bool:
-    """Whether nothing was left to chance: a climb by chance knows no likelihood."""
+    """Whether nothing was left to chance: an EM run by chance knows no likelihood."""
     return model.lower_bound_ is not None or model.refine is None
 
 

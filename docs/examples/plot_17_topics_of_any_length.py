@@ -4,7 +4,7 @@ Topics of documents that are all of one length
 
 A gamma-Poisson model learns from how the lengths of rows vary. Where they do not, latent Dirichlet
 allocation is the model: only shares of topics differ from row to row. With gaps, a row's length is
-not what was recorded of it; it helps much to know it, or to polish.
+not what was recorded of it; it helps much to know it, or to refine.
 """
 
 import matplotlib.pyplot as plt

@@ -89,7 +89,7 @@ def of_a_stream(estimator, X, origin, weights):
     seen = survey_of(NAMES, sums.features, settings.complete_above)
     plan = planned(settings, model, seen, settings.n_components)
     recovery = "none" if plan.recovery == "none" else "divide"
-    plan = replace(plan, recovery=recovery, polish=False)
+    plan = replace(plan, recovery=recovery, refine=False)
     rows, routes = SummedRows(NAMES), Routes(OriginSecond(sums), origin_third(sums))
     return laid_flat(learn(rows, rows, model, plan, routes, Stages()).parameters)
 

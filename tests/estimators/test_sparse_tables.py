@@ -21,7 +21,7 @@ from halfseen import (
 from halfseen.data.engines.memory import FEWEST_ROWS, MemoryRows
 from halfseen.data.engines.sparse import rows as engine
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
-from halfseen.models.gamma_poisson.stochastic_em import polish
+from halfseen.models.gamma_poisson.stochastic_em import refine
 
 TOPICS = np.array(
     [
@@ -345,7 +345,7 @@ def test_stochastic_em_draws_the_same_from_wide_rows_in_the_same_blocks(
     rows = engine.SparseRows.of(seen[some], names, WIDE_BLOCKS, observed.row_observed[some])
     start = GammaPoissonParameters(wide_fit.components_, wide_fit.shapes_, wide_fit.rate_)
     ours, naive = (
-        polish(each, start, seed=0, n_sweeps=6).parameters
+        refine(each, start, seed=0, n_sweeps=6).parameters
         for each in (rows, MemoryRows(filled[some], names))
     )
     np.testing.assert_allclose(ours.topics, naive.topics, rtol=1e-9, atol=1e-12)

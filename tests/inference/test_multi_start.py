@@ -2,7 +2,7 @@
 
 import pytest
 
-from halfseen.inference.model import Climb, Polished
+from halfseen.inference.model import Convergence, EMResult
 from halfseen.inference.multi_start import (
     EVERY,
     MANY_ROWS,
@@ -30,7 +30,7 @@ class Hills:
         name, height = here
         self.calls.append((name, most))
         there = min(height + most, self.tops[name])
-        return Polished((name, there), Climb(there / N, most, False))
+        return EMResult((name, there), Convergence(there / N, most, False))
 
     def starts(self):
         return [Tried(name, (name, 0.0)) for name in self.tops]

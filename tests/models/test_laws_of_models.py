@@ -293,15 +293,15 @@ def test_fewer_features_and_other_orders_of_components_are_the_same_model(name, 
     X = taught(name)[2][:50]
     hidden = np.where(features, X, np.nan)
     np.testing.assert_allclose(
-        fitted.model.hidden(Block.from_table(X[:, features]), part),
-        fitted.model.hidden(Block.from_table(hidden), fitted.parameters),
+        fitted.model.expected_latent(Block.from_table(X[:, features]), part),
+        fitted.model.expected_latent(Block.from_table(hidden), fitted.parameters),
         rtol=1e-6,
         atol=1e-9,
     )
     turned = reordered(fitted.parameters, [1, 0])
     np.testing.assert_allclose(
-        fitted.model.hidden(Block.from_table(X), turned),
-        fitted.model.hidden(Block.from_table(X), fitted.parameters)[:, ::-1],
+        fitted.model.expected_latent(Block.from_table(X), turned),
+        fitted.model.expected_latent(Block.from_table(X), fitted.parameters)[:, ::-1],
         rtol=1e-6,
         atol=1e-9,
     )
@@ -443,7 +443,7 @@ def test_its_page_has_no_empty_section_and_uses_its_words(name, taught, tmp_path
 def test_what_is_hidden_is_a_law_over_components_or_loadings(name, taught):
     model, _, X, _ = taught(name)
     fitted = model.fitted
-    hidden = fitted.model.hidden(Block.from_table(X[:100]), fitted.parameters)
+    hidden = fitted.model.expected_latent(Block.from_table(X[:100]), fitted.parameters)
     assert hidden.shape == (100, K)
     assert (hidden >= 0).all()
     shares = fitted.model.shares(fitted.parameters)

@@ -42,7 +42,7 @@ def by_columns(rows: int, columns: int, components: int) -> Wide:
 
 
 def moments_alone(data: Wide, threads: int) -> Array:
-    """The third moment is never formed, and nothing is polished."""
+    """The third moment is never formed, and nothing is refined."""
     model = GaussianMixture(
         len(data.means), refine=None, third_moment="implicit", random_state=0, n_jobs=threads
     )

@@ -38,7 +38,7 @@ def replicated_parameters(
     """
     if not rows.sparse:  # what is sparse must not be filled in
         rows = rows.recentred(np.zeros(len(rows.names)))  # ready for many passes
-    fitted, rows, seen = _calm(fitted, rows, seen)
+    fitted, rows, seen = _winsorised(fitted, rows, seen)
     learned = _moment_replicates(fitted, rows, seen, bins, weights)
     found, plan = [one.found for one in learned], _planned(fitted, seen)
     known = plan.known(np.all([one.used for one in learned], axis=0))
@@ -46,26 +46,26 @@ def replicated_parameters(
         regression = fitted.model.regression(plan.kept)
         references = [regression.reference(one.found, known[one.used]) for one in learned]
         found = recovered_each(rows, regression, references, known, bins, weights)
-    return [fitted.model.finished(one) for one in found]
+    return [fitted.model.from_moments(one) for one in found]
 
 
 def moment_replicates(
     fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, weights: Array
 ) -> list[Start]:
     """Replicates by moments alone, of the features that these are taken of."""
-    return _moment_replicates(*_calm(fitted, rows, seen), bins, weights)
+    return _moment_replicates(*_winsorised(fitted, rows, seen), bins, weights)
 
 
-def _calm(fitted: Fitted[P], rows: Rows, seen: Survey) -> tuple[Fitted[P], Rows, Survey]:
+def _winsorised(fitted: Fitted[P], rows: Rows, seen: Survey) -> tuple[Fitted[P], Rows, Survey]:
     """The fit, and the kept features of the rows as its moments saw them."""
     part, kept, chosen = rows.select(seen.kept), seen.of_kept(), fitted.settings.feature_weights
-    model = fitted.model.suited(part, kept)
-    calm = model.calmed(part, kept)
-    if calm is not part:
-        kept = replace(kept, sums=calm.accumulate(FeatureSums.of))
+    model = fitted.model.adapted_to(part, kept)
+    winsorised = model.winsorised(part, kept)
+    if winsorised is not part:
+        kept = replace(kept, sums=winsorised.accumulate(FeatureSums.of))
     own = chosen if isinstance(chosen, str) else np.asarray(chosen)[seen.kept]
     settings = replace(fitted.settings, feature_weights=own)
-    return replace(fitted, model=model, settings=settings), calm, kept
+    return replace(fitted, model=model, settings=settings), winsorised, kept
 
 
 def _moment_replicates(
@@ -111,7 +111,7 @@ def _replicate(
         if sums is None
         else _from_sums(sums, part.weights, part.names)(plan.used)
     )
-    plan = replace(plan, recovery="later", polish=False)
+    plan = replace(plan, recovery="later", refine=False)
     return fitted.model.start(part, plan, ways, Stages())
 
 

@@ -86,7 +86,7 @@ def choose(
         return _of_groups(settings, model, rows, seen, most, bins, nominal, informative_gaps)
     settings = replace(
         settings,
-        refine=settings.refine if model.abilities.polish_candidates else None,
+        refine=settings.refine if model.abilities.refine_candidates else None,
         # Fits that are compared differ in their components and rows, not in their luck.
         random_state=0 if settings.random_state is None else settings.random_state,
     )
@@ -162,7 +162,7 @@ def _of_states(
     most = max(1, min(most, int(seen.sums.n_rows) // (2 * LEAST_ROWS)))
     # What the columns are, all rows say: halves are to differ in their components alone.
     part, kept = rows.select(seen.kept), seen.of_kept()
-    model, candidate = (one.suited(part, kept) for one in (model, candidate))
+    model, candidate = (one.adapted_to(part, kept) for one in (model, candidate))
     few = few_rows(rows, bins, MOST_ROWS)
     few_seen = survey(few.rows, settings.complete_above)
     n_ways = 2 if few_seen.sums.n_rows >= MANY_ROWS else 4
@@ -188,7 +188,7 @@ def _of_topics(
     settings: Settings, model: Model[P], rows: Rows, seen: Survey, most: int, bins: Bins
 ) -> Choice:
     """By tests of the second moments, one more or less if held-out rows clearly prefer it."""
-    settings, rows, seen = _calm(settings, model, rows, seen)  # as moments see rows
+    settings, rows, seen = _winsorised(settings, model, rows, seen)  # as moments see rows
     features = seen.complete if settings.method == "partial" else seen.kept
     check_used(settings, features)
     n_features = int(np.count_nonzero(features))
@@ -216,18 +216,18 @@ def _in_own_order(rows: Rows, seen: Survey) -> tuple[Rows, Survey]:
     return own, replace(seen, sums=replace(sums, n_empty=seen.sums.n_empty))
 
 
-def _calm(
+def _winsorised(
     settings: Settings, model: Model[Any], rows: Rows, seen: Survey
 ) -> tuple[Settings, Rows, Survey]:
     """The kept features as moments should see them, if that is not as they are."""
     part, kept = rows.select(seen.kept), seen.of_kept()
-    calm = model.suited(part, kept).calmed(part, kept)
-    if calm is part:
+    winsorised = model.adapted_to(part, kept).winsorised(part, kept)
+    if winsorised is part:
         return settings, rows, seen
     weights = settings.feature_weights
     own = weights if isinstance(weights, str) else np.asarray(weights)[seen.kept]
-    kept = replace(kept, sums=calm.accumulate(FeatureSums.of))
-    return replace(settings, feature_weights=own), calm, kept
+    kept = replace(kept, sums=winsorised.accumulate(FeatureSums.of))
+    return replace(settings, feature_weights=own), winsorised, kept
 
 
 def decided(

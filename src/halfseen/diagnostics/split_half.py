@@ -189,7 +189,7 @@ def _said(
                 table[np.ix_(apart, part.seen.kept)] = _filled(unseen, model, fit)
         filled = block if table is None else _with(table, block)
         given = [
-            np.asarray(model.hidden(filled.select(part.seen.kept), fit))
+            np.asarray(model.expected_latent(filled.select(part.seen.kept), fit))
             for part, fit in zip(parts, fits if labelled else (), strict=labelled)
         ]
         n_rows = np.bincount(label, weights, minlength=bins.n).astype(float)

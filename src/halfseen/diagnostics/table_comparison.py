@@ -53,7 +53,7 @@ class TableShares:
     def of(cls, fitted: Fitted[Any], sample: Sample, tables: KeptTables) -> "TableShares":
         """Of some rows, drawn by lot."""
         rows, model = sample.rows.select(fitted.kept), fitted.model
-        found = gathered(rows, lambda block: model.hidden(block, fitted.parameters))
+        found = gathered(rows, lambda block: model.expected_latent(block, fitted.parameters))
         table = np.searchsorted(tables.starts[1:-1], sample.numbers, side="right")
         return cls(table, found, sample.table, len(tables.names))
 

@@ -60,8 +60,8 @@ def loadings_together(fitted: Fitted[Any], rows: Rows) -> LoadingsTogether | Non
         at_a_time = max(MOST_CELLS // max(block.n_features, 1), 1)
         starts = range(0, len(there), at_a_time)
         parts = [np.arange(a, min(a + at_a_time, len(there))) for a in starts]
-        drawn = [model.hidden(like(there.rows(some)), parameters) for some in parts]
-        own = model.hidden(there, parameters)
+        drawn = [model.expected_latent(like(there.rows(some)), parameters) for some in parts]
+        own = model.expected_latent(there, parameters)
         return np.hstack([own, np.concatenate([own[:0], *drawn])])
 
     found = gathered(part, both)

@@ -77,7 +77,7 @@ class Emission(Protocol[P]):
         """Statistics summed by component, if rows belong to them by ``shares`` (n, k)."""
 
     def prior(self, parameters: P) -> float:
-        """What is added to the log-likelihood of all rows, for polishing to climb."""
+        """What is added to the log-likelihood of all rows, for refinement to climb."""
 
     def maximise(self, weights: Array, sums: tuple[Array, ...], before: P) -> P:
         """The likeliest parameters, from statistics (k, s) summed by component, and new shares."""
@@ -85,11 +85,11 @@ class Emission(Protocol[P]):
     def for_table(self, rows: Rows, kept: Survey) -> "Emission[P]":
         """The same with limits that suit a table."""
 
-    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
         """Rows as moments should see them: outliers do not decide those."""
 
-    def begun(self, parameters: P) -> P:
-        """Where polishing begins, from what the moments say."""
+    def em_start(self, parameters: P) -> P:
+        """Where refinement begins, from what the moments say."""
 
     def about(self, places: Array, like: P) -> P:
         """Components about ``places`` (k, d'), otherwise alike and as wide as the table."""
@@ -109,8 +109,8 @@ class Emission(Protocol[P]):
     def left_out(self, rows: Rows, parameters: P) -> float:
         """What E-steps leave out of the log-likelihood, as no component changes it."""
 
-    def settled(self, rows: Rows, parameters: P) -> P:
-        """Polished parameters as they are shown."""
+    def finalised(self, rows: Rows, parameters: P) -> P:
+        """Refined parameters as they are shown."""
 
     def units(self, parameters: P) -> Mapping[str, Array]:
         """For fields that may be any number: how far is far."""

@@ -92,7 +92,7 @@ class Exponential:
         """The same where no density overflows."""
         return parameters
 
-    def begun(self, parameters: Any) -> Any:
+    def em_start(self, parameters: Any) -> Any:
         """Where the moments say."""
         return self.within(parameters)
 
@@ -157,7 +157,7 @@ class Exponential:
         """Nothing."""
         return 0.0
 
-    def settled(self, rows: Rows, parameters: Any) -> Any:
+    def finalised(self, rows: Rows, parameters: Any) -> Any:
         """As they are."""
         return parameters
 
@@ -205,7 +205,7 @@ class FromZero(Exponential):
         """The same for every table."""
         return self
 
-    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
         """As they are."""
         return rows
 

@@ -73,7 +73,7 @@ class FactorNormal:
         """One component, with the factors that some rows show where gaps are in the middle."""
         found = self.independent(np.ones(1), mean[None], variance[None])
         pattern = first_factors(some, mean, np.sqrt(variance), self.n_factors)
-        return self.begun(replace(found, pattern=pattern))
+        return self.em_start(replace(found, pattern=pattern))
 
     def apart(self, alone: FactorParameters, weights: Array, means: Array) -> FactorParameters:
         """Components at ``means`` (k, d), from the single one that all rows have ``alone``."""
@@ -136,12 +136,12 @@ class FactorNormal:
             return np.zeros(parameters.means.shape[1])
         return self.fences.floor(len(parameters.weights))
 
-    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
         """As they are: moments are those of independent columns."""
         return rows
 
-    def begun(self, parameters: FactorParameters) -> FactorParameters:
-        """Where polishing begins: within what is usual."""
+    def em_start(self, parameters: FactorParameters) -> FactorParameters:
+        """Where refinement begins: within what is usual."""
         fences = {} if self.fences is None else self.fences.shown
         return replace(self.within(parameters), **fences)
 
@@ -182,7 +182,7 @@ class FactorNormal:
         """Nothing."""
         return 0.0
 
-    def settled(self, rows: Rows, parameters: FactorParameters) -> FactorParameters:
+    def finalised(self, rows: Rows, parameters: FactorParameters) -> FactorParameters:
         """Factors turned so that the first explains most: how they are turned changes nothing."""
         return replace(parameters, pattern=turned(parameters.pattern, parameters.own))
 

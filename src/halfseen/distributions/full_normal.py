@@ -84,7 +84,7 @@ class FullNormal:
 
     def single(self, some: MemoryRows, mean: Array, variance: Array) -> FullParameters:
         """One component, to begin with."""
-        return self.begun(self.independent(np.ones(1), mean[None], variance[None]))
+        return self.em_start(self.independent(np.ones(1), mean[None], variance[None]))
 
     def apart(self, alone: FullParameters, weights: Array, means: Array) -> FullParameters:
         """Components at ``means`` (k, d), from the single one that all rows have ``alone``."""
@@ -166,12 +166,12 @@ class FullNormal:
             return within
         return np.maximum(within, self.fences.floor(len(parameters.weights)))
 
-    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
         """As they are: moments are those of independent columns."""
         return rows
 
-    def begun(self, parameters: FullParameters) -> FullParameters:
-        """Where polishing begins: within what is usual."""
+    def em_start(self, parameters: FullParameters) -> FullParameters:
+        """Where refinement begins: within what is usual."""
         fences = {} if self.fences is None else self.fences.shown
         return replace(self.within(parameters), **fences)
 
@@ -202,7 +202,7 @@ class FullNormal:
         """Nothing."""
         return 0.0
 
-    def settled(self, rows: Rows, parameters: FullParameters) -> FullParameters:
+    def finalised(self, rows: Rows, parameters: FullParameters) -> FullParameters:
         """As they are."""
         return parameters
 

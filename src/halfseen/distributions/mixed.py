@@ -59,10 +59,10 @@ class Mixed:
             normal = normal.for_table(rows.select(numbers), part_of(kept, numbers))
         return replace(self, facts=facts, normal=normal)
 
-    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
         """Rows without values beyond the fences of continuous columns, if any are far beyond."""
         numbers = of_numbers(self.looked_through.kinds)
-        if not numbers.any() or self.normal.calm(part_of(kept, numbers)):
+        if not numbers.any() or self.normal.without_outliers(part_of(kept, numbers)):
             return rows
         low, high = self._within_fences()
         return ChangedRows.of(rows, lambda block: block.clipped(low, high))
@@ -256,10 +256,10 @@ class Mixed:
 
     # Where it begins, and how it ends.
 
-    def begun(self, parameters: MixedParameters) -> MixedParameters:
-        """Where polishing begins: allowing for outliers, and within limits."""
+    def em_start(self, parameters: MixedParameters) -> MixedParameters:
+        """Where refinement begins: allowing for outliers, and within limits."""
         if parameters.numbers.any():
-            part = self.normal.begun(parameters.of_numbers)
+            part = self.normal.em_start(parameters.of_numbers)
             read = parameters.spike_shares[:, parameters.numbers]
             spikes = np.where(np.isnan(read), part.spike_shares, read)
             # Without outliers there are no spikes.
@@ -342,15 +342,15 @@ class Mixed:
             return 0.0
         return self.normal.left_out(rows.select(parameters.numbers), parameters.of_numbers)
 
-    def settled(self, rows: Rows, parameters: MixedParameters) -> MixedParameters:
+    def finalised(self, rows: Rows, parameters: MixedParameters) -> MixedParameters:
         """Parameters as they are shown: means of all that is not an outlier."""
 
         def shares(block: Block) -> Array:
             return posterior(block, self, parameters).responsibilities
 
-        return self.settled_by(rows, parameters, shares)
+        return self.finalised_by(rows, parameters, shares)
 
-    def settled_by(
+    def finalised_by(
         self, rows: Rows, parameters: MixedParameters, shares: normal_em.Shares
     ) -> MixedParameters:
         """The same if rows belong to components by ``shares``."""

@@ -83,14 +83,14 @@ class Normal(Exponential):
             seen=seen if self.outliers else None,
         )
 
-    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
         """Rows without values beyond the fences, if any are far beyond them."""
-        if self.seen is None or self.calm(kept):
+        if self.seen is None or self.without_outliers(kept):
             return rows
         low, high = self.seen.low, self.seen.high
         return ChangedRows.of(rows, lambda block: block.clipped(low, high))
 
-    def calm(self, kept: Survey) -> bool:
+    def without_outliers(self, kept: Survey) -> bool:
         """Whether no values are far beyond the fences."""
         return self.seen is None or not self.seen.beyond(kept.sums, FAR).any()
 
@@ -299,8 +299,8 @@ class Normal(Exponential):
         """Means, and logarithms of the variances that differ."""
         return FreeNormal(parameters, self.shape.labels(parameters.means.shape))
 
-    def begun(self, parameters: MixtureParameters) -> MixtureParameters:
-        """Where polishing begins: allowing for outliers, and within limits."""
+    def em_start(self, parameters: MixtureParameters) -> MixtureParameters:
+        """Where refinement begins: allowing for outliers, and within limits."""
         if self.seen is None:
             return self.within(parameters)
         centres = np.clip(parameters.centres, self.low, self.high)
@@ -343,7 +343,7 @@ class Normal(Exponential):
         total = rows.accumulate(lambda block: block.weighed(background(block, own)).sum())
         return float(total)
 
-    def settled(self, rows: Rows, parameters: MixtureParameters) -> MixtureParameters:
+    def finalised(self, rows: Rows, parameters: MixtureParameters) -> MixtureParameters:
         """Parameters as they are shown: means of all that is not an outlier."""
         if parameters.plain:
             return replace(parameters, means=parameters.centres)

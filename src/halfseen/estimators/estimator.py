@@ -316,7 +316,7 @@ class Estimator(BaseEstimator):
         return self._keep(fit_sums(settings, model, self.stream_.names, self.stream_.sums))
 
     def _keep(self, fit: Fit[Any]) -> Self:
-        seen, climb, model = fit.survey, fit.climb, self._model()
+        seen, convergence, model = fit.survey, fit.convergence, self._model()
         choice = fit.diagnostics.choice
         self.feature_weights_ = fit.feature_weights
         self.observed_fraction_ = seen.sums.observed_fraction
@@ -332,9 +332,9 @@ class Estimator(BaseEstimator):
         self.preprocessing_ = None
         self.text_, self.tables_ = getattr(self, "text_", None), getattr(self, "tables_", None)
         self.columns_by_name_ = False  # as scikit-learn wants it; models from files do
-        self.n_iter_ = 0 if climb is None else climb.n_iterations
-        self.converged_ = climb is None or climb.converged
-        self.lower_bound_ = None if climb is None else climb.log_likelihood
+        self.n_iter_ = 0 if convergence is None else convergence.n_iterations
+        self.converged_ = convergence is None or convergence.converged
+        self.lower_bound_ = None if convergence is None else convergence.log_likelihood
         found = attributes(fit.parameters, seen.kept, self.constants_, model.axes)
         for name, value in found.items():
             setattr(self, name, value)
@@ -409,7 +409,7 @@ class Estimator(BaseEstimator):
     def hidden(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
         """What is expected to be hidden behind each row; (n, k)."""
         fitted, each = self.fitted, self._each(X, observed)
-        return each(lambda block: fitted.model.hidden(block, fitted.parameters))
+        return each(lambda block: fitted.model.expected_latent(block, fitted.parameters))
 
     @available_if(labelled)  # type: ignore[untyped-decorator]
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:

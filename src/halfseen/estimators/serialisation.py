@@ -286,7 +286,7 @@ def _said(fitted: Fitted[Any]) -> Iterator[Array]:
     """What the model says of rows, and rows that it draws."""
     model, parameters = fitted.model, fitted.parameters
     rows = memory_rows(np.vstack(list(_trials(fitted))))
-    for verb in (model.hidden, model.unusual, model.cells, model.fills):
+    for verb in (model.expected_latent, model.unusual, model.cells, model.fills):
         yield gathered(rows, _flat(verb, parameters))
     yield np.asarray(model.draw(parameters, N_DRAWN, np.random.RandomState(0))[0])
 

@@ -21,7 +21,7 @@ from halfseen.federated.noise import budget, noised
 from halfseen.federated.plan import Plan
 from halfseen.federated.sums import Stream
 from halfseen.inference.fit import Fit, fit_sums
-from halfseen.inference.model import Climb
+from halfseen.inference.model import Convergence
 from halfseen.inference.parameters import check_finite
 from halfseen.io.coding import Coding, takes_kinds
 from halfseen.io.containers import as_frame
@@ -154,18 +154,18 @@ def _step(at: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
     seen = Survey(stream.names, sums, kept, kept & (sums.observed_fraction >= at.complete_above))
     table = synthetic_rows(plan, stream.sums.levels)
     rows = SummedRows(stream.names, Answers(stream.rounds), table, here).select(kept)
-    model = taking_values_at_their_word(at)._model().suited(table.select(kept), seen.of_kept())
-    polished = model.step(rows, fitted.parameters)
-    check_finite(polished.parameters)
-    before, height = at.lower_bound_, polished.climb.log_likelihood
+    model = taking_values_at_their_word(at)._model().adapted_to(table.select(kept), seen.of_kept())
+    refined = model.step(rows, fitted.parameters)
+    check_finite(refined.parameters)
+    before, height = at.lower_bound_, refined.convergence.log_likelihood
     gained = before is None or height is None or height - before >= at.tol
-    climb = Climb(height, at.n_iter_ + 1, not gained, n_rows=polished.climb.n_rows)
+    convergence = Convergence(height, at.n_iter_ + 1, not gained, n_rows=refined.convergence.n_rows)
     ends = np.array([sums.minimum, sums.maximum])  # which the plan declares
     return Fit(
         fitted.n_components,
         seen,
-        polished.parameters,
-        climb,
+        refined.parameters,
+        convergence,
         at.feature_weights_,
         ends,
         ends,

@@ -55,9 +55,9 @@ class JointNormal:
         if not seen.kept.all():
             return None
         plain = GaussianMixture(covariance_type="full", outliers=None, tol=TOLERANCE)
-        model: Any = plain._model().suited(rows, seen)
+        model: Any = plain._model().adapted_to(rows, seen)
         start = model.emission.single(rows, seen.sums.mean, np.nanvar(rows.table, axis=0))
-        return cls(features, model, model.climbed(rows, start, PASSES).parameters)
+        return cls(features, model, model.run_em(rows, start, PASSES).parameters)
 
     def bootstrapped(self, view: View, table: Array, weights: Array) -> "JointNormal":
         """The same if each row of a table counts ``weights`` (n,) times."""
@@ -66,7 +66,7 @@ class JointNormal:
         if np.isnan(known).all(axis=0).any():  # no row that holds some column was drawn
             return self
         rows = _rows(known, weights[drawn])
-        return replace(self, parameters=self.model.climbed(rows, self.parameters, AGAIN).parameters)
+        return replace(self, parameters=self.model.run_em(rows, self.parameters, AGAIN).parameters)
 
     @property
     def coefficients(self) -> tuple[Array, Array]:

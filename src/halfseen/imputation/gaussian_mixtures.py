@@ -13,7 +13,7 @@ from halfseen.distributions.full_kernels import without_each
 from halfseen.distributions.full_missing_patterns import ByGaps
 from halfseen.imputation.ridge import searched
 from halfseen.imputation.time_budget import Clock
-from halfseen.inference.model import Polished
+from halfseen.inference.model import EMResult
 from halfseen.inference.parameters import reordered
 from halfseen.latent.mixture.initialisation import FEW_WAYS, Seeding
 from halfseen.latent.mixture.structure import ClassSteps
@@ -150,9 +150,9 @@ def experts_of(table: Array, folds: NDArray[np.intp], seed: int, clock: Clock) -
     if not seen.kept.all():
         return Experts((), np.empty((0, n, d)))
     plain = GaussianMixture(covariance_type="full", outliers=None, tol=TOLERANCE)
-    model: Any = plain._model().suited(some, seen)
+    model: Any = plain._model().adapted_to(some, seen)
     first = model.emission.single(some, seen.sums.mean, np.nanvar(some.table, axis=0))
-    alone = model.climbed(some, first, PASSES)
+    alone = model.run_em(some, first, PASSES)
     parts = {int(f): _rows(table[chosen[folds[chosen] != f]]) for f in np.unique(folds)}
     experts, held_out, each = [], [], []
     for sizes in SIZES:
@@ -176,7 +176,7 @@ def _rows(table: Array) -> MemoryRows:
     return MemoryRows(np.ascontiguousarray(table[order]), tuple(map(str, range(table.shape[1]))))
 
 
-def _mixtures(model: Any, rows: MemoryRows, alone: Polished, sizes: list[int]) -> list[Polished]:
+def _mixtures(model: Any, rows: MemoryRows, alone: EMResult, sizes: list[int]) -> list[EMResult]:
     """Mixtures of several sizes; that of one component is ``alone``."""
     if sizes == [1]:
         return [alone]
@@ -185,18 +185,18 @@ def _mixtures(model: Any, rows: MemoryRows, alone: Polished, sizes: list[int]) -
     for k in sizes:
         shares = next(iter(seeding.joined(k, FEW_WAYS[:1])))
         like = reordered(alone.parameters, np.zeros(k, dtype=int))
-        found.append(model.climbed(rows, steps.begun(rows, shares, like), PASSES))
+        found.append(model.run_em(rows, steps.from_responsibilities(rows, shares, like), PASSES))
     return found
 
 
-def _again(model: Any, rows: MemoryRows, alone: Polished, found: list[Polished]) -> list[Polished]:
+def _again(model: Any, rows: MemoryRows, alone: EMResult, found: list[EMResult]) -> list[EMResult]:
     """The mixtures that were ``found`` if they are learned from some of the rows alone."""
     if len(rows.table) > FEW_ROWS:
-        return [model.climbed(rows, one.parameters, AGAIN) for one in found]
+        return [model.run_em(rows, one.parameters, AGAIN) for one in found]
     sizes = [len(one.parameters.weights) for one in found]
-    return _mixtures(model, rows, model.climbed(rows, alone.parameters, PASSES), sizes)
+    return _mixtures(model, rows, model.run_em(rows, alone.parameters, PASSES), sizes)
 
 
-def _expert(found: list[Polished]) -> Expert:
+def _expert(found: list[EMResult]) -> Expert:
     every = (one.parameters for one in found)
     return Expert(tuple(Normals(one.weights, one.means, one.covariances) for one in every))

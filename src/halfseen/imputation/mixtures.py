@@ -127,10 +127,10 @@ class Learner:
             like = reordered(self.alone, np.zeros(k, dtype=int))
             shares = [next(iter(seeding.joined(k, FEW_WAYS[:1])))]
             shares += [seeding.nearest(k, random) for _ in range(N_SEEDS)]
-            begun = [steps.begun(some, one, like) for one in shares]
-            tried = [model.climbed(some, one, FIRST_PASSES) for one in begun]
-            best = max(tried, key=lambda one: _height(one.climb.log_likelihood))
-            reached = model.climbed(many, best.parameters, LAST_PASSES)
+            begun = [steps.from_responsibilities(some, one, like) for one in shares]
+            tried = [model.run_em(some, one, FIRST_PASSES) for one in begun]
+            best = max(tried, key=lambda one: _height(one.convergence.log_likelihood))
+            reached = model.run_em(many, best.parameters, LAST_PASSES)
             found.append(_with_features(emission, reached.parameters, rows, self.view))
         if not found:
             found.append(_with_features(emission, self.alone, rows, self.view))
@@ -188,7 +188,7 @@ def one_class(rows: MemoryRows, kept: Survey, emission: Mixed) -> MixedParameter
     total = rows.accumulate(lambda block: block.weighed(statistics(block)).sum(axis=0))
     mean = total / kept.sums.count[statistics.owner]
     found: Any = SimpleNamespace(weights=np.ones(1), statistics=mean[None])
-    return emission.begun(read(found, statistics, informative=False))
+    return emission.em_start(read(found, statistics, informative=False))
 
 
 def _with_features(

@@ -18,7 +18,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.data.rows import Block, Rows
-from halfseen.inference.model import Climb, Polished
+from halfseen.inference.model import Convergence, EMResult
 from halfseen.inference.parameters import (
     ANY,
     DEFINITE,
@@ -86,15 +86,15 @@ class Steps(Protocol[P]):
         """What is added to the log-likelihood of all rows; 0 if that alone decides."""
 
 
-def climb(
+def run_em(
     rows: Rows,
     start: P,
     steps: Steps[P],
     *,
     tolerance: float,
     max_iterations: int,
-    settling: int = 0,
-) -> Polished:
+    final_passes: int = 0,
+) -> EMResult:
     """Climb from ``start`` to a maximum of the likelihood of what is observed in ``rows``.
 
     Where the steps have a prior it is the likelihood times that. Two EM steps and a squared
@@ -137,7 +137,7 @@ def climb(
         left = pace.left(n_iterations, height, higher) * n_rows
         near = not left >= NEARLY or tolerance * n_rows > NEARLY  # heights may be minus infinity
         if not converged and near and not higher - height >= tolerance:
-            converged, last = True, min(n_iterations + settling, last)
+            converged, last = True, min(n_iterations + final_passes, last)
         if n_iterations >= last or (converged and moved < AT_REST):
             here, height = once, higher
             break
@@ -157,7 +157,7 @@ def climb(
         else:
             here, height = once, higher
         flat, lately = (height - before) * n_rows < little, _Lately[P]()
-    return Polished(here, Climb(height, n_iterations, converged, n_rows=n_rows))
+    return EMResult(here, Convergence(height, n_iterations, converged, n_rows=n_rows))
 
 
 class _Pace:

@@ -16,9 +16,17 @@ from halfseen.data.formatting import features, quoted
 from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
-from halfseen.inference.model import Climb, Model, Start
+from halfseen.inference.model import Convergence, Model, Start
 from halfseen.inference.parameters import attributes, check_finite, name_of, whole
-from halfseen.inference.plan import Plan, Routes, Settings, asked_implicit, calmed, planned, routes
+from halfseen.inference.plan import (
+    Plan,
+    Routes,
+    Settings,
+    asked_implicit,
+    planned,
+    routes,
+    with_winsorised_sums,
+)
 from halfseen.inference.small_tables import at_hand
 from halfseen.io.coding import Coding
 from halfseen.moments.joint_counts import pair_counts
@@ -36,21 +44,21 @@ class Learned(Generic[P]):
 
     parameters: P
     start: Start
-    climb: Climb | None
+    convergence: Convergence | None
 
 
 def learn(
-    rows: Rows, calm: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
+    rows: Rows, winsorised: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
 ) -> Learned[P]:
-    """Learn ``model`` from the moments of ``calm`` rows, and polish it by all ``rows``."""
-    start = model.start(calm, plan, routes, stages)
-    parameters, climb = model.finished(start.found), None
-    if plan.polish:
+    """Learn ``model`` from moments of ``winsorised`` rows, and refine it by all ``rows``."""
+    start = model.start(winsorised, plan, routes, stages)
+    parameters, convergence = model.from_moments(start.found), None
+    if plan.refine:
         with stages("polishing"):
             wanted, settings = plan.n_components, plan.settings
             seed = settings.steady_seed if model.starts else settings.seed
-            parameters, climb = model.polish(rows, parameters, wanted, plan.kept, seed)
-    return Learned(parameters, start, climb)
+            parameters, convergence = model.refine(rows, parameters, wanted, plan.kept, seed)
+    return Learned(parameters, start, convergence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,22 +93,22 @@ class Diagnostics:
         ``λ_k``, how strongly each component shows in the whitened tensor; None in models from
         older files.
     start : str
-        The start that polishing led highest from: "moments", or one of several seeds.
+        The start that refinement led highest from: "moments", or one of several seeds.
     n_starts : int
         How many starts were tried.
     n_agreeing : int
         How many of them led to the same place on the rows that they were tried on.
     never_together : dict
         Features that the moments were taken without, as each is never observed together with
-        another, which is named. Their parameters are found by regression and polishing.
+        another, which is named. Their parameters are found by regression and refinement.
     choice : Choice or None
         How ``n_components="auto"`` was decided.
     covariance_reason : str
         Why covariances are of that kind, if the fit decided that; empty otherwise.
     refine_reason : str
-        Why the likelihood was climbed, or not, if the fit decided that; empty otherwise.
+        Why the likelihood was maximised, or not, if the fit decided that; empty otherwise.
     refine_gain : float or None
-        How much likelier polishing made items of rows given others of the same row, in nats an
+        How much likelier refinement made items of rows given others of the same row, in nats an
         item: perplexity became ``exp(-refine_gain)`` times what it was. Of models of topics, by
         some of the rows that were learned from; None otherwise. Its time is in ``seconds``.
     columns : Coding or None
@@ -132,7 +140,7 @@ class Diagnostics:
 
     @property
     def refine_told(self) -> str:
-        """Why the likelihood was climbed, for how long and to what gain; empty if none is known."""
+        """Why the likelihood was maximised, for how long and to what gain; empty if unknown."""
         if self.refine_gain is None:
             return self.refine_reason
         change = 1 - math.exp(-self.refine_gain)
@@ -173,14 +181,14 @@ def diagnose(
         seconds=dict(stages.seconds),
         strengths=start.decomposition.values,
         never_together=never_together,
-        **_of_climb(learned.climb),
+        **_starts_of(learned.convergence),
     )
 
 
-def _of_climb(climb: Climb | None) -> dict[str, Any]:
+def _starts_of(convergence: Convergence | None) -> dict[str, Any]:
     """What is said of the starts."""
     names = ("start", "n_starts", "n_agreeing")
-    return {} if climb is None else {name: getattr(climb, name) for name in names}
+    return {} if convergence is None else {name: getattr(convergence, name) for name in names}
 
 
 def noise_level(values: Array) -> float:
@@ -254,7 +262,7 @@ class Fit(Generic[P]):
     n_components: int
     survey: Survey
     parameters: P  # of the kept features
-    climb: Climb | None
+    convergence: Convergence | None
     feature_weights: Array  # (d,)  zero for features that were not used
     usual: Array  # (2, d)  the lowest and the highest value of each feature that is no outlier
     limits: Array  # (2, d)  what no value can be beyond, infinite if there is no limit
@@ -292,19 +300,19 @@ def fit_rows(
 ) -> Fit[P]:
     """Fit a model to rows that were looked through."""
     plan, part = planned(settings, model, seen, n_components), rows.select(seen.kept)
-    if (model.starts or not plan.polish) and not model.numbered:
+    if (model.starts or not plan.refine) and not model.numbered:
         few = at_hand(part, plan.kept)
         if few is not part:
             seen_of = plan.kept.sums  # in which rows of nothing but other features count
             sums = few.accumulate(FeatureSums.of)
             sums = replace(sums, n_rows=seen_of.n_rows, n_empty=seen_of.n_empty)
-            part, plan = few, replace(plan, kept=replace(plan.kept, sums=sums), calm=sums)
+            part, plan = few, replace(plan, kept=replace(plan.kept, sums=sums), winsorised=sums)
     with reckoning(seen):
         with stages("outliers"):
-            model = model.suited(part, plan.kept)
-            calm = model.calmed(part, plan.kept)
-            plan = calmed(plan, part, calm)
-        return _fit(part, calm, model, plan, routes(plan, model, calm), stages)
+            model = model.adapted_to(part, plan.kept)
+            winsorised = model.winsorised(part, plan.kept)
+            plan = with_winsorised_sums(plan, part, winsorised)
+        return _fit(part, winsorised, model, plan, routes(plan, model, winsorised), stages)
 
 
 def fit_sums(
@@ -332,13 +340,13 @@ def fit_sums(
     _warn_of_dropped(seen)
     plan = planned(settings, model, seen, settings.n_components)
     recovery = "none" if plan.recovery == "none" else "divide"
-    plan, sums = replace(plan, recovery=recovery, polish=False), sums.select(seen.kept)
+    plan, sums = replace(plan, recovery=recovery, refine=False), sums.select(seen.kept)
     part = (SummedRows(names) if rows is None else rows).select(seen.kept)
     check_varies(sums, part.names)
     third = summed_third(sums) if sums.triples else asked_implicit
     with reckoning(seen):
         if part.stand_in is not None:
-            model = model.suited(part.stand_in, plan.kept)
+            model = model.adapted_to(part.stand_in, plan.kept)
         fit = _fit(part, part, model, plan, Routes(SummedSecond(sums), third), Stages())
     if rows is None:
         return fit
@@ -346,26 +354,26 @@ def fit_sums(
 
 
 def _fit(
-    rows: Rows, calm: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
+    rows: Rows, winsorised: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
 ) -> Fit[P]:
-    learned = learn(rows, calm, model, plan, routes, stages)
+    learned = learn(rows, winsorised, model, plan, routes, stages)
     check_finite(learned.parameters)
     feature_weights = np.zeros(len(plan.seen.names))
     used, gaps = learned.start.used, learned.start.gaps
     feature_weights[np.flatnonzero(plan.seen.kept)[used]] = learned.start.weights
     if not used.all():
         gaps = routes.second.gaps(rows, plan.kept.sums)
-    apart = _never_together(calm, plan.used & ~used)
+    apart = _never_together(winsorised, plan.used & ~used)
     diagnostics = replace(
         diagnose(plan.seen, learned, plan.recovery, stages, gaps, apart),
-        refine_reason=plan.polish_reason,
-        refine_gain=None if learned.climb is None else learned.climb.gain,
+        refine_reason=plan.refine_reason,
+        refine_gain=None if learned.convergence is None else learned.convergence.gain,
     )
     return Fit(
         len(model.shares(learned.parameters)),
         plan.seen,
         learned.parameters,
-        learned.climb,
+        learned.convergence,
         feature_weights,
         whole(model.limits(plan.kept), plan.seen.kept, np.nan),
         value_limits(plan.seen.sums),

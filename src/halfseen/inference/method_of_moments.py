@@ -33,7 +33,7 @@ from halfseen.moments.whitening import Signal, Whitening
 
 def by_cumulants(
     model: Model[Any],
-    calm: Rows,
+    winsorised: Rows,
     plan: Plan,
     routes: Routes,
     stages: Stages,
@@ -41,7 +41,7 @@ def by_cumulants(
     turned: Callable[[Whitening, Moments], Whitening] | None = None,
     counted: Rows | None = None,
 ) -> Start:
-    """Read ``model`` off the moments of ``calm`` rows, and recover the features they are not of.
+    """Read ``model`` off the moments of ``winsorised`` rows, and recover the other features.
 
     Models whose rows are changed for their moments may have the whitened space ``turned``, and
     recover features from rows as they were ``counted``.
@@ -49,14 +49,14 @@ def by_cumulants(
     cumulants = model.cumulants
     with stages("pairs of features"):
         used = plan.used.copy()
-        used[used] = routes.second.meeting(calm.select(used), plan.calm.select(used))
-        part = calm.select(used)
-        moments = routes.second.moments(part, plan.calm.select(used), cumulants.centred)
+        used[used] = routes.second.meeting(winsorised.select(used), plan.winsorised.select(used))
+        part = winsorised.select(used)
+        moments = routes.second.moments(part, plan.winsorised.select(used), cumulants.centred)
         check_not_lost(part.names, moments)
         k = _told_apart(model, plan, routes, moments)
         rank = cumulants.rank(k)
         routes.second.check(moments, part, rank, k)
-        with told(not (plan.polish and model.starts)):
+        with told(not (plan.refine and model.starts)):
             signal = cumulants.signal(moments, plan.kept.complete[used], k)
         weights = plan.weights(moments.observed_fraction, signal, used)
         check_reckoned(part.names, signal, weights)
@@ -65,16 +65,18 @@ def by_cumulants(
     with stages("triples of features"):
         third = routes.third(part, moments, Probe(whitening, cumulants.beyond(signal)))
     evidence = Evidence(k, moments, signal, weights, whitening, third)
-    if not (plan.polish and model.starts):
+    if not (plan.refine and model.starts):
         warn_of_weak_moments(evidence, part.names)
     with stages("decomposition"):
         found, decomposition = cumulants.read(evidence, plan.decompose)
     with stages("incomplete features"):
         known = plan.known(used)
         if not known.all() and plan.recovery != "later":
-            regression = model.regression(replace(plan.kept, sums=plan.calm))
+            regression = model.regression(replace(plan.kept, sums=plan.winsorised))
             reference = regression.reference(found, known[used])
-            found = recovered(calm if counted is None else counted, regression, reference, known)
+            found = recovered(
+                winsorised if counted is None else counted, regression, reference, known
+            )
     return Start(
         found=found,
         used=used,
@@ -145,9 +147,9 @@ def told(said: bool) -> Iterator[None]:
 
 
 def _told_apart(model: Model[Any], plan: Plan, routes: Routes, moments: Moments) -> int:
-    """How many components the moments are asked for: fewer, if polishing can find the others."""
+    """How many components the moments are asked for: fewer, if refinement can find the others."""
     cumulants, most = model.cumulants, plan.n_components
-    if not (plan.polish and model.starts):
+    if not (plan.refine and model.starts):
         return most
     available = routes.second.rank(moments)
     possible = min(most, cumulants.most_components(len(moments.mean)))

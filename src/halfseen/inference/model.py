@@ -53,7 +53,7 @@ class Abilities:
     not_streamed: str  # why rows that are seen only once are not enough; empty if they are
     no_intervals: str  # why there are no confidence intervals; empty if there are
     no_weights: str  # why weights of features play no part in the end; empty if they do
-    polish_candidates: bool  # fits that are only compared are worth polishing
+    refine_candidates: bool  # fits that are only compared are worth refining
     scored_rows: int | None  # rows that are enough to compare likelihoods, if those are slow
 
 
@@ -119,7 +119,7 @@ class Cumulants(Protocol[Q_co]):
         """
 
 
-class Climb(NamedTuple):
+class Convergence(NamedTuple):
     """How a likelihood was climbed."""
 
     log_likelihood: float | None  # mean of the rows, of what is observed in them; if known
@@ -133,11 +133,11 @@ class Climb(NamedTuple):
     gain: float | None = None  # in nats for each item that is counted; if known
 
 
-class Polished(NamedTuple):
+class EMResult(NamedTuple):
     """Parameters of higher likelihood, and how they were reached."""
 
     parameters: Any
-    climb: Climb
+    convergence: Convergence
 
 
 class Cells(NamedTuple):
@@ -164,7 +164,7 @@ class Model(Protocol[P]):
 
     @property
     def starts(self) -> bool:
-        """Whether polishing finds components that the moments do not know of."""
+        """Whether refinement finds components that the moments do not know of."""
 
     @property
     def numbered(self) -> bool:
@@ -188,42 +188,42 @@ class Model(Protocol[P]):
     def caution(self, seen: Survey) -> None:
         """Warn of a table that it does not suit."""
 
-    def start(self, calm: Rows, plan: Any, routes: Any, stages: Stages) -> Start:
-        """Where components are by the moments of ``calm`` rows, for a plan and its routes."""
+    def start(self, winsorised: Rows, plan: Any, routes: Any, stages: Stages) -> Start:
+        """Where components are by the moments of ``winsorised`` rows, for a plan and its routes."""
 
     def regression(self, kept: Survey) -> Regression[Any]:
         """How incomplete features are found from complete ones, in what moments are read as."""
 
-    def finished(self, read: Any) -> P:
+    def from_moments(self, read: Any) -> P:
         """Its own parameters, from what was read off the moments."""
 
-    def suited(self, rows: Rows, kept: Survey) -> "Model[P]":
+    def adapted_to(self, rows: Rows, kept: Survey) -> "Model[P]":
         """The same with limits that suit a table."""
 
-    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
         """The rows as moments should see them: outliers do not decide those."""
 
-    def worth_polishing(self, kept: Survey) -> tuple[bool, str]:
-        """Whether to climb the likelihood if that is left open, and why in a sentence."""
+    def should_refine(self, kept: Survey) -> tuple[bool, str]:
+        """Whether to maximise the likelihood if that is left open, and why in a sentence."""
 
-    def polish(
+    def refine(
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
-    ) -> Polished:
+    ) -> EMResult:
         """Climb from ``start`` to higher likelihood; ``seed`` gives one if chance is needed.
 
         A start may have fewer components, if moments could not tell more of them apart.
         """
 
-    def step(self, rows: Rows, parameters: P) -> Polished:
+    def step(self, rows: Rows, parameters: P) -> EMResult:
         """One step up the likelihood by one sum over the rows; refused if that is not enough.
 
-        The climb has the mean log-likelihood before the step.
+        The EM run has the mean log-likelihood before the step.
         """
 
     def log_likelihood(self, block: Block, parameters: P) -> Array:
         """Of what is observed in each row; (n,)."""
 
-    def hidden(self, block: Block, parameters: P) -> Array:
+    def expected_latent(self, block: Block, parameters: P) -> Array:
         """What is expected to be hidden behind each row: probabilities or loadings; (n, k)."""
 
     def cells(self, block: Block, parameters: P) -> Cells:
@@ -251,4 +251,4 @@ class Model(Protocol[P]):
         """Where components are, in units of ``home``, to tell which is which; (k, d)."""
 
     def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
-        """What polished parameters would be with bins counting ``weights`` (b, g) times."""
+        """What refined parameters would be with bins counting ``weights`` (b, g) times."""

@@ -6,10 +6,10 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from halfseen.data.arrays import Array
-from halfseen.inference.model import Polished
+from halfseen.inference.model import EMResult
 
 P = TypeVar("P")
-ClimbFrom = Callable[[P, int], Polished]
+RunEM = Callable[[P, int], EMResult]
 """From parameters, in at most so many passes."""
 
 
@@ -74,9 +74,9 @@ MOST_LOOKED_UP = 2e6
 MOVES_OF_MANY: Rounds = ((EVERY, 40), (6, 100), (2, 400))
 """Of starts that are moves from where the best of many ended."""
 MOVES: Rounds = ((EVERY, 3), (6, 5), (3, 8))
-"""Of starts that are moves from where a climb ended."""
+"""Of starts that are moves from where an EM run ended."""
 SAME = 1.0
-"""Nats that two climbs to one maximum may end apart, if neither is done."""
+"""Nats that two EM runs to one maximum may end apart, if neither is done."""
 ONE = 0.01
 """Nats between climbs that are as good as one."""
 FEW_PLACES, MOST_OF_THEM = 4, 0.8
@@ -115,7 +115,7 @@ def plan_of_many(n_cells: float, n_components: int) -> Plan:
 
 
 def narrowed(
-    starts: Iterable[Tried[P]], climb: ClimbFrom[P], n_rows: float, rounds: Rounds
+    starts: Iterable[Tried[P]], run_em: RunEM[P], n_rows: float, rounds: Rounds
 ) -> list[Tried[P]]:
     """Where starts lead, best first: after each round the worse are given up for good.
 
@@ -124,14 +124,14 @@ def narrowed(
     found, given_up = list(starts), list[Tried[P]]()
     for n_on, most in rounds:
         on, behind = _parted(found, n_on)
-        found = sorted((gone(one, climb, most, n_rows) for one in on), key=lambda one: -one.height)
+        found = sorted((gone(one, run_em, most, n_rows) for one in on), key=lambda one: -one.height)
         given_up += behind
     return [*found, *given_up]
 
 
 def tried(
     starts: Iterable[Tried[P]],
-    climb: ClimbFrom[P],
+    run_em: RunEM[P],
     n_rows: float,
     rounds: Rounds,
     agreeing: int = EVERY,
@@ -145,16 +145,16 @@ def tried(
         return found
     for n_on, most in rounds:
         on, behind = _parted(found, n_on)
-        went = [gone(one, climb, most, n_rows) for one in on]
+        went = [gone(one, run_em, most, n_rows) for one in on]
         found = sorted([*went, *behind], key=lambda one: -one.height)
         if len(agreed(found)) >= agreeing or sure(found):
             break
     return found
 
 
-def gone(one: Tried[P], climb: ClimbFrom[P], most: int, n_rows: float) -> Tried[P]:
+def gone(one: Tried[P], run_em: RunEM[P], most: int, n_rows: float) -> Tried[P]:
     """Where a start leads in at most so many passes."""
-    found, way = climb(one.parameters, most)
+    found, way = run_em(one.parameters, most)
     height = (way.log_likelihood or 0.0) * n_rows
     return Tried(one.name, found, height, one.passes + way.n_iterations)
 

@@ -54,7 +54,7 @@ CONSTANT = None
 class Role(NamedTuple):
     """What a field is for."""
 
-    climbs: bool  # polishing moves it freely
+    climbs: bool  # refinement moves it freely
     counts: bool  # as free numbers of the model, as far as it is known
     doubted: bool  # it has intervals
 
@@ -103,7 +103,7 @@ def learned(
 
 
 def declared(parameters: Any) -> tuple[Declared, ...]:
-    """What a class of parameters, or one of them, declares; other fields are for polishing only."""
+    """What a class of parameters, or one of them, declares; others are for EM only."""
     return _declared(parameters if isinstance(parameters, type) else type(parameters))
 
 

@@ -165,12 +165,12 @@ class Plan:
     n_components: int
     seen: Survey
     kept: Survey  # of the features that vary
-    calm: FeatureSums  # of the same, as the moments see them
+    winsorised: FeatureSums  # of the same, as the moments see them
     used: Mask  # (kept,)  those that the moments are taken of
     weighting: Weighting
     recovery: str  # of incomplete features: "none", "regress" or "divide"; "later" by the caller
-    polish: bool
-    polish_reason: str = ""  # if the model decided that
+    refine: bool
+    refine_reason: str = ""  # if the model decided that
 
     def weights(self, fraction: Array, signal: Signal, used: Mask) -> Array:
         """The weights of the ``used`` features (kept,), observed by ``fraction`` (used,)."""
@@ -199,17 +199,19 @@ def planned(settings: Settings, model: Model[Any], seen: Survey, n_components: i
     check_used(settings, used)
     weighting = _weighting(settings, model.about.weighting, seen)
     recovery = recovery_of_incomplete(settings, kept, n_components)
-    polish, reason = settings.refine is not None, ""
+    refine, reason = settings.refine is not None, ""
     if settings.refine == "auto":
-        polish, reason = model.worth_polishing(kept)
+        refine, reason = model.should_refine(kept)
     return Plan(
-        settings, n_components, seen, kept, kept.sums, used, weighting, recovery, polish, reason
+        settings, n_components, seen, kept, kept.sums, used, weighting, recovery, refine, reason
     )
 
 
-def calmed(plan: Plan, rows: Rows, calm: Rows) -> Plan:
-    """The plan for moments of ``calm`` rows, which are those of the kept features or like them."""
-    return plan if calm is rows else replace(plan, calm=calm.accumulate(FeatureSums.of))
+def with_winsorised_sums(plan: Plan, rows: Rows, winsorised: Rows) -> Plan:
+    """The plan for moments of ``winsorised`` rows, which may be the ``rows`` themselves."""
+    if winsorised is rows:
+        return plan
+    return replace(plan, winsorised=winsorised.accumulate(FeatureSums.of))
 
 
 def routes(plan: Plan, model: Model[Any], rows: Rows) -> Routes:
@@ -217,10 +219,10 @@ def routes(plan: Plan, model: Model[Any], rows: Rows) -> Routes:
     settings = plan.settings
     if settings.moments == "adjusted":
         used = plan.used.copy()  # what is predicted has to be what moments are taken of
-        used[used] = AllPairs().meeting(rows.select(used), plan.calm.select(used))
+        used[used] = AllPairs().meeting(rows.select(used), plan.winsorised.select(used))
         complete = plan.kept.complete[used]
         check_adjustable(model.cumulants, complete)
-        part, sums = rows.select(used), plan.calm.select(used)
+        part, sums = rows.select(used), plan.winsorised.select(used)
         prediction = Prediction.learn(part, sums, complete)
         return Routes(AdjustedSecond(prediction), AdjustedThird(prediction))
     n_features, thin = len(plan.kept.names), model.abilities.thin_products

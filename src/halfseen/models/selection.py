@@ -185,7 +185,7 @@ def compare_weights(
     """Compare weights w = p, √p, signal-aware ones and adjusted moments by held-out likelihood.
 
     Each third of the rows is scored under models learned, by moments alone, from the other two.
-    Weights matter for moments; a mixture that is polished by likelihood afterwards mostly ends at
+    Weights matter for moments; a mixture that is refined by likelihood afterwards mostly ends at
     the same place whichever they were.
 
     Parameters

@@ -254,7 +254,7 @@ class Groups:
         """By the probability of each row's likeliest group."""
         model, parameters = self.fitted.model, self.fitted.parameters
         part = rows.select(self.fitted.kept)
-        hidden = gathered(part, lambda block: model.hidden(block, parameters))
+        hidden = gathered(part, lambda block: model.expected_latent(block, parameters))
         shares: Array = hidden[:, self.order]
         surest = shares.max(axis=1)
         mean, sure = float(surest.mean()), float((surest >= SURE).mean())

@@ -235,7 +235,7 @@ class Topics:
         error: Array = np.take_along_axis(spread / mean, largest, axis=1)[:, 0]
         middle = float(np.median(error))
         if few is not part:  # what is expected alone takes less long
-            mean = gathered(part, lambda block: model.hidden(block, parameters))
+            mean = gathered(part, lambda block: model.expected_latent(block, parameters))
         return Doubts(
             memberships=(mean / mean.sum(axis=1, keepdims=True))[:, self.order],
             carried=mean[:, self.order],

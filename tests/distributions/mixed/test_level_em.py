@@ -40,7 +40,7 @@ def plain(rows, emission, parameters, n_steps):
 
 
 def climbed(rows, emission, start, passes, tolerance=0.0):
-    return LevelEM.of(rows, emission, start).climbed(start, passes, tolerance)
+    return LevelEM.of(rows, emission, start).run_em(start, passes, tolerance)
 
 
 @given(seed=SEED, prior=PRIORS)
@@ -48,7 +48,7 @@ def climbed(rows, emission, start, passes, tolerance=0.0):
 def test_a_pass_sees_the_height_that_every_mixture_has(seed, prior):
     rows, emission, start = world(seed, prior)
     found = climbed(rows, emission, start, 1)
-    assert found.climb.log_likelihood == pytest.approx(plain(rows, emission, start, 1)[0][0])
+    assert found.convergence.log_likelihood == pytest.approx(plain(rows, emission, start, 1)[0][0])
     np.testing.assert_array_equal(found.parameters.weights, start.weights)
     np.testing.assert_array_equal(found.parameters.level_shares, start.level_shares)
 
@@ -60,9 +60,9 @@ def test_the_height_never_falls_and_is_that_of_the_parameters(seed, prior):
     before = -np.inf
     for passes in range(1, 20):
         found = climbed(rows, emission, start, passes)
-        assert found.climb.n_iterations <= passes
-        assert found.climb.log_likelihood >= before - 1e-12
-        before = found.climb.log_likelihood
+        assert found.convergence.n_iterations <= passes
+        assert found.convergence.log_likelihood >= before - 1e-12
+        before = found.convergence.log_likelihood
         height = plain(rows, emission, found.parameters, 1)[0][0]
         assert before == pytest.approx(height, abs=1e-12)
 
@@ -81,7 +81,7 @@ def test_the_end_is_no_lower_than_that_of_as_many_plain_steps_and_a_fixed_point(
 
 def test_a_climb_stops_when_a_step_gains_too_little():
     rows, emission, start = world(0)
-    assert climbed(rows, emission, start, 1000, np.inf).climb.n_iterations == 3
+    assert climbed(rows, emission, start, 1000, np.inf).convergence.n_iterations == 3
 
 
 def test_the_start_stays_as_it_was():

@@ -11,7 +11,7 @@ from halfseen.data.rows import Block
 from halfseen.distributions import negative_binomial
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.mixed import PRIOR_ROWS
-from halfseen.inference.em import climb
+from halfseen.inference.em import run_em
 from halfseen.inference.model import Cells
 from halfseen.inference.parameters import declared, reordered, select
 from halfseen.latent.mixture.structure import ClassSteps, ClassSums
@@ -77,7 +77,7 @@ def test_the_m_step_is_no_lower_than_anything_near_it(outliers, informative):
     block = Block.from_table(X)
     shares = posterior(block, emission, before).responsibilities
     rows, _ = rows_of(X)
-    after = ClassSteps(emission).begun(rows, shares, before)
+    after = ClassSteps(emission).from_responsibilities(rows, shares, before)
 
     def height(parameters):
         cells = emission.log_densities(block, parameters)
@@ -103,7 +103,7 @@ def test_climbing_never_falls(outliers, informative):
     emission = emission_for(X, outliers=outliers, informative=informative)
     rows, _ = rows_of(X)
     heights = [
-        climb(rows, mixture(emission), ClassSteps(emission), tolerance=0.0, max_iterations=n)[1]
+        run_em(rows, mixture(emission), ClassSteps(emission), tolerance=0.0, max_iterations=n)[1]
         for n in range(1, 15)
     ]
     assert np.diff([one.log_likelihood for one in heights]).min() > -1e-10
@@ -228,7 +228,7 @@ def test_a_little_of_the_table_was_seen_before():
     emission = emission_for(X)
     before = mixture(emission, k=2)
     rows, _ = rows_of(X)
-    after = ClassSteps(emission).begun(rows, np.tile([1.0, 0.0], (300, 1)), before)
+    after = ClassSteps(emission).from_responsibilities(rows, np.tile([1.0, 0.0], (300, 1)), before)
     values = after.level_values[:, 3]
     shares = [np.mean(X[:, 3] == v) for v in values[np.isfinite(values)]]
     np.testing.assert_allclose(after.level_shares[: len(shares), 1, 3], shares, rtol=1e-9)

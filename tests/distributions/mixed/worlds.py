@@ -84,7 +84,7 @@ def mixture(emission, k=3, seed=1):
         presence=chance * rng.uniform(0.4, 1.6, size=(k, d)),
         kinds=facts.kinds,
     )
-    return emission.begun(start)
+    return emission.em_start(start)
 
 
 def cell_density(p, k, d, x):

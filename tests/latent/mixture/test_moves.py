@@ -47,17 +47,17 @@ def test_a_climb_that_ended_in_a_wrong_place_is_moved_to_the_right_one():
     rows = MemoryRows(X, tuple("abc"))
     seen = survey(rows, 0.95)
     _, model = GaussianMixture(3, covariance_type="diag", random_state=0).checked()
-    model = model.suited(rows, seen)
+    model = model.adapted_to(rows, seen)
     wrong = np.array([[-0.5, 0, 0], [0.5, 0, 0], [20, 4, 0]])  # two for one, one for two
-    start = model.emission.begun(
+    start = model.emission.em_start(
         MixtureParameters(np.full(3, 1 / 3), wrong, np.array([[1.0, 1, 1], [1, 1, 1], [1, 17, 1]]))
     )
-    stuck = model.climbed(rows, start, 300)
-    there = model.emission.means(model.emission.settled(rows, stuck.parameters))
+    stuck = model.run_em(rows, start, 300)
+    there = model.emission.means(model.emission.finalised(rows, stuck.parameters))
     assert np.abs(np.sort(there[:, 1]) - [0, 0, 8]).max() > 3
     moved, work = model._moved(rows, rows, stuck, 900.0, 900.0)
-    assert moved.climb.log_likelihood > stuck.climb.log_likelihood + 0.1
-    means = model.emission.means(model.emission.settled(rows, moved.parameters))
+    assert moved.convergence.log_likelihood > stuck.convergence.log_likelihood + 0.1
+    means = model.emission.means(model.emission.finalised(rows, moved.parameters))
     np.testing.assert_allclose(means[np.lexsort(means.round(0).T)], truth, atol=0.3)
     assert work > 0
     again, _ = model._moved(rows, rows, moved, 900.0, 900.0)
@@ -68,10 +68,10 @@ def test_a_place_that_no_move_betters_is_kept():
     X = np.random.default_rng(0).normal(size=(300, 3)) + 9 * np.eye(3)[np.arange(300) % 2]
     rows = MemoryRows(X, tuple("abc"))
     _, model = GaussianMixture(2, random_state=0).checked()
-    model = model.suited(rows, survey(rows, 0.95))
+    model = model.adapted_to(rows, survey(rows, 0.95))
     means = 9 * np.eye(3)[:2]
-    start = model.emission.begun(MixtureParameters(np.full(2, 0.5), means, np.ones((2, 3))))
-    there = model.climbed(rows, start, 300)
+    start = model.emission.em_start(MixtureParameters(np.full(2, 0.5), means, np.ones((2, 3))))
+    there = model.run_em(rows, start, 300)
     assert model._moved(rows, rows, there, 300.0, 300.0)[0] is there
 
 
@@ -88,11 +88,11 @@ def test_of_many_rows_only_moves_that_lead_elsewhere_go_on_to_all():
     n, truth = 25_000, np.array([[0.0, 0, 0], [20, 0, 0], [20, 8, 0]])
     rows = MemoryRows(truth[rng.integers(3, size=n)] + rng.normal(size=(n, 3)), tuple("abc"))
     _, model = GaussianMixture(3, covariance_type="diag", random_state=0).checked()
-    model = model.suited(rows, survey(rows, 0.95))
+    model = model.adapted_to(rows, survey(rows, 0.95))
 
     def at(means, spreads):
         every = MixtureParameters(np.full(3, 1 / 3), np.array(means), np.array(spreads))
-        return model.climbed(rows, model.emission.begun(every), 300)
+        return model.run_em(rows, model.emission.em_start(every), 300)
 
     wrong = at([[-0.5, 0, 0], [0.5, 0, 0], [20, 4, 0.0]], [[1.0, 1, 1], [1, 1, 1], [1, 17, 1]])
     right = at(truth, np.ones((3, 3)))
@@ -103,6 +103,6 @@ def test_of_many_rows_only_moves_that_lead_elsewhere_go_on_to_all():
     assert not model._promising(rows, both, right.parameters)[0]
     some = some_rows(rows, 1000)
     moved, work = model._moved(rows, some, wrong, float(n), 1000.0)
-    means = model.emission.means(model.emission.settled(rows, moved.parameters))
+    means = model.emission.means(model.emission.finalised(rows, moved.parameters))
     np.testing.assert_allclose(means[np.lexsort(means.round(0).T)], truth, atol=0.1)
     assert work > 0

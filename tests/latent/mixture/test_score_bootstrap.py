@@ -123,7 +123,7 @@ def maximum(X, kind, start, weights=None):
     """Where EM ends if it is given all the time it needs."""
     rows = MemoryRows(X, NAMES, weights)
     model = GaussianMixture(covariance_type=kind, outliers=None, tol=1e-15)._model()
-    return model.suited(rows, survey(rows, 0.95)).climbed(rows, start, 3000).parameters
+    return model.adapted_to(rows, survey(rows, 0.95)).run_em(rows, start, 3000).parameters
 
 
 def clear_world(n, kind):

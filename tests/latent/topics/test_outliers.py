@@ -28,7 +28,7 @@ def in_memory(X):
 
 
 def calmed(rows):
-    return count_limits(rows, rows.accumulate(FeatureSums.of)).calmed(rows)
+    return count_limits(rows, rows.accumulate(FeatureSums.of)).masked(rows)
 
 
 def usual_in(X):

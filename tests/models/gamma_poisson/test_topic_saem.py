@@ -14,7 +14,7 @@ from halfseen.models.gamma_poisson.stochastic_em import (
     Chains,
     SplitSums,
     fit_gammas,
-    polish,
+    refine,
 )
 
 TOPICS = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.3, 0.5]])
@@ -141,7 +141,7 @@ def test_rows_move_alike_in_any_blocks_and_differently_in_every_sweep():
 def test_the_same_seed_gives_the_same_model_whatever_the_threads():
     X = table(3000)
     results = [
-        polish(MemoryRows(X, NAMES, n_threads=n), MODEL, seed=3, n_sweeps=10).parameters.topics
+        refine(MemoryRows(X, NAMES, n_threads=n), MODEL, seed=3, n_sweeps=10).parameters.topics
         for n in (1, 1, 2)
     ]
     np.testing.assert_array_equal(results[0], results[1])
@@ -153,7 +153,7 @@ def test_a_share_of_zero_at_the_start_can_grow():
     topics = TOPICS.copy()
     topics[0] = [0.6, 0.3, 0.1, 0.0]
     start = GammaPoissonParameters(topics, MODEL.shapes, MODEL.rate)
-    found = polish(MemoryRows(X, NAMES), start, seed=0, n_sweeps=300).parameters
+    found = refine(MemoryRows(X, NAMES), start, seed=0, n_sweeps=300).parameters
     order = recovery.match(found.topics, TOPICS)
     assert found.topics[order][0, 3] > 0.05
 
@@ -164,9 +164,9 @@ def test_polishing_brings_moments_closer_to_the_truth():
     errors = {None: [], "saem": []}
     for seed in range(4):
         X, _ = simulate.gamma_poisson(1500, truth, [1.0] * 3, 0.03, np.random.default_rng(seed))
-        for refine in errors:
-            model = GammaPoisson(3, refine=refine, n_sweeps=300, random_state=0).fit(X)
-            errors[refine].append(recovery.total_angle(model.components_, truth))
+        for choice in errors:
+            model = GammaPoisson(3, refine=choice, n_sweeps=300, random_state=0).fit(X)
+            errors[choice].append(recovery.total_angle(model.components_, truth))
     assert np.mean(errors["saem"]) < 0.9 * np.mean(errors[None])
     assert model.n_iter_ == 300
 
@@ -175,7 +175,7 @@ def test_a_feature_with_no_share_in_any_topic_can_grow():
     X = table(3000, observed=(1, 1, 1, 1))
     topics = np.array([[0.6, 0.4, 0.0, 0.0], [0.2, 0.2, 0.0, 0.6]])
     start = GammaPoissonParameters(topics, MODEL.shapes, MODEL.rate)
-    found = polish(MemoryRows(X, NAMES), start, seed=0, n_sweeps=300).parameters
+    found = refine(MemoryRows(X, NAMES), start, seed=0, n_sweeps=300).parameters
     assert found.topics[:, 2].max() > 0.2
 
 

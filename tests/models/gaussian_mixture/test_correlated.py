@@ -48,11 +48,11 @@ def names(X):
     return tuple(f"x{i}" for i in range(X.shape[1]))
 
 
-def suited(kind, X, **parameters):
+def adapted(kind, X, **parameters):
     """The model, suited to a table, and the table as rows."""
     rows = MemoryRows(X, names(X))
     model = GaussianMixture(2, covariance_type=kind, **parameters)._model()
-    return model.suited(rows, survey(rows, 0.95)), rows
+    return model.adapted_to(rows, survey(rows, 0.95)), rows
 
 
 def taught(kind, X, k=2, weights=None, **parameters):
@@ -153,7 +153,7 @@ def test_shares_that_are_given_sum_like_those_that_are_found(kind):
     fitted, block = taught(kind, X).fitted, Block.from_table(X)
     emission, parameters = fitted.model.emission, fitted.parameters
     found = ClassSums.under(emission, parameters)(block)
-    given = emission.given(block, fitted.model.hidden(block, parameters), parameters)
+    given = emission.given(block, fitted.model.expected_latent(block, parameters), parameters)
     for ours, theirs in zip(given, found.statistics, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9 * np.abs(theirs).max())
 
@@ -230,10 +230,10 @@ def test_the_penalised_likelihood_never_falls(kind, seed):
         X[:, -1] = np.where(rng.random(n) < 0.4, 0.0, X[:, -1])
     X[rng.random(X.shape) < rng.uniform(0, 0.6)] = np.nan
     X = X[~np.isnan(X).all(axis=1)]
-    model, rows = suited(kind, X)
+    model, rows = adapted(kind, X)
     emission, steps = model.emission, ClassSteps(model.emission)
     variances = np.repeat(np.nanvar(X, axis=0)[None], k, axis=0)
-    here = emission.begun(
+    here = emission.em_start(
         emission.independent(np.full(k, 1 / k), rng.normal(size=(k, d)), variances)
     )
     heights = []
@@ -278,14 +278,14 @@ def test_groups_are_found_again_with_their_correlations(kind):
 @full_types
 def test_of_many_rows_some_lead_to_where_all_do_in_fewer_passes(kind, monkeypatch):
     X = two_groups(n=6000, apart=2.0)[1]
-    seen, original = [], Correlated.climbed
+    seen, original = [], Correlated.run_em
 
-    def climbed(self, rows, start, most, settling=0):
-        found = original(self, rows, start, most, settling)
-        seen.append((found.climb.n_rows, found.climb.n_iterations))
+    def run_em(self, rows, start, most, final_passes=0):
+        found = original(self, rows, start, most, final_passes)
+        seen.append((found.convergence.n_rows, found.convergence.n_iterations))
         return found
 
-    monkeypatch.setattr(Correlated, "climbed", climbed)
+    monkeypatch.setattr(Correlated, "run_em", run_em)
     whole = taught(kind, X, tol=1e-6)
     n_whole = _passes_over_all(seen)
     monkeypatch.setattr(correlated, "PART", 700)

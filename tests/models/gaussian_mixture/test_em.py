@@ -63,8 +63,8 @@ def naive_step(X, parameters, kind):
 def climbed(X, kind, begin=None, weights=None, tolerance=1e-10, max_iterations=2000):
     model = GaussianMixture(covariance_type=kind, outliers=None, prior=None, tol=tolerance)._model()
     rows = MemoryRows(X, NAMES[: X.shape[1]], weights)
-    suited = model.suited(rows, survey(rows, 0.95))
-    return suited.climbed(rows, begin or start(kind), max_iterations)
+    adapted = model.adapted_to(rows, survey(rows, 0.95))
+    return adapted.run_em(rows, begin or start(kind), max_iterations)
 
 
 def mean_log_likelihood(X, parameters):
@@ -87,7 +87,8 @@ def test_a_step_is_the_step_written_out(kind):
 def test_the_likelihood_never_falls(kind):
     X = table()
     heights = [
-        climbed(X, kind, tolerance=0.0, max_iterations=n).climb.log_likelihood for n in range(1, 30)
+        climbed(X, kind, tolerance=0.0, max_iterations=n).convergence.log_likelihood
+        for n in range(1, 30)
     ]
     assert (np.diff(heights) >= -1e-12).all()
     assert heights[-1] > heights[0]
@@ -101,7 +102,7 @@ def test_the_end_is_a_fixed_point_of_em_with_the_likelihood_it_reports(kind):
     np.testing.assert_allclose(again.means, refined.parameters.means, atol=1e-5)
     np.testing.assert_allclose(again.variances, refined.parameters.variances, rtol=1e-5)
     height = mean_log_likelihood(X, refined.parameters)
-    assert refined.climb.log_likelihood == pytest.approx(height, rel=1e-12)
+    assert refined.convergence.log_likelihood == pytest.approx(height, rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["spherical", "diag"])
@@ -120,7 +121,7 @@ def test_without_gaps_the_maximum_is_scikit_learns(kind):
     ).fit(X)
     refined = climbed(X, kind)
     np.testing.assert_allclose(refined.parameters.means, other.means_, atol=2e-3)
-    assert refined.climb.log_likelihood == pytest.approx(other.score(X), rel=1e-7)
+    assert refined.convergence.log_likelihood == pytest.approx(other.score(X), rel=1e-7)
 
 
 def test_leaps_reach_the_maximum_of_plain_em_in_fewer_passes():
@@ -131,8 +132,8 @@ def test_leaps_reach_the_maximum_of_plain_em_in_fewer_passes():
     while (higher := mean_log_likelihood(X, plain)) - height >= 1e-9:
         plain, height, passes = naive_step(X, plain, "spherical"), higher, passes + 1
     leapt = climbed(X, "spherical", begin, tolerance=1e-9)
-    assert leapt.climb.log_likelihood >= height - 1e-6
-    assert leapt.climb.n_iterations < passes / 3
+    assert leapt.convergence.log_likelihood >= height - 1e-6
+    assert leapt.convergence.n_iterations < passes / 3
 
 
 def test_row_weights_are_repeats():
@@ -141,7 +142,9 @@ def test_row_weights_are_repeats():
     weighted = climbed(X, "diag", weights=repeats.astype(float))
     repeated = climbed(np.repeat(X, repeats, axis=0), "diag")
     np.testing.assert_allclose(weighted.parameters.means, repeated.parameters.means, atol=1e-5)
-    assert weighted.climb.log_likelihood == pytest.approx(repeated.climb.log_likelihood, rel=1e-9)
+    assert weighted.convergence.log_likelihood == pytest.approx(
+        repeated.convergence.log_likelihood, rel=1e-9
+    )
 
 
 def test_a_component_that_no_row_belongs_to_stays_and_does_no_harm():
@@ -188,5 +191,5 @@ def test_densities_of_the_narrowest_components_are_known_to_seven_digits():
 
 def test_stopping_early_is_told():
     X = table()
-    assert not climbed(X, "diag", tolerance=0.0, max_iterations=3).climb.converged
-    assert climbed(X, "diag").climb.converged
+    assert not climbed(X, "diag", tolerance=0.0, max_iterations=3).convergence.converged
+    assert climbed(X, "diag").convergence.converged

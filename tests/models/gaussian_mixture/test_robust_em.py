@@ -39,11 +39,11 @@ def rows(X=None):
     return MemoryRows(table() if X is None else X, NAMES)
 
 
-def suited(kind, scale, X=None):
+def adapted(kind, scale, X=None):
     """The model with limits of the table; columns are looked through before the third value."""
     model = GaussianMixture(K, covariance_type=kind, scale=scale, tol=0.0)._model()
     clean = rows(X)
-    return model.suited(clean, survey(clean, 0.95))
+    return model.adapted_to(clean, survey(clean, 0.95))
 
 
 def start(model, seed=1):
@@ -53,7 +53,7 @@ def start(model, seed=1):
     if model.emission.shape.in_units:
         variances = variances * np.square(model.emission.shape.unit)
     plain = MixtureParameters(np.array([0.6, 0.4]), rng.normal(1.5, 2, (K, D)), variances)
-    return model.emission.begun(plain)
+    return model.emission.em_start(plain)
 
 
 def with_a_third_value():
@@ -71,13 +71,13 @@ def height(model, parameters, X):
 
 @every_kind
 def test_no_pass_lowers_likelihood_and_prior(kind, scale):
-    model, X = suited(kind, scale), with_a_third_value()
+    model, X = adapted(kind, scale), with_a_third_value()
     (block,) = rows(X).blocks()
     begin = start(model)
     beside = background(block, cells_of(begin)).sum()
     heights = [height(model, begin, X)]
     for most in range(1, 25):
-        found, climb = model.climbed(rows(X), begin, most)
+        found, climb = model.run_em(rows(X), begin, most)
         heights.append(height(model, found, X))
         told = climb.log_likelihood * np.isfinite(X).any(axis=1).sum() + beside
         assert told == pytest.approx(heights[-1], rel=1e-9)
@@ -121,7 +121,7 @@ def expected_height(model, after, before, X):
 
 @every_kind
 def test_the_m_step_is_better_than_all_about_it(kind, scale):
-    model, X = suited(kind, scale), with_a_third_value()
+    model, X = adapted(kind, scale), with_a_third_value()
     before, steps = start(model), ClassSteps(model.emission)
     sums = rows(X).accumulate(steps.expect(before))
     after = steps.maximise(sums, before)

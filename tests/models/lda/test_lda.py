@@ -20,7 +20,7 @@ from halfseen.data.rows import Block
 from halfseen.diagnostics.recovery import match
 from halfseen.latent.topics.importance_sampling import importance_sample
 from halfseen.latent.topics.loading_prior import loading_means, unrecorded, variance_along
-from halfseen.latent.topics.refinement import document_completion, worth_polishing
+from halfseen.latent.topics.refinement import document_completion, should_refine
 from halfseen.models.lda.model import Shares, given_length
 from halfseen.models.lda.parameters import TURNS, LdaParameters, found_lengths
 from halfseen.models.lda.stochastic_em import Sweeps, likeliest_alpha
@@ -245,8 +245,8 @@ def test_tables_of_many_items_a_cell_are_left_to_their_moments():
         survey(MemoryRows(np.random.default_rng(0).poisson(m, (50, 2)).astype(float), names), 0.9)
         for m in (0.3, 4)
     )
-    assert worth_polishing(few)[0]
-    polish, why = worth_polishing(many)
+    assert should_refine(few)[0]
+    polish, why = should_refine(many)
     assert not polish
     assert "Topics are those of the moments: a cell counts 4.3 items" in why
 

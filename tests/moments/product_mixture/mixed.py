@@ -19,7 +19,7 @@ def rows_of(table, weights=None):
     return MemoryRows(table, tuple(map(str, range(table.shape[1]))), weights)
 
 
-def suited(kind, column):
+def adapted(kind, column):
     """An item of a kind, as its column suggests."""
     if isinstance(kind, int):
         return Item("levels", levels=tuple(map(float, range(kind))))
@@ -119,5 +119,5 @@ def drawn(seed=0, n=10_000, k=3, kinds=KINDS, same_means=False, gaps=True):
     if gaps:
         present = rng.random(table.shape) < rng.uniform(0.2, 1.0, len(kinds))
         table = np.where(present, table, np.nan)
-    items = [suited(kind, column) for kind, column in zip(kinds, table.T, strict=True)]
+    items = [adapted(kind, column) for kind, column in zip(kinds, table.T, strict=True)]
     return Drawn(table, items, Statistics(tuple(kinds)), share, np.column_stack(truth))

@@ -123,15 +123,15 @@ class ConcernContext:
         return self.rows.select(self.seen.kept & self.fitted.kept)
 
     @cached_property
-    def calm(self) -> Rows:
+    def winsorised(self) -> Rows:
         """The rows with the kept features, as the moments of the model should see them."""
         kept = replace(self.seen, kept=self.seen.kept & self.fitted.kept).of_kept()
-        return self.fitted.model.suited(self._kept, kept).calmed(self._kept, kept)
+        return self.fitted.model.adapted_to(self._kept, kept).winsorised(self._kept, kept)
 
     @cached_property
     def part(self) -> Rows:
         """The same with those features."""
-        return self.calm.select(self.features[self.seen.kept & self.fitted.kept])
+        return self.winsorised.select(self.features[self.seen.kept & self.fitted.kept])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ class ConcernContext:
     @property
     def _origin(self) -> Array:
         """The means of those features, as the moments see them: far ones cost digits; (d,)."""
-        if self.calm is self._kept:
+        if self.winsorised is self._kept:
             return self.seen.sums.mean[self.features]
         return np.nan_to_num(self.part.accumulate(FeatureSums.of).mean)
 

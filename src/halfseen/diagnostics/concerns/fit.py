@@ -32,7 +32,7 @@ def not_told_apart(case: ConcernContext) -> Iterator[Concern]:
 
 
 def not_converged(case: ConcernContext) -> Iterator[Concern]:
-    """A climb that was stopped before its end."""
+    """An EM run that was stopped before its end."""
     if not case.fitted.converged:
         yield Concern(
             "not_converged",

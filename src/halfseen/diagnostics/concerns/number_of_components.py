@@ -125,7 +125,7 @@ def _criterion(case: ConcernContext, n_components: int) -> float:
     settings = replace(fitted.settings, random_state=0, n_components=n_components)
     fit = fit_rows(settings, fitted.model, few.rows, seen, n_components, Stages())
     n_rows = seen.sums.n_rows
-    height = (fit.climb.log_likelihood or 0.0) * n_rows if fit.climb else 0.0
+    height = (fit.convergence.log_likelihood or 0.0) * n_rows if fit.convergence else 0.0
     free = n_free(fit.parameters, fitted.model.axes)
     return float(-2 * height + free * np.log(n_rows))
 
@@ -183,7 +183,9 @@ def _compared(case: ConcernContext) -> tuple[Judged, Judged]:
     features = telling_features(case.rows, case.seen, case.features, MOST_COLUMNS)
     rows = few_rows(case.rows, case.bins, _n_rows(case, features)).rows
     table = gathered(rows.select(features), with_gaps)
-    given = gathered(rows.select(fit.kept), partial(fit.model.hidden, parameters=fit.parameters))
+    given = gathered(
+        rows.select(fit.kept), partial(fit.model.expected_latent, parameters=fit.parameters)
+    )
     ready = prepared(
         table, fit.nominal[features] | np.array([has_few_values(x) for x in table.T], dtype=bool)
     )

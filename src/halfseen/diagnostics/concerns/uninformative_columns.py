@@ -76,7 +76,7 @@ def _tells_nothing(case: ConcernContext, feature: int) -> bool:
         value = with_gaps(block.select(one))
         every = np.arange(len(block))
         others = block.without(every, np.full(len(block), place))
-        return np.hstack([value, fitted.model.hidden(others, fitted.parameters)])
+        return np.hstack([value, fitted.model.expected_latent(others, fitted.parameters)])
 
     found = gathered(rows, alone)
     found = found[~np.isnan(found).any(axis=1)]

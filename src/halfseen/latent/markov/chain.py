@@ -161,7 +161,7 @@ class ChainSteps:
         height += PRIOR_MOVES * np.log(parameters.transition).sum()
         return float(self.emission.prior(parameters) + self.strength * height / k)
 
-    def begun(self, rows: Rows, shares: Array, like: Any) -> Any:
+    def from_responsibilities(self, rows: Rows, shares: Array, like: Any) -> Any:
         """Parameters that give rows the states' ``shares`` (n, k), otherwise ``like`` these."""
         return self.maximise(rows.accumulate(ChainSums.given(self.emission, shares, like)), like)
 
@@ -171,7 +171,7 @@ class Chain:
     """States follow each other along sequences; rows without neighbours are as first ones."""
 
     strength: float = 1.0  # of the prior, relative to the usual one
-    settling: ClassVar[int] = 0
+    final_passes: ClassVar[int] = 0
     least_rows: ClassVar[float] = 0.5  # a state of one row is never sure of it for its neighbours
 
     def posterior(self, block: Block, emission: Any, parameters: Any) -> Posterior:
@@ -214,13 +214,13 @@ class Chain:
         beside: float = emission.left_out(rows, parameters)
         return beside
 
-    def settled(self, rows: Rows, emission: Any, parameters: Any) -> Any:
+    def finalised(self, rows: Rows, emission: Any, parameters: Any) -> Any:
         """As the emission has it, given the states' shares."""
 
         def shares(block: Block) -> Array:
             return self.posterior(block, emission, parameters).responsibilities
 
-        found = emission.settled_by(rows, parameters, shares)
+        found = emission.finalised_by(rows, parameters, shares)
         lasting, fading = lasting_of(rows, emission, found, shares)
         return replace(found, lasting=lasting, fading=fading)
 

@@ -27,16 +27,16 @@ EARLY = 0.95
 """What is taken of transitions that moments tell: those that look impossible may not be."""
 
 
-def by_sequences(model: Any, calm: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
+def by_sequences(model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
     """Read states off the moments of distinct columns and of neighbouring rows."""
     facts: Facts = model.emission.looked_through
     with stages("moments of sequences"):
-        if plan.polish:
-            calm = fewer_rows(calm, MOST_ROWS)
-        seen = recorded_of(model, calm, plan, facts)
+        if plan.refine:
+            winsorised = fewer_rows(winsorised, MOST_ROWS)
+        seen = recorded_of(model, winsorised, plan, facts)
         statistics = Statistics.of(facts, seen)
         found = sequence_start(
-            calm,
+            winsorised,
             items_of(facts, seen),
             statistics,
             statistics.owner,
@@ -49,7 +49,7 @@ def by_sequences(model: Any, calm: Rows, plan: Plan, routes: Routes, stages: Sta
     k = len(states.weights)
     transition = normalised(EARLY * found.transition + (1 - EARLY) / k)
     chain = ChainParameters.of(mixture, normalised(found.start), transition)
-    parameters = model.emission.begun(chain)
+    parameters = model.emission.em_start(chain)
     return Start(
         found=model.emission.shown(parameters),
         used=np.ones(len(facts.kinds), dtype=bool),

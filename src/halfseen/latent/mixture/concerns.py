@@ -145,7 +145,7 @@ def overlap(case: ConcernContext) -> Iterator[Concern]:
         return
 
     def products(block: Block) -> Array:
-        shares = fitted.model.hidden(block, fitted.parameters)
+        shares = fitted.model.expected_latent(block, fitted.parameters)
         both: Array = shares.T @ block.weighed(shares)
         return both
 

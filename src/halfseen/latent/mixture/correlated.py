@@ -25,7 +25,7 @@ from halfseen.distributions.emission import Emission
 from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.distributions.outlier_limits import Fences, inside, share_beyond
 from halfseen.inference.em import normalised
-from halfseen.inference.model import Cells, Each, Polished
+from halfseen.inference.model import Cells, Each, EMResult
 from halfseen.inference.multi_start import (
     EVERY,
     MANY_ROWS,
@@ -132,41 +132,41 @@ class Correlated(OneClass[P]):
     emission: CorrelatedEmission[P]
     first: OneClass[MixtureParameters] = field(kw_only=True)  # the same with independent columns
 
-    def suited(self, rows: Rows, kept: Survey) -> Self:
+    def adapted_to(self, rows: Rows, kept: Survey) -> Self:
         """With limits that suit a table."""
         emission: Any = self.emission.for_table(rows, kept)
-        return replace(self, emission=emission, first=self.first.suited(rows, kept))
+        return replace(self, emission=emission, first=self.first.adapted_to(rows, kept))
 
-    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
         """As independent columns have them."""
-        return self.first.calmed(rows, kept)
+        return self.first.winsorised(rows, kept)
 
     def regression(self, kept: Survey) -> ClassRegression[Any]:
         """As independent columns have it."""
         return self.first.regression(kept)
 
-    def finished(self, read: Any) -> P:
+    def from_moments(self, read: Any) -> P:
         """What moments are read as has independent columns."""
         return self.emission.independent(read.weights, read.means, read.variances)
 
-    def polish(
+    def refine(
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
-    ) -> Polished:
+    ) -> EMResult:
         """By expectation-maximisation on what is within the fences."""
         fences = self.emission.fences
-        begun: Any = self.emission.begun(start)
+        begun: Any = self.emission.em_start(start)
         wild = fences is not None and not fences.quiet(kept)
         share = share_beyond(rows, begun) if wild else 0.0
         usual = ChangedRows.of(rows, lambda block: inside(block, begun)[0]) if wild else rows
         ready = sorted_by_gaps(usual, kept) if self.emission.by_gaps else usual
-        found, climb = super().polish(ready, start, n_components, kept, seed)
+        found, convergence = super().refine(ready, start, n_components, kept, seed)
         # Where a component has no cells of a column its mean may leave what is usual there.
         within: Any = self.emission.within(found)
         usual_found = replace(within, outlier_share=share)
         if wild or _differ(within, found):
             height, n_rows = self._mean_score(rows, usual_found)
-            climb = climb._replace(log_likelihood=height, n_rows=n_rows)
-        return Polished(usual_found, climb)
+            convergence = convergence._replace(log_likelihood=height, n_rows=n_rows)
+        return EMResult(usual_found, convergence)
 
     def without_prior(self, rows: Rows, kept: Survey, parameters: P) -> P:
         """Of what is within the fences, in the same way."""
@@ -205,20 +205,20 @@ class Correlated(OneClass[P]):
         single = emission.single(some, middle, spread)
         if k == 1:
             return [Tried("moments", single)], iter(())
-        alone = self.climbed(some, single, FEW_PASSES).parameters
+        alone = self.run_em(some, single, FEW_PASSES).parameters
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         starts, _ = self.first._starts(
             some, MixtureParameters(*emission.plain(start)), k, plan, seed
         )
-        found = tried(starts, partial(self.first.climbed, some), n_some, plan_for(n_some).rounds)
+        found = tried(starts, partial(self.first.run_em, some), n_some, plan_for(n_some).rounds)
         turned = []
         for one in found[: MOST_TURNED if n_some < plan.most_rows else MOST_OF_MANY]:
             here = emission.apart(alone, one.parameters.weights, one.parameters.centres)
             shares = np.vstack(
-                [self.first.hidden(block, one.parameters) for block in some.blocks()]
+                [self.first.expected_latent(block, one.parameters) for block in some.blocks()]
             )
             turned.append(Tried(one.name, here))
-            turned.append(Tried(one.name, steps.begun(some, shares, here)))
+            turned.append(Tried(one.name, steps.from_responsibilities(some, shares, here)))
         few = plan.rounds is LARGE_ROUNDS
         if few:
             n_clustered, n_drawn = FEW_CLUSTERED, FEW_DRAWN
@@ -253,7 +253,7 @@ class Correlated(OneClass[P]):
                     shares = k_means(values, weights, k, random)
                 else:
                     shares = random.dirichlet(np.ones(k), len(values))
-                yield Tried(f"{name} {i + 1}", steps.begun(some, shares, like))
+                yield Tried(f"{name} {i + 1}", steps.from_responsibilities(some, shares, like))
 
         return begun
 
@@ -267,11 +267,11 @@ class Correlated(OneClass[P]):
         part = large_blocks(some, rows) if self.emission.by_gaps else some
         n_part = part.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         best = super()._compared(part, last, n_part, plan)[0]
-        return [gone(best, partial(self.climbed, part), self.max_iter, n_part)]
+        return [gone(best, partial(self.run_em, part), self.max_iter, n_part)]
 
     def _moved(
-        self, rows: Rows, some: MemoryRows, reached: Polished, n_rows: float, n_some: float
-    ) -> tuple[Polished, float]:
+        self, rows: Rows, some: MemoryRows, reached: EMResult, n_rows: float, n_some: float
+    ) -> tuple[EMResult, float]:
         """Where moves of components lead, if that is cheap to see: few rows have many maxima."""
         if n_rows > MANY_ROWS:
             return reached, 0.0
@@ -279,7 +279,7 @@ class Correlated(OneClass[P]):
 
     def cells(self, block: Block, parameters: P) -> Cells:
         """Expectations over components, given the other cells of the row."""
-        return self.emission.expected(block, self.hidden(block, parameters), parameters)
+        return self.emission.expected(block, self.expected_latent(block, parameters), parameters)
 
     def fills(self, block: Block, parameters: P) -> Cells:
         """With expectations."""
@@ -295,7 +295,7 @@ class Correlated(OneClass[P]):
 
         def drawn(block: Block) -> Array:
             own = np.random.default_rng([fresh, block.start])
-            shares = self.hidden(block, parameters)
+            shares = self.expected_latent(block, parameters)
             below, total = np.cumsum(shares, axis=1), shares.sum(axis=1, keepdims=True)
 
             def draw() -> Array:
@@ -347,7 +347,7 @@ PASSES = 15
 
 def refitted(model: Any, rows: Rows, home: P, bins: Bins, weights: Array) -> list[P]:
     """Parameters for each of ``weights`` (b, g), bin g counting so often."""
-    suited = model.suited(rows, survey(rows, 1.0))
+    adapted = model.adapted_to(rows, survey(rows, 1.0))
     n_rows, few = rows.accumulate(len), few_rows(rows, bins, MOST_ROWS)
     every = Block.from_table(few.rows.table, few.rows.weights)  # type: ignore[attr-defined]
     usual = inside(every, home)[0]  # type: ignore[arg-type]
@@ -357,14 +357,14 @@ def refitted(model: Any, rows: Rows, home: P, bins: Bins, weights: Array) -> lis
 
     def climbed(weight: Array, start: P, passes: int) -> P:
         part = PreparedRows((Block.from_table(table, weight),), rows.names)
-        found: P = suited.climbed(part, start, passes).parameters
+        found: P = adapted.run_em(part, start, passes).parameters
         return found
 
-    begun = suited.emission.begun(home)
+    begun = adapted.emission.em_start(home)
     base = climbed(own, begun, 2 * PASSES) if len(table) < n_rows else begun
     shrink = math.sqrt(len(table) / n_rows)
     found = (climbed(own * one[label], base, PASSES) for one in weights)
-    return [_moved(home, base, suited.emission.alike(one, base), shrink) for one in found]
+    return [_moved(home, base, adapted.emission.alike(one, base), shrink) for one in found]
 
 
 def _moved(home: P, start: P, end: P, share: float) -> P:

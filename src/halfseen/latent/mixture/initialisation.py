@@ -150,7 +150,7 @@ def _shared(values: Array, item: NDArray[np.intp]) -> Array:
 
 # From one place to better ones: two components become one, and another becomes two.
 #
-# A climb ends where no small step leads higher. What it mostly has wrong is that two components
+# An EM run ends where no small step leads higher. What it mostly has wrong is that two components
 # share rows that are of one kind, while one of the others has rows of two.
 #
 # References

@@ -18,7 +18,7 @@ from halfseen.distributions.mixed import Mixed
 from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.inference.em import LEAST_SHARE as LEAST_WEIGHT
 from halfseen.inference.em import LONGER
-from halfseen.inference.model import Climb, Polished
+from halfseen.inference.model import Convergence, EMResult
 from halfseen.inference.multi_start import (
     MANY_ROWS,
     MOVES_OF_MANY,
@@ -48,31 +48,31 @@ class MixedClasses(OneClass[MixedParameters]):
     microseconds: there are many starts, which go far.
     """
 
-    def polish(
+    def refine(
         self,
         rows: Rows,
         start: MixedParameters,
         n_components: int,
         kept: Survey,
         seed: Callable[[], int],
-    ) -> Polished:
+    ) -> EMResult:
         """By expectation-maximisation, from the best of several starts."""
         n_rows = kept.sums.n_rows
         every = self._every_row(rows, start, n_rows) if n_components > 1 else None
         if every is None:
-            return super().polish(rows, start, n_components, kept, seed)
+            return super().refine(rows, start, n_components, kept, seed)
         plan = plan_of_many(every.table.size, n_components)
         starts, _ = self._starts(every, start, n_components, plan, seed)
         emission: Any = self.emission  # of mixed columns
         em = LevelEM.of(every, emission, start)
 
-        def climb(here: MixedParameters, most: int) -> Polished:
-            return em.climbed(here, min(most, self.max_iter), CLOSER * self.tol)
+        def run_em(here: MixedParameters, most: int) -> EMResult:
+            return em.run_em(here, min(most, self.max_iter), CLOSER * self.tol)
 
-        found = narrowed(starts, climb, n_rows, plan.rounds)
-        moved = self._moved_on(every, found[0], climb, n_rows)
+        found = narrowed(starts, run_em, n_rows, plan.rounds)
+        moved = self._moved_on(every, found[0], run_em, n_rows)
         best = max([found[0], *moved], key=lambda one: one.height)
-        how = Climb(
+        how = Convergence(
             log_likelihood=None,
             n_iterations=best.passes,
             converged=False,
@@ -81,7 +81,7 @@ class MixedClasses(OneClass[MixedParameters]):
             n_agreeing=len(agreed(found)),
             work=float(sum(one.passes for one in [*found, *moved])),
         )
-        reached = self.climbed(rows, best.parameters, self.max_iter)
+        reached = self.run_em(rows, best.parameters, self.max_iter)
         return self._finished(rows, reached, start, n_rows, how)
 
     @staticmethod
@@ -96,14 +96,14 @@ class MixedClasses(OneClass[MixedParameters]):
         self,
         every: MemoryRows,
         best: Start,
-        climb: Callable[[MixedParameters, int], Polished],
+        run_em: Callable[[MixedParameters, int], EMResult],
         n_rows: float,
     ) -> list[Start]:
         """Where moves of components lead, each from the one before, as long as that is higher."""
         values, found = Seeding.of(*self.emission.as_numbers(every.table)).values, []
         for _ in range(MOST_MOVES):
             begun = self._moves(every, best.parameters, values)
-            there = narrowed([Tried("moved", one) for one in begun], climb, n_rows, MOVES_OF_MANY)
+            there = narrowed([Tried("moved", one) for one in begun], run_em, n_rows, MOVES_OF_MANY)
             found.append(there[0])
             if not there[0].height > best.height + EQUAL:
                 break
@@ -115,9 +115,9 @@ class MixedClasses(OneClass[MixedParameters]):
     ) -> Iterator[MixedParameters]:
         """Components cut in two in place of others, and all of them with every value possible."""
         steps = self.law.steps(self.emission)
-        shares = gathered(every, partial(self.hidden, parameters=here))
+        shares = gathered(every, partial(self.expected_latent, parameters=here))
         for one in moves(shares, values):
-            yield steps.begun(every, one, here)
+            yield steps.from_responsibilities(every, one, here)
         pooled = np.einsum("k,lkd->ld", here.weights, here.level_shares)[:, None]
         for part in BLENDS:
             yield replace(here, level_shares=(1 - part) * here.level_shares + part * pooled)
@@ -127,7 +127,7 @@ class MixedClasses(OneClass[MixedParameters]):
 #
 # A pass over few rows then takes microseconds, so that many starts can go far. The steps are those
 # of :class:`~halfseen.distributions.mixed.Mixed`, and the leaps those of
-# :func:`halfseen.inference.em.climb`, from roots of probabilities.
+# :func:`halfseen.inference.em.run_em`, from roots of probabilities.
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class LevelEM:
         times = np.concatenate([block.weighed(np.ones(len(block))) for block in blocks])
         return cls(levels, places, times, emission.prior_rows * emission.looked_through.pooled)
 
-    def climbed(self, start: MixedParameters, passes: int, tolerance: float) -> Polished:
+    def run_em(self, start: MixedParameters, passes: int, tolerance: float) -> EMResult:
         """Where EM leads in at most so many passes, or until a step gains less a row."""
         own = self.levels.place, slice(None), self.levels.column
         room = np.tile(np.vstack([start.level_shares[own], start.weights]), (4, 1, 1))
@@ -157,7 +157,7 @@ class LevelEM:
         shares = start.level_shares.copy()
         shares[own] = end[:-1]
         found = replace(start, weights=end[-1].copy(), level_shares=shares)
-        return Polished(found, Climb(height / n_rows, n_passes, False, n_rows=n_rows))
+        return EMResult(found, Convergence(height / n_rows, n_passes, False, n_rows=n_rows))
 
 
 @njit(cache=True, nogil=True)

@@ -20,16 +20,16 @@ from halfseen.data.rows import Block, Rows
 from halfseen.data.sampling import some_rows
 from halfseen.diagnostics.recovery import nearest
 from halfseen.distributions.emission import Emission
-from halfseen.inference.em import climb
+from halfseen.inference.em import run_em
 from halfseen.inference.method_of_moments import by_cumulants
 from halfseen.inference.model import (
     Abilities,
     About,
     Cells,
-    Climb,
+    Convergence,
     Cumulants,
     Each,
-    Polished,
+    EMResult,
     Start,
 )
 from halfseen.inference.multi_start import (
@@ -98,7 +98,7 @@ class OneClass(Generic[P]):
 
     starts: ClassVar[bool] = True
     undecided: ClassVar[float] = 5.0
-    """Nats between two climbs after which it is not yet told which of them ends higher."""
+    """Nats between two EM runs after which it is not yet told which of them ends higher."""
     numbered: ClassVar[bool] = False
     about: About
     abilities: Abilities
@@ -118,11 +118,11 @@ class OneClass(Generic[P]):
         """Cells may be wild, and components overlap, in every mixture."""
         return (outlying, overlap, *self.own_checks)
 
-    def start(self, calm: Rows, plan: FitPlan, routes: Routes, stages: Stages) -> Start:
+    def start(self, winsorised: Rows, plan: FitPlan, routes: Routes, stages: Stages) -> Start:
         """By the moments of the columns, or in the way that the mixture has of its own."""
-        return self.by_moments(self, calm, plan, routes, stages)
+        return self.by_moments(self, winsorised, plan, routes, stages)
 
-    def worth_polishing(self, kept: Survey) -> tuple[bool, str]:
+    def should_refine(self, kept: Survey) -> tuple[bool, str]:
         """Always."""
         return True, ""
 
@@ -130,36 +130,36 @@ class OneClass(Generic[P]):
         """Incomplete features are found by regression on the components' shares."""
         return ClassRegression(self.emission, kept.sums.mean)
 
-    def finished(self, read: P) -> P:
+    def from_moments(self, read: P) -> P:
         """As they were read."""
         return read
 
-    def suited(self, rows: Rows, kept: Survey) -> Self:
+    def adapted_to(self, rows: Rows, kept: Survey) -> Self:
         """With limits that suit a table."""
         return replace(self, emission=self.emission.for_table(rows, kept))
 
-    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
         """Rows as the emission lets moments see them."""
-        return self.emission.calmed(rows, kept)
+        return self.emission.winsorised(rows, kept)
 
-    def polish(
+    def refine(
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
-    ) -> Polished:
+    ) -> EMResult:
         """By expectation-maximisation, from the best of several starts."""
         n_rows, plan = kept.sums.n_rows, self._plan(kept.sums.n_rows)
         some = some_rows(rows, plan.most_rows)
         n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
         starts, further = self._starts(some, start, n_components, plan, seed)
-        climb_some = partial(self.climbed, some)
+        run_em_some = partial(self.run_em, some)
         if plan.simpler_first:
             early = self._simpler(some, starts[0].parameters, n_some, kept, EARLY)
             starts, further = (
                 [_made(early, one) for one in starts],
                 map(partial(_made, early), further),
             )
-        found = tried(starts, climb_some, n_some, plan.rounds, plan.agreeing)
+        found = tried(starts, run_em_some, n_some, plan.rounds, plan.agreeing)
         if len(agreed(found)) < plan.agreeing and not sure(found):  # a table with many maxima
-            more = tried(further, climb_some, n_some, plan.rounds)
+            more = tried(further, run_em_some, n_some, plan.rounds)
             found = sorted([*found, *more], key=lambda one: -one.height)
         simpler = self._simpler(some, found[0].parameters, n_some, kept)
         last = [Tried(one.name, simpler(one.parameters)) for one in finalists(found, n_rows, plan)]
@@ -167,22 +167,22 @@ class OneClass(Generic[P]):
         if math.isnan(last[0].height):
             raise FloatingPointError("the likelihood is no number")
         best = next(one for one in last if one.height >= last[0].height - EQUAL)
-        reached, moving = self.climbed(rows, best.parameters, self.max_iter), 0.0
-        n_passes = reached.climb.n_iterations
+        reached, moving = self.run_em(rows, best.parameters, self.max_iter), 0.0
+        n_passes = reached.convergence.n_iterations
         for other in self._as_good(last, best)[: plan.n_ends - 1]:
-            there = self.climbed(rows, other.parameters, self.max_iter)
-            moving += there.climb.n_iterations
-            if (there.climb.log_likelihood or 0.0) * n_rows > (
-                (reached.climb.log_likelihood or 0.0) * n_rows + EQUAL
+            there = self.run_em(rows, other.parameters, self.max_iter)
+            moving += there.convergence.n_iterations
+            if (there.convergence.log_likelihood or 0.0) * n_rows > (
+                (reached.convergence.log_likelihood or 0.0) * n_rows + EQUAL
             ):
                 best, reached = other, there
-        if reached.climb.log_likelihood == -math.inf:
+        if reached.convergence.log_likelihood == -math.inf:
             best, reached = self._not_collapsed(rows, last)
         many_maxima = len(agreed(found)) < plan.agreeing and not sure(found)
         if n_components > 1 and many_maxima:
             reached, moved = self._moved(rows, some, reached, n_rows, n_some)
             moving += moved
-        how = Climb(
+        how = Convergence(
             log_likelihood=None,
             n_iterations=best.passes + n_passes,
             converged=False,
@@ -197,32 +197,32 @@ class OneClass(Generic[P]):
         return self._finished(rows, reached, start, n_rows, how)
 
     def _finished(
-        self, rows: Rows, reached: Polished, start: P, n_rows: float, how: Climb
-    ) -> Polished:
+        self, rows: Rows, reached: EMResult, start: P, n_rows: float, how: Convergence
+    ) -> EMResult:
         """Parameters at rest, without empty components, in order; ``how`` they were found."""
-        if reached.climb.converged and n_rows <= MANY_ROWS:
-            settling = min(int(self.law.settling / n_rows), MOST_SETTLING)
-            if settling:
-                reached = self.climbed(rows, reached.parameters, self.max_iter, settling)
+        if reached.convergence.converged and n_rows <= MANY_ROWS:
+            final_passes = min(int(self.law.final_passes / n_rows), MOST_SETTLING)
+            if final_passes:
+                reached = self.run_em(rows, reached.parameters, self.max_iter, final_passes)
         while (fewer := self._filled(reached.parameters, n_rows)) is not reached.parameters:
-            reached = self.climbed(rows, fewer, self.max_iter)
-        parameters, climb = reached
-        height, emission = climb.log_likelihood or 0.0, self.emission
+            reached = self.run_em(rows, fewer, self.max_iter)
+        parameters, convergence = reached
+        height, emission = convergence.log_likelihood or 0.0, self.emission
         beside = self.law.left_out(rows, emission, parameters)
         beside -= self.law.steps(emission).prior(parameters)
-        climb = how._replace(
-            log_likelihood=height + beside / climb.n_rows,
-            converged=climb.converged,
-            n_rows=climb.n_rows,
+        convergence = how._replace(
+            log_likelihood=height + beside / convergence.n_rows,
+            converged=convergence.converged,
+            n_rows=convergence.n_rows,
         )
-        settled = self.law.settled(rows, emission, parameters)
-        return Polished(self._in_order(settled, start), climb)
+        settled = self.law.finalised(rows, emission, parameters)
+        return EMResult(self._in_order(settled, start), convergence)
 
-    def _not_collapsed(self, rows: Rows, last: list[Tried[P]]) -> tuple[Tried[P], Polished]:
+    def _not_collapsed(self, rows: Rows, last: list[Tried[P]]) -> tuple[Tried[P], EMResult]:
         """The best start that ends at a maximum of the likelihood, where the others have none."""
         for one in last:
-            reached = self.climbed(rows, one.parameters, self.max_iter)
-            if reached.climb.log_likelihood != -math.inf:
+            reached = self.run_em(rows, one.parameters, self.max_iter)
+            if reached.convergence.log_likelihood != -math.inf:
                 return one, reached
         raise DataError(
             f"With prior=None the likelihood of {len(self.shares(last[0].parameters))} components "
@@ -236,7 +236,7 @@ class OneClass(Generic[P]):
         self, rows: Rows, last: list[Tried[P]], n_rows: float, plan: Plan
     ) -> list[Tried[P]]:
         """Where the last starts lead in a few passes over all rows, best first."""
-        return tried(last, partial(self.climbed, rows), n_rows, plan.last)
+        return tried(last, partial(self.run_em, rows), n_rows, plan.last)
 
     def _plan(self, n_rows: float) -> Plan:
         """How many starts there are, and how far they go."""
@@ -248,36 +248,39 @@ class OneClass(Generic[P]):
         return [one for one in others if EQUAL < best.height - one.height < self.undecided]
 
     def _moved(
-        self, rows: Rows, some: MemoryRows, reached: Polished, n_rows: float, n_some: float
-    ) -> tuple[Polished, float]:
+        self, rows: Rows, some: MemoryRows, reached: EMResult, n_rows: float, n_some: float
+    ) -> tuple[EMResult, float]:
         """Where moves of components lead, if higher; and how many passes that took.
 
-        Moves are compared on some of the rows, from where the climb of all rows ended.
+        Moves are compared on some of the rows, from where the EM run of all rows ended.
         """
         steps = self.law.steps(self.emission)
         values = Seeding.of(*self.emission.as_numbers(some.table)).values
-        climb_some, climb_all = partial(self.climbed, some), partial(self.climbed, rows)
+        run_em_some, run_em_all = partial(self.run_em, some), partial(self.run_em, rows)
         work = 0.0
         for _ in range(MOST_MOVES):
-            here, height = reached.parameters, (reached.climb.log_likelihood or 0.0) * n_rows
-            shares = gathered(some, partial(self.hidden, parameters=here))
-            starts = [Tried("moved", steps.begun(some, one, here)) for one in moves(shares, values)]
-            stay = gone(Tried("", here), climb_some, FEW_PASSES, n_some)
-            found = tried(starts, climb_some, n_some, MOVES)
+            here, height = reached.parameters, (reached.convergence.log_likelihood or 0.0) * n_rows
+            shares = gathered(some, partial(self.expected_latent, parameters=here))
+            starts = [
+                Tried("moved", steps.from_responsibilities(some, one, here))
+                for one in moves(shares, values)
+            ]
+            stay = gone(Tried("", here), run_em_some, FEW_PASSES, n_some)
+            found = tried(starts, run_em_some, n_some, MOVES)
             work += sum(one.passes for one in [stay, *found]) * n_some / n_rows
             last = [one for one in found[:MOST_LAST] if one.height > stay.height - MAYBE]
             if n_rows > 2 * MANY_MOVED:
                 last, passes = self._promising(rows, last, here)
                 work += passes * MANY_MOVED / n_rows
             if n_some < n_rows:
-                last = [gone(one, climb_all, FEW_PASSES, n_rows) for one in last]
+                last = [gone(one, run_em_all, FEW_PASSES, n_rows) for one in last]
                 work += FEW_PASSES * len(last)
             best = max(last, key=lambda one: one.height, default=None)
             if best is None or not best.height > height - CLOSE:
                 break
-            other = self.climbed(rows, best.parameters, self.max_iter)
-            work += other.climb.n_iterations
-            if not (other.climb.log_likelihood or 0.0) * n_rows > height + SAME:
+            other = self.run_em(rows, best.parameters, self.max_iter)
+            work += other.convergence.n_iterations
+            if not (other.convergence.log_likelihood or 0.0) * n_rows > height + SAME:
                 break
             reached = other
         return reached, work
@@ -287,41 +290,43 @@ class OneClass(Generic[P]):
 
         Most come back to where they were moved from.
         """
-        climb = partial(self.climbed, some_rows(rows, MANY_MOVED))
-        stay, *went = (gone(one, climb, FEW_PASSES, MANY_MOVED) for one in (Tried("", here), *last))
+        run_em_part = partial(self.run_em, some_rows(rows, MANY_MOVED))
+        stay, *went = (
+            gone(one, run_em_part, FEW_PASSES, MANY_MOVED) for one in (Tried("", here), *last)
+        )
         passes = FEW_PASSES * (1 + len(went))
         ahead = ((one, one.height - stay.height) for one in went)
         return [one for one, by in ahead if by > -CLOSE and abs(by) > SAME], passes
 
-    def climbed(self, rows: Rows, start: P, max_iterations: int, settling: int = 0) -> Polished:
+    def run_em(self, rows: Rows, start: P, max_iterations: int, final_passes: int = 0) -> EMResult:
         """To the maximum of the likelihood (and the emission's prior) that ``start`` leads to."""
         origin = self.emission.origin(start)
-        found, climbed = climb(
+        found, convergence = run_em(
             rows.recentred(origin),
             self.emission.moved(start, -origin),
             self.law.steps(self.emission),
             tolerance=self.tol,
             max_iterations=max_iterations,
-            settling=settling,
+            final_passes=final_passes,
         )
-        return Polished(self.emission.moved(found, origin), climbed)
+        return EMResult(self.emission.moved(found, origin), convergence)
 
     def without_prior(self, rows: Rows, kept: Survey, parameters: P) -> P:
         """The maximum of the likelihood that EM leads to from the maximum with a prior.
 
         Of a model without one; where it has no maximum, the parameters as they are.
         """
-        found, climbed = self.suited(rows, kept).climbed(rows, parameters, self.max_iter)
-        return parameters if climbed.log_likelihood == -math.inf else found
+        found, convergence = self.adapted_to(rows, kept).run_em(rows, parameters, self.max_iter)
+        return parameters if convergence.log_likelihood == -math.inf else found
 
-    def step(self, rows: Rows, parameters: P) -> Polished:
+    def step(self, rows: Rows, parameters: P) -> EMResult:
         """One step of EM, which needs one sum over the rows."""
         origin, steps = self.emission.origin(parameters), self.law.steps(self.emission)
         here = self.emission.moved(parameters, -origin)
         sums = rows.recentred(origin).accumulate(steps.expect(here))
         found = self.emission.moved(steps.maximise(sums, here), origin)
         height = float(sums.log_likelihood / sums.n_rows)
-        return Polished(found, Climb(height, 1, False, n_rows=float(sums.n_rows)))
+        return EMResult(found, Convergence(height, 1, False, n_rows=float(sums.n_rows)))
 
     def _filled(self, found: P, n_rows: float) -> P:
         """Without components that less than one row belongs to, or what the law has instead."""
@@ -347,30 +352,33 @@ class OneClass(Generic[P]):
 
         And further ones of the last two kinds.
         """
-        n_known, begun = len(self.shares(start)), self.emission.begun(start)
+        n_known, begun = len(self.shares(start)), self.emission.em_start(start)
         if k == 1:
             return [Tried("moments", begun)], iter(())
         steps = self.law.steps(self.emission)
         seeding = Seeding.of(*self.emission.as_numbers(some.table))
         random = np.random.default_rng(seed())
-        like = self.law.blank(self.emission.begun(reordered(start, np.arange(k) % n_known)))
+        like = self.law.blank(self.emission.em_start(reordered(start, np.arange(k) % n_known)))
         if n_known < k:
             known = seeding.nearest(k, random, self.emission.centres_as_numbers(start))
-            begun = steps.begun(some, known, like)
+            begun = steps.from_responsibilities(some, known, like)
         ways = EVERY_WAY if plan.thorough and k > FEW_COMPONENTS else FEW_WAYS
         joined = enumerate(seeding.joined(k, ways[: plan.n_joined]), start=1)
 
         def drawn(numbers: range) -> Iterator[Tried[P]]:
             for i in numbers:
                 near = seeding.nearest(k, random)
-                yield Tried(f"seeds {i}", steps.begun(some, near, like))
+                yield Tried(f"seeds {i}", steps.from_responsibilities(some, near, like))
             for i in numbers:
                 yield Tried(f"any rows {i}", self.emission.about(seeding.any_rows(k, random), like))
 
         first, last = plan.n_seeds + 1, plan.n_seeds + plan.n_further + 1
         return [
             Tried("moments", begun),
-            *(Tried(f"joined rows {i}", steps.begun(some, one, like)) for i, one in joined),
+            *(
+                Tried(f"joined rows {i}", steps.from_responsibilities(some, one, like))
+                for i, one in joined
+            ),
             *drawn(range(1, first)),
         ], drawn(range(first, last))
 
@@ -381,9 +389,9 @@ class OneClass(Generic[P]):
         emission = self.emission
 
         def height(parameters: P) -> float:
-            found, climbed = self.climbed(some, parameters, passes)
+            found, convergence = self.run_em(some, parameters, passes)
             beside = self.law.left_out(some, emission, found)
-            return (climbed.log_likelihood or 0.0) * n_some + beside
+            return (convergence.log_likelihood or 0.0) * n_some + beside
 
         less = emission.simpler(best, kept)
         if less is None or height(best) > height(less) + WORTH:
@@ -394,13 +402,13 @@ class OneClass(Generic[P]):
         """Of what is observed in each row; (n,)."""
         return self.law.posterior(block, self.emission, parameters).log_likelihood
 
-    def hidden(self, block: Block, parameters: P) -> Array:
+    def expected_latent(self, block: Block, parameters: P) -> Array:
         """The probability of each component given what is observed in a row; (n, k)."""
         return self.law.posterior(block, self.emission, parameters).responsibilities
 
     def cells(self, block: Block, parameters: P) -> Cells:
         """Expectations over components."""
-        return self._leaned(block, self.hidden(block, parameters), parameters)
+        return self._leaned(block, self.expected_latent(block, parameters), parameters)
 
     def _leaned(self, block: Block, shares: Array, parameters: P) -> Cells:
         """With what other rows say beside components."""
@@ -416,7 +424,7 @@ class OneClass(Generic[P]):
 
     def fills(self, block: Block, parameters: P) -> Cells:
         """Expectations, or what the emission has instead."""
-        shares = self.hidden(block, parameters)
+        shares = self.expected_latent(block, parameters)
         return self.emission.fills(shares, parameters, self._leaned(block, shares, parameters))
 
     def unusual(self, block: Block, parameters: P) -> Array:
@@ -424,7 +432,7 @@ class OneClass(Generic[P]):
 
         Where columns have long tails, a few cells far out are nothing unusual.
         """
-        shares, wild = self.hidden(block, parameters), self.outlying(block, parameters)
+        shares, wild = self.expected_latent(block, parameters), self.outlying(block, parameters)
         as_many = gammainc(wild.sum(axis=1) + 1e-9, self.emission.strays(block, parameters))
         by_cell = wild.max(axis=1, initial=0.0) / (1 + (as_many / COMMON_ROW) ** 2)
         chance = np.sum(shares * self.emission.tail(block, parameters), axis=1)
@@ -433,7 +441,7 @@ class OneClass(Generic[P]):
 
     def outlying(self, block: Block, parameters: P) -> Array:
         """The probability that each cell is of no component; (n, d)."""
-        shares = self.hidden(block, parameters)
+        shares = self.expected_latent(block, parameters)
         cells: Array = np.einsum("nk,knd->nd", shares, self.emission.outlying(block, parameters))
         return cells
 

@@ -96,16 +96,16 @@ def _middle_of_roots(shares: Array) -> tuple[float, float]:
     return mean, float(np.sqrt(max(float(shares @ (roots - mean) ** 2), 1e-12)))
 
 
-def by_items(model: Any, calm: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
+def by_items(model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
     """Read a mixture of mixed columns off the moments of distinct columns."""
     facts: Facts = model.emission.looked_through
     with stages("moments of items"):
-        if plan.polish:
-            calm = fewer_rows(calm, MOST_ROWS)
-        seen = recorded_of(model, calm, plan, facts)
+        if plan.refine:
+            winsorised = fewer_rows(winsorised, MOST_ROWS)
+        seen = recorded_of(model, winsorised, plan, facts)
         statistics = Statistics.of(facts, seen)
         found = item_start(
-            calm,
+            winsorised,
             items_of(facts, seen),
             statistics,
             statistics.owner,
@@ -113,7 +113,7 @@ def by_items(model: Any, calm: Rows, plan: Plan, routes: Routes, stages: Stages)
             weighting(plan),
             plan.decompose,
         )
-    parameters = model.emission.begun(read(found, statistics, model.emission.informative))
+    parameters = model.emission.em_start(read(found, statistics, model.emission.informative))
     return Start(
         found=model.emission.shown(parameters),
         used=np.ones(len(facts.kinds), dtype=bool),
@@ -128,12 +128,12 @@ def by_items(model: Any, calm: Rows, plan: Plan, routes: Routes, stages: Stages)
     )
 
 
-def recorded_of(model: Any, calm: Rows, plan: Plan, facts: Facts) -> Recorded:
+def recorded_of(model: Any, winsorised: Rows, plan: Plan, facts: Facts) -> Recorded:
     """How continuous columns are recorded."""
     numbers = of_numbers(facts.kinds)
     known: Recorded | None = model.emission.normal.seen
     if known is None or not numbers.any():
-        return recorded(calm.select(numbers), plan.kept.sums.select(numbers))
+        return recorded(winsorised.select(numbers), plan.kept.sums.select(numbers))
     return known
 
 

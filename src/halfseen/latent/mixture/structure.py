@@ -113,7 +113,7 @@ class ClassSteps(Generic[P]):
         """As the emission has it."""
         return self.emission.prior(parameters)
 
-    def begun(self, rows: Rows, shares: Array, like: P) -> P:
+    def from_responsibilities(self, rows: Rows, shares: Array, like: P) -> P:
         """Parameters that give rows the components' ``shares`` (n, k), otherwise ``like`` these."""
         return self.maximise(rows.accumulate(ClassSums.given(self.emission, shares, like)), like)
 
@@ -139,7 +139,7 @@ class LawSteps(Protocol):
     def prior(self, parameters: Any) -> float:
         """What is added to the log-likelihood of all rows."""
 
-    def begun(self, rows: Rows, shares: Array, like: Any) -> Any:
+    def from_responsibilities(self, rows: Rows, shares: Array, like: Any) -> Any:
         """Parameters that give rows the components' ``shares`` (n, k), otherwise ``like`` these."""
 
 
@@ -147,7 +147,7 @@ class Law(Protocol):
     """Where the components of rows come from."""
 
     @property
-    def settling(self) -> int:
+    def final_passes(self) -> int:
         """Rows gone over, until parameters are at rest whatever the order of few rows."""
 
     @property
@@ -172,8 +172,8 @@ class Law(Protocol):
     def left_out(self, rows: Rows, emission: Emission[Any], parameters: Any) -> float:
         """What E-steps leave out of the log-likelihood, as no component changes it."""
 
-    def settled(self, rows: Rows, emission: Emission[Any], parameters: Any) -> Any:
-        """Polished parameters as they are shown."""
+    def finalised(self, rows: Rows, emission: Emission[Any], parameters: Any) -> Any:
+        """Refined parameters as they are shown."""
 
     def leaned(
         self, block: Block, emission: Emission[Any], parameters: Any, shares: Array, cells: Cells
@@ -202,7 +202,7 @@ class Law(Protocol):
 class Independent:
     """Each row has its component by itself."""
 
-    settling: ClassVar[int] = 150_000
+    final_passes: ClassVar[int] = 150_000
     least_rows: ClassVar[float] = 1.0
 
     def posterior(self, block: Block, emission: Emission[Any], parameters: Any) -> Posterior:
@@ -229,9 +229,9 @@ class Independent:
         """As the emission has it."""
         return emission.left_out(rows, parameters)
 
-    def settled(self, rows: Rows, emission: Emission[Any], parameters: Any) -> Any:
+    def finalised(self, rows: Rows, emission: Emission[Any], parameters: Any) -> Any:
         """As the emission has it."""
-        return emission.settled(rows, parameters)
+        return emission.finalised(rows, parameters)
 
     def leaned(
         self, block: Block, emission: Emission[Any], parameters: Any, shares: Array, cells: Cells

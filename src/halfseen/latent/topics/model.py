@@ -11,7 +11,7 @@ from halfseen.data.formatting import plural
 from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
-from halfseen.inference.model import Abilities, About, Cells, Cumulants, Each, Polished, Start
+from halfseen.inference.model import Abilities, About, Cells, Cumulants, Each, EMResult, Start
 from halfseen.inference.plan import Plan, Routes
 from halfseen.latent.counts import check_counts, poisson
 from halfseen.latent.topics.importance_sampling import ImportanceSample, importance_sample
@@ -23,7 +23,7 @@ from halfseen.latent.topics.outliers import (
     without_impossible_counts,
 )
 from halfseen.latent.topics.posterior import factorised_posterior
-from halfseen.latent.topics.refinement import refinement_gain, worth_polishing
+from halfseen.latent.topics.refinement import refinement_gain, should_refine
 from halfseen.latent.topics.regression import TopicRegression
 from halfseen.moments.regression import Regression
 from halfseen.moments.survey import Survey
@@ -42,13 +42,15 @@ class Kind(Protocol[L]):
     def numbered(self) -> bool:
         """Whether something is known of rows by their numbers."""
 
-    def start(self, model: Any, calm: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
-        """Where topics are by the moments of ``calm`` rows."""
+    def start(
+        self, model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages
+    ) -> Start:
+        """Where topics are by the moments of ``winsorised`` rows."""
 
-    def finished(self, read: Any) -> L:
+    def from_moments(self, read: Any) -> L:
         """Its parameters, from what was read off the moments."""
 
-    def polish(self, rows: Rows, start: L, kept: Survey, seed: int) -> Polished:
+    def refine(self, rows: Rows, start: L, kept: Survey, seed: int) -> EMResult:
         """Climb from ``start`` to higher likelihood."""
 
     def rest(self, block: Block, parameters: L) -> Rest | None:
@@ -87,17 +89,17 @@ class Loadings(Generic[L]):
     def caution(self, seen: Survey) -> None:
         """What totals are like is a concern, not seen beforehand."""
 
-    def start(self, calm: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
+    def start(self, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
         """By moments of the counts."""
-        return self.kind.start(self, calm, plan, routes, stages)
+        return self.kind.start(self, winsorised, plan, routes, stages)
 
     def regression(self, kept: Survey) -> Regression[Any]:
         """Incomplete features are found by regression on predicted loadings."""
         return TopicRegression(np.zeros(len(kept.names)))
 
-    def finished(self, read: Any) -> L:
+    def from_moments(self, read: Any) -> L:
         """Parameters, from what was read off the moments."""
-        return self.kind.finished(read)
+        return self.kind.from_moments(read)
 
     def fills(self, block: Block, parameters: L) -> Cells:
         """With expectations."""
@@ -116,34 +118,34 @@ class Loadings(Generic[L]):
             highest = np.minimum(highest, np.floor(self.bounds.most))
         return np.array([kept.sums.minimum, highest])
 
-    def suited(self, rows: Rows, kept: Survey) -> Self:
+    def adapted_to(self, rows: Rows, kept: Survey) -> Self:
         """The same with the limits of what is usual in a table, if something is beyond them."""
         limits = count_limits(rows, kept.sums) if self.outliers else None
         return self if limits is None or limits.all_usual else replace(self, bounds=limits)
 
-    def calmed(self, rows: Rows, kept: Survey) -> Rows:
+    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
         """Without wild counts and long rows."""
-        return rows if self.bounds is None else self.bounds.calmed(rows)
+        return rows if self.bounds is None else self.bounds.masked(rows)
 
-    def worth_polishing(self, kept: Survey) -> tuple[bool, str]:
+    def should_refine(self, kept: Survey) -> tuple[bool, str]:
         """If counts are few and far between, as words are in documents."""
-        return worth_polishing(kept)
+        return should_refine(kept)
 
-    def step(self, rows: Rows, parameters: L) -> Polished:
+    def step(self, rows: Rows, parameters: L) -> EMResult:
         """Refused: loadings of rows are drawn one by one."""
         raise ValueError(
             f"{plural(self.about.noun).capitalize()} are polished by draws for every row, which "
             "sums do not hold. Stay with what the moments say."
         )
 
-    def polish(
+    def refine(
         self, rows: Rows, start: L, n_components: int, kept: Survey, seed: Callable[[], int]
-    ) -> Polished:
+    ) -> EMResult:
         """By drawing what is hidden, without wild counts and long rows."""
-        calm = self.calmed(rows, kept)
-        found = self.kind.polish(calm, start, kept, seed())
-        gain = refinement_gain(calm, kept.sums.n_rows, start, found.parameters)
-        return found._replace(climb=found.climb._replace(gain=gain))
+        winsorised = self.winsorised(rows, kept)
+        found = self.kind.refine(winsorised, start, kept, seed())
+        gain = refinement_gain(winsorised, kept.sums.n_rows, start, found.parameters)
+        return found._replace(convergence=found.convergence._replace(gain=gain))
 
     def log_likelihood(self, block: Block, parameters: L) -> Array:
         """By importance sampling; (n,)."""
@@ -156,7 +158,7 @@ class Loadings(Generic[L]):
         rest = self.kind.rest(block, parameters)
         return importance_sample(block, parameters, seed, n_draws, rest)
 
-    def hidden(self, block: Block, parameters: L) -> Array:
+    def expected_latent(self, block: Block, parameters: L) -> Array:
         """Posterior mean loadings, by mean-field variational inference; (n, k)."""
         rest = self.kind.rest(block, parameters)
         return self.kind.shown(factorised_posterior(block, parameters, rest).mean)

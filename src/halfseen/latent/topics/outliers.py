@@ -82,7 +82,7 @@ class CountLimits:
         wild = (counts.counts > self.most[counts.features]) & ~long[counts.rows]
         return OutlyingCounts(counts.rows[wild], counts.features[wild], long)
 
-    def calm(self, block: Block) -> Block:
+    def mask(self, block: Block) -> Block:
         """The same rows with wild counts as gaps, and long rows as if nothing was observed."""
         odd = self.odd(block)
         if odd.long.any():
@@ -95,9 +95,9 @@ class CountLimits:
         wild = np.bincount(odd.feature, minlength=len(self.most))
         return np.append(wild, np.count_nonzero(odd.long)).astype(float)
 
-    def calmed(self, rows: Rows) -> Rows:
+    def masked(self, rows: Rows) -> Rows:
         """The table without what is beyond them; the rows themselves if nothing is."""
-        return rows if self.all_usual else ChangedRows.of(rows, self.calm)
+        return rows if self.all_usual else ChangedRows.of(rows, self.mask)
 
 
 def count_limits(rows: Rows, sums: FeatureSums) -> CountLimits:

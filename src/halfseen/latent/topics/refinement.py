@@ -2,7 +2,7 @@
 
 Measured on simulated topics, and on articles: where cells count less than one item on average,
 moments of rare features are mostly noise, and on real text their topics are single odd articles;
-climbing the likelihood from them then pays. Where cells count several items, moments alone are as
+maximising the likelihood from them then pays. Where cells count several items, moments alone are as
 good, and take a hundredth of the time.
 """
 
@@ -17,7 +17,7 @@ from halfseen.latent.topics.posterior import mean_field
 from halfseen.moments.survey import Survey
 
 MAX_ITEMS_TO_REFINE = 1.0
-"""Items in an observed cell, on average: below, topics are polished."""
+"""Items in an observed cell, on average: below, topics are refined."""
 MAX_ITEMS_OF_TEXT = 0.2
 """The same: below, most features of most rows are zero, as in text, and sweeps of expectations lead
 to likelier held-out words than draws, by up to 3 percent of perplexity in posts of newsgroups (0.14
@@ -29,8 +29,8 @@ def mean_items_per_cell(kept: Survey) -> float:
     return float(kept.sums.total.sum() / max(kept.sums.count.sum(), 1.0))
 
 
-def worth_polishing(kept: Survey) -> tuple[bool, str]:
-    """Whether topics should be polished, and why in a sentence."""
+def should_refine(kept: Survey) -> tuple[bool, str]:
+    """Whether topics should be refined, and why in a sentence."""
     items = mean_items_per_cell(kept)
     if items < MAX_ITEMS_TO_REFINE:
         return True, (
@@ -49,7 +49,7 @@ def worth_polishing(kept: Survey) -> tuple[bool, str]:
 
 COMPLETION_SEED = 0
 N_COMPLETED_ROWS = 300
-"""Rows that tell what polishing gained."""
+"""Rows that tell what refinement gained."""
 
 
 def document_completion(

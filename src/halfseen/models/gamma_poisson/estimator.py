@@ -47,7 +47,7 @@ class GammaPoisson(TopicEstimator, Estimator):  # type: ignore[misc]
         there are any, or take every count at its word, as the paper does.
     refine : {"auto", "saem"} or None, default=None
         Polish by stochastic approximation EM, or stay with what the moments say. ``"auto"``
-        polishes where cells count less than one item on average, as words in documents do: there
+        refines where cells count less than one item on average, as words in documents do: there
         moments alone make topics of single odd rows. ``diagnostics_.refine_reason`` says why.
     n_sweeps : int, default=1000
         Sweeps of stochastic approximation EM over the rows.
@@ -130,7 +130,7 @@ class GammaPoisson(TopicEstimator, Estimator):  # type: ignore[misc]
     def _model(self) -> Loadings[GammaPoissonParameters]:
         return gamma_poisson(
             self.n_sweeps,
-            polished=self.refine == "saem" or getattr(self, "n_iter_", 0) > 0,
+            refined=self.refine == "saem" or getattr(self, "n_iter_", 0) > 0,
             outliers=self.outliers is not None,
         )
 

@@ -20,13 +20,13 @@ from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravi
 from halfseen.diagnostics.recovery import match
 from halfseen.inference.fit import Fitted
 from halfseen.inference.method_of_moments import by_cumulants
-from halfseen.inference.model import Abilities, About, Polished, Start
+from halfseen.inference.model import Abilities, About, EMResult, Start
 from halfseen.inference.plan import Plan, Routes
 from halfseen.latent.topics.concerns import alike, bursty, odd_counts
 from halfseen.latent.topics.loading_prior import TopicParameters
 from halfseen.latent.topics.model import Loadings
 from halfseen.models.gamma_poisson.parameters import GammaPoissonCumulants, GammaPoissonParameters
-from halfseen.models.gamma_poisson.stochastic_em import polish
+from halfseen.models.gamma_poisson.stochastic_em import refine
 from halfseen.moments.resampling import Influence, OriginSums
 from halfseen.moments.survey import Survey, survey
 
@@ -57,19 +57,21 @@ class Gammas:
     n_sweeps: int
     numbered: ClassVar[bool] = False
 
-    def start(self, model: Any, calm: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
+    def start(
+        self, model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages
+    ) -> Start:
         """By the cumulants of the counts."""
-        return by_cumulants(model, calm, plan, routes, stages)
+        return by_cumulants(model, winsorised, plan, routes, stages)
 
-    def finished(self, read: TopicParameters) -> GammaPoissonParameters:
+    def from_moments(self, read: TopicParameters) -> GammaPoissonParameters:
         """With gamma loadings of the means and variances that were read."""
         return GammaPoissonParameters.matching(read)
 
-    def polish(
+    def refine(
         self, rows: Rows, start: GammaPoissonParameters, kept: Survey, seed: int
-    ) -> Polished:
+    ) -> EMResult:
         """By stochastic approximation EM."""
-        return polish(rows, start, seed=seed, n_sweeps=self.n_sweeps)
+        return refine(rows, start, seed=seed, n_sweeps=self.n_sweeps)
 
     def rest(self, block: Block, parameters: GammaPoissonParameters) -> None:
         """Totals are not known."""
@@ -86,9 +88,9 @@ class Gammas:
 
 
 def gamma_poisson(
-    n_sweeps: int, *, polished: bool, outliers: bool
+    n_sweeps: int, *, refined: bool, outliers: bool
 ) -> Loadings[GammaPoissonParameters]:
-    """The model: likelihoods are slow, and stochastic polish leaves no curvature to learn from."""
+    """The model: likelihoods are slow, and stochastic EM leaves no curvature to learn from."""
     return Loadings(
         kind=Gammas(n_sweeps),
         about=ABOUT,
@@ -96,9 +98,9 @@ def gamma_poisson(
             thin_products=True,
             rank_tests=True,
             not_streamed="",
-            no_intervals=NO_INTERVALS if polished else "",
+            no_intervals=NO_INTERVALS if refined else "",
             no_weights="",
-            polish_candidates=False,
+            refine_candidates=False,
             scored_rows=MOST_SCORED,
         ),
         cumulants=GammaPoissonCumulants(),

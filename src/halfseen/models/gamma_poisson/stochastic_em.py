@@ -21,7 +21,7 @@ from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.interrupts import short_calls
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sums import Sums
-from halfseen.inference.model import Climb, Polished
+from halfseen.inference.model import Convergence, EMResult
 from halfseen.latent.topics import posterior, random_streams
 from halfseen.latent.topics.loading_prior import MOST_SHAPE
 from halfseen.latent.topics.posterior import inverse_digamma
@@ -163,7 +163,7 @@ def _first_loadings(block: Block, parameters: GammaPoissonParameters) -> Array:
     return np.ascontiguousarray((parameters.shapes + even) / rates)
 
 
-def polish(rows: Rows, start: GammaPoissonParameters, *, seed: int, n_sweeps: int) -> Polished:
+def refine(rows: Rows, start: GammaPoissonParameters, *, seed: int, n_sweeps: int) -> EMResult:
     """Improve ``start`` by ``n_sweeps`` sweeps."""
 
     def sweep(parameters: GammaPoissonParameters, number: int) -> SplitSums:
@@ -177,7 +177,7 @@ def polish(rows: Rows, start: GammaPoissonParameters, *, seed: int, n_sweeps: in
     chains, start = Chains(seed), replace(start, topics=topics)
     carried = rows.carrying(chains.begin(start))
     parameters = stochastic_em(start, n_sweeps, sweep, maximise)
-    return Polished(parameters, Climb(None, n_sweeps, True))
+    return EMResult(parameters, Convergence(None, n_sweeps, True))
 
 
 @njit(cache=True, nogil=True)

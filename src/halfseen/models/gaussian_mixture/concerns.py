@@ -52,7 +52,7 @@ class ResidualSums(Sums):
             d = some.means.shape[1]
             count, product = np.zeros((2, bins.n, d, d))
             for bin_, rows in bins.parts(block):
-                shares = rows.weighed(fitted.model.hidden(rows, fitted.parameters))
+                shares = rows.weighed(fitted.model.expected_latent(rows, fitted.parameters))
                 part = rows.select(features)
                 measured = beside_spikes(part, some)
                 wild = outlier_probabilities(part, some)

@@ -346,7 +346,7 @@ class GaussianMixture(Estimator):
                 not_streamed=by_likelihood and by_likelihood + NOT_STREAMED,
                 no_intervals="",
                 no_weights=by_likelihood and by_likelihood + NO_WEIGHTS,
-                polish_candidates=True,
+                refine_candidates=True,
                 scored_rows=None,
             ),
             emission=Normal(shape, self.outliers is not None, self._prior_strength),

@@ -71,7 +71,7 @@ def chain_of_states(
             "fit(), which also takes files and batches that can be read again.",
             no_intervals="" if refined else NO_INTERVALS,
             no_weights="States are learned by likelihood, in which weights play no part.",
-            polish_candidates=True,
+            refine_candidates=True,
             scored_rows=None,
         ),
         emission=Mixed(

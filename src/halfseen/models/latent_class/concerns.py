@@ -171,8 +171,12 @@ def _refitted_without(
     settings = replace(fitted.settings, random_state=0)
     with of_models_not_kept():
         fit = fit_rows(settings, model, rows, seen, fitted.n_components, Stages())
-    before = gathered(few.select(fitted.kept), partial(model.hidden, parameters=fitted.parameters))
-    after = gathered(rows.select(seen.kept), partial(model.hidden, parameters=fit.parameters))
+    before = gathered(
+        few.select(fitted.kept), partial(model.expected_latent, parameters=fitted.parameters)
+    )
+    after = gathered(
+        rows.select(seen.kept), partial(model.expected_latent, parameters=fit.parameters)
+    )
     told = np.zeros(len(fitted.kept))
     told[left[seen.kept]] = of_class(fit.parameters)
     changed = LabelChange.of(before.argmax(axis=1), after.argmax(axis=1))
@@ -216,7 +220,7 @@ def _informative_columns(case: ConcernContext) -> Mask:
     model, parameters = fitted.model, fitted.parameters
 
     def summarise(block: Block) -> Array:
-        shares = block.weighed(model.hidden(block, parameters))
+        shares = block.weighed(model.expected_latent(block, parameters))
         sums: Array = np.column_stack([shares.T @ block.observed, shares.sum(axis=0)])
         return sums
 
@@ -246,6 +250,6 @@ def _refitted_both_ways(case: ConcernContext) -> LabelChange:
         with of_models_not_kept():
             fit = fit_rows(settings, model, few.rows, seen, fitted.n_components, Stages())
         part = few.rows.select(seen.kept)
-        hidden = gathered(part, partial(model.hidden, parameters=fit.parameters))
+        hidden = gathered(part, partial(model.expected_latent, parameters=fit.parameters))
         given.append(hidden.argmax(axis=1))
     return LabelChange.of(*given)

@@ -223,7 +223,7 @@ class LatentClass(Estimator):
                 "fit(), which also takes files and batches that can be read again.",
                 no_intervals="" if self.refine else NO_INTERVALS,
                 no_weights="Classes are learned by likelihood, in which weights play no part.",
-                polish_candidates=True,
+                refine_candidates=True,
                 scored_rows=None,
             ),
             emission=Mixed(

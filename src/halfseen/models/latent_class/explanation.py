@@ -40,7 +40,7 @@ def category_probabilities(model: Any, X: Any) -> dict[str, Array]:
     """
     fitted = model.fitted
     parameters, rows = fitted.parameters, new_rows(model, X).select(fitted.kept)
-    hidden = gathered(rows, lambda block: fitted.model.hidden(block, parameters))
+    hidden = gathered(rows, lambda block: fitted.model.expected_latent(block, parameters))
     names = np.array(fitted.names, dtype=object)[fitted.kept]
     found = {}
     for d in np.flatnonzero(parameters.of_levels):

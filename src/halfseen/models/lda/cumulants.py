@@ -224,42 +224,46 @@ FEWEST = 2.0
 
 def by_shares(
     model: Any,
-    calm: Rows,
+    winsorised: Rows,
     plan: Plan,
     routes: Routes,
     stages: Stages,
     totals: Array | None,
     concentration: float | None,
 ) -> Start:
-    """Read topics off the moments of ``calm`` rows."""
+    """Read topics off the moments of ``winsorised`` rows."""
     with stages("lengths of rows"):
-        complete = bool((plan.calm.observed_fraction == 1).all())
-        lengths = found_lengths(calm, plan.calm.mean, complete, totals)
-        known = length_sums(calm, lengths)
+        complete = bool((plan.winsorised.observed_fraction == 1).all())
+        lengths = found_lengths(winsorised, plan.winsorised.mean, complete, totals)
+        known = length_sums(winsorised, lengths)
         if plan.n_components == 1:
-            return _single(calm, plan, routes.second, lengths, known.law, concentration or 1.0)
+            return _single(
+                winsorised, plan, routes.second, lengths, known.law, concentration or 1.0
+            )
         _check_long(known)
-        shares = ChangedRows.of(calm, lengths.shared_out)
+        shares = ChangedRows.of(winsorised, lengths.shared_out)
         sums = shares.accumulate(FeatureSums.of)
         # Features that vary in short rows only are found from the others.
         varied = (sums.count >= FEWEST) & (sums.minimum < sums.maximum)
-        plan = replace(plan, calm=sums, used=plan.used & varied)
+        plan = replace(plan, winsorised=sums, used=plan.used & varied)
         check_used(plan.settings, plan.used)
     second, third = routes_of(plan, model, shares)
     if plan.n_components == 2:  # whose concentration rows decide, of the features that meet
         used = plan.used.copy()
-        used[used] = second.meeting(shares.select(used), plan.calm.select(used))
+        used[used] = second.meeting(shares.select(used), plan.winsorised.select(used))
         plan = replace(plan, used=used)
     stride = max(1, int(plan.kept.sums.n_rows // N_SCORED))
 
     def likelihood(read: ReadTopics) -> float:
-        rows = calm.select(plan.used) if read.topics.shape[1] < len(plan.used) else calm
+        rows = winsorised.select(plan.used) if read.topics.shape[1] < len(plan.used) else winsorised
         return float(rows.accumulate(_likelihood(read.parameters(), stride)))
 
     cumulants = ShareCumulants(known, concentration, likelihood)
     reading = replace(model, cumulants=cumulants)
     way = Routes(second, automatic if plan.settings.third_moment == "auto" else third)
-    return by_cumulants(reading, shares, plan, way, stages, turned=cumulants.turned, counted=calm)
+    return by_cumulants(
+        reading, shares, plan, way, stages, turned=cumulants.turned, counted=winsorised
+    )
 
 
 def _check_long(known: LengthSums) -> None:
@@ -273,7 +277,7 @@ def _check_long(known: LengthSums) -> None:
 
 
 def _single(
-    calm: Rows,
+    winsorised: Rows,
     plan: Plan,
     second: SecondMoment,
     lengths: Lengths,
@@ -286,7 +290,7 @@ def _single(
         found=ReadTopics.of(lengths.share[None], ones, concentration, law),
         used=np.ones(len(plan.kept.names), dtype=bool),
         weights=np.ones(len(plan.kept.names)),
-        gaps=second.gaps(calm, plan.calm),
+        gaps=second.gaps(winsorised, plan.winsorised),
         spectrum=np.zeros(0),
         n_kept=0,
         decomposition=Decomposition(ones, ones[:, None], 0.0),

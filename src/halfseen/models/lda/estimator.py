@@ -69,7 +69,7 @@ class LatentDirichletAllocation(TopicEstimator, Estimator):
     refine : {"auto", "saem"} or None, default="auto"
         Polish by ``n_sweeps`` of stochastic approximation EM (in text, where cells count less than
         a fifth of an item on average, by as many sweeps of expectations and a tenth as many of
-        draws), or stay with what the moments say. ``"auto"`` polishes where cells count less than
+        draws), or stay with what the moments say. ``"auto"`` refines where cells count less than
         one item on average, as words in documents do; ``diagnostics_.refine_reason`` says why.
     n_sweeps : int, default=100
         Sweeps over the rows in refining.

@@ -10,7 +10,7 @@ from halfseen.data.arrays import Array
 from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Block, Rows
-from halfseen.inference.model import Abilities, About, Polished, Start
+from halfseen.inference.model import Abilities, About, EMResult, Start
 from halfseen.inference.plan import Plan, Routes
 from halfseen.latent.topics.concerns import alike, bursty, odd_counts
 from halfseen.latent.topics.importance_sampling import importance_sample
@@ -19,7 +19,7 @@ from halfseen.latent.topics.model import Loadings
 from halfseen.latent.topics.refinement import MAX_ITEMS_OF_TEXT, mean_items_per_cell
 from halfseen.models.lda.cumulants import CountCumulants, by_shares
 from halfseen.models.lda.parameters import LdaParameters, ReadTopics
-from halfseen.models.lda.stochastic_em import polish
+from halfseen.models.lda.stochastic_em import refine
 from halfseen.moments.survey import Survey
 
 MOST_SCORED = 600
@@ -58,17 +58,19 @@ class Shares:
         """Totals are known by rows' numbers."""
         return self.totals is not None
 
-    def start(self, model: Any, calm: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
+    def start(
+        self, model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages
+    ) -> Start:
         """By the moments of shares."""
-        return by_shares(model, calm, plan, routes, stages, self.totals, self.concentration)
+        return by_shares(model, winsorised, plan, routes, stages, self.totals, self.concentration)
 
-    def finished(self, read: ReadTopics) -> LdaParameters:
+    def from_moments(self, read: ReadTopics) -> LdaParameters:
         """With the law of lengths that was found."""
         return read.parameters()
 
-    def polish(self, rows: Rows, start: LdaParameters, kept: Survey, seed: int) -> Polished:
+    def refine(self, rows: Rows, start: LdaParameters, kept: Survey, seed: int) -> EMResult:
         """By expectations and then by draws."""
-        return polish(
+        return refine(
             rows,
             start,
             seed=seed,
@@ -111,7 +113,7 @@ def lda(kind: Shares, *, outliers: bool) -> Loadings[LdaParameters]:
             not_streamed=NOT_STREAMED,
             no_intervals=NO_INTERVALS,
             no_weights="",
-            polish_candidates=False,
+            refine_candidates=False,
             scored_rows=MOST_SCORED,
         ),
         cumulants=CountCumulants(),

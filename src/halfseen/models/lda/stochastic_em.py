@@ -26,7 +26,7 @@ from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.interrupts import short_calls
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sums import Sums
-from halfseen.inference.model import Climb, Polished
+from halfseen.inference.model import Convergence, EMResult
 from halfseen.latent.topics import random_streams
 from halfseen.latent.topics.posterior import factorised_posterior
 from halfseen.latent.topics.stochastic_approximation import (
@@ -369,7 +369,7 @@ softened they led to held-out words as likely as the best of five random starts 
 posts, five splits that this was set on: perplexity 117.8, and 118.2 to 120.2)."""
 
 
-def polish(
+def refine(
     rows: Rows,
     start: LdaParameters,
     *,
@@ -379,7 +379,7 @@ def polish(
     concentration: float | None = None,
     totals: Array | None = None,
     text: bool = True,
-) -> Polished:
+) -> EMResult:
     """Improve ``start`` by ``n_sweeps`` of draws; if rows are ``text``, mostly by expectations."""
 
     def maximise(sums: ShareSums, before: LdaParameters) -> LdaParameters:
@@ -397,7 +397,7 @@ def polish(
         own = 1 / np.maximum(sums.split.sum(axis=0) + smoothing * len(sums.split), 1.0)
     n_drawn = max(n_sweeps // FEWER, 1) if text else n_sweeps
     parameters = stochastic_em(parameters, n_drawn, drawn, maximise)
-    return Polished(parameters, Climb(None, n_expected + n_drawn, True))
+    return EMResult(parameters, Convergence(None, n_expected + n_drawn, True))
 
 
 def _begun(rows: Rows, start: LdaParameters, share: float) -> LdaParameters:
