@@ -212,8 +212,7 @@ def test_a_climb_stops_when_a_step_gains_less_than_the_tolerance(tolerance):
     assert found.parameters is steps.passes[-1]  # the step that gained so little is kept
 
 
-@given(seed=SEED)
-@settings(max_examples=10, deadline=None, derandomize=True)
+@pytest.mark.parametrize("seed", range(10))
 def test_where_gains_fall_slowly_little_is_left_at_the_end(seed):
     """Components that nearly cover each other: steps gain little, and many would follow."""
     X = table(400, apart=0.3, seed=seed)
