@@ -40,7 +40,7 @@ bench-guard: .venv/test.stamp
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.bench.guard $(GUARD)
 
 # The wheel, made from the sdist, in new environments: alone, and with each extra alone. Some minutes,
-# most of them to install; needs an index. PACKAGE="io cli" for some.
+# most of them to install; needs an index. PACKAGE="excel dask" for some.
 test-package: .venv/test.stamp
 	$(BIN)/python -m tests.installed $(PACKAGE)
 
@@ -51,7 +51,7 @@ test-oldest: .venv-oldest/stamp
 .venv-oldest/stamp: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-oldest.txt \
-		-e '.[cli,dask,plots,formats]' hatchling hypothesis openpyxl pandas polars pytest pytest-xdist ruff websockets
+		-e '.[dask,plots,formats]' hatchling hypothesis openpyxl pandas polars pytest pytest-xdist ruff websockets
 	touch $@
 
 .venv/bin/python:
@@ -65,7 +65,7 @@ $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c
 endef
 
 .venv/demo.stamp: pyproject.toml constraints.txt | .venv/bin/python
-	$(call install,.[cli])
+	$(call install,.)
 	touch $@
 
 # What the tests need includes what the demo needs, so this stamps both.

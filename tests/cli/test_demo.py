@@ -1,10 +1,8 @@
 """The demonstration, and the command as it is installed."""
 
-import builtins
 import subprocess
 import sys
 
-import pytest
 from typer.testing import CliRunner
 
 from halfseen.cli.app import app
@@ -31,24 +29,6 @@ def test_a_file_that_is_there_is_not_replaced_unless_asked(tmp_path):
     assert out.read_text() == "mine"
     assert CliRunner().invoke(app, ["demo", "--out", str(out), "--force"]).exit_code == 0
     assert out.read_text(encoding="utf-8") != "mine"
-
-
-def test_without_the_extra_the_command_says_what_to_install(monkeypatch, capsys):
-    real = builtins.__import__
-
-    def without_typer(name, *args, **kwargs):
-        if name == "typer":
-            raise ModuleNotFoundError("No module named 'typer'", name="typer")
-        return real(name, *args, **kwargs)
-
-    monkeypatch.delitem(sys.modules, "halfseen.cli.app", raising=False)
-    monkeypatch.setattr(builtins, "__import__", without_typer)
-    from halfseen.cli import main
-
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code == 2
-    assert "pip install 'halfseen[cli]'" in capsys.readouterr().err
 
 
 def test_the_command_is_installed():

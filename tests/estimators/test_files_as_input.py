@@ -1,7 +1,6 @@
 """Models learned from files and batches are those learned from the same table in memory."""
 
 import gzip
-import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -267,11 +266,3 @@ def test_batches_may_be_made_anew_on_every_pass(frame):
             yield frame[1500:]
 
     assert_same(GaussianMixture(2).fit(Halves()), GaussianMixture(2).fit(frame))
-
-
-@pytest.mark.parametrize("ending", [".parquet", ".feather", ".csv"])
-def test_without_the_extra_it_says_what_to_install(ending, frame, tmp_path, monkeypatch):
-    FILES[ending](frame, tmp_path / f"t{ending}", N)
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install .halfseen\[io\]"):
-        GaussianMixture(2).fit(tmp_path)

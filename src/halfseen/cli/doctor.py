@@ -11,7 +11,12 @@ from typing import Any, NamedTuple
 from halfseen.cli.options import Json
 from halfseen.cli.voice import Voice
 
-CORE = ("numpy", "scipy", "scikit-learn", "numba", "narwhals", "joblib", "safetensors")
+CORE = (
+    *("numpy", "scipy", "scikit-learn", "numba", "narwhals", "pyarrow", "joblib", "safetensors"),
+    *("typer", "rich", "jinja2"),
+)
+ONCE_EXTRAS = ("pyarrow", "jinja2")
+"""Libraries of the core that were extras in 0.2: scripts look for them among these in the JSON."""
 
 
 class Extra(NamedTuple):
@@ -24,7 +29,6 @@ class Extra(NamedTuple):
 
 
 EXTRAS = (
-    Extra("pyarrow", "pyarrow", "io", "CSV, TSV, Parquet, Arrow, Feather, JSON and SQLite"),
     Extra("python-calamine", "python_calamine", "excel", "Excel and LibreOffice"),
     Extra("pyreadstat", "pyreadstat", "stats", "SPSS, Stata and SAS"),
     Extra("pyreadr", "pyreadr", "r", "R"),
@@ -32,7 +36,6 @@ EXTRAS = (
     Extra("sqlalchemy", "sqlalchemy", "sql", "databases by a connection string"),
     Extra("dask", "dask", "dask", "clusters"),
     Extra("matplotlib", "matplotlib", "plots", "pictures"),
-    Extra("jinja2", "jinja2", "report", "the report page"),
 )
 
 
@@ -66,7 +69,10 @@ def doctor(as_json: Json = False) -> None:
         python=platform.python_version(),
         system=_system(),
         libraries=core,
-        extras={one.library: extras.get(one.library) for one in EXTRAS},
+        extras={
+            **{name: core[name] for name in ONCE_EXTRAS},
+            **{one.library: extras.get(one.library) for one in EXTRAS},
+        },
         missing={one.library: one.extra for one in EXTRAS if one.library not in extras},
         threads=threads,
         cache=cache,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from sklearn.utils import check_random_state
 
 from halfseen.data.arrays import Array, Mask
@@ -101,8 +102,6 @@ def _filled_sequences(
 
 def _beside(table: Any, keys: Keys, given: Sequenced) -> Any:
     """An Arrow table with the columns that say what rows are of before the others."""
-    import pyarrow as pa
-
     named = zip(keys, (given.sequence, given.order), strict=True)
     first = {name: pa.array(values) for values, name in named if isinstance(name, str)}
     every = first | {name: table.column(name) for name in table.column_names}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
@@ -277,8 +278,6 @@ class JoinedSource(FileSource):
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
         """The rows with any columns as they are, numbers or not, in Arrow's record batches."""
-        import pyarrow as pa
-
         cells: dict[str, list[Any]] = {name: [None] * self.n_rows for name in names}
         start = 0
         for batch in super().batches(names, ROWS_A_BATCH):

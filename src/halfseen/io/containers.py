@@ -7,6 +7,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
 from halfseen.data.arrays import Array, Mask
@@ -119,8 +120,6 @@ def table_like(X: Any, values: Array) -> Any:
 
 def arrow_table(names: Sequence[str], values: Array) -> Any:
     """``values`` (n, d) under names, as an Arrow table."""
-    import pyarrow as pa
-
     return pa.table([np.ascontiguousarray(column) for column in values.T], names=list(names))
 
 
@@ -255,8 +254,6 @@ def _polars(column: "nw.Series[Any]", places: Any, cells: list[Any]) -> Any:
 
 
 def _arrow(column: "nw.Series[Any]", places: Any, cells: list[Any]) -> Any:
-    import pyarrow as pa
-
     kind, every = column.to_native().type, _with(column, places, cells)
     if pa.types.is_dictionary(kind):
         chunks = column.to_native().chunks

@@ -11,6 +11,8 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from halfseen.data.errors import DataError
 from halfseen.data.messages import parameter, setting
 from halfseen.io.file_source import TableFile, file_stamp
@@ -143,11 +145,9 @@ def _from_pipe() -> Path:
 def _from_database(address: str | Path, table: str | None) -> Path:
     """What a database gives, as a file."""
     try:
-        import pyarrow as pa
-
         found = fetch_table(str(address), table)
     except ModuleNotFoundError as missing:
-        if missing.name not in ("sqlalchemy", "pyarrow"):
+        if missing.name != "sqlalchemy":
             raise DataError(
                 f"The database needs {missing.name}, which is not installed. Install it with: pip "
                 f"install {missing.name}"

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.batched import Piece
@@ -72,8 +73,6 @@ class TableFile(NamedTuple):
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
         """All rows as they are in the file, in Arrow's record batches; null in what it lacks."""
-        import pyarrow as pa
-
         stored = {field.name: field.stored for field in self.header.fields}
         there = [name for name in names if name in stored]
         read = there or [self.header.names[0]]

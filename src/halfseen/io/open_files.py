@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+import pyarrow as pa
 
 from halfseen.data.arrays import Array
 from halfseen.data.errors import DataError
@@ -60,14 +61,7 @@ def open_files(
     ``coding`` that is known already they become its codes.
     """
     _check(given)
-    try:
-        return _opened(given, _tables(given), kinds, coding)
-    except ModuleNotFoundError as missing:
-        if "pip install" in str(missing):
-            raise
-        raise ModuleNotFoundError(
-            "Reading files needs pyarrow. Install it with: pip install 'halfseen[io]'"
-        ) from missing
+    return _opened(given, _tables(given), kinds, coding)
 
 
 def open_raw(given: Files) -> FileSource:
@@ -535,8 +529,6 @@ def table_with_labels(files: Files, coding: Coding, table: Array) -> Any:
 
     Words are as the files have them, null where they stand for gaps.
     """
-    import pyarrow as pa
-
     own = non_numeric_names(coding)
     source = open_files(files, coding=coding)
     batches = map(pa.table, source.batches(own, ROWS_A_BATCH)) if own else ()
@@ -554,8 +546,6 @@ def numbers_and_labels(
     names: Sequence[str], table: Array, words: Mapping[str, Any], gaps: MissingCodes
 ) -> Any:
     """An Arrow table of the columns of ``table`` (n, d), some of which are ``words``."""
-    import pyarrow as pa
-
     columns = [
         without_gap_words(words[name], gaps.of(name))
         if name in words

@@ -1,6 +1,5 @@
 """From what users hand over to a table of floats in which NaN marks the gaps."""
 
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -9,6 +8,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -52,8 +52,7 @@ def read_batch(X: Any) -> Batch:
 
 def arrow_batch_as_table(X: Any) -> Any:
     """One of Arrow's batches as a table, which scikit-learn knows to have names."""
-    arrow = sys.modules.get("pyarrow")
-    return arrow.Table.from_batches([X]) if arrow and isinstance(X, arrow.RecordBatch) else X
+    return pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
 
 
 def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.ndarray[Any, Any]:
@@ -159,11 +158,10 @@ def decode_dictionaries(X: Any) -> Any:
 
     As an array, a gap among places would be the last of the values.
     """
-    arrow = sys.modules.get("pyarrow")
-    if arrow is None or not isinstance(X, arrow.Table):
+    if not isinstance(X, pa.Table):
         return X
     for place, field in enumerate(X.schema):
-        if arrow.types.is_dictionary(field.type):
+        if pa.types.is_dictionary(field.type):
             values = X.column(place).cast(field.type.value_type)
             X = X.set_column(place, field.name, values)
     return X

@@ -10,14 +10,7 @@ from halfseen.report.report import Report
 
 def as_page(report: Report) -> str:
     """The page as HTML, which needs nothing from elsewhere."""
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(
-            f"The report needs {missing.name}, which is not installed. Install it with: "
-            "pip install 'halfseen[report]'",
-            name=missing.name,
-        ) from missing
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # late: only pages need it
 
     environment = Environment(
         loader=PackageLoader("halfseen.report", "assets"),

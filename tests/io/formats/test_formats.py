@@ -183,11 +183,3 @@ def test_objects_are_refused_and_never_loaded(tmp_path):
     (tmp_path / "t.npy").write_bytes(content.getvalue())
     with pytest.raises(DataError, match=r"t\.npy holds an array of object, which cannot"):
         open_files(Files(tmp_path))
-
-
-def test_numpy_files_need_no_pyarrow(tmp_path, monkeypatch):
-    import sys
-
-    np.save(tmp_path / "t.npy", np.eye(3))
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    np.testing.assert_array_equal(table_of(tmp_path), np.eye(3))

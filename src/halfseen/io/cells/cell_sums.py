@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import compute
 
 from halfseen.data.arrays import Array
 from halfseen.io.cells.cardinality import MAX_EXACT_INTEGER, DistinctCount, RowNumbering
@@ -287,8 +289,6 @@ class _ValueCounts:
 
     @classmethod
     def of(cls, cells: Any) -> Self:
-        from pyarrow import compute
-
         found = compute.value_counts(cells.drop_null())
         return cls(found.field("values"), found.field("counts"))
 
@@ -299,8 +299,6 @@ class _ValueCounts:
 
     def fitting(self, pattern: str) -> int:
         """How many cells fit a pattern."""
-        from pyarrow import compute
-
         fits = compute.match_substring_regex(self.cells, pattern)
         return int(compute.sum(self.counts.filter(fits)).as_py() or 0)
 
@@ -319,17 +317,12 @@ class _ValueCounts:
         return {dress: count for dress, count in found.items() if count}
 
     def _those(self, pattern: str, like: Any) -> "_ValueCounts":
-        from pyarrow import compute
-
         fits = compute.match_substring_regex(like, pattern)
         return _ValueCounts(self.cells.filter(fits), self.counts.filter(fits))
 
     @property
     def suspects(self) -> dict[str, int]:
         """Words that may stand for a gap, and how often each is there."""
-        import pyarrow as pa
-        from pyarrow import compute
-
         words = pa.array(sorted(LIKELY_CODES), pa.string())
         found = compute.is_in(compute.utf8_lower(self.cells), value_set=words)
         pairs = zip(self.cells.filter(found), self.counts.filter(found), strict=True)
@@ -341,9 +334,6 @@ def count_long_integers(column: Any, values: Array) -> int:
 
     Amounts as large as that are written with an exponent, or come as floats.
     """
-    import pyarrow as pa
-    from pyarrow import compute
-
     beyond = np.abs(values) >= MAX_EXACT_INTEGER
     if not beyond.any() or pa.types.is_floating(column.type):
         return 0
@@ -355,8 +345,6 @@ def count_long_integers(column: Any, values: Array) -> int:
 
 def _odd(cells: Any) -> tuple[int, dict[str, int]]:
     """The first row that holds no number, and the first few different ones of such cells."""
-    from pyarrow import compute
-
     bare = strip_symbols_in_arrow(null_likely_codes(cells))
     fits = compute.fill_null(compute.match_substring_regex(bare, WITH_THOUSANDS), True)
     odd = compute.value_counts(cells.filter(compute.invert(fits)))[:MAX_EXAMPLES]
@@ -366,9 +354,6 @@ def _odd(cells: Any) -> tuple[int, dict[str, int]]:
 
 def _marked(column: Any, gaps: MissingCodes) -> dict[str, int]:
     """How often words for gaps are there that are told apart from empty cells."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     cells = compute.utf8_trim_whitespace(column.cast(pa.string()))
     counts = {word: compute.sum(compute.equal(cells, word)).as_py() or 0 for word in COUNTED_CODES}
     counts |= dict.fromkeys(set(counts) & set(gaps.missing_values) - set(REPORTED_CODES), 0)
@@ -395,8 +380,6 @@ def labels_if_few(cells: Iterable[str]) -> frozenset[str] | None:
 
 
 def _few_in(column: Any) -> frozenset[str] | None:
-    from pyarrow import compute
-
     different = compute.unique(column).drop_null()
     return (
         labels_if_few(map(str.strip, different.to_pylist()))

@@ -11,6 +11,8 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import types
 
 from halfseen.data.arrays import Array
 from halfseen.data.messages import setting
@@ -127,9 +129,6 @@ def day_of(origin: str) -> float:
 
 def days_in(column: Any, dates: Dates) -> Array:
     """An Arrow column of dates as days from the origin on, NaN in the gaps."""
-    import pyarrow as pa
-    from pyarrow import types
-
     if types.is_temporal(column.type):
         moments = column.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False)
         seconds = (moments - np.datetime64(EPOCH)) / np.timedelta64(1, "s")
@@ -144,8 +143,6 @@ def days_in(column: Any, dates: Dates) -> Array:
 
 def as_dates(values: Array, origin: float) -> Any:
     """Days from the origin on as dates again, or as moments if some are no whole days."""
-    import pyarrow as pa
-
     known = np.isfinite(values)
     moments = np.where(known, np.round((values + origin) * SECONDS), 0).astype("datetime64[s]")
     whole = (moments == moments.astype("datetime64[D]")).all()

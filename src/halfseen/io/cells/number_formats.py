@@ -5,6 +5,8 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import compute, types
 
 from halfseen.data.arrays import Array
 from halfseen.io.cells.missing_values import LIKELY_CODES, MissingCodes
@@ -68,8 +70,6 @@ def symbols_in(word: str) -> tuple[str, ...]:
 
 def strip_symbols_in_arrow(cells: Any) -> Any:
     """An Arrow column of text without what numbers are dressed in."""
-    from pyarrow import compute
-
     if not compute.any(compute.match_substring_regex(cells, ANY_SYMBOL)).as_py():
         return cells
     for pattern, instead in STRIPPING_STEPS:
@@ -80,17 +80,12 @@ def strip_symbols_in_arrow(cells: Any) -> Any:
 
 def halve_below_limit(cells: Any, values: Any) -> Any:
     """Arrow's values of cells, half of the limit where a cell says that a value is below one."""
-    from pyarrow import compute
-
     below = compute.match_substring_regex(cells, SYMBOL_PATTERNS[BELOW])
     return compute.if_else(below, compute.divide(values, 2.0), values)
 
 
 def null_likely_codes(cells: Any) -> Any:
     """An Arrow column of numbers written as text, null where a word must stand for a gap."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     known = pa.array(sorted(LIKELY_CODES), pa.string())
     suspect = compute.is_in(compute.utf8_lower(cells), value_set=known)
     return compute.if_else(suspect, pa.scalar(None, pa.string()), cells)
@@ -147,8 +142,6 @@ _NOTES = {
 
 def to_floats(column: Any, writing: NumberFormat, gaps: MissingCodes) -> Array:
     """An Arrow column as floats, NaN in the gaps; float32 stays as it is."""
-    import pyarrow as pa
-
     types = pa.types
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -164,16 +157,11 @@ def to_floats(column: Any, writing: NumberFormat, gaps: MissingCodes) -> Array:
 
 def is_text(kind: Any) -> bool:
     """Whether an Arrow type holds words."""
-    from pyarrow import types
-
     return bool(types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view")
 
 
 def trim_and_null(column: Any, gaps: MissingCodes) -> Any:
     """Cells of text without spaces around them, null where they stand for a gap."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     cells = compute.utf8_trim_whitespace(column.cast(pa.string()))
     empty = compute.is_in(cells, value_set=pa.array(gaps.words, pa.string()))
     return compute.if_else(compute.fill_null(empty, True), pa.scalar(None, pa.string()), cells)
@@ -181,8 +169,6 @@ def trim_and_null(column: Any, gaps: MissingCodes) -> Any:
 
 def _without(thousands: str, decimal: str) -> Any:
     def numbers(cells: Any) -> Any:
-        from pyarrow import compute
-
         bare = compute.replace_substring(cells, thousands, "") if thousands else cells
         return compute.replace_substring(bare, decimal, ".") if decimal else bare
 
@@ -191,8 +177,6 @@ def _without(thousands: str, decimal: str) -> Any:
 
 def _matching(pattern: str) -> Any:
     def truths(cells: Any) -> Any:
-        from pyarrow import compute
-
         return compute.match_substring_regex(cells, pattern)
 
     return truths
@@ -214,8 +198,6 @@ _NUMBERS = {
 
 def parse_plain(column: Any, gaps: MissingCodes) -> Array | None:
     """Cells of text as numbers, if each is a plain one or empty; None if some are not."""
-    import pyarrow as pa
-
     try:
         return np.asarray(gaps.opened(column.cast(pa.float64()).to_numpy(zero_copy_only=False)))
     except pa.ArrowInvalid:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from pyarrow import types
 
 from halfseen.data.arrays import Array
 from halfseen.data.engines.batched import Piece
@@ -105,8 +106,6 @@ def cells_of(batch: Any, stored: Sequence[str], gaps: MissingCodes) -> dict[str,
 
 
 def _cells(column: Any, gaps: MissingCodes) -> CellSums:
-    from pyarrow import types
-
     if types.is_dictionary(column.type):
         sums = _cells(column.cast(column.type.value_type), gaps)
         return replace(sums, category=True, **_categories(column, gaps))
@@ -134,8 +133,6 @@ def _categories(column: Any, gaps: MissingCodes) -> dict[str, Any]:
 
 def _other(kind: Any) -> str | None:
     """What a column of a type holds that holds neither numbers nor text."""
-    from pyarrow import types
-
     if types.is_dictionary(kind):
         return _other(kind.value_type)
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
@@ -146,8 +143,6 @@ def _other(kind: Any) -> str | None:
 
 def _dated(kind: Any) -> bool:
     """Whether a column of a type holds days, or moments."""
-    from pyarrow import types
-
     return bool(types.is_date(kind) or types.is_timestamp(kind))
 
 
@@ -189,8 +184,6 @@ def _days(cells: Any, dates: Dates, name: str, gaps: MissingCodes) -> Array:
 
 def codes_of(column: Any, labels: tuple[str, ...], gaps: MissingCodes) -> Array:
     """The codes of an Arrow column of words, NaN in the gaps, -1 for what is no label."""
-    from pyarrow import types
-
     encoded = column if types.is_dictionary(column.type) else column.dictionary_encode()
     codes = FactorizedColumn.of(encoded.dictionary.to_pylist(), gaps).mapped(label_encoder(labels))
     places = encoded.indices.cast("int64").fill_null(len(codes))

@@ -10,6 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet
+
 from halfseen.data.engines.batched import Piece
 from halfseen.data.errors import DataError
 from halfseen.io.cells.missing_values import MissingCodes
@@ -66,8 +69,6 @@ def _batches(arrow: Any) -> Iterator[Any]:
 
 @contextmanager
 def _open_arrow(file: Path, stored: tuple[str, ...] | None = None) -> Iterator[Any]:
-    import pyarrow as pa
-
     with pa.OSFile(str(file)) as stream:
         is_file = stream.read(len(MAGIC)) == MAGIC
         stream.seek(0)
@@ -136,8 +137,6 @@ class Parquet:
 
 
 def _open_parquet(file: Path) -> Any:
-    import pyarrow.parquet
-
     return pyarrow.parquet.ParquetFile(
         file, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
     )

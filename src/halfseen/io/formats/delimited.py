@@ -10,6 +10,8 @@ from io import RawIOBase, StringIO
 from pathlib import Path
 from typing import Any, ClassVar
 
+from pyarrow import ArrowInvalid, PythonFile, compute, csv, float64, input_stream, string, types
+
 from halfseen.data.engines.batched import Piece
 from halfseen.data.errors import DataError
 from halfseen.io.cells.cell_sums import COMMA, CellSums
@@ -69,8 +71,6 @@ class Delimited:
         self, file: Path, header: Header, stored: tuple[str, ...], gaps: MissingCodes
     ) -> FileEvidence:
         """How the cells of some columns are written, by all rows."""
-        from pyarrow import float64, string, types
-
         begins = dict(self._begins(file, stored, gaps))
         number = {n for n, t in begins.items() if types.is_integer(t) or types.is_floating(t)}
         number = set() if gaps.decimal == COMMA else number
@@ -87,8 +87,6 @@ class Delimited:
 
     def pieces(self, file: Path, wanted: ReadPlan, n_rows: int) -> Iterator[Piece]:
         """The rows of a file in order, columns as asked, at most ``n_rows`` rows at a time."""
-        from pyarrow import float64, string
-
         kinds = {c.stored: float64() if c.as_they_stand else string() for c in wanted.columns}
         for batch in self._batches(file, kinds, n_rows, wanted.gaps):
             yield from pieces_of(batch, wanted, n_rows)
@@ -117,8 +115,6 @@ class Delimited:
 
         Most often it is what the first cells are; each column is tried alone only if it is not so.
         """
-        from pyarrow import float64, string, types
-
         first = dict(self._begins(file, stored, AS_STORED))
         first = {name: string() if types.is_null(kind) else kind for name, kind in first.items()}
         if self._hold(file, first):
@@ -130,8 +126,6 @@ class Delimited:
 
     def _long(self, file: Path, kinds: dict[str, Any]) -> dict[str, Any]:
         """Columns that as floats would lose digits of whole numbers, such as those of hashes."""
-        from pyarrow import string, types
-
         floats = tuple(name for name, kind in kinds.items() if types.is_floating(kind))
         if not floats:
             return {}
@@ -140,8 +134,6 @@ class Delimited:
 
     def _padded(self, file: Path, kinds: dict[str, Any]) -> dict[str, Any]:
         """Columns of whole numbers some of which begin with zeros, as only codes do."""
-        from pyarrow import compute, string, types
-
         whole = {name: string() for name, kind in kinds.items() if types.is_integer(kind)}
         padded: dict[str, Any] = {}
         if whole:
@@ -153,8 +145,6 @@ class Delimited:
 
     def _hold(self, file: Path, kinds: dict[str, Any]) -> bool:
         """Whether columns of these types hold all cells."""
-        from pyarrow import ArrowInvalid
-
         try:
             with self._opened(file, FEWEST_BYTES, kinds, AS_STORED) as batches:
                 for _ in batches:
@@ -203,8 +193,6 @@ class Delimited:
         kinds: dict[str, Any] | None = None,
         gaps: MissingCodes = MissingCodes(),  # noqa: B008 - immutable
     ) -> Iterator[Any]:
-        from pyarrow import csv
-
         convert = csv.ConvertOptions(
             column_types={name: kind for name, kind in (kinds or {}).items() if kind is not None},
             include_columns=kinds and list(kinds),
@@ -235,8 +223,6 @@ class Delimited:
     @contextmanager
     def _stream(self, file: Path, frame: Dialect) -> Iterator[Any]:
         """The bytes of a file; of one with several spaces between cells, with tabs instead."""
-        from pyarrow import PythonFile, input_stream
-
         if not frame.squeezed:
             with input_stream(str(file), compression=self.compression) as stream:
                 yield stream

@@ -10,6 +10,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+import pyarrow as pa
+
 from halfseen.data.engines.batched import Piece
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
@@ -38,8 +40,8 @@ class WholeTable:
     """A table that is in memory while it is read."""
 
     read: Callable[[Path, ReadOptions], LoadedTable]
-    needs: str = "pyarrow"  # the library
-    extra: str = "io"  # with which it is installed
+    needs: str = ""  # the library, if none of ours
+    extra: str = ""  # with which it is installed
     takes: tuple[str, ...] = ("table",)  # what people may say of a file
     given: ReadOptions = ReadOptions()  # noqa: RUF009 - immutable
 
@@ -117,8 +119,6 @@ def arrow_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
     >>> table["age"].to_pylist(), table["who"].to_pylist()
     ([61.0, 40.5], ['Ada', None])
     """
-    import pyarrow as pa
-
     columns = [
         arrow_column([row[place] if place < len(row) else None for row in rows])
         for place in range(len(names))
@@ -128,8 +128,6 @@ def arrow_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
 
 def arrow_column(cells: Sequence[Any]) -> Any:
     """An Arrow column of cells that may be of several types."""
-    import pyarrow as pa
-
     known = [None if is_missing(cell) or cell == "" else cell for cell in cells]
     kinds = {type(cell) for cell in known if cell is not None}
     if not kinds:
@@ -145,8 +143,6 @@ def arrow_column(cells: Sequence[Any]) -> Any:
 
 def _numbers(known: Sequence[Any]) -> Any:
     """Whole numbers as such where they need all of their digits, as identifiers do."""
-    import pyarrow as pa
-
     if all(cell is None or isinstance(cell, int) for cell in known):
         try:
             return pa.array(known, pa.int64())
@@ -216,8 +212,6 @@ def _once(table: Any) -> Iterator[Any]:
 
 def as_arrow(table: Any) -> Any:
     """A data frame, or a batch of Arrow's, as an Arrow table."""
-    import pyarrow as pa
-
     if isinstance(table, pa.RecordBatch):
         return pa.Table.from_batches([table])
     frame = as_frame(table)

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from halfseen.data.errors import DataError
 from halfseen.io.formats.csv_dialect import ReadOptions
 from halfseen.io.formats.in_memory import LoadedTable, arrow_column
@@ -11,8 +13,6 @@ from halfseen.io.formats.in_memory import LoadedTable, arrow_column
 
 def read_json(file: Path, given: ReadOptions) -> LoadedTable:
     """The objects of a file, by their keys; what some lack is a gap there."""
-    import pyarrow as pa
-
     objects = _objects(file, given.encoding or "utf-8-sig")
     names = dict.fromkeys(key for one in objects for key in one)
     columns = {name: [one.get(name) for one in objects] for name in names}
@@ -20,8 +20,6 @@ def read_json(file: Path, given: ReadOptions) -> LoadedTable:
 
 
 def _column(cells: list[Any]) -> Any:
-    import pyarrow as pa
-
     nested = any(isinstance(cell, dict | list) for cell in cells)
     return pa.array(cells) if nested else arrow_column(cells)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from halfseen.io.formats.csv_dialect import ReadOptions
 from halfseen.io.formats.in_memory import LoadedTable, arrow_column, choose_table
@@ -22,7 +23,6 @@ ORDINAL = "ordinal"
 
 def read_statistics(file: Path, given: ReadOptions) -> LoadedTable:
     """All columns; values that the file declares to be missing are gaps."""
-    import pyarrow as pa
     import pyreadstat
 
     read: Callable[..., Any] = getattr(pyreadstat, READERS[file.suffix.lower()])
@@ -38,8 +38,6 @@ def read_statistics(file: Path, given: ReadOptions) -> LoadedTable:
 
 def _column(cells: Any, labels: Mapping[Any, str], ordered: bool) -> Any:
     """Categories where every value has a label, which only some have where values are amounts."""
-    import pyarrow as pa
-
     plain = arrow_column(np.asarray(cells, dtype=object).tolist())
     different = set(plain.unique().drop_null().to_pylist())
     if not labels or not different or not different <= set(labels):
@@ -57,7 +55,6 @@ def _column(cells: Any, labels: Mapping[Any, str], ordered: bool) -> Any:
 
 def read_r(file: Path, given: ReadOptions) -> LoadedTable:
     """The data frame that is asked for, or the only one."""
-    import pyarrow as pa
     import pyreadr
 
     frames = {str(name): frame for name, frame in pyreadr.read_r(str(file)).items()}
