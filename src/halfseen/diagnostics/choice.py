@@ -69,7 +69,7 @@ class TriedNumber:
     bic: float
     icl: float  # bic, and twice the entropy of all rows
     entropy: float  # of the posterior probabilities, in nats a row
-    held_out: float | None  # log-likelihood a row of rows that were not used for fitting
+    held_out: float | None  # log-likelihood a row, of each half under the fit to the other half
     held_out_error: float | None  # its standard error
     smallest: float  # share of rows of the smallest group
     stability: float | None  # adjusted Rand index of fits to halves of the rows

@@ -14,6 +14,7 @@ from halfseen.diagnostics.choice import TriedNumber
 from halfseen.diagnostics.cluster_tendency.elliptical import fitted_normal
 from halfseen.diagnostics.cluster_tendency.mixture import (
     KINDS,
+    SCREENING_PASSES,
     Fit,
     Mixture,
     Prior,
@@ -51,13 +52,21 @@ PATIENCE = 2
 LEAST_TRIED = 4
 N_KINDS, FEWEST_KINDS = {2: 3}, 2
 """Kinds of covariance that are tried again with one more component, from two components on."""
+MANY_ROWS = 1_000
+"""With more rows fits are dearer and tell more: of the kinds of covariance only the one that leads
+after a few EM passes goes on, and views and halves that would hardly change anything are left."""
+COST_OF_SCREENING = 0.1
+"""Of a fit, for its first few passes: fits take about 60."""
+BEATEN = 0.02
+"""Nats a row by which BIC prefers the other view, from which on a view of many rows is left: 20
+nats or more of all rows, where 5 count as very strong evidence (Kass and Raftery, 1995)."""
 CLIP = 20.0
 """Nats that one row may speak for or against groups at most: an outlier must not decide."""
 DEEPEST = 0.65
 """Of the lower peak, the density between two groups at most. Two equal normals 3 standard
 deviations apart have 0.65; components of one skewed or curved cloud rarely have a dip at all."""
-N_SPLITS = 2
-"""Ways of halving the rows."""
+N_SPLITS, N_SPLITS_OF_MANY = 2, 1
+"""Ways of halving the rows for the mixture that predicts them best; the others have one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +120,13 @@ class HeldOut(NamedTuple):
 
     log_densities: Array  # (n,)  of rows under the fit that did not see them
     folds: list[LabelledFold]
+
+
+class Halved(NamedTuple):
+    """A mixture fitted to either half of the rows."""
+
+    log_densities: Array  # (n,)  of rows under the fit that did not see them
+    agreement: float  # adjusted Rand index of what the two make of all rows
 
 
 class Fold(NamedTuple):
@@ -200,7 +216,9 @@ class Rows:
         Beyond a few components only the best kind and view go on, as long as BIC gains by it.
         """
         few = range(1, min(most, MOST_GROUPS) + 1)
-        found = [cell for view in self.views() for cell in self._of_view(view, few, self.kinds)]
+        found: list[Cell] = []
+        for view in self.views():
+            found += self._of_view(view, few, self.kinds, rivals=found)
         best = min(found, key=lambda cell: cell.bic)
         if best.k > len(few) - PATIENCE and most > len(few):
             more = range(len(few) + 1, most + 1)
@@ -208,9 +226,17 @@ class Rows:
         return found
 
     def _of_view(
-        self, view: View, numbers: range, kinds: tuple[str, ...], best: float = np.inf
+        self,
+        view: View,
+        numbers: range,
+        kinds: tuple[str, ...],
+        best: float = np.inf,
+        rivals: Sequence[Cell] = (),
     ) -> list[Cell]:
-        """As long as one of the last few numbers has a better BIC than the ``best`` before."""
+        """As long as one of the last few numbers has a better BIC than the ``best`` before.
+
+        Many rows end sooner: if ``rivals``, of another view, are clearly better.
+        """
         starts, prior = Starts.of(view.table, self.seed), prior_of(view.table)
         found: list[Cell] = []
         waited = 0
@@ -220,17 +246,42 @@ class Rows:
                 if k > 1
                 else [np.ones((view.table.n_rows, 1))]
             )
-            cells = [self._cell(view, kind, begun, prior, starts.filled) for kind in kinds]
+            if k > 1 and self.prepared.n_rows > MANY_ROWS:
+                cells = [self._leader(view, kinds, begun, prior, starts.filled)]
+            else:
+                cells = [self._cell(view, kind, begun, prior, starts.filled) for kind in kinds]
             found += [cell for cell in cells if cell]
             ranked = sorted((cell for cell in cells if cell), key=lambda one: one.bic)
-            if k > 1:  # with more components the worst kinds of covariance are not tried again
+            if k > 1 and self.prepared.n_rows <= MANY_ROWS:  # the worst kinds are not tried again
                 kinds = tuple(cell.mixture.kind for cell in ranked[: N_KINDS.get(k, FEWEST_KINDS)])
             now = ranked[0].bic if ranked else np.inf
             waited = 0 if now < best else waited + 1
             best = min(best, now)
             if waited >= PATIENCE and k >= LEAST_TRIED:
                 break
+            if k > 2 and self.beaten(best, [one.bic for one in rivals if one.k <= k]):
+                break
         return found
+
+    def beaten(self, bic: float, rivals: Sequence[float]) -> bool:
+        """Whether the rows are many and one of the rivals is clearly better."""
+        n = self.prepared.n_rows
+        return n > MANY_ROWS and bic > min(rivals, default=np.inf) + 2 * BEATEN * n
+
+    def _leader(
+        self, view: View, kinds: tuple[str, ...], starts: list[Array], prior: Prior, filled: Table
+    ) -> Cell | None:
+        """The kind of covariance with the best BIC after a few passes, fitted to the end."""
+        cells = []
+        for kind in kinds:
+            fit = fitted(view.table, kind, starts, prior, filled, SCREENING_PASSES)
+            if fit is not None:
+                self.n_fits.append(COST_OF_SCREENING)
+                cells.append(Cell(view, fit.mixture, fit.log_likelihood))
+        if not cells:
+            return None
+        best = min(cells, key=lambda cell: cell.bic).mixture
+        return self._cell(view, best.kind, [best.responsibilities(view.table)], prior, filled)
 
     def _cell(
         self, view: View, kind: str, starts: list[Array], prior: Prior, filled: Table
@@ -279,25 +330,29 @@ class Rows:
                 own[test] = cloud.of_test
         return found
 
-    def stability(self, cell: Cell, n_splits: int) -> float | None:
-        """Adjusted Rand index of fits to halves of the rows, in the mean over the splits."""
-        found = []
-        for halves in self.halves[:n_splits]:
-            first, second = (self._by_half(cell, half) for half in halves)
-            if first is None or second is None:
+    def halved(self, cell: Cell, split: int) -> Halved | None:
+        """Fits to both halves of the rows; None if either has too few for the components."""
+        labels, log_densities = [], np.empty(self.prepared.n_rows)
+        for half in self.halves[split]:
+            rows, all_rows, log_jacobian = half.views[cell.view.name]
+            fit = self._by_half(cell, rows)
+            if fit is None:
                 return None
-            table = np.zeros((cell.k, cell.k))
-            np.add.at(table, (first, second), 1.0)
-            found.append(adjusted_rand(table))
-        return float(np.mean(found))
+            labels.append(fit.mixture.labels(all_rows))
+            unseen = ~half.train
+            found = fit.mixture.log_densities(all_rows) + log_jacobian
+            log_densities[unseen] = found[unseen]
+        table = np.zeros((cell.k, cell.k))
+        np.add.at(table, tuple(labels), 1.0)
+        return Halved(log_densities, adjusted_rand(table))
 
-    def _by_half(self, cell: Cell, half: "Fold") -> Labels | None:
-        rows, all_rows, _ = half.views[cell.view.name]
+    def _by_half(self, cell: Cell, rows: Table) -> Fit | None:
+        if cell.k == 1:
+            return fitted(rows, cell.mixture.kind, [np.ones((rows.n_rows, 1))], prior_of(rows))
         starts = Starts.of(rows, self.seed)
         begun = starts.responsibilities(cell.k, self.seed)
         self.n_fits.append(0.5)
-        fit = fitted(rows, cell.mixture.kind, begun, prior_of(rows), starts.filled)
-        return fit.mixture.labels(all_rows) if fit else None
+        return fitted(rows, cell.mixture.kind, begun, prior_of(rows), starts.filled)
 
 
 @dataclass(frozen=True)
@@ -321,7 +376,7 @@ class Evidence:
     entropy: float  # of the responsibilities, in nats a row
     stability: float | None
     tried: tuple[TriedNumber, ...]
-    cost: float  # fits to as many rows as there are
+    cost: float  # fits to as many rows as are compared
     group: tuple[int, ...]  # (k,)  of each component, after merging
     labels: tuple[tuple[int, ...], ...] = field(repr=False, default=())
 
@@ -353,7 +408,9 @@ def gathered(
     for cell in several:
         if cell.view.name not in best or cell.bic < best[cell.view.name].bic:
             best[cell.view.name] = cell
-    candidates = [(cell, held) for cell in best.values() if (held := rows.held_out(cell))]
+    bics = [one.bic for one in best.values()]
+    left = [one for one in best.values() if not rows.beaten(one.bic, bics)]
+    candidates = [(cell, held) for cell in left if (held := rows.held_out(cell))]
     if not candidates:
         return _nothing(prepared)
     cell, held = max(candidates, key=lambda one: float(one[1].log_densities.sum()))
@@ -361,8 +418,11 @@ def gathered(
     error = standard_error(difference, prepared.cluster)
     joined = () if categorical else merges(cell.mixture)
     group = grouped(joined, DEEPEST, cell.k)
-    stability = rows.stability(cell, N_SPLITS)
-    tried = _tried(rows, grid, cell, held, stability) if table else ()
+    n_splits = N_SPLITS_OF_MANY if n > MANY_ROWS else N_SPLITS
+    halved = [rows.halved(cell, split) for split in range(n_splits)]
+    agreements = [one.agreement for one in halved if one]
+    stability = float(np.mean(agreements)) if len(agreements) == n_splits else None
+    tried = _tried(rows, grid, cell, halved[0], stability) if table else ()
     return Evidence(
         n_rows=n,
         categorical=categorical,
@@ -419,21 +479,20 @@ def _best_of_each(grid: list[Cell], view: str) -> list[Cell]:
 
 
 def _tried(
-    rows: Rows, grid: list[Cell], chosen: Cell, held: HeldOut, stability: float | None
+    rows: Rows, grid: list[Cell], chosen: Cell, halved: Halved | None, stability: float | None
 ) -> tuple[TriedNumber, ...]:
-    found = []
+    """A row for each number, by its best mixture; many components are looked at by BIC alone."""
+    found, cluster = [], rows.prepared.cluster
     for cell in _best_of_each(grid, chosen.view.name):
         if cell is chosen:
-            found.append(_row(cell, held, stability, rows.prepared.cluster))
-        elif cell.k > MOST_GROUPS:  # many are looked at by BIC alone: folds and halves take long
-            found.append(_row(cell, None, None, rows.prepared.cluster))
-        else:
-            stable = rows.stability(cell, 1) if cell.k > 1 else None
-            found.append(_row(cell, rows.held_out(cell), stable, rows.prepared.cluster))
+            found.append(_row(cell, halved, stability, cluster))
+            continue
+        own = rows.halved(cell, 0) if cell.k <= MOST_GROUPS else None
+        found.append(_row(cell, own, own.agreement if own and cell.k > 1 else None, cluster))
     return tuple(found)
 
 
-def _row(cell: Cell, held: HeldOut | None, stability: float | None, cluster: Labels) -> TriedNumber:
+def _row(cell: Cell, held: Halved | None, stability: float | None, cluster: Labels) -> TriedNumber:
     n = cell.view.table.n_rows
     return TriedNumber(
         n_components=cell.k,

@@ -152,7 +152,12 @@ class Fit(NamedTuple):
 
 
 def fitted(
-    table: Table, kind: str, starts: list[Array], prior: Prior, filled: Table | None = None
+    table: Table,
+    kind: str,
+    starts: list[Array],
+    prior: Prior,
+    filled: Table | None = None,
+    passes: int = PASSES,
 ) -> Fit | None:
     """The likeliest mixture from several responsibilities (n, k); None if a component is empty.
 
@@ -163,7 +168,7 @@ def fitted(
         few = [_climbed(filled or table, kind, one, prior, SCREENING_PASSES) for one in starts]
         best = max((one for one in few if one), key=lambda one: one.log_likelihood, default=None)
         starts = [best.mixture.responsibilities(table)] if best else []
-    return _climbed(table, kind, starts[0], prior, PASSES) if starts else None
+    return _climbed(table, kind, starts[0], prior, passes) if starts else None
 
 
 def _climbed(table: Table, kind: str, start: Array, prior: Prior, passes: int) -> Fit | None:
