@@ -215,7 +215,7 @@ def simulated(seed: int, tied: bool) -> tuple[Array, Labels, Array, Array, Array
     roots = rng.normal(size=(1 if tied else k, d, 3)) * 0.8
     covariances = roots @ roots.swapaxes(1, 2) + np.eye(d)
     covariances = np.broadcast_to(covariances, (k, d, d))
-    # Apart by so many standard deviations of the correlated noise itself.
+    # Separation by so many standard deviations of the correlated noise itself.
     root = np.linalg.cholesky(covariances.mean(axis=0))
     means = auto.apart(k, d, rng) * 0.8 @ root.T
     labels = rng.choice(k, n, p=shares)

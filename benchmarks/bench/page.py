@@ -11,7 +11,7 @@ from benchmarks.bench.pictures import Axis, Series
 from benchmarks.bench.results import Results, Row
 from benchmarks.bench.verdicts import Compared, Growth
 from halfseen.persistence.atomic import write_whole
-from halfseen.report.charts.markup import Markup
+from halfseen.report.charts.drawing import Markup
 
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}

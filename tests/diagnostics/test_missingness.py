@@ -13,7 +13,7 @@ from halfseen.data.engines.batched import all_columns
 from halfseen.diagnostics.missingness import missingness, missingness_of
 from halfseen.io.batches import open_batches
 from halfseen.io.validation import read_batch
-from halfseen.report.missing import what_is_missing
+from halfseen.report.columns import what_is_missing
 
 NAMES = ["a", "b", "c", "d"]
 MASKS = arrays.arrays(bool, st.tuples(st.integers(1, 40), st.just(4)))

@@ -14,8 +14,8 @@ from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.data.reductions import whole_table
 from halfseen.data.sampling import sampled
 from halfseen.diagnostics.held_out_cells import hide_and_fill_sparse
+from halfseen.report.portrait import few_behind, few_behind_sparse
 from halfseen.report.registry import portrait_of
-from halfseen.report.withheld import few_behind, few_behind_sparse
 
 N, D, FEW = 1500, 32_000, 40
 

@@ -13,8 +13,8 @@ from halfseen.diagnostics.concerns import concern as contexts
 from halfseen.diagnostics.concerns.number_of_components import noise_of_spectrum
 from halfseen.diagnostics.rank_test import N_REPLICATES, rank_test
 from halfseen.moments.resampling import BinSums
-from halfseen.report import written
-from halfseen.report.charts.plane import spectrum_chart
+from halfseen.report import export
+from halfseen.report.charts.histograms import spectrum_chart
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -50,7 +50,7 @@ def of_the_rank(model, table, bins):
 
 
 def report_page(model, table, groups=None):
-    return written.report_as(model.case(table, groups))
+    return export.report_as(model.case(table, groups))
 
 
 def band(ax):

@@ -8,14 +8,20 @@ import pytest
 
 from halfseen import GaussianMixture, LatentClass
 from halfseen.diagnostics.held_out_cells import hidden_as_missing
-from halfseen.report.apart import Apart, Density
 from halfseen.report.categories import NOTHING, Categories, bounded
-from halfseen.report.charts.stacked import COLOURS, MOST_COLOURS, Stack, stacked_chart
-from halfseen.report.charts.strips import Strip, strips_chart
+from halfseen.report.charts.by_component import (
+    COLOURS,
+    MOST_COLOURS,
+    Stack,
+    Strip,
+    stacked_chart,
+    strips_chart,
+)
+from halfseen.report.export import report_as as report_page
 from halfseen.report.groups import MOST_DRAWN
 from halfseen.report.portrait import WITHHELD
 from halfseen.report.registry import portrait_of
-from halfseen.report.written import report_as as report_page
+from halfseen.report.separation import Density, Separation
 
 pytestmark = pytest.mark.filterwarnings("ignore::halfseen.DroppedFeatureWarning")
 
@@ -261,7 +267,7 @@ def test_informative_gaps_are_lines_of_their_own():
 
 
 def test_columns_tell_nothing_if_little_or_maybe_none():
-    apart = Apart(np.array([0.5, 0.004, 0.02, np.nan]), 1.0, lambda p: p)
+    apart = Separation(np.array([0.5, 0.004, 0.02, np.nan]), 1.0, lambda p: p)
     np.testing.assert_array_equal(apart.silent(None), [False, True, False, False])
     low = np.array([0.4, 0.001, 0.0, np.nan])
     np.testing.assert_array_equal(apart.silent(low), [False, True, True, False])

@@ -10,11 +10,10 @@ import pandas as pd
 import pytest
 
 from halfseen import GammaPoisson, GaussianMixture, HiddenMarkov, LatentClass
+from halfseen.report.export import as_data, as_json, as_markdown, report_as, schema
 from halfseen.report.main_line import NO_LINE, TITLE, groups_anyway, main_line
 from halfseen.report.registry import portrait_of
 from halfseen.report.report import report_of
-from halfseen.report.twin import as_data, as_json, as_markdown, schema
-from halfseen.report.written import report_as
 
 
 def patients(n=600, seed=0):
@@ -58,7 +57,7 @@ def test_the_page_of_one_group_shows_the_line_and_no_card():
     assert re.search(r"on average it explains \d\d% of a column's variance", chapter.sentences[1])
     assert "age hardly changes along it." in chapter.sentences[1]
     assert not report.cards
-    assert report.short.found.endswith(chapter.sentences[0])
+    assert report.summary.found.endswith(chapter.sentences[0])
 
 
 def test_columns_come_by_strength_with_their_own_units_in_fifths_of_the_rows():

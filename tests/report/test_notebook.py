@@ -11,7 +11,7 @@ import sklearn
 import halfseen
 from halfseen import GaussianMixture
 from halfseen.models import MODELS
-from halfseen.report.charts.markup import Markup
+from halfseen.report.charts.drawing import Markup
 
 
 class Tags(HTMLParser):

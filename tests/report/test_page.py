@@ -14,10 +14,10 @@ from markupsafe import escape
 from halfseen import GammaPoisson, GaussianMixture, simulate
 from halfseen.diagnostics.concerns import concerns_of, facts_of
 from halfseen.io.preprocessing import Preprocessing
-from halfseen.report import written
+from halfseen.report import export
+from halfseen.report.certainty import certainty
+from halfseen.report.columns import weights_told
 from halfseen.report.registry import portrait_of
-from halfseen.report.shown_intervals import certainty
-from halfseen.report.words import weights_told
 
 NAMES = ["age", "pulse", "lactate", "crp"]
 MEANS = np.array([[0.0, 0, 0, 0], [5, 4, -4, 6]])
@@ -30,7 +30,7 @@ def table(n_rows=2000, gaps=(1, 1, 1, 0.3), seed=0):
 
 
 def report_page(model, X, *, groups=None, **options):
-    return written.report_as(model.case(X, groups), grouped=groups is not None, **options)
+    return export.report_as(model.case(X, groups), grouped=groups is not None, **options)
 
 
 def intervals_shown(model, X, groups=None):

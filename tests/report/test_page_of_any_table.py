@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from halfseen import Files, GammaPoisson, GaussianMixture, simulate
 from halfseen.data.formatting import number
 from halfseen.diagnostics.concerns import concern
-from halfseen.report.missing import missing_in
+from halfseen.report.columns import missing_in
+from halfseen.report.example_rows import some_rows
 from halfseen.report.registry import portrait_of
-from halfseen.report.rows import some_rows
 
 NAMES = ["age", "pulse", "lactate", "crp"]
 

@@ -10,9 +10,9 @@ import pytest
 from halfseen import GammaPoisson, GaussianMixture, simulate
 from halfseen.io.preprocessing import Preprocessing
 from halfseen.models import MODELS
+from halfseen.report.certainty import certainty
 from halfseen.report.groups import Groups
 from halfseen.report.registry import portrait_of
-from halfseen.report.shown_intervals import certainty
 
 D, N_ROWS = 6, 700
 rng = np.random.default_rng(0)

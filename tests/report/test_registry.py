@@ -75,6 +75,6 @@ def test_numbers_lie_where_the_model_has_them(kind):
     for i, component in enumerate(view.order):
         mean, spread = view.centres[i, 0], X["a"][model.predict(X) == component].std()
         np.testing.assert_allclose(below[:, i], norm.cdf(at, mean, spread), atol=0.03)
-    shares = view.apart.shares
+    shares = view.separation.shares
     assert shares[:2].min() > 0.9
     assert 0.1 < shares[2] < 0.9

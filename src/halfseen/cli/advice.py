@@ -20,7 +20,7 @@ from halfseen.models import MODELS
 from halfseen.moments.numerical_checks import check_magnitudes
 from halfseen.moments.robust_statistics import FarValues
 from halfseen.moments.survey import FEW_ROWS, survey_of
-from halfseen.report.words import YEARS
+from halfseen.report.portrait import YEARS
 
 SKEWED, EVEN = 2.0, 1.0
 """Skewness from which a tail is long, and up to which logarithms are even enough."""

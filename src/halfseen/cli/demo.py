@@ -13,8 +13,8 @@ from halfseen.data.formatting import percent
 from halfseen.datasets import Clinic, load_clinic
 from halfseen.io.preprocessing import Preprocessing
 from halfseen.models import MODELS, USUAL_MODEL
+from halfseen.report.columns import weights_told
 from halfseen.report.registry import portrait_of
-from halfseen.report.words import weights_told
 
 N_GROUPS = 4
 

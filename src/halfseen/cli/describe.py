@@ -52,7 +52,7 @@ from halfseen.diagnostics.missingness import Missingness, missingness
 from halfseen.io.columns import DECLARED
 from halfseen.io.files import Files
 from halfseen.moments.robust_statistics import far_values
-from halfseen.report.missing import what_is_missing
+from halfseen.report.columns import what_is_missing
 
 MOST_COLUMNS = 60
 MOST_COUNTED = 20

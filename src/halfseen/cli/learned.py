@@ -11,8 +11,8 @@ from halfseen.cli.wording import in_options
 from halfseen.diagnostics.choice import Choice, ClusterTendency
 from halfseen.diagnostics.concerns import Concern
 from halfseen.io.coding import takes_kinds
+from halfseen.report.columns import weights_told
 from halfseen.report.registry import portrait_of
-from halfseen.report.words import weights_told
 
 
 def tell(

@@ -646,8 +646,8 @@ class Estimator(BaseEstimator):
         Topics are shown by features that are likely and telling: ``relevance`` is 1 to go by shares
         alone, and 0 to go by how much more there is than elsewhere.
         """
+        from halfseen.report.export import write_report
         from halfseen.report.outcomes import outcomes_of
-        from halfseen.report.written import write_report  # which needs the extra "report"
 
         check_not_input(path, *paths_of(X))
         write_report(

@@ -10,9 +10,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.formatting import percent
-from halfseen.report.portrait import WITHHELD
-from halfseen.report.withheld import rows_behind
-from halfseen.report.words import Difference
+from halfseen.report.portrait import WITHHELD, Difference, effective_rows
 
 MOSTLY = 0.5
 """Of a component: a value that so many rows hold is what it is like."""
@@ -91,7 +89,7 @@ class Categories:
         column = table[:, self.column]
         known = np.full(len(column), True) if self.of_gaps else ~np.isnan(column)
         every = np.column_stack([carried, np.ones(len(column))])
-        behind = rows_behind(every, known[:, None])[:, 0]
+        behind = effective_rows(every, known[:, None])[:, 0]
         bounds = np.minimum(least / np.maximum(behind, least), 0.5)
         shown = replace(self, least=bounds, withheld=behind[:-1] < least)
         return shown if self.of_gaps else shown._merged(column, least)

@@ -7,13 +7,11 @@ import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.sampling import Sample
-from halfseen.report.apart import Apart, Density
 from halfseen.report.categories import Categories
 from halfseen.report.charts.drawing import MOST_LABELS, length
 from halfseen.report.groups import MOST_DRAWN, SOMEWHAT, Groups
-from halfseen.report.portrait import Doubts, Grid, HeatMap
-from halfseen.report.withheld import few_behind
-from halfseen.report.words import Difference
+from halfseen.report.portrait import Difference, Doubts, Grid, HeatMap, few_behind
+from halfseen.report.separation import Density, Separation
 
 
 class Line(NamedTuple):
@@ -43,7 +41,7 @@ class Classes(Groups):
         nominal: Mask,
         categories: tuple[Categories, ...],
         densities: tuple[Density, ...],
-        apart: Apart,
+        separation: Separation,
     ) -> Self:
         """From groups, whose averages say nothing where columns are ``nominal`` (d,)."""
         shown = replace(
@@ -53,13 +51,13 @@ class Classes(Groups):
             scores=np.where(nominal, 0.0, groups.scores),
             categories=categories,
             densities=densities,
-            apart=apart,
+            separation=separation,
         )
         return cls(**vars(shown), nominal=nominal, least_rows=0.0)
 
     def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
         """The same without means and shares that fewer than ``least`` rows stand behind."""
-        few, used = few_behind(doubts, sample.table, least), np.isfinite(self.apart.nats)
+        few, used = few_behind(doubts, sample.table, least), np.isfinite(self.separation.nats)
         few = np.where(used, few, few[:, used].all(axis=1, keepdims=True))
         parts = (part.for_sharing(doubts.carried, sample.table, least) for part in self.categories)
         return replace(self.withholding(few), categories=tuple(parts), least_rows=least)
@@ -85,7 +83,7 @@ class Classes(Groups):
 
     def _lines(self) -> list[Line]:
         """One for a number, or for one of two values; else one for each value."""
-        used = np.isfinite(self.apart.nats)
+        used = np.isfinite(self.separation.nats)
         found = [Line(int(d)) for d in np.flatnonzero(used & ~self.nominal)]
         for part in self.told_by_shares:
             n = len(part.labels)

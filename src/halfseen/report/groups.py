@@ -14,17 +14,29 @@ from halfseen.data.sampling import Sample
 from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import whole
-from halfseen.report.apart import Apart, Density, apart_chapter
 from halfseen.report.categories import Categories
-from halfseen.report.portrait import ABOUT_AVERAGE, NOT_SHOWN, WITHHELD, Doubts, Grid, HeatMap, Sure
+from halfseen.report.portrait import (
+    ABOUT_AVERAGE,
+    NOT_SHOWN,
+    WITHHELD,
+    Difference,
+    Doubts,
+    Grid,
+    HeatMap,
+    Sure,
+    Told,
+    few_behind,
+    years_among,
+)
 from halfseen.report.section import Section
-from halfseen.report.withheld import few_behind
-from halfseen.report.words import MOST, Difference, Told, years_among
+from halfseen.report.separation import Density, Separation, separation_section
 
 MOST_DRAWN = 40
 SOMEWHAT, CLEARLY, MUCH = 0.4, 0.8, 1.5
 """Standard deviations of all rows from which a difference is worth so many words."""
 SURE = 0.9
+MOST_DIFFERENCES = 8
+"""That a group is described by; further ones are counted."""
 MOST_BRIEF = 2
 """Differences that a group is told by in a few words."""
 
@@ -46,7 +58,7 @@ class Groups:
     withheld: Mask  # (k, d)  means that are not shown
     categories: tuple[Categories, ...]  # columns of few values, where shares are known
     densities: tuple[Density, ...]  # where numbers lie, of columns of which that is known
-    apart: Apart
+    separation: Separation
 
     of_what: ClassVar[str] = "of rows"
     belonging: ClassVar[str] = "sure"
@@ -76,7 +88,7 @@ class Groups:
             withheld=np.zeros(centres.shape, bool),
             categories=(),
             densities=(),
-            apart=Apart.unknown(len(kept)),
+            separation=Separation.unknown(len(kept)),
         )
 
     def withholding(self, few: Mask) -> Self:
@@ -151,10 +163,10 @@ class Groups:
         return [", ".join(own) or none[i] for i, own in enumerate(briefs)]
 
     def _told(self, i: int, members: str) -> Told:
-        apart = sorted(self._differences(i), key=lambda one: -one.size)
-        lines = [one.said for one in apart[:MOST]]
-        if len(apart) > MOST:
-            lines.append(f"and {len(apart) - MOST} more that differ less")
+        differences = sorted(self._differences(i), key=lambda one: -one.size)
+        lines = [one.said for one in differences[:MOST_DIFFERENCES]]
+        if len(differences) > MOST_DIFFERENCES:
+            lines.append(f"and {len(differences) - MOST_DIFFERENCES} more that differ less")
         if self.withheld[i].all():
             lines = [WITHHELD]
         if not lines:
@@ -226,10 +238,10 @@ class Groups:
 
     def chapters(self, sure: Sure, case: ConcernContext) -> list[Section]:
         """What tells the groups apart, if there are several and that is known."""
-        if self.k == 1 or not self.apart.known:
+        if self.k == 1 or not self.separation.known:
             return []
         shown = self.categories, self.densities
-        return [apart_chapter(self, self.apart, *shown, sure, self._number)]
+        return [separation_section(self, self.separation, *shown, sure, self._number)]
 
     def heat_map(self, n_words: int) -> HeatMap:
         """The same on paper, of all features."""

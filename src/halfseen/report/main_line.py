@@ -16,10 +16,9 @@ from halfseen.inference.fit import Fitted
 from halfseen.report.categories import Categories
 from halfseen.report.charts.drawing import Figure
 from halfseen.report.charts.heat_map import Heads, grid_chart
-from halfseen.report.charts.plane import histogram
-from halfseen.report.portrait import WITHHELD, Grid, Portrait
+from halfseen.report.charts.histograms import histogram
+from halfseen.report.portrait import WITHHELD, Grid, Portrait, years_among
 from halfseen.report.section import Section
-from halfseen.report.words import years_among
 
 TITLE = "The main line along which rows differ"
 NO_LINE = "The columns hardly go along with each other: there is no line along which rows differ."
@@ -181,7 +180,7 @@ def _without_order(fitted: Fitted[Any]) -> Mask:
     return np.asarray(fitted.nominal | two_words)
 
 
-def line_chapter(line: MainLine, case: ConcernContext, view: Portrait) -> Section:
+def main_line_section(line: MainLine, case: ConcernContext, view: Portrait) -> Section:
     """The line in words, what changes along it, and where rows lie."""
     trait, explained = line.trait, line.trait.explained
     little = [line.name(i) for i in line.order if explained[i] < HARDLY]

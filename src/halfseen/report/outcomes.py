@@ -9,12 +9,10 @@ import numpy as np
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.formatting import number, percent
 from halfseen.diagnostics.concerns import ConcernContext
+from halfseen.report.charts.by_component import Spread, Stack, spreads_chart, stacked_chart
 from halfseen.report.charts.drawing import Figure
-from halfseen.report.charts.spreads import Spread, spreads_chart
-from halfseen.report.charts.stacked import Stack, stacked_chart
-from halfseen.report.portrait import Portrait
+from halfseen.report.portrait import Portrait, effective_rows
 from halfseen.report.section import Section
-from halfseen.report.withheld import rows_behind
 
 MOST_CODES = 6
 """Different whole numbers that are shown as categories: more have a mean."""
@@ -98,7 +96,7 @@ class ByComponent(NamedTuple):
     few: Mask  # (k + 1,)      what too few rows stand behind
 
 
-def outcome_chapter(
+def outcomes_section(
     case: ConcernContext,
     view: Portrait,
     memberships: Array,
@@ -185,7 +183,7 @@ def by_component(memberships: Array, values: Array, clusters: Any, least: float)
     np.add.at(pulls, cluster, away)
     np.add.at(shares, cluster, share)
     error = np.sqrt(np.square(pulls).sum(axis=0)) / total
-    behind = rows_behind(shares, np.ones((n, 1), bool))[:, 0]
+    behind = effective_rows(shares, np.ones((n, 1), bool))[:, 0]
     return ByComponent(mean, spread, error, share.sum(axis=0), behind < least)
 
 

@@ -2,22 +2,64 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.rows import Rows
+from halfseen.data.rows import Block, Rows
 from halfseen.data.sampling import Sample
 from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.diagnostics.intervals import Interval
+from halfseen.inference.fit import Fitted
+from halfseen.io.kind_inference import named_as_year
 from halfseen.report.section import Section
-from halfseen.report.words import Told
+
+YEARS = (1500, 2200)
+
+
+class Told(NamedTuple):
+    """A component in words."""
+
+    title: str
+    lines: list[str]
+
+
+class Difference(NamedTuple):
+    """What sets a component apart from all rows."""
+
+    size: float  # in standard deviations
+    said: str
+    brief: str  # the same in two or three words
+    known: float = 1.0  # how much of that is known, by which it counts where there is little room
+
+
+def years_among(fitted: Fitted[Any]) -> Mask:
+    """Which features hold years: whole numbers of the last centuries; (d,).
+
+    Whoever reads 2,009 for 2009 thinks of something else. A column with the name of a year may hold
+    one that is mistyped.
+    """
+    possible, done = fitted.possible, fitted.preprocessing
+    whole, ends = possible.whole, np.array([possible.low, possible.high])
+    if done is not None:
+        ends = done.undo(ends)
+        whole = np.zeros(len(whole), bool) if done.whole is None else done.whole
+    named = np.array([named_as_year(name) for name in fitted.own_names], bool)
+    low, high = ends.round()
+    first, last = np.where(named, 1000, YEARS[0]), np.where(named, 3000, YEARS[1])
+    years: Mask = whole & (low >= first) & (high <= last)
+    return years
+
 
 WITHHELD = "Withheld, as too few rows stand behind it."
+
+
 ABOUT_AVERAGE, NOT_SHOWN = "about average", "withheld"
 """What a component is in brief, if there is nothing else to say of it."""
+
+
 Sure = Callable[[Callable[[Any], Array]], Interval | None]
 """From what follows from a model's parameters to its 95 % interval, if there is one."""
 
@@ -178,3 +220,30 @@ class Portrait(Protocol):
 
     def summed_up(self, tally: Array) -> str:
         """The same in a sentence."""
+
+
+def few_behind(doubts: Doubts, table: Array, least: float) -> Mask:
+    """Averages (k, d) that fewer than so many rows stand behind, of those that were looked at.
+
+    By the effective number of rows ``(Σ c)² / Σ c²``, over the rows of ``table`` (n, d) that have
+    a value, each carrying a component by ``c``.
+    """
+    return np.asarray(effective_rows(doubts.carried, ~np.isnan(table)) < least)
+
+
+def few_behind_sparse(doubts: Doubts, rows: Rows, least: float) -> Mask:
+    """The same for rows of which only what is stored is at hand."""
+
+    def summed(block: Block) -> Array:
+        own = doubts.carried[block.start : block.start + len(block)]
+        return block.presence().back(np.hstack([own, own**2]))
+
+    total, squares = np.hsplit(rows.accumulate(summed), 2)  # (d, k) each
+    behind = np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
+    return np.asarray(least > behind.T)
+
+
+def effective_rows(carried: Array, seen: Mask) -> Array:
+    """The effective number of rows, of those ``seen`` (n, d), by which each is carried; (k, d)."""
+    total, squares = carried.T @ seen, (carried**2).T @ seen
+    return np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)

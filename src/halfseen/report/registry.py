@@ -22,12 +22,12 @@ from halfseen.inference.parameters import reordered, whole
 from halfseen.latent.markov.chain import ChainParameters
 from halfseen.latent.mixture.mutual_information import class_entropy, of_class
 from halfseen.latent.topics.loading_prior import LoadingPrior
-from halfseen.report.apart import Apart, Density
 from halfseen.report.categories import Categories, numbered
 from halfseen.report.classes import Classes
 from halfseen.report.groups import Groups
+from halfseen.report.hidden_states import States
 from halfseen.report.portrait import Portrait
-from halfseen.report.states import States
+from halfseen.report.separation import Density, Separation
 from halfseen.report.topics import Topics
 
 FEW_LEVELS = 4
@@ -95,7 +95,7 @@ def _classes(parameters: MixedParameters, fitted: Fitted[Any]) -> Classes:
         nominal,
         (*levels, *pairs, *gaps),
         tuple(densities),
-        Apart(told(parameters), class_entropy(parameters.weights), told),
+        Separation(told(parameters), class_entropy(parameters.weights), told),
     )
 
 
@@ -267,5 +267,5 @@ def _normal_groups(parameters: Any, fitted: Fitted[Any]) -> Portrait:
         groups,
         categories=tuple(shown.two_values(i) for i in np.flatnonzero(two)),
         densities=tuple(shown.numbers(i) for i in np.flatnonzero(~two)),
-        apart=Apart(told(parameters), class_entropy(home.weights), told),
+        separation=Separation(told(parameters), class_entropy(home.weights), told),
     )

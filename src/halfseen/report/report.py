@@ -6,23 +6,21 @@ from importlib.metadata import version
 
 from halfseen.diagnostics.concerns import Concern, ConcernContext, concerns_of
 from halfseen.diagnostics.concerns.concern import Subject
+from halfseen.diagnostics.concerns.fit import LEAST_ROWS
 from halfseen.diagnostics.missingness import Missingness
 from halfseen.diagnostics.topic_words import USUAL_RELEVANCE
-from halfseen.report.by_table import table_chapter
-from halfseen.report.findings import components, counted, facts, gaps, weights
-from halfseen.report.main_line import NO_LINE, MainLine, groups_anyway, line_chapter, main_line
-from halfseen.report.missing import missing_in
-from halfseen.report.outcomes import Outcome, outcome_chapter
-from halfseen.report.paths import paths_chapter
+from halfseen.report.certainty import Certainty, caution, certainty, sureness
+from halfseen.report.columns import gaps, missing_in, weights
+from halfseen.report.components import components, counted, facts, learned_from_outcomes, said_of
+from halfseen.report.example_rows import RowsTable, some_rows
+from halfseen.report.hidden_states import paths_section
+from halfseen.report.main_line import NO_LINE, MainLine, groups_anyway, main_line, main_line_section
+from halfseen.report.outcomes import Outcome, outcomes_section
 from halfseen.report.portrait import Portrait
 from halfseen.report.registry import portrait_of
-from halfseen.report.rows import RowsTable, some_rows
 from halfseen.report.section import Card, Section
-from halfseen.report.short import Short, in_short
-from halfseen.report.shown_intervals import Certainty, certainty
-from halfseen.report.sounds_like import learned_from_outcomes
-from halfseen.report.sureness import caution, sureness
-from halfseen.report.withheld import LEAST_ROWS, said_of
+from halfseen.report.summary import Summary, summarise
+from halfseen.report.tables import tables_section
 
 PLACES = {
     Subject.COMPONENTS: "components",
@@ -39,7 +37,7 @@ class Report:
     """What a page says, whatever it is written as."""
 
     heading: str
-    short: Short
+    summary: Summary
     facts: Sequence[str]  # about the table
     sections: Sequence[Section]
     rows: RowsTable | None  # of the table, if they are asked for
@@ -65,7 +63,7 @@ class Report:
     @property
     def worst_anchor(self) -> str:
         """Where there is more on what to distrust most."""
-        worst = self.short.worst
+        worst = self.summary.worst
         return "distrust" if worst is None else PLACES[worst.about]
 
 
@@ -97,8 +95,8 @@ def report_of(
         if line is None
         else _one_group(line, case, view, sure, said),
         *view.chapters(sure.of, case),
-        *table_chapter(case, view, least_rows),
-        *outcome_chapter(case, view, doubts.memberships, outcomes, least_rows),
+        *tables_section(case, view, least_rows),
+        *outcomes_section(case, view, doubts.memberships, outcomes, least_rows),
         gaps(found, {one.kind for one in concerns}, sequenced=case.rows.sequenced),
         weights(fitted, view),
         sureness(case, view, doubts, sure, grouped),
@@ -106,12 +104,12 @@ def report_of(
     ]
     rows, sequences = None, case.sample.rows.sequences
     if include_rows and sequences is not None:
-        sections.insert(-4, paths_chapter(view, sequences, doubts.memberships))
+        sections.insert(-4, paths_section(view, sequences, doubts.memberships))
     if include_rows:
         rows = some_rows(view, fitted, case.sample, doubts.memberships)
     return Report(
         heading=title or f"{counted(view)} in {found.n_rows:,} rows",
-        short=in_short(case, view, doubts, found.n_rows, concerns, line),
+        summary=summarise(case, view, doubts, found.n_rows, concerns, line),
         facts=[*facts(fitted, found, case.n_added), *notes],
         sections=[_with_warnings(section, concerns) for section in sections],
         rows=rows,
@@ -131,7 +129,7 @@ def _one_group(
 ) -> Section:
     """The line along which rows differ; if there is none, the averages of all rows."""
     if line.exists:
-        return line_chapter(line, case, view)
+        return main_line_section(line, case, view)
     sentences = [NO_LINE, *groups_anyway(case, view), *said]
     return replace(components(view, sure, sentences), cards=())
 

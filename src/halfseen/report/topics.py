@@ -21,11 +21,18 @@ from halfseen.diagnostics.topic_words import (
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import whole
 from halfseen.latent.topics.model import loadings
-from halfseen.report.portrait import NOT_SHOWN, WITHHELD, Doubts, Grid, HeatMap, Sure
+from halfseen.report.portrait import (
+    NOT_SHOWN,
+    WITHHELD,
+    Doubts,
+    Grid,
+    HeatMap,
+    Sure,
+    Told,
+    few_behind_sparse,
+)
 from halfseen.report.section import Section
-from halfseen.report.topics_together import together_chapter
-from halfseen.report.withheld import few_behind_sparse
-from halfseen.report.words import Told
+from halfseen.report.topic_relations import topic_relations_section
 
 MOST_DRAWN, OF_EACH, FEWEST_DRAWN = 40, 10, 3
 MOST_TOLD = 12
@@ -201,7 +208,7 @@ class Topics:
 
     def chapters(self, sure: Sure, case: ConcernContext) -> list[Section]:
         """How topics hold together, and how they stand to each other."""
-        return together_chapter(self, self.words(N_WORDS), case)
+        return topic_relations_section(self, self.words(N_WORDS), case)
 
     def heat_map(self, n_words: int) -> HeatMap:
         """On paper each topic lists its most common features."""

@@ -29,7 +29,7 @@ from halfseen.models.latent_class.explanation import (
 from halfseen.models.latent_class.local_dependence import locally_dependent
 
 if TYPE_CHECKING:
-    from halfseen.report.apart import Explanation
+    from halfseen.report.separation import Explanation
 
 ABOUT = About(
     name="classes",
@@ -342,8 +342,8 @@ class LatentClass(Estimator):
         ('Class 2: 30% of rows', 'age higher than average')
         """
         # Imported here, as models are below the report that shows them.
-        from halfseen.report.apart import explained
         from halfseen.report.registry import portrait_of
+        from halfseen.report.separation import explained
 
         return explained(portrait_of(self), self, X, level)
 

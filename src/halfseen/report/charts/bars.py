@@ -9,6 +9,7 @@ from halfseen.report.charts.drawing import (
     PALE,
     WIDTH,
     Figure,
+    Markup,
     box,
     height_of,
     label,
@@ -19,9 +20,8 @@ from halfseen.report.charts.drawing import (
     text,
     wrapped,
 )
-from halfseen.report.charts.markup import Markup
 
-MOST, MANY = 40, 14
+MOST_BARS, MANY = 40, 14
 """Bars that are drawn at all, and in one drawing: more are cut into two."""
 
 
@@ -39,13 +39,13 @@ def bar_chart(
     title: str, caption: str, bars: Sequence[Bar], head: tuple[str, str] = ("", "")
 ) -> Figure:
     """Bars from the first to the last, of which there may be at most 40."""
-    shown = bars[:MOST]
+    shown = bars[:MOST_BARS]
     left = room_for(bar.name for bar in shown)
     half = (len(shown) + 1) // 2
     parts = [shown[:half], shown[half:]] if len(shown) > MANY else [shown]
     drawings = [_drawing(title, part, left) for part in parts]
-    if len(bars) > MOST:
-        caption += f" The first {MOST} of {len(bars):,} are drawn."
+    if len(bars) > MOST_BARS:
+        caption += f" The first {MOST_BARS} of {len(bars):,} are drawn."
     rows = tuple((bar.name, bar.tip) for bar in shown)
     drawing = panels(drawings) if len(parts) > 1 else drawings[0]
     return Figure(title, caption, drawing, head, rows, panels=len(parts) > 1)

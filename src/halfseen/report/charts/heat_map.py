@@ -9,6 +9,7 @@ from halfseen.report.charts.drawing import (
     ON_PALE,
     WIDTH,
     Figure,
+    Markup,
     as_hex,
     blend,
     box,
@@ -22,7 +23,6 @@ from halfseen.report.charts.drawing import (
     text,
     wrapped,
 )
-from halfseen.report.charts.markup import Markup
 from halfseen.report.portrait import Grid, Portrait
 
 CELL_HEIGHT, GAP = 22.0, 5.0

@@ -1,28 +1,72 @@
-"""What the page says, for programs: JSON by a published schema, and Markdown.
+"""A report as a file: an HTML page for people, JSON by a published schema, or Markdown.
 
-They hold what the page holds and no more: no row and no cell unless rows were asked for, and
-nothing that too few rows stand behind.
+All hold the same: no row and no cell unless rows were asked for, and nothing that too few rows
+stand behind.
 """
 
+import base64
+import hashlib
 import json
 import math
+import os
 import re
 from collections.abc import Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
+from halfseen.diagnostics.concerns import ConcernContext
+from halfseen.persistence.atomic import write_whole
+from halfseen.report.charts.drawing import Markup
 from halfseen.report.main_line import MainLine
 from halfseen.report.portrait import Portrait
-from halfseen.report.report import Report
+from halfseen.report.report import Report, report_of
 from halfseen.report.section import Section
 
+
+def as_page(report: Report) -> str:
+    """The page as HTML, which needs nothing from elsewhere."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # late: only pages need it
+
+    environment = Environment(
+        loader=PackageLoader("halfseen.report", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script, style = (_asset(name) for name in ("page.js", "page.css"))
+    return environment.get_template("page.html").render(
+        report=report,
+        script=script,
+        style=style,
+        script_digest=_digest(script),
+        style_digest=_digest(style),
+    )
+
+
+def _asset(name: str) -> Markup:
+    return Markup(files("halfseen.report").joinpath("assets", name).read_text("utf-8"))
+
+
+def _digest(text: str) -> str:
+    """What the page's own policy knows its script and style by; no others run."""
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
 SCHEMA = "report.schema.json"
+
+
 SCHEMA_VERSION = 1
+
+
 MANY_COLUMNS = 1000
 """Averages of more columns are given only of those that components have most of."""
+
+
 DIGITS = 3
 """Significant ones of numbers, as on the page; whole numbers have all."""
 
@@ -41,7 +85,7 @@ def as_json(report: Report) -> str:
 
 def as_data(report: Report) -> dict[str, Any]:
     """The report as the schema has it."""
-    view, short, shown = report.view, report.short, _shown(report.view)
+    view, short, shown = report.view, report.summary, _shown(report.view)
     briefs = view.briefs()
     return {
         "schema_version": SCHEMA_VERSION,
@@ -77,7 +121,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "columns": [
             {"name": name, "known": _number(known)} for name, known in _least_known(report)
         ],
-        "chapters": [_chapter(section) for section in report.sections],
+        "chapters": [_section_data(section) for section in report.sections],
         "rows": report.rows and {"head": report.rows.head, "rows": report.rows.rows},
     }
 
@@ -152,7 +196,7 @@ def _intervals(report: Report, i: int, shown: Mask) -> dict[str, list[float]]:
     }
 
 
-def _chapter(section: Section) -> dict[str, Any]:
+def _section_data(section: Section) -> dict[str, Any]:
     return {
         "anchor": section.anchor,
         "title": section.title,
@@ -183,7 +227,7 @@ def _number(value: Any) -> float:
 
 def as_markdown(report: Report) -> str:
     """The report as Markdown."""
-    short = report.short
+    short = report.summary
     lines = [
         f"# {_text(report.heading)}",
         "",
@@ -233,3 +277,34 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 def _text(words: str) -> str:
     """Words that are no marks of Markdown or HTML, whoever wrote them."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(words.split()))
+
+
+FORMATS = {"html": as_page, "json": as_json, "md": as_markdown}
+
+
+def format_of(path: str | os.PathLike[str], asked: str | None = None) -> str:
+    """The format that is asked for, or that the name of a file ends in; else a page."""
+    if asked is None:
+        ending = Path(path).suffix.lower().lstrip(".")
+        return ending if ending in FORMATS else "html"
+    if asked not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(FORMATS)}. Got {asked!r} instead.")
+    return asked
+
+
+def report_as(case: ConcernContext, format: str = "html", **options: Any) -> str:
+    """The report in a format, with the options of ``report_of``."""
+    return FORMATS[format](report_of(case, **options))
+
+
+def write_report(
+    case: ConcernContext,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    overwrite: bool = False,
+    **options: Any,
+) -> None:
+    """Write the report of a fitted model and a table to ``path``."""
+    text = report_as(case, format_of(path, format), **options)
+    write_whole(path, text.encode("utf-8"), overwrite=overwrite)

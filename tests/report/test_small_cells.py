@@ -9,10 +9,9 @@ import pytest
 
 from halfseen import GammaPoisson, GaussianMixture
 from halfseen.data.formatting import percent
-from halfseen.report.portrait import WITHHELD, Doubts
+from halfseen.report.export import report_as as report_page
+from halfseen.report.portrait import WITHHELD, Doubts, few_behind
 from halfseen.report.registry import portrait_of
-from halfseen.report.withheld import few_behind
-from halfseen.report.written import report_as as report_page
 
 NAMES = ["age", "pulse", "lactate", "crp"]
 FEW = np.array([57.3, 81.9, -43.7, 66.1])

@@ -1,21 +1,17 @@
-"""The chapters on what was found, and from what."""
+"""The facts about the table, and the section on what the components are."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Iterable
 
 import numpy as np
 
-from halfseen.data.formatting import percent
+from halfseen.data.formatting import percent, quoted
 from halfseen.diagnostics.missingness import Missingness
 from halfseen.inference.fit import Fitted
-from halfseen.report.charts.bars import MOST as MOST_BARS
-from halfseen.report.charts.bars import Bar, bar_chart
+from halfseen.report.certainty import Certainty
 from halfseen.report.charts.heat_map import heat_map_chart
-from halfseen.report.charts.patterns import patterns_chart
-from halfseen.report.missing import what_is_missing
 from halfseen.report.portrait import Portrait
 from halfseen.report.section import Card, Section
-from halfseen.report.shown_intervals import Certainty
-from halfseen.report.words import FULL, weights_told
 
 
 def facts(fitted: Fitted[object], found: Missingness, n_added: int) -> list[str]:
@@ -90,58 +86,48 @@ def _between(sure: Certainty, i: int) -> str:
     return f" (between {100 * sure.share_low[i]:.1f}% and {100 * sure.share_high[i]:.1f}%)"
 
 
-def gaps(found: Missingness, told: Collection[str], *, sequenced: bool = False) -> Section:
-    """What was missing, of rows that may follow each other; what is ``told`` is not said again."""
-    order = np.argsort(-found.observed, kind="stable")
-    known = bar_chart(
-        "How often each column is known",
-        "Share of rows in which the column has a value.",
-        [
-            Bar(
-                found.names[i],
-                float(found.observed[i]),
-                percent(found.observed[i]),
-                f"{found.names[i]}: known in {100 * found.observed[i]:.1f}% of rows",
-            )
-            for i in order
-        ],
-        ("column", "known"),
-    )
-    figures = [known, patterns_chart(found)] if len(found.patterns) > 1 else [known]
-    if len(found.names) > MOST_BARS and (found.observed == 1).all():
-        figures = []  # a bar a column, and all of them alike
-    sentences = list(what_is_missing(found, told, sequenced=sequenced))
-    return Section("gaps", "What was missing", sentences, figures)
-
-
-def weights(fitted: Fitted[object], view: Portrait) -> Section:
-    """What counted how much, and why."""
-    weights, observed = fitted.feature_weights, fitted.observed_fraction
-    top = float(weights.max(initial=0.0)) or 1.0
-    chart = bar_chart(
-        "How much each column counted",
-        "Bars are weights, the largest being 1; the mark is the share of rows in which the column "
-        "is known.",
-        [
-            Bar(
-                view.names[i],
-                weights[i] / top,
-                f"{weights[i] / top:.2f}",
-                f"{view.names[i]}: weight {weights[i] / top:.2f}, known in "
-                f"{100 * observed[i]:.1f}% of rows",
-                float(observed[i]),
-            )
-            for i in np.lexsort((-observed, -weights))
-            if fitted.taken[i]
-        ],
-        ("column", "weight"),
-    )
-    sentences = [
-        "Columns with many gaps are known less well: what is measured of them, and of how they go "
-        "along with others, is less certain. So they counted less when the "
-        f"{view.nouns} were sought. Once these were found, every known value was used to describe "
-        "them.",
+def said_of(view: Portrait, least: float) -> list[str]:
+    """Which components are withheld, and why."""
+    few = view.withheld
+    if not few.any():
+        return []
+    wholly = [f"{view.noun} {i + 1}" for i in np.flatnonzero(few.all(axis=1))]
+    partly = few & ~few.all(axis=1, keepdims=True)
+    what = []
+    if wholly:
+        what.append(f"averages of {', '.join(wholly)}")
+    if partly.any():
+        what.append(f"{percent(float(partly.mean()))} of all averages, each of one column")
+    return [
+        f"Not shown: {' and '.join(what)}. Fewer than {least:g} rows stand behind them, so that "
+        "they would be nearly what is known of one of those."
     ]
-    points = weights_told(view.names, weights, observed)
-    figures = [chart] if (weights[fitted.taken] < FULL * top).any() else []
-    return Section("weights", "What was weighted, and why", sentences, figures, points)
+
+
+OUTCOME = re.compile(
+    r"(death|died|dead|mortality|surviv(ed|al)|relapsed?|readmi(tted|ssion)|outcome)s?(?![a-z])",
+    re.IGNORECASE,
+)
+
+
+def outcomes_among(names: Iterable[str]) -> list[str]:
+    """Those whose names say so.
+
+    >>> outcomes_among(["age", "In-hospital_death", "hospdead", "Survived", "deadline"])
+    ['In-hospital_death', 'hospdead', 'Survived']
+    """
+    return [name for name in names if OUTCOME.search(name)]
+
+
+def learned_from_outcomes(names: Iterable[str], nouns: str) -> list[str]:
+    """A sentence on outcomes that components were made of, if there are any."""
+    found = outcomes_among(names)
+    if not found:
+        return []
+    they, them = ("sounds", "it") if len(found) == 1 else ("sound", "them")
+    what = "an outcome" if len(found) == 1 else "outcomes"
+    return [
+        f"{quoted(found, range(len(found)))} {they} like {what}, and the {nouns} were made of "
+        f"{them} too. To see how {nouns} that know nothing of {them} differ, leave {them} out of "
+        f"the fit and give {them} to the report as {what}."
+    ]

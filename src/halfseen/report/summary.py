@@ -14,7 +14,7 @@ MOST_NAMED = 6
 """Components that are told one by one."""
 
 
-class Short(NamedTuple):
+class Summary(NamedTuple):
     """Three sentences."""
 
     found: str
@@ -23,14 +23,14 @@ class Short(NamedTuple):
     worst: Concern | None  # what the last of them is about, if it is a concern
 
 
-def in_short(
+def summarise(
     case: ConcernContext,
     view: Portrait,
     doubts: Doubts,
     n_rows: int,
     concerns: Sequence[Concern],
     line: MainLine | None,
-) -> Short:
+) -> Summary:
     """The model in three sentences; ``n_rows`` are those of the table.
 
     Rows of one group are told by the ``line`` along which they differ, if there is one.
@@ -39,7 +39,7 @@ def in_short(
     found = _found(case, view, n_rows)
     if line is not None and line.exists:
         found += f" {line.sentence}"
-    return Short(found, _sure(case, view, doubts), _distrust(case, worst), worst)
+    return Summary(found, _sure(case, view, doubts), _distrust(case, worst), worst)
 
 
 def _found(case: ConcernContext, view: Portrait, n_rows: int) -> str:

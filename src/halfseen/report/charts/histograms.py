@@ -1,4 +1,4 @@
-"""Charts with two axes: a spectrum, and a histogram."""
+"""Charts with two axes: the eigenvalues of a spectrum, and a histogram."""
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from halfseen.report.charts.drawing import (
 )
 
 LEFT, TOP, HEIGHT = 46.0, 8.0, 150.0
+
+
 MOST_EIGENVALUES = 40
 
 

@@ -11,10 +11,10 @@ from scipy.sparse import csr_array
 from halfseen import GammaPoisson, GaussianMixture, HiddenMarkov, LatentClass, simulate
 from halfseen.diagnostics.concerns import concerns_of
 from halfseen.diagnostics.concerns.concern import Concern, Gravity, Subject
+from halfseen.report.export import report_as
 from halfseen.report.registry import portrait_of
 from halfseen.report.report import PLACES, report_of
-from halfseen.report.short import first_sentence
-from halfseen.report.written import report_as
+from halfseen.report.summary import first_sentence
 
 
 def measured(n=900, k=2, seed=0):
@@ -68,9 +68,9 @@ def test_many_topics_are_told_by_words_and_the_rest_is_counted():
         csr_array(counts), vocabulary=[f"word{d}" for d in range(24)]
     )
     report = report_of(model.case(csr_array(counts)))
-    assert report.short.found.startswith("The 600 rows are mixtures of 8 topics: topic 1 (1")
-    assert re.search(r"; and 2 smaller ones \((1|2)\d%\)\.$", report.short.found)
-    first = re.search(r"topic 1 \(\d+%\) with (.*?);", report.short.found)[1].split(", ")
+    assert report.summary.found.startswith("The 600 rows are mixtures of 8 topics: topic 1 (1")
+    assert re.search(r"; and 2 smaller ones \((1|2)\d%\)\.$", report.summary.found)
+    first = re.search(r"topic 1 \(\d+%\) with (.*?);", report.summary.found)[1].split(", ")
     assert len({int(word[4:]) // 3 for word in first}) == 1
 
 
@@ -90,8 +90,8 @@ def test_the_gravest_concern_is_the_one_that_is_told():
     assert (mild.worst.kind, mild.worst.gravity) == ("noise_only_feature", Gravity.KNOW)
     model.converged_ = False
     report = report_of(model.case(X))
-    assert report.short.worst.kind == "not_converged"
-    assert report.short.distrust.startswith("The likelihood was still rising")
+    assert report.summary.worst.kind == "not_converged"
+    assert report.summary.distrust.startswith("The likelihood was still rising")
     assert report.worst_anchor == "components"
     assert len(report.concerns) == 2
 

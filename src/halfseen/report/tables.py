@@ -4,18 +4,20 @@ import numpy as np
 
 from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.report.categories import bounded
+from halfseen.report.charts.by_component import Stack, stacked_chart
 from halfseen.report.charts.drawing import Figure
-from halfseen.report.charts.stacked import Stack, stacked_chart
 from halfseen.report.portrait import Portrait
 from halfseen.report.section import Section
 
 MOST_TABLES = 20
 """More are files of one table rather than studies."""
+
+
 LONGEST = 11
 """Letters of a name that stand beside a bar."""
 
 
-def table_chapter(case: ConcernContext, view: Portrait, least: float) -> list[Section]:
+def tables_section(case: ConcernContext, view: Portrait, least: float) -> list[Section]:
     """The chapter, if the rows are of several tables."""
     tables = case.tables
     if not 1 < len(tables.names) <= MOST_TABLES:

@@ -10,11 +10,14 @@ from halfseen.data.reductions import gathered
 from halfseen.data.rows import Block
 from halfseen.data.sampling import Sample
 from halfseen.inference.fit import Fitted
-from halfseen.report.portrait import Portrait
-from halfseen.report.words import years_among
+from halfseen.report.portrait import Portrait, years_among
 
 OF_EACH = 5
+
+
 MOST_COLUMNS = 30
+
+
 MOST_COUNTED = 12
 """Of a row of more columns than that which count things."""
 

@@ -12,11 +12,9 @@ from typer.testing import CliRunner
 from halfseen import GammaPoisson, GaussianMixture, LatentClass
 from halfseen.cli.app import app
 from halfseen.models import MODELS
+from halfseen.report.export import FORMATS, as_json, as_page, format_of, report_as, schema
 from halfseen.report.outcomes import Outcome
-from halfseen.report.page import as_page
 from halfseen.report.report import report_of
-from halfseen.report.twin import as_json, schema
-from halfseen.report.written import FORMATS, format_of, report_as
 
 N = 300
 
@@ -186,7 +184,7 @@ def test_of_very_many_columns_the_averages_are_those_that_tell(monkeypatch):
     X = table_for("gamma-poisson").fillna(1.0)
     case = GammaPoisson(2, refine=None, random_state=0).fit(X).case(X)
     whole = json.loads(report_as(case, "json"))
-    monkeypatch.setattr("halfseen.report.twin.MANY_COLUMNS", 2)
+    monkeypatch.setattr("halfseen.report.export.MANY_COLUMNS", 2)
     part = json.loads(report_as(case, "json"))
     for few, every in zip(part["components"], whole["components"], strict=True):
         assert few["averages"].items() < every["averages"].items()

@@ -1,4 +1,4 @@
-"""The chapter on what tells components apart: how much each column does, and how it differs."""
+"""What tells components separation: how much each column does, and how it differs between them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,17 +14,25 @@ from halfseen.diagnostics.intervals import N_REPLICATES, Interval, check_level, 
 from halfseen.inference.parameters import ANY
 from halfseen.report.categories import Categories
 from halfseen.report.charts.bars import Bar, bar_chart
+from halfseen.report.charts.by_component import (
+    MOST_COLOURS,
+    Stack,
+    Strip,
+    stacked_chart,
+    strips_chart,
+)
 from halfseen.report.charts.drawing import Figure
-from halfseen.report.charts.stacked import MOST_COLOURS, Stack, stacked_chart
-from halfseen.report.charts.strips import Strip, strips_chart
-from halfseen.report.portrait import Portrait, Sure
+from halfseen.report.portrait import Portrait, Sure, Told
 from halfseen.report.section import Section
-from halfseen.report.words import Told
 
 NOTHING = 0.005
 """Of what there is to know of the component: columns that tell less tell nothing."""
+
+
 MOST_STRIPS = 8
 """Columns that are drawn, of categories and of numbers."""
+
+
 N_INTERVALS = 60
 """By which the numbers of a column are drawn, or nearly as many."""
 
@@ -60,7 +68,7 @@ class Density(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Apart:
+class Separation:
     """How much columns tell of a row's component: their mutual information."""
 
     nats: Array  # (d,)  NaN for columns that are not used
@@ -68,7 +76,7 @@ class Apart:
     again: Callable[[Any], Array]  # nats by other parameters of the model
 
     @classmethod
-    def unknown(cls, n_columns: int) -> "Apart":
+    def unknown(cls, n_columns: int) -> "Separation":
         """Of components that do not say where their numbers lie."""
         nothing = np.full(n_columns, np.nan)
         return cls(nothing, 0.0, lambda other: nothing)
@@ -97,24 +105,24 @@ class Apart:
         return np.clip(found.low, 0.0, self.entropy), np.clip(found.high, 0.0, self.entropy)
 
 
-def apart_chapter(
+def separation_section(
     view: Portrait,
-    apart: Apart,
+    separation: Separation,
     categories: Sequence[Categories],
     densities: Sequence[Density],
     sure: Sure,
     written: Written,
 ) -> Section:
     """How much each column tells, which tell nothing, and how the telling ones differ."""
-    ends = apart.ends(sure)
+    ends = separation.ends(sure)
     low = None if ends is None else ends[0]
-    silent = apart.silent(low)
+    silent = separation.silent(low)
     sentences = [
         f"Each column alone tells a share of what there is to know of a row's {view.noun} "
-        f"({number(apart.entropy)} nats). As columns repeat each other, the shares may well sum to "
-        "more than 100%.",
+        f"({number(separation.entropy)} nats). As columns repeat each other, the shares may well "
+        "sum to more than 100%.",
     ]
-    little = apart.silent(None)
+    little = separation.silent(None)
     quiet = [view.names[d] for d in np.flatnonzero(little)]
     unsure = [view.names[d] for d in np.flatnonzero(silent & ~little)]
     if quiet:
@@ -127,9 +135,9 @@ def apart_chapter(
         sentences.append(
             f"{some_of(unsure)} may tell nothing of it: what {they} not surely more than none."
         )
-    rank = np.argsort(-np.nan_to_num(apart.nats), kind="stable").tolist()
+    rank = np.argsort(-np.nan_to_num(separation.nats), kind="stable").tolist()
     figures = [
-        _bars(view, apart, ends, rank),
+        _bars(view, separation, ends, rank),
         *_stacks(view, categories, rank, silent),
         *_strips(view, densities, rank, silent, written),
     ]
@@ -137,16 +145,16 @@ def apart_chapter(
 
 
 def _bars(
-    view: Portrait, apart: Apart, ends: tuple[Array, Array] | None, rank: Sequence[int]
+    view: Portrait, separation: Separation, ends: tuple[Array, Array] | None, rank: Sequence[int]
 ) -> Figure:
     def tip(d: int) -> str:
         between = ""
         if ends is not None:
-            low, high = ends[0][d] / apart.entropy, ends[1][d] / apart.entropy
+            low, high = ends[0][d] / separation.entropy, ends[1][d] / separation.entropy
             between = f" (between {percent(low)} and {percent(high)})"
         return (
-            f"{view.names[d]}: {percent(apart.shares[d])} of what there is to know{between}, "
-            f"{number(apart.nats[d])} nats"
+            f"{view.names[d]}: {percent(separation.shares[d])} of what there is to know{between}, "
+            f"{number(separation.nats[d])} nats"
         )
 
     return bar_chart(
@@ -154,9 +162,9 @@ def _bars(
         f"Share of what there is to know of a row's {view.noun} that the column tells if nothing "
         "else is known (mutual information).",
         [
-            Bar(view.names[d], float(apart.shares[d]), percent(apart.shares[d]), tip(d))
+            Bar(view.names[d], float(separation.shares[d]), percent(separation.shares[d]), tip(d))
             for d in rank
-            if np.isfinite(apart.nats[d])
+            if np.isfinite(separation.nats[d])
         ],
         ("column", "tells"),
     )
@@ -334,19 +342,19 @@ def _interval(
 
 
 def explained(view: Any, estimator: Any, X: Any, level: float) -> Explanation:
-    """What tells the classes of a portrait apart, with intervals if there is a table."""
+    """What tells the classes of a portrait separation, with intervals if there is a table."""
     check_level(level)
-    apart = view.apart
-    low, high = apart.ends(partial(_interval, estimator, X, level)) or (None, None)
+    separation = view.separation
+    low, high = separation.ends(partial(_interval, estimator, X, level)) or (None, None)
     return Explanation(
         names=view.names,
-        information=apart.nats,
-        share=apart.shares,
+        information=separation.nats,
+        share=separation.shares,
         low=low,
         high=high,
         level=level,
-        entropy=apart.entropy,
-        tells_nothing=tuple(view.names[d] for d in np.flatnonzero(apart.silent(low))),
+        entropy=separation.entropy,
+        tells_nothing=tuple(view.names[d] for d in np.flatnonzero(separation.silent(low))),
         classes=tuple(view.told()),
         order=view.order,
     )

@@ -11,8 +11,8 @@ from halfseen import GammaPoisson, simulate
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.diagnostics.topic_words import coherence, most_relevant
-from halfseen.report.charts.topic_map import hellinger, on_a_plane
 from halfseen.report.registry import portrait_of
+from halfseen.report.topic_relations import hellinger, on_a_plane
 
 NAMES = tuple("abcdef")
 

@@ -1,0 +1,272 @@
+"""Charts with a line for each component: shares of values, densities of numbers, and means."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from halfseen.data.arrays import Array
+from halfseen.data.formatting import number, percent
+from halfseen.report.charts.drawing import (
+    BLUE,
+    DARK,
+    GREY,
+    LETTERS,
+    ORANGE,
+    PAGE,
+    PALE,
+    WIDTH,
+    Figure,
+    Markup,
+    area,
+    as_hex,
+    blend,
+    box,
+    dot,
+    height_of,
+    length,
+    line,
+    mark,
+    on_colour,
+    panels,
+    picture,
+    room_for,
+    text,
+    wrapped,
+)
+
+MOST_COLOURS = 8
+
+
+COLOURS = (
+    (0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167),
+    (86, 180, 233), (213, 94, 0), (240, 228, 66), (153, 153, 153),
+)  # fmt: skip
+"""Which most people tell apart (Okabe and Ito 2008)."""
+
+
+DARKEST = (8, 48, 107)
+
+
+BAR_HEIGHT = 17.0
+MOST_LEFT = 110.0
+"""Units for the names of components at the left of all these charts."""
+
+
+READABLE = 27.0
+"""Units that a share needs to be written into."""
+
+
+class Stack(NamedTuple):
+    """A column of few values."""
+
+    name: str
+    labels: tuple[str, ...]
+    shares: Array  # (m, rows)
+    words: list[list[str]]  # of each value in each row
+    withheld: Sequence[bool]  # of rows
+    ordered: bool  # whether values follow each other
+
+
+def stacked_chart(title: str, caption: str, stacks: Sequence[Stack], rows: Sequence[str]) -> Figure:
+    """A bar for each of the ``rows``, in a drawing for each column."""
+    left = room_for(rows, MOST_LEFT)
+    table = tuple(
+        (f"{stack.name}: {name}", *_shown(stack, words))
+        for stack in stacks
+        for name, words in zip(stack.labels, stack.words, strict=True)
+    )
+    drawings = panels(_stacked_panel(stack, rows, left) for stack in stacks)
+    return Figure(title, caption, drawings, ("value", *rows), table, panels=len(stacks) > 1)
+
+
+def _stacked_panel(stack: Stack, rows: Sequence[str], left: float) -> Markup:
+    """One column: its name, what colours stand for, and the bars."""
+    colours = _stack_colours(stack)
+    name = wrapped(stack.name, WIDTH - 8)
+    parts = [text(0, 14 + LETTERS * i, words, weight="bold") for i, words in enumerate(name)]
+    legend, y = _legend(stack.labels, colours, height_of(name))
+    parts += legend
+    for place, row in enumerate(rows):
+        parts.append(text(left - 5, y + BAR_HEIGHT - 5, row, "end", size=10))
+        parts += _bar(stack, place, row, colours, (left, y))
+        y += BAR_HEIGHT
+    return picture(stack.name, y + 2, parts)
+
+
+def _shown(stack: Stack, words: list[str]) -> list[str]:
+    return ["" if no else said for no, said in zip(stack.withheld, words, strict=True)]
+
+
+def _stack_colours(stack: Stack) -> list[tuple[float, float, float]]:
+    n = len(stack.labels)
+    if not stack.ordered:
+        return [COLOURS[i % len(COLOURS)] for i in range(n)]
+    return [blend(0.15 + 0.85 * i / max(n - 1, 1), DARKEST) for i in range(n)]
+
+
+def _legend(
+    labels: Sequence[str], colours: Sequence[Sequence[float]], y: float
+) -> tuple[list[Markup], float]:
+    """Which colour is which, in as many lines as that takes; and where it ends."""
+    parts, x = [], 0.0
+    for name, colour in zip(labels, colours, strict=True):
+        lines = wrapped(name, WIDTH - 24, 10)
+        wide = 14 + max(length(words, 10) for words in lines) + 8
+        if x > 0 and x + wide > WIDTH:
+            x, y = 0.0, y + 14
+        parts.append(box(x, y + 2, 10, 10, as_hex(colour)))
+        parts += [text(x + 14, y + 11 + 12 * i, words, size=10) for i, words in enumerate(lines)]
+        y += 12 * (len(lines) - 1)
+        x += wide
+    return parts, y + 18
+
+
+def _bar(
+    stack: Stack,
+    number: int,
+    row: str,
+    colours: Sequence[Sequence[float]],
+    place: tuple[float, float],
+) -> list[Markup]:
+    (x, y), parts = place, []
+    room = WIDTH - x
+    if stack.withheld[number]:
+        back = box(x, y + 1, room, BAR_HEIGHT - 3, PALE)
+        words = text(x + room / 2, y + BAR_HEIGHT - 5, "withheld", "middle", GREY, 10)
+        return [mark(f"{stack.name} in {row}: withheld, as few rows stand behind it", back, words)]
+    shares = stack.shares[:, number] / max(float(np.sum(stack.shares[:, number])), 1e-12)
+    for label, share in enumerate(shares):
+        wide = room * float(share)
+        said = stack.words[label][number]
+        shapes = [box(x, y + 1, wide, BAR_HEIGHT - 3, as_hex(colours[label]))]
+        if wide >= READABLE:
+            ink = on_colour(*colours[label])
+            shapes.append(text(x + wide / 2, y + BAR_HEIGHT - 5, said, "middle", ink, 9))
+        parts.append(mark(f"{stack.name}, {row}: {stack.labels[label]} {said}", *shapes))
+        x += wide
+    return parts
+
+
+STRIP_HEIGHT = 24.0
+
+
+class Strip(NamedTuple):
+    """A column of numbers."""
+
+    name: str
+    ends: tuple[str, str]  # of what is drawn
+    masses: Array  # (rows, m)  of equally wide intervals
+    spike: tuple[str, float, Array] | None  # a value of its own, where it is, and (rows,) shares
+    steps: bool  # whether intervals are single values
+    words: Sequence[str]  # of each row
+    withheld: Sequence[bool]
+
+
+def strips_chart(title: str, caption: str, strips: Sequence[Strip], rows: Sequence[str]) -> Figure:
+    """Strips below each other, on one axis, in a drawing for each column."""
+    left = room_for(rows, MOST_LEFT)
+    table = tuple((strip.name, *(_words(strip, i) for i in range(len(rows)))) for strip in strips)
+    drawings = panels(_strips_panel(strip, rows, left) for strip in strips)
+    return Figure(title, caption, drawings, ("column", *rows), table, panels=len(strips) > 1)
+
+
+def _strips_panel(strip: Strip, rows: Sequence[str], left: float) -> Markup:
+    """One column: its name, a strip a row, and where they begin and end."""
+    name = wrapped(strip.name, WIDTH - 8)
+    parts = [text(0, 14 + LETTERS * i, words, weight="bold") for i, words in enumerate(name)]
+    y, shown = height_of(name), ~np.asarray(strip.withheld)
+    highest = float(strip.masses[shown].max(initial=0.0)) or 1.0
+    for i, row in enumerate(rows):
+        parts.append(text(left - 5, y + STRIP_HEIGHT - 7, row, "end", size=10))
+        parts.append(_strip(strip, i, row, (left, y), highest))
+        parts.append(line(left, y + STRIP_HEIGHT - 2, WIDTH, y + STRIP_HEIGHT - 2, PALE))
+        y += STRIP_HEIGHT
+    parts.append(text(left, y + 9, strip.ends[0], size=10))
+    parts.append(text(WIDTH, y + 9, strip.ends[1], "end", size=10))
+    return picture(strip.name, y + 13, parts)
+
+
+def _strip(strip: Strip, i: int, row: str, place: tuple[float, float], highest: float) -> Markup:
+    """The strip of one row, or that it is withheld."""
+    left, y = place
+    room, floor = WIDTH - left, y + STRIP_HEIGHT - 2
+    back = box(left, y, room, STRIP_HEIGHT - 2, PAGE, ' fill-opacity="0"')
+    if strip.withheld[i]:
+        words = text(left + room / 2, y + STRIP_HEIGHT - 7, "withheld", "middle", GREY, 10)
+        return mark(f"{strip.name} in {row}: withheld, as few rows stand behind it", back, words)
+    step = room / strip.masses.shape[1]
+    heights = (STRIP_HEIGHT - 4) * strip.masses[i] / highest
+    tops = [
+        (left + (j + side) * step, floor - height)
+        for j, height in enumerate(heights)
+        for side in ((0, 1) if strip.steps else (0.5,))
+    ]
+    shapes = [back, area([(tops[0][0], floor), *tops, (tops[-1][0], floor)], BLUE)]
+    said = f"{strip.name} in {row}: {strip.words[i]}"
+    if strip.spike is not None:
+        name, where, shares = strip.spike
+        high = (STRIP_HEIGHT - 4) * float(shares[i])
+        shapes.append(box(left + room * where - 1.5, floor - high, 3, high, ORANGE))
+        said += f"; {name} in {percent(float(shares[i]))}"
+    return mark(said, *shapes)
+
+
+def _words(strip: Strip, i: int) -> str:
+    return "" if strip.withheld[i] else strip.words[i]
+
+
+LINE_HEIGHT, FOOT = 18.0, 16.0
+
+
+MARGIN = 6.0
+
+
+class Spread(NamedTuple):
+    """A line of the chart."""
+
+    name: str
+    mean: float
+    spread: float  # to both sides
+    error: float  # the same, of the mean
+    words: str
+    withheld: bool
+
+
+def spreads_chart(title: str, caption: str, lines: Sequence[Spread], head: str) -> Figure:
+    """Lines below each other."""
+    shown = [one for one in lines if not one.withheld]
+    low = min((one.mean - max(one.spread, one.error) for one in shown), default=0.0)
+    high = max((one.mean + max(one.spread, one.error) for one in shown), default=1.0)
+    left = room_for((one.name for one in lines), MOST_LEFT)
+    unit = (WIDTH - left - 2 * MARGIN) / ((high - low) or 1.0)
+
+    def at(value: float) -> float:
+        return left + MARGIN + unit * (value - low)
+
+    parts = []
+    for i, one in enumerate(lines):
+        y = i * LINE_HEIGHT
+        parts.append(text(left - 5, y + LINE_HEIGHT - 5, one.name, "end", size=10))
+        parts.append(_spread_line(one, (left, y), at, unit))
+    bottom = len(lines) * LINE_HEIGHT
+    parts.append(text(at(low), bottom + 11, number(low), size=10))
+    parts.append(text(at(high), bottom + 11, number(high), "end", size=10))
+    table = tuple((one.name, "" if one.withheld else one.words) for one in lines)
+    return Figure(title, caption, picture(title, bottom + FOOT, parts), ("", head), table)
+
+
+def _spread_line(
+    one: Spread, place: tuple[float, float], at: Callable[[float], float], unit: float
+) -> Markup:
+    left, y = place
+    if one.withheld:
+        back = box(left, y + 2, WIDTH - left, LINE_HEIGHT - 4, PALE)
+        words = text((left + WIDTH) / 2, y + LINE_HEIGHT - 5, "withheld", "middle", GREY, 10)
+        return mark(f"{one.name}: withheld, as few rows stand behind it", back, words)
+    return mark(
+        f"{one.name}: {one.words}",
+        box(at(one.mean - one.spread), y + 4, 2 * one.spread * unit, LINE_HEIGHT - 8, PALE),
+        box(at(one.mean - one.error), y + 6, 2 * one.error * unit, LINE_HEIGHT - 12, BLUE),
+        dot(at(one.mean), y + LINE_HEIGHT / 2, 3, BLUE, DARK),
+    )
