@@ -5,13 +5,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from benchmarks.bench import pictures, verdicts
 from benchmarks.bench.case import OURS, Case
 from benchmarks.bench.pictures import Axis, Series
 from benchmarks.bench.results import Results, Row
 from benchmarks.bench.verdicts import Compared, Growth
 from halfseen.persistence.atomic import write_whole
-from halfseen.report.charts.drawing import Markup
 
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}

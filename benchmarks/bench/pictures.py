@@ -5,9 +5,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from markupsafe import Markup
 
 from halfseen.report.charts import drawing
-from halfseen.report.charts.drawing import Markup
 
 WIDTH, HEIGHT = 420.0, 250.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 12.0, 26.0, 34.0

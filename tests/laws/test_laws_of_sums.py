@@ -197,7 +197,6 @@ ELSEWHERE = {
     "Stream": "estimators/test_streams.py adds streams",
     "System": "moments/product_mixture/test_lagged_moments.py adds systems of rows and windows",
     "Equations": "the same of statistics",
-    "Markup": "words of pages, put one after the other",
     "Message": "a string: data/test_messages.py puts sentences one after the other",
 }
 """Sums of sums, which are tested with what makes them."""

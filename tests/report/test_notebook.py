@@ -1,17 +1,14 @@
 """What notebooks show of a model: what was learned, beside scikit-learn's diagram."""
 
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 
-import halfseen
 from halfseen import GaussianMixture
 from halfseen.models import MODELS
-from halfseen.report.charts.drawing import Markup
 
 
 class Tags(HTMLParser):
@@ -91,16 +88,3 @@ def test_many_components_are_cut_short():
     assert "group 12" in html
     assert "group 13" not in html
     assert "and 2 more" in html
-
-
-def test_words_are_no_markup_and_markup_is():
-    made = Markup("<p a='{}'>{}{:.1f}</p>").format("'<", Markup("<b>"), 1.25)
-    assert made == "<p a='&#39;&lt;'><b>1.2</p>"
-    assert Markup("").join(["<", Markup("<i>")]) == "&lt;<i>"
-    assert Markup("<b>") + "<" + Markup("</b>") == "<b>&lt;</b>"
-    assert made.__html__() == made
-
-
-def test_models_are_shown_without_libraries_for_markup():
-    sources = Path(halfseen.__file__).parent.rglob("*.py")
-    assert [path.name for path in sources if "markupsafe" in path.read_text("utf-8")] == []

@@ -15,7 +15,6 @@ HOMES = {
     "markov": "hidden_markov.estimator:HiddenMarkov",
 }
 """Where each estimator is, by the name under which it is asked for."""
-
 USUAL_MODEL = next(iter(HOMES))
 """What is meant where none is named."""
 
@@ -36,6 +35,5 @@ class Registry(Mapping[str, Any]):
 
 MODELS = Registry()
 """What the command line, ``choose_components``, ``load`` and the laws of models know."""
-
 ESTIMATORS = {home.partition(":")[2]: name for name, home in HOMES.items()}
 """The names of the classes, which are public names of the package."""

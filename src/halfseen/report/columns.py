@@ -159,12 +159,8 @@ def weights(fitted: Fitted[object], view: Portrait) -> Section:
 
 MOST_LISTED = 8
 """More features than this are counted, not named."""
-
-
 FULL = 0.95
 """Of the largest weight: a feature that has so much of it counts in full."""
-
-
 KNOWN = 0.995
 """Of the rows: a feature that is known for so many does not count less for its gaps."""
 
@@ -197,14 +193,8 @@ def _being_known(observed: float) -> str:
 
 
 MOST_PATTERNS = 12
-
-
 MOST_FEATURES = 20
-
-
 BARS = 90.0
-
-
 SHARE = "% of rows"
 
 

@@ -13,11 +13,7 @@ from halfseen.inference.fit import Fitted
 from halfseen.report.portrait import Portrait, years_among
 
 OF_EACH = 5
-
-
 MOST_COLUMNS = 30
-
-
 MOST_COUNTED = 12
 """Of a row of more columns than that which count things."""
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.persistence.atomic import write_whole
-from halfseen.report.charts.drawing import Markup
 from halfseen.report.main_line import MainLine
 from halfseen.report.portrait import Portrait
 from halfseen.report.report import Report, report_of
@@ -58,15 +58,9 @@ def _digest(text: str) -> str:
 
 
 SCHEMA = "report.schema.json"
-
-
 SCHEMA_VERSION = 1
-
-
 MANY_COLUMNS = 1000
 """Averages of more columns are given only of those that components have most of."""
-
-
 DIGITS = 3
 """Significant ones of numbers, as on the page; whole numbers have all."""
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array
@@ -12,17 +13,7 @@ from halfseen.data.sequences import Sequences
 from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.report.charts.bars import Bar, bar_chart
 from halfseen.report.charts.by_component import COLOURS
-from halfseen.report.charts.drawing import (
-    DARK,
-    WIDTH,
-    Figure,
-    Markup,
-    as_hex,
-    box,
-    mark,
-    picture,
-    text,
-)
+from halfseen.report.charts.drawing import DARK, WIDTH, Figure, as_hex, box, mark, picture, text
 from halfseen.report.charts.heat_map import heat_map_chart
 from halfseen.report.classes import Classes
 from halfseen.report.portrait import Grid, Portrait, Sure
@@ -30,8 +21,6 @@ from halfseen.report.section import Section
 
 NEVER = 1e-3
 """Chances below are as good as none."""
-
-
 LASTING = 1000.0
 """Rows beyond which a state is said to last for good."""
 
@@ -118,8 +107,6 @@ class States(Classes):
 
 
 MOST_PATHS, MOST_STEPS = 12, 120
-
-
 LEFT, HEIGHT, HEAD = 62.0, 14.0, 20.0
 
 

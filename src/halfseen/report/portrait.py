@@ -54,12 +54,8 @@ def years_among(fitted: Fitted[Any]) -> Mask:
 
 
 WITHHELD = "Withheld, as too few rows stand behind it."
-
-
 ABOUT_AVERAGE, NOT_SHOWN = "about average", "withheld"
 """What a component is in brief, if there is nothing else to say of it."""
-
-
 Sure = Callable[[Callable[[Any], Array]], Interval | None]
 """From what follows from a model's parameters to its 95 % interval, if there is one."""
 

@@ -27,16 +27,10 @@ from halfseen.report.section import Section
 
 NOTHING = 0.005
 """Of what there is to know of the component: columns that tell less tell nothing."""
-
-
 MOST_STRIPS = 8
 """Columns that are drawn, of categories and of numbers."""
-
-
 N_INTERVALS = 60
 """By which the numbers of a column are drawn, or nearly as many."""
-
-
 Written = Callable[[float, int], str]
 """A number of a column in words."""
 

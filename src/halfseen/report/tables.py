@@ -11,8 +11,6 @@ from halfseen.report.section import Section
 
 MOST_TABLES = 20
 """More are files of one table rather than studies."""
-
-
 LONGEST = 11
 """Letters of a name that stand beside a bar."""
 

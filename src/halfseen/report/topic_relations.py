@@ -73,8 +73,6 @@ def topic_map(view: Portrait, shown: list[int], words: list[str]) -> Figure:
 
 LOOSE = 0.05
 """Coherence below which words hardly stand together more often than by chance."""
-
-
 FEW_WORDS = 4
 """On the map, of each topic."""
 

@@ -28,7 +28,6 @@ NUMBERS_OF_FACTORS, FACTORS_AMONG_OTHERS = (1, 2, 4, 8, 16), (2, 4, 8)
 """That are tried where factors are asked for, and where they are one kind of several."""
 MAX_FULL_FEATURES = 200
 """Tables of more have factors, and no array of all pairs of features for each component."""
-
 WORDS = {
     "tied_diag": "Within groups columns vary by themselves, each as much in all of them.",
     "diag": "Within groups columns vary by themselves, more in some groups than in others.",

@@ -108,7 +108,6 @@ LEFT = 0.05
 """Of a feature's share in a topic, at least, without one item."""
 NOTHING = 1e-12
 """Of a topic that is outside of what a row recorded: no more than rounding leaves."""
-
 Step = Callable[[Block, Array], tuple[ShareSums, Array]]
 """Moves a block's loadings (n, k) once, and sums what they say."""
 

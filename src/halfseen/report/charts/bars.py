@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from markupsafe import Markup
+
 from halfseen.report.charts.drawing import (
     BLUE,
     ORANGE,
     PALE,
     WIDTH,
     Figure,
-    Markup,
     box,
     height_of,
     label,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from markupsafe import Markup
 
 from halfseen.data.arrays import Array
 from halfseen.data.formatting import number, percent
@@ -17,7 +18,6 @@ from halfseen.report.charts.drawing import (
     PALE,
     WIDTH,
     Figure,
-    Markup,
     area,
     as_hex,
     blend,
@@ -36,23 +36,15 @@ from halfseen.report.charts.drawing import (
 )
 
 MOST_COLOURS = 8
-
-
 COLOURS = (
     (0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167),
     (86, 180, 233), (213, 94, 0), (240, 228, 66), (153, 153, 153),
 )  # fmt: skip
 """Which most people tell apart (Okabe and Ito 2008)."""
-
-
 DARKEST = (8, 48, 107)
-
-
 BAR_HEIGHT = 17.0
 MOST_LEFT = 110.0
 """Units for the names of components at the left of all these charts."""
-
-
 READABLE = 27.0
 """Units that a share needs to be written into."""
 
@@ -217,8 +209,6 @@ def _words(strip: Strip, i: int) -> str:
 
 
 LINE_HEIGHT, FOOT = 18.0, 16.0
-
-
 MARGIN = 6.0
 
 

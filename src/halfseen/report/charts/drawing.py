@@ -9,35 +9,21 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup as Markup
+from markupsafe import Markup
 
 from halfseen.data.formatting import shortened
 
 WIDTH = 360.0
-
-
 FEWEST_LABELS, MOST_LABELS = 58.0, 150.0
 """Room for names at the left: as much as they take, but no more than that."""
-
-
 LINE = 20.0
 """Height of a line of names."""
-
-
 LETTERS = 13.0
 """The same of further lines of one name."""
-
-
 MOST_LINES = 5
 """Of one name; a longer one is cut."""
-
-
 BLUE, ORANGE, GREY = "var(--blue, #0b5cad)", "var(--orange, #b34a00)", "var(--grey, #5f666e)"
-
-
 PALE, STRIPE, PAGE = "var(--pale, #e3e7ec)", "var(--stripe, #f4f6f8)", "var(--page, #ffffff)"
-
-
 DARK, ON_PALE = "var(--ink, #1b1f24)", "var(--on-pale, #000000)"
 
 

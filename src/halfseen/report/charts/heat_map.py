@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from markupsafe import Markup
+
 from halfseen.data.formatting import percent
 from halfseen.report.charts.drawing import (
     DARK,
@@ -9,7 +11,6 @@ from halfseen.report.charts.drawing import (
     ON_PALE,
     WIDTH,
     Figure,
-    Markup,
     as_hex,
     blend,
     box,

@@ -21,8 +21,6 @@ from halfseen.report.charts.drawing import (
 )
 
 LEFT, TOP, HEIGHT = 46.0, 8.0, 150.0
-
-
 MOST_EIGENVALUES = 40
 
 
