@@ -456,7 +456,7 @@ def drawn_as(kind, seed=0, n=1200, d=8):
 
 @pytest.mark.parametrize("kind", ["tied_diag", "diag", "factor", "tied", "full"])
 def test_the_kind_of_covariance_is_found_and_the_reason_is_said(kind, tmp_path):
-    X = drawn_as(kind, d=12 if kind == "factor" else 8)
+    X = drawn_as(kind, n=600, d=10 if kind == "factor" else 6)
     model = GaussianMixture(3, covariance_type="auto").fit(X)
     assert model.covariance_type_ == kind
     assert model.n_factors_ == (2 if kind == "factor" else None)
@@ -477,7 +477,7 @@ def test_a_number_of_factors_is_found():
 
 
 def test_kind_and_number_of_components_are_found_together():
-    model = GaussianMixture("auto", covariance_type="auto").fit(drawn_as("tied", n=900, d=5))
+    model = GaussianMixture("auto", covariance_type="auto").fit(drawn_as("tied", n=600, d=4))
     assert (model.covariance_type_, model.n_components_) == ("tied", 3)
     assert model.diagnostics_.choice.n_components == 3
 
@@ -542,9 +542,9 @@ def test_means_of_many_components_stay_within_the_ranges_of_their_columns():
 
     table = csv.read_csv(path, convert_options=csv.ConvertOptions(null_values=["NA", ""]))
     columns = ["age", "meanbp", "wblc", "hrt", "resp", "temp", "pafi", "alb", "bili", "crea", "sod"]
-    X = np.column_stack([table[name].to_numpy().astype(float) for name in columns])[:2500]
+    X = np.column_stack([table[name].to_numpy().astype(float) for name in columns])[:800]
     for kind in TYPES:
-        model = taught(kind, X, k=8, tol=1e-5, max_iter=60)
+        model = taught(kind, X, k=8, tol=1e-5, max_iter=40)
         low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
         assert ((model.means_ >= low) & (model.means_ <= high)).all()
         assert model.lower_bound_ == pytest.approx(model.score(X), rel=1e-9)
@@ -569,7 +569,7 @@ def test_what_is_chosen_does_not_depend_on_the_order_of_rows(kind):
     X = rng.normal(size=(30, 6)) @ rng.normal(size=(6, 6))
     X[rng.random(X.shape) < 0.1] = np.nan
     chosen = set()
-    for seed in range(4):
+    for seed in range(2):
         rows = X[np.random.default_rng(seed).permutation(len(X))]
         model = GaussianMixture(2, covariance_type=kind, random_state=0).fit(rows)
         chosen.add((model.covariance_type_, model.n_factors_, model.lower_bound_))
