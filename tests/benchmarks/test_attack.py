@@ -54,7 +54,7 @@ def told(tally):
 
 
 @pytest.mark.parametrize(
-    ("kind", "number"), [("tables", 200), ("gaps", 100), ("files", 60), ("models", 200)]
+    ("kind", "number"), [("tables", 80), ("gaps", 50), ("files", 40), ("models", 80)]
 )
 def test_a_short_attack_finds_no_defect(kind, number):
     tally = watch.attacked(kind, number, math.inf, 0, jobs=1)
