@@ -24,7 +24,7 @@ from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.column_moments import ValueSums
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.feature_sums import FeatureSums
-from halfseen.data.reductions import together
+from halfseen.data.rows import together
 from halfseen.diagnostics.missingness import missingness
 from halfseen.io.cells.cell_sums import CellSums
 from halfseen.io.kind_inference import identifier_reason

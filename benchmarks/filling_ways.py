@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.class_filling import expanded, is_number
 from halfseen import Imputer
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.reductions import gathered
+from halfseen.data.rows import gathered
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 LEAST = 1e-3

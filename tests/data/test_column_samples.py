@@ -1,7 +1,6 @@
 import numpy as np
 
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.transformed import ChangedRows
 from halfseen.data.resampling import keys_of, share_of_keys
 from halfseen.data.sampling import ColumnSamples, column_samples
 
@@ -63,7 +62,7 @@ def test_keys_are_all_different_and_evenly_spread():
 
 def test_clipped_rows_are_those_of_a_clipped_table():
     low, high = np.array([-1.0, -0.5, 0.0]), np.array([1.0, 2.0, 0.5])
-    rows = ChangedRows.of(MemoryRows(X, ("a", "b", "c")), lambda block: block.clipped(low, high))
+    rows = MemoryRows(X, ("a", "b", "c")).map(lambda block: block.clipped(low, high))
     total = rows.accumulate(lambda block: block.values.sum(axis=0))
     np.testing.assert_allclose(total, np.nansum(np.clip(X, low, high), axis=0))
     moved = rows.recentred(low).accumulate(lambda block: block.values.min(axis=0))

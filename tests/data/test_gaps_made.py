@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from halfseen.data.block import Block
 from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.data.feature_sums import FeatureSums
-from halfseen.data.reductions import with_gaps
+from halfseen.data.rows import with_gaps
 
 N, D = 40, 6
 

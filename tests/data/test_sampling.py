@@ -8,7 +8,7 @@ from halfseen.data.engines.batched import all_columns
 from halfseen.data.engines.dask_rows import ClusterRows
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.sparse.rows import SparseRows
-from halfseen.data.reductions import Gathered, gathered, whole_table
+from halfseen.data.rows import Gathered, gathered, whole_table
 from halfseen.data.sampling import sampled
 from halfseen.io.batches import open_batches
 from halfseen.io.dask_collections import partitions_of, rows_of_collection

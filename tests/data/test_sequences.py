@@ -5,9 +5,8 @@ import pytest
 
 from halfseen.data.engines.batched import all_columns
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.transformed import ReweightedRows
 from halfseen.data.errors import DataError
-from halfseen.data.resampling import Bins
+from halfseen.data.resampling import Bins, reweighted
 from halfseen.data.rows import Block
 from halfseen.data.sampling import drawn, fewer_rows, sampled, sequence_of, some_rows
 from halfseen.data.sequences import Sequences, lengths_of, part_of
@@ -111,7 +110,7 @@ def test_bins_hold_whole_sequences_or_runs_of_few_long_ones():
 def test_half_of_the_bins_are_pieces_that_do_not_touch():
     rows = MemoryRows(X[:40], NAMES, sequences=Sequences.of_lengths([40]))
     bins = Bins.of_sequences(sequence_of(rows))
-    half = ReweightedRows(rows, bins, (np.arange(bins.n) % 2).astype(float))
+    half = reweighted(rows, bins, (np.arange(bins.n) % 2).astype(float))
     found = half.accumulate(lambda block: block.sequence.tolist())
     assert found == [10] * 10 + [30] * 10
 

@@ -13,9 +13,8 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.precomputed import SummedRows
 from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.data.progress import Stages
-from halfseen.data.reductions import gathered
 from halfseen.data.resampling import Bins
-from halfseen.data.rows import Block
+from halfseen.data.rows import Block, gathered
 from halfseen.diagnostics import bootstrap
 from halfseen.diagnostics.bootstrap import replicated_parameters
 from halfseen.distributions.normal_parameters import MixtureParameters

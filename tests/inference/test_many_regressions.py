@@ -6,8 +6,7 @@ import pytest
 from halfseen import simulate
 from halfseen.data.engines import memory
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.transformed import ReweightedRows
-from halfseen.data.resampling import Bins
+from halfseen.data.resampling import Bins, reweighted
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.normal import Normal
 from halfseen.distributions.normal_parameters import MixtureParameters
@@ -64,7 +63,7 @@ def test_all_at_once_is_one_by_one_on_reweighted_rows(model, weighted, monkeypat
     together = recovered_each(rows, regression, references, COMPLETE, BINS, WEIGHTS)
     assert len(together) == len(WEIGHTS)
     for ours, reference, weights in zip(together, references, WEIGHTS, strict=True):
-        part = ReweightedRows(rows, BINS, weights)
+        part = reweighted(rows, BINS, weights)
         alone = recovered(part, regression, reference, COMPLETE)
         for name, value in vars(alone).items():
             np.testing.assert_allclose(getattr(ours, name), value, rtol=1e-10, atol=1e-10)

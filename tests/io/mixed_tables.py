@@ -9,7 +9,7 @@ import pyarrow.parquet
 from sklearn.base import BaseEstimator
 
 from halfseen import Files
-from halfseen.data.reductions import whole_table
+from halfseen.data.rows import whole_table
 from halfseen.io.open_table import open_rows
 
 N = 240

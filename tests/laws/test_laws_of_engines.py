@@ -17,11 +17,10 @@ from halfseen.data.engines.dask_rows import ClusterRows
 from halfseen.data.engines.memory import MemoryRows, PreparedRows
 from halfseen.data.engines.precomputed import SummedRows
 from halfseen.data.engines.sparse.rows import SparseRows
-from halfseen.data.engines.transformed import ChangedRows, ReweightedRows, ScaledRows, WidenedRows
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
-from halfseen.data.resampling import Bins
-from halfseen.data.rows import Block
+from halfseen.data.resampling import Bins, reweighted
+from halfseen.data.rows import Block, MappedRows, Recentring, Rows, with_gaps
 from halfseen.io.batches import open_batches
 from halfseen.io.dask_collections import partitions_of, rows_of_collection
 from halfseen.io.validation import read_batch
@@ -57,27 +56,25 @@ ENGINES = {
     SparseRows: lambda: SparseRows.of(csr_array(X), NAMES),
     BatchedRows: lambda: all_columns(open_batches([X[:20], X[20:21], X[21:]], read_batch)),
     ClusterRows: on_workers,
-    ScaledRows: lambda: ScaledRows(
-        MemoryRows(np.where(X > 0, 2 * X + 3, 3.0 + 0 * X), NAMES),
-        np.zeros(5, bool),
-        np.full(5, 3.0),
-        np.full(5, 2.0),
-        NAMES,
+    "blocks changed": lambda: MemoryRows(X + 3, NAMES).map(
+        lambda block: block.recentred(np.full(5, 3.0))
     ),
-    ChangedRows: lambda: ChangedRows.of(
-        MemoryRows(X + 3, NAMES), lambda b: b.recentred(np.full(5, 3.0))
+    "columns changed": lambda: MemoryRows(X + 3, NAMES).map(
+        Recentring(np.full(5, 3.0)), acts_on="columns", dense=True
     ),
-    WidenedRows: lambda: WidenedRows(
-        MemoryRows(np.ascontiguousarray(X[:, ::-1]), NAMES[::-1]), NAMES
+    "columns in another order": lambda: MemoryRows(X[:, ::-1].copy(), NAMES[::-1]).map(
+        lambda block: Block.from_table(with_gaps(block)[:, ::-1], None, block.start), names=NAMES
     ),
-    ReweightedRows: lambda: ReweightedRows(MemoryRows(X, NAMES), Bins.of_rows(N), np.ones(200)),
+    "rows weighed": lambda: reweighted(MemoryRows(X, NAMES), Bins.of_rows(N), np.ones(200)),
 }
 SUMMARIES = {
     "features": lambda at: FeatureSums.of,
     "pairs": PairSums.about,
     "triples": ThirdSums.about,
 }
-every_engine = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.__name__)
+every_engine = pytest.mark.parametrize(
+    "engine", ENGINES, ids=lambda engine: getattr(engine, "__name__", engine)
+)
 every_sum = pytest.mark.parametrize("about", SUMMARIES.values(), ids=SUMMARIES)
 
 
@@ -150,7 +147,6 @@ def test_every_class_that_accumulates_is_in_the_kit():
     found = set()
     for module in pkgutil.walk_packages(halfseen.data.__path__, "halfseen.data."):
         for _, kind in inspect.getmembers(import_module(module.name), inspect.isclass):
-            protocol = getattr(kind, "_is_protocol", False)
-            if hasattr(kind, "accumulate") and hasattr(kind, "recentred") and not protocol:
+            if issubclass(kind, Rows):
                 found.add(kind)
-    assert found - set(ENGINES) == {SummedRows}
+    assert found - set(ENGINES) == {Rows, MappedRows, SummedRows}

@@ -23,9 +23,8 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.missing_patterns import PatternSums
-from halfseen.data.reductions import Gathered, Together, together
 from halfseen.data.resampling import Bins, share_of_keys
-from halfseen.data.rows import Block
+from halfseen.data.rows import Block, Gathered, Together, together
 from halfseen.data.sampling import ColumnSamples, Lot
 from halfseen.data.sums import KeyedSums, LargeSums, Sums
 from halfseen.diagnostics.missingness import _GapSums

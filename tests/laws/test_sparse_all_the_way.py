@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, hstack
 from halfseen import GammaPoisson
 from halfseen.data.block import Block
 from halfseen.data.engines.sparse.rows import SparseRows
-from halfseen.data.reductions import whole_table
+from halfseen.data.rows import whole_table
 from halfseen.data.sampling import sampled
 from halfseen.diagnostics.held_out_cells import hide_and_fill_sparse
 from halfseen.report.portrait import few_behind, few_behind_sparse

@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.data.rows import Block
+from halfseen.data.arrays import Array
+from halfseen.data.rows import Block, Rows
 from halfseen.data.sequences import lengths_of
 
 MOST_BINS = 200
@@ -69,6 +70,19 @@ class Bins:
         ends = np.append(first, len(order))[1:]
         for bin_, start, end in zip(present, first, ends, strict=True):
             yield int(bin_), block.rows(order[start:end])
+
+
+def reweighted(rows: Rows, bins: Bins, weights: Array) -> Rows:
+    """Rows that count ``weights`` (g,) times, by their bin; those of weight zero are left out."""
+
+    def reweigh(block: Block) -> Block:
+        by_row = weights[bins.of(block)]
+        present = np.flatnonzero(by_row > 0)
+        if len(present) < len(by_row):
+            block, by_row = block.rows(present), by_row[present]
+        return block if (by_row == 1).all() else block.with_weights(block.weighed(by_row))
+
+    return rows.map(reweigh, acts_on="rows")
 
 
 Keys = NDArray[np.uint64]

@@ -13,9 +13,8 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.precomputed import SummedRows
 from halfseen.data.engines.sparse.compressed import Compressed
 from halfseen.data.engines.sparse.rows import SparseRows
-from halfseen.data.reductions import gathered, whole_table, with_gaps
 from halfseen.data.resampling import Keys, keys_of, share_of_keys
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, gathered, whole_table, with_gaps
 from halfseen.data.sequences import Numbers, Sequences, lengths_of
 from halfseen.data.sums import JOINED, Sums
 

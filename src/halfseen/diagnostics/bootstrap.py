@@ -1,18 +1,16 @@
 """Replicates of a fit by moments: what it would have been with other rows of the same kind."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.engines.transformed import ReweightedRows
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import quoted
 from halfseen.data.progress import Stages
-from halfseen.data.resampling import Bins
+from halfseen.data.resampling import Bins, reweighted
 from halfseen.data.rows import Rows
 from halfseen.diagnostics.cross_validation import of_models_not_kept
 from halfseen.inference.fit import Fitted
@@ -20,7 +18,7 @@ from halfseen.inference.model import Start
 from halfseen.inference.plan import Plan, Routes, planned, routes
 from halfseen.moments import symmetric_tensors
 from halfseen.moments.regression import recovered_each
-from halfseen.moments.resampling import BinSums, OriginSecond, origin_third
+from halfseen.moments.resampling import BinSums, OriginSecond, OriginSums, origin_third
 from halfseen.moments.second_moment import met
 from halfseen.moments.survey import Survey
 
@@ -75,7 +73,13 @@ def _moment_replicates(
     if fitted.settings.moments == "available":
         sums = _sums(rows, seen.sums.mean, bins)
     with of_models_not_kept():
-        return [_replicate(fitted, ReweightedRows(rows, bins, one), seen, sums) for one in weights]
+        parts = [reweighted(rows, bins, one) for one in weights]
+        if sums is None:
+            return [_replicate(fitted, part, seen) for part in parts]
+        return [
+            _replicate_of_sums(fitted, part, seen, sums.whole, sums.reweighted(one))
+            for part, one in zip(parts, weights, strict=True)
+        ]
 
 
 def sums_fit(n_features: int, n_bins: int) -> bool:
@@ -94,36 +98,29 @@ def _planned(fitted: Fitted[Any], seen: Survey) -> Plan:
     return planned(fitted.settings, fitted.model, seen, fitted.n_components)
 
 
-def _replicate(
-    fitted: Fitted[P], part: ReweightedRows, seen: Survey, sums: BinSums | None
-) -> Start:
-    if sums is None:  # means move too; which features are complete does not
-        varied = _varies(seen.sums)
-        seen = replace(seen, sums=part.accumulate(FeatureSums.of))
-        _check_vary(part.names, varied, _varies(seen.sums))
+def _replicate(fitted: Fitted[P], part: Rows, seen: Survey) -> Start:
+    varied = _varies(seen.sums)  # means move too; which features are complete does not
+    seen = replace(seen, sums=part.accumulate(FeatureSums.of))
+    _check_vary(part.names, varied, _varies(seen.sums))
     plan = _planned(fitted, seen)
-    if sums is not None:  # as the fit did, without those that never meet
-        used = plan.used.copy()
-        used[used] = met(sums.whole.pairs.count[np.ix_(used, used)])
-        plan = replace(plan, used=used)
-    ways = (
-        routes(plan, fitted.model, part)
-        if sums is None
-        else _from_sums(sums, part.weights, part.names)(plan.used)
-    )
+    return _started(fitted, part, plan, routes(plan, fitted.model, part))
+
+
+def _replicate_of_sums(
+    fitted: Fitted[P], part: Rows, seen: Survey, whole: OriginSums, replicate: OriginSums
+) -> Start:
+    plan = _planned(fitted, seen)
+    used = plan.used.copy()  # as the fit did, without those that never meet
+    used[used] = met(whole.pairs.count[np.ix_(used, used)])
+    _check_vary(part.names, whole.varies, replicate.varies)
+    moments = replicate if used.all() else replicate.select(used)
+    ways = Routes(OriginSecond(moments), origin_third(moments))
+    return _started(fitted, part, replace(plan, used=used), ways)
+
+
+def _started(fitted: Fitted[P], part: Rows, plan: Plan, ways: Routes) -> Start:
     plan = replace(plan, recovery="later", refine=False)
     return fitted.model.start(part, plan, ways, Stages())
-
-
-def _from_sums(sums: BinSums, weights: Array, names: tuple[str, ...]) -> Callable[[Mask], Routes]:
-    replicate = sums.reweighted(weights)
-    _check_vary(names, sums.whole.varies, replicate.varies)
-
-    def ways(used: Mask) -> Routes:
-        moments = replicate if used.all() else replicate.select(used)
-        return Routes(OriginSecond(moments), origin_third(moments))
-
-    return ways
 
 
 def _varies(sums: FeatureSums) -> Mask:

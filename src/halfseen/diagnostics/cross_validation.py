@@ -10,11 +10,9 @@ import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.transformed import ReweightedRows
 from halfseen.data.errors import WeakMomentsWarning
-from halfseen.data.reductions import gathered, with_gaps
-from halfseen.data.resampling import Bins
-from halfseen.data.rows import Block, Rows
+from halfseen.data.resampling import Bins, reweighted
+from halfseen.data.rows import Block, Rows, gathered, with_gaps
 from halfseen.data.sampling import Drawn, sequence_of
 from halfseen.data.sums import Sums
 from halfseen.inference.fit import Fit
@@ -68,7 +66,7 @@ def _scores_of_fold(
     fittings: Sequence[Fitting[P]],
     apart: Array,
 ) -> CrossScores:
-    part = ReweightedRows(rows, bins, 1.0 - apart)
+    part = reweighted(rows, bins, 1.0 - apart)
     seen = survey(part, complete_above)
     with of_models_not_kept():
         fits = [fitting(part, seen).parameters for fitting in fittings]
@@ -151,7 +149,7 @@ def bins_for(groups: Any, rows: Rows, sample_weight: Any = None) -> Bins:
     if groups is None:
         return Bins.of_sequences(sequence_of(rows)) if rows.sequenced else _of_rows(rows)
     labels = np.asarray(groups)
-    place = getattr(rows, "place", None)
+    place = rows.place
     n_rows = rows.accumulate(len) if sample_weight is None else len(sample_weight)
     n_rows = n_rows if place is None else len(place)
     if labels.shape != (n_rows,):

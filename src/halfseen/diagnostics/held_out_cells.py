@@ -11,8 +11,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.errors import DataError
 from halfseen.data.missing_patterns import ImitatedGaps, imitated_gaps, measurable
-from halfseen.data.reductions import gathered, with_gaps
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, gathered, with_gaps
 from halfseen.data.sequences import Sequences
 from halfseen.inference.fit import Fitted
 

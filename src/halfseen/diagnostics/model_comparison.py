@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen.data.arrays import Mask
-from halfseen.data.engines.transformed import ReweightedRows
 from halfseen.data.progress import Stages
-from halfseen.data.resampling import Bins
+from halfseen.data.resampling import Bins, reweighted
 from halfseen.data.rows import Block, Rows
 from halfseen.diagnostics.choice_explanation import counted
 from halfseen.diagnostics.cross_validation import (
@@ -77,7 +76,7 @@ class Comparison:
         return [self._part(folds == fold) for fold in range(N_FOLDS)]
 
     def _part(self, apart: Mask) -> Part:
-        rows = ReweightedRows(self.rows, self.bins, (~apart).astype(float))
+        rows = reweighted(self.rows, self.bins, (~apart).astype(float))
         return Part(apart, rows, survey(rows, self.settings.complete_above))
 
     def scores(self, one: Candidate) -> CrossScores:

@@ -18,9 +18,8 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.progress import Stages
-from halfseen.data.reductions import gathered, with_gaps
 from halfseen.data.resampling import Bins
-from halfseen.data.rows import Rows
+from halfseen.data.rows import Rows, gathered, with_gaps
 from halfseen.diagnostics.choice import Choice, HeldOut
 from halfseen.diagnostics.choice_explanation import as_choice, of_climb, of_spectrum
 from halfseen.diagnostics.cluster_tendency.decision import number_of_groups

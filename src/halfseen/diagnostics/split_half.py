@@ -9,12 +9,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.engines.transformed import ReweightedRows
 from halfseen.data.errors import DataError
 from halfseen.data.progress import Stages
-from halfseen.data.reductions import with_gaps
-from halfseen.data.resampling import Bins
-from halfseen.data.rows import Block, Rows
+from halfseen.data.resampling import Bins, reweighted
+from halfseen.data.rows import Block, Rows, with_gaps
 from halfseen.data.sums import Sums
 from halfseen.diagnostics.agreement import adjusted_rand, least_overlap
 from halfseen.diagnostics.choice import HeldOut
@@ -121,7 +119,7 @@ class Halves(Generic[P]):
         return np.asarray(np.random.default_rng(way).permutation(self.bins.n) % 2 == 0)
 
     def _part(self, inside: Mask) -> "Part":
-        rows = ReweightedRows(self.rows, self.bins, inside.astype(float))
+        rows = reweighted(self.rows, self.bins, inside.astype(float))
         return Part(inside, rows, survey(rows, self.settings.complete_above))
 
     def tried(self, trial: Trial, settled: Callable[[Trial], bool]) -> Trial:

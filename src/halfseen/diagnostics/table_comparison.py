@@ -9,7 +9,7 @@ from scipy.stats import chi2_contingency
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.column_moments import FEWEST_VALUES, Differences, compared
-from halfseen.data.reductions import gathered
+from halfseen.data.rows import gathered
 from halfseen.data.sampling import Sample
 from halfseen.inference.fit import Fitted
 from halfseen.io.studies import KeptTables

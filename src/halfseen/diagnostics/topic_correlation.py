@@ -12,8 +12,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from halfseen.data.arrays import Array
-from halfseen.data.reductions import gathered, with_gaps
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, gathered, with_gaps
 from halfseen.inference.fit import Fitted
 
 MOST_CELLS = 500_000

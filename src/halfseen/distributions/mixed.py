@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from halfseen.data.arrays import Array, Labels, Mask
-from halfseen.data.engines.transformed import ChangedRows
 from halfseen.data.rows import Block, Rows
 from halfseen.distributions import categorical as tables
 from halfseen.distributions import missingness, negative_binomial, normal_em
@@ -65,7 +64,7 @@ class Mixed:
         if not numbers.any() or self.normal.without_outliers(part_of(kept, numbers)):
             return rows
         low, high = self._within_fences()
-        return ChangedRows.of(rows, lambda block: block.clipped(low, high))
+        return rows.map(lambda block: block.clipped(low, high))
 
     @property
     def looked_through(self) -> Facts:

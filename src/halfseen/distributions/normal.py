@@ -8,7 +8,6 @@ import numpy as np
 from scipy.special import gammaincc
 
 from halfseen.data.arrays import Array, Labels, Mask
-from halfseen.data.engines.transformed import ChangedRows
 from halfseen.data.rows import Block, Rows
 from halfseen.distributions import normal_em
 from halfseen.distributions.covariance_types import CovarianceShape, warn_of_scales
@@ -88,7 +87,7 @@ class Normal(Exponential):
         if self.seen is None or self.without_outliers(kept):
             return rows
         low, high = self.seen.low, self.seen.high
-        return ChangedRows.of(rows, lambda block: block.clipped(low, high))
+        return rows.map(lambda block: block.clipped(low, high))
 
     def without_outliers(self, kept: Survey) -> bool:
         """Whether no values are far beyond the fences."""

@@ -17,8 +17,7 @@ from halfseen.data.errors import WeakMomentsWarning, warn
 from halfseen.data.feature_sums import PossibleValues
 from halfseen.data.formatting import plural
 from halfseen.data.progress import Stages
-from halfseen.data.reductions import as_given, gathered, hold_something
-from halfseen.data.rows import Rows
+from halfseen.data.rows import Rows, as_given, gathered, hold_something
 from halfseen.diagnostics.concerns import Concern, ConcernContext, concerns_of
 from halfseen.diagnostics.cross_validation import bins_for
 from halfseen.diagnostics.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, bootstrapped

@@ -12,8 +12,7 @@ import pyarrow as pa
 from sklearn.utils import check_random_state
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.reductions import as_given, gathered, whole_table
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, as_given, gathered, whole_table
 from halfseen.estimators.prediction_input import checked_rows, new_rows, rows_and_tables
 from halfseen.inference.fit import Fitted
 from halfseen.io.batches import is_batches

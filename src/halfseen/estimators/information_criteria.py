@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen.data.arrays import Array
-from halfseen.data.reductions import hold_something
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, hold_something
 from halfseen.inference.parameters import n_free
 from halfseen.moments.survey import survey
 

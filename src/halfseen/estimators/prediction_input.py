@@ -49,7 +49,7 @@ def rows_and_tables(
             f"X has other columns than the model was learned from ({len(given)}, not "
             f"{len(fitted)}, or other names). Give the same X."
         )
-    moved = getattr(rows, "place", None) is not None  # to where sequences have them
+    moved = rows.place is not None  # to where sequences have them
     tables = None if moved else getattr(reader, "tables_", None)
     return rows, tables or KeptTables.none()
 

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.data.arrays import Array
-from halfseen.data.reductions import gathered, hold_something
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, gathered, hold_something
 from halfseen.data.sequences import lengths_of
 from halfseen.diagnostics.concerns import Concern, ConcernContext
 from halfseen.diagnostics.intervals import N_REPLICATES, Interval

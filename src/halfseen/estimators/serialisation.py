@@ -8,8 +8,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.feature_sums import PossibleValues
-from halfseen.data.reductions import gathered
-from halfseen.data.rows import Block
+from halfseen.data.rows import Block, gathered
 from halfseen.diagnostics.choice import Choice, HeldOut, TriedNumber
 from halfseen.diagnostics.rank_test import RankTest
 from halfseen.inference.fit import Diagnostics, Fitted

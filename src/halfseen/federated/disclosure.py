@@ -11,11 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.engines.transformed import ChangedRows
 from halfseen.data.errors import DataError
 from halfseen.data.messages import setting
-from halfseen.data.reductions import together
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, together
 from halfseen.federated.plan import Plan
 from halfseen.moments import symmetric_tensors
 from halfseen.moments.joint_counts import pair_counts, triple_counts
@@ -130,7 +128,7 @@ def without_few(rows: Rows, plan: Plan, triples: bool) -> tuple[Rows, int]:
         few = _few(plan.least_rows, *sums.each) + _rare(left, plan, values)
         if not few:
             return left, total - n_rows
-        left = ChangedRows.of(left, _without(few))
+        left = left.map(_without(few))
         n_rows = left.accumulate(len)
         if n_rows < MOST_LEFT_OUT * total:
             raise DisclosureError(

@@ -12,10 +12,9 @@ from sklearn.base import clone
 from halfseen.data.arrays import Array
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.precomputed import Answers, Flat, MoreSumsNeeded, NextSums, SummedRows
-from halfseen.data.engines.transformed import ChangedRows, WidenedRows
 from halfseen.data.errors import DataError, warn
 from halfseen.data.formatting import quoted
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, MappedRows, Rows
 from halfseen.federated.disclosure import check_components, check_disclosure, without_few
 from halfseen.federated.noise import budget, noised
 from halfseen.federated.plan import Plan
@@ -222,7 +221,7 @@ N_QUANTILES = 201
 """Of a column in the stand-in: so many that none of them is common."""
 
 
-def planned_rows(estimator: Any, X: Any, plan: Plan) -> ChangedRows:
+def planned_rows(estimator: Any, X: Any, plan: Plan) -> MappedRows:
     """The rows of ``X``, whatever ``fit`` takes, with the plan's columns; what it lacks is gaps."""
     files = Files(X) if isinstance(X, str | Path) else X
     known = _names(files)
@@ -245,11 +244,26 @@ def planned_rows(estimator: Any, X: Any, plan: Plan) -> ChangedRows:
             f"The columns of the table are called {quoted(rows.names, range(len(rows.names)), 5)}, "
             f"and those of the plan {_quoted_columns(plan)}. Name them alike."
         )
-    wide = rows if rows.names == plan.names else WidenedRows(rows, plan.names)
-    return ChangedRows.of(wide, clip_to_plan(plan))
+    wide = rows if rows.names == plan.names else _widened(rows, plan.names)
+    return wide.map(clip_to_plan(plan))
 
 
-def warn_of_clipped(rows: ChangedRows, plan: Plan) -> None:
+def _widened(rows: Rows, names: tuple[str, ...]) -> Rows:
+    """Rows with all columns of ``names``, of which they hold some, in any order."""
+    own = {name: i for i, name in enumerate(rows.names)}
+    wide = np.array([i for i, name in enumerate(names) if name in own], dtype=int)
+    narrow = np.array([own[names[i]] for i in wide], dtype=int)
+    d = len(names)
+
+    def widen(block: Block) -> Block:
+        values, observed = np.zeros((len(block), d)), np.zeros((len(block), d), bool)
+        values[:, wide], observed[:, wide] = block.values[:, narrow], block.observed[:, narrow]
+        return Block(values, observed, block.weights, block.start, block.sequence)
+
+    return rows.map(widen, names=names, dense=True)
+
+
+def warn_of_clipped(rows: MappedRows, plan: Plan) -> None:
     """Say which columns have cells beyond the plan's ranges: their owner alone can know why."""
     low, high = plan.each("low"), plan.each("high")
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.messages import parameter
-from halfseen.data.reductions import whole_table
+from halfseen.data.rows import whole_table
 from halfseen.estimators.dask_methods import lazy_transformer
 from halfseen.estimators.parameter_checks import check_seed, check_threads
 from halfseen.estimators.prediction_input import same_rows

@@ -12,8 +12,7 @@ from halfseen.data.errors import DataError, DroppedFeatureWarning, warn
 from halfseen.data.feature_sums import PossibleValues
 from halfseen.data.formatting import features
 from halfseen.data.missing_patterns import imitated_gaps
-from halfseen.data.reductions import gathered, with_gaps
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, gathered, with_gaps
 from halfseen.data.sampling import some_rows
 from halfseen.imputation.accuracy import FillAccuracy, Refilled, number_of_tests
 from halfseen.imputation.chained_equations import Chain, Columns, chains_for

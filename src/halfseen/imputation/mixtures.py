@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.reductions import gathered, with_gaps
-from halfseen.data.rows import Block
+from halfseen.data.rows import Block, gathered, with_gaps
 from halfseen.data.sampling import some_rows
 from halfseen.distributions.cell_densities import cell_log_densities
 from halfseen.distributions.column_kinds import of_numbers

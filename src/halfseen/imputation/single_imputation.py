@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.reductions import gathered, with_gaps
-from halfseen.data.rows import Block
+from halfseen.data.rows import Block, gathered, with_gaps
 from halfseen.distributions.column_kinds import Kind, of_numbers
 from halfseen.distributions.mixed import Mixed
 from halfseen.imputation import mixtures, regressions, ridge

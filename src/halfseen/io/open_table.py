@@ -18,8 +18,7 @@ from halfseen.data.errors import DataError, IdentifierWarning, warn
 from halfseen.data.formatting import quoted
 from halfseen.data.messages import leave_out, remedy, setting
 from halfseen.data.progress import Stages
-from halfseen.data.reductions import whole_table
-from halfseen.data.rows import Rows
+from halfseen.data.rows import Rows, whole_table
 from halfseen.io.batches import BatchReader, BatchSource, is_batches, open_batches, sum_over_batches
 from halfseen.io.cells.cell_sums import CellSums
 from halfseen.io.coded_tables import (

@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.column_moments import ValueSums
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.transformed import ScaledRows, logarithms, no_logarithms
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
 from halfseen.data.messages import leave_out
-from halfseen.data.rows import Rows
+from halfseen.data.rows import Block, Rows
 
 DIGITS = 12
 """Of values that come back from another scale; the others are noise of arithmetic."""
@@ -123,7 +124,7 @@ class Preprocessing:
         if logged.any() or standardise:
             sums = rows.accumulate(ValueSums.logging(logged))
             if sums.n_without.any():
-                raise no_logarithms(names, sums.n_without, sums.smallest)
+                raise _no_logarithms(names, sums.n_without, sums.smallest)
             moved = np.full(d, standardise) if measured is None else measured & standardise
             centre, scale = np.where(moved, sums.mean, 0.0), np.where(moved, sums.spread, 1.0)
             _check_scale(names, scale)
@@ -153,7 +154,7 @@ class Preprocessing:
     def apply(self, table: Array) -> Array:
         """The columns as the model takes them, of a table (n, d) in its own units."""
         table = np.asarray(table, dtype=float)
-        values = logarithms(self.columns, table, ~np.isnan(table), self.logged)
+        values = _logarithms(self.columns, table, ~np.isnan(table), self.logged)
         done: Array = (values - self.centre) / self.scale
         return np.where(np.isnan(table), np.nan, done)
 
@@ -161,8 +162,8 @@ class Preprocessing:
         """Rows in their own units as the model takes them, wherever they are."""
         if not self.changes:
             return rows
-        names = tuple(self.fitted_names)
-        return ScaledRows(rows, self.logged, self.centre, self.scale, names)
+        scaling = _Scaling(self.columns, self.logged, self.centre, self.scale)
+        return rows.map(scaling, names=self.fitted_names, acts_on="columns", dense=True)
 
     def undo(self, table: Array) -> Array:
         """A table (n, d) of the model in its own units.
@@ -217,3 +218,46 @@ def _check_scale(names: tuple[str, ...], scale: Array) -> None:
             f"{scale[wrong[0]]:g}. Write it in a unit in which its values are neither huge nor "
             "tiny, or " + leave_out([names[i] for i in wrong]) + "."
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Scaling:
+    """Puts blocks of rows on the scales of the model: ``(log x - centre) / scale``."""
+
+    names: Sequence[str]  # of the features in their own units
+    logged: Mask
+    centre: Array
+    scale: Array
+
+    def __call__(self, block: Block) -> Block:
+        values = _logarithms(self.names, block.values, block.observed, self.logged)
+        scaled = np.where(block.observed, (values - self.centre) / self.scale, 0.0)
+        return Block(scaled, block.observed, block.weights, block.start, block.sequence)
+
+    def select(self, features: Mask) -> "_Scaling":
+        """The same for only some of the features."""
+        names = tuple(compress(self.names, features.tolist()))
+        return _Scaling(names, self.logged[features], self.centre[features], self.scale[features])
+
+
+def _logarithms(names: Sequence[str], values: Array, observed: Mask, logged: Mask) -> Array:
+    """Values (n, d) with natural logarithms of some features; refused if they have none."""
+    if not logged.any():
+        return values
+    wrong = logged & observed & (values <= 0)
+    if wrong.any():
+        smallest = np.where(wrong, values, np.inf).min(axis=0, initial=np.inf)
+        raise _no_logarithms(names, wrong.sum(axis=0), smallest)
+    return np.where(logged, np.log(np.where(logged & observed, values, 1.0)), values)
+
+
+def _no_logarithms(names: Sequence[str], n_wrong: NDArray[Any], smallest: Array) -> DataError:
+    """What is said of features with ``n_wrong`` (d,) values that are not above zero."""
+    wrong = np.flatnonzero(n_wrong)
+    first = wrong[0]
+    return DataError(
+        f"{quoted(names, wrong)} cannot be put on a log scale: {n_wrong[first]:,} values of "
+        f"'{names[first]}' are not above zero (the smallest is {smallest[first]:g}). Leave "
+        f"{'it' if len(wrong) == 1 else 'them'} out of the logarithms, or mark such values as "
+        "missing."
+    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.data.reductions import whole_table
+from halfseen.data.rows import whole_table
 from halfseen.data.sampling import holding_at_most
 from halfseen.diagnostics.concerns.concern import MOST_FEATURES, MOST_STORED
 from halfseen.diagnostics.held_out_cells import (

@@ -8,8 +8,7 @@ from sklearn.utils import Tags
 from halfseen.data.arrays import Mask
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
-from halfseen.data.reductions import gathered
-from halfseen.data.rows import Rows
+from halfseen.data.rows import Rows, gathered
 from halfseen.io.open_table import open_rows
 from halfseen.io.validation import non_numeric_names
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.data.formatting import number, percent
-from halfseen.data.reductions import gathered
-from halfseen.data.rows import Block
+from halfseen.data.rows import Block, gathered
 from halfseen.data.sampling import Sample
 from halfseen.inference.fit import Fitted
 from halfseen.report.portrait import Portrait, years_among

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.formatting import percent, plural, shortened
-from halfseen.data.reductions import gathered
-from halfseen.data.rows import Rows
+from halfseen.data.rows import Rows, gathered
 from halfseen.data.sampling import Sample, holding_at_most
 from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.diagnostics.topic_words import (

@@ -10,9 +10,8 @@ from halfseen.data.engines import memory
 from halfseen.data.engines.batched import all_columns
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.sparse.rows import SparseRows
-from halfseen.data.engines.transformed import ReweightedRows
 from halfseen.data.feature_sums import FeatureSums
-from halfseen.data.resampling import Bins
+from halfseen.data.resampling import Bins, reweighted
 from halfseen.data.rows import Block
 from halfseen.io.batches import open_batches
 from halfseen.io.validation import read_batch
@@ -80,7 +79,7 @@ def assert_same(ours, expected):
 @every_sum
 def test_sums_are_those_of_rows_with_the_weights_of_their_bins(kind, weights, about):
     rows, per_row = ROWS[kind]()
-    ours = ReweightedRows(rows, BINS, weights).accumulate(about(ORIGIN))
+    ours = reweighted(rows, BINS, weights).accumulate(about(ORIGIN))
     assert_same(ours, about(ORIGIN)(naive(X, per_row, weights)))
 
 
@@ -89,7 +88,7 @@ def test_sums_are_those_of_rows_with_the_weights_of_their_bins(kind, weights, ab
 def test_selecting_features_commutes(kind, weights):
     rows, per_row = ROWS[kind]()
     chosen = np.array([True, False, True, True])
-    ours = ReweightedRows(rows, BINS, weights).select(chosen)
+    ours = reweighted(rows, BINS, weights).select(chosen)
     assert ours.names == ("a", "c", "d") or kind == "streamed"
     assert len(ours.names) == 3
     expected = PairSums.about(ORIGIN[chosen])(naive(X[:, chosen], per_row, weights))
@@ -100,7 +99,7 @@ def test_selecting_features_commutes(kind, weights):
 @every_weight
 def test_measuring_from_elsewhere_commutes(kind, weights):
     rows, per_row = ROWS[kind]()
-    ours = ReweightedRows(rows, BINS, weights).recentred(ORIGIN)
+    ours = reweighted(rows, BINS, weights).recentred(ORIGIN)
     expected = PairSums.about(ORIGIN)(naive(X, per_row, weights))
     assert_same(ours.accumulate(PairSums.about(np.zeros(4))), expected)
 
@@ -108,7 +107,7 @@ def test_measuring_from_elsewhere_commutes(kind, weights):
 @every_engine
 def test_it_is_sparse_if_the_rows_are(kind):
     rows, _ = ROWS[kind]()
-    assert ReweightedRows(rows, BINS, np.ones(12)).sparse == kind.endswith("sparse")
+    assert reweighted(rows, BINS, np.ones(12)).sparse == kind.endswith("sparse")
 
 
 def test_blocks_that_count_once_are_not_copied():
@@ -119,5 +118,5 @@ def test_blocks_that_count_once_are_not_copied():
         return 0
 
     rows = MemoryRows(X, NAMES).recentred(np.zeros(4))
-    ReweightedRows(rows, BINS, np.ones(12)).accumulate(note)
+    reweighted(rows, BINS, np.ones(12)).accumulate(note)
     assert all(ours is theirs for ours, theirs in zip(seen, rows.ready, strict=True))

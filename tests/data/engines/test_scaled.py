@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 from halfseen.data.column_moments import ValueSums
 from halfseen.data.engines.batched import all_columns
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.transformed import ScaledRows
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.missing_patterns import PatternSums
-from halfseen.data.reductions import together
-from halfseen.data.rows import Block
+from halfseen.data.rows import Block, together
 from halfseen.io.batches import open_batches
+from halfseen.io.preprocessing import Preprocessing
 from halfseen.io.validation import read_batch
 from halfseen.moments.second_moment import PairSums
 
@@ -37,7 +36,7 @@ every_engine = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 
 
 def scaled(rows):
-    return ScaledRows(rows, LOGGED, CENTRE, SCALE, ("A", "B", "C"))
+    return Preprocessing(NAMES, LOGGED, CENTRE, SCALE).rows(rows)
 
 
 def table_of(rows):
@@ -55,7 +54,7 @@ def test_rows_are_on_their_scales_and_gaps_stay_gaps(engine):
 def test_selecting_and_measuring_from_an_origin_are_those_of_the_scaled_rows(engine):
     keep, origin = np.array([True, False, True]), np.array([0.5, -1.0])
     rows = scaled(engine()).select(keep).recentred(origin)
-    assert rows.names == ("A", "C")
+    assert rows.names == ("standardised(log(a))", "log(c)")
     np.testing.assert_allclose(table_of(rows), EXPECTED[:, keep] - origin, atol=1e-12)
 
 

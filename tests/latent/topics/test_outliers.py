@@ -8,7 +8,7 @@ from halfseen.data.block import Block
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.data.feature_sums import FeatureSums
-from halfseen.data.reductions import whole_table
+from halfseen.data.rows import whole_table
 from halfseen.latent.topics.outliers import count_limits
 from halfseen.models import simulate
 

@@ -12,8 +12,7 @@ from halfseen.cli.reading.known_names import check_known
 from halfseen.cli.wording import in_options
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
-from halfseen.data.reductions import together
-from halfseen.data.rows import Rows
+from halfseen.data.rows import Rows, together
 from halfseen.io.coding import Coding
 from halfseen.io.columns import Column, column_messages, mark_constant
 from halfseen.io.file_source import FileSource

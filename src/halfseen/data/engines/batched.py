@@ -3,14 +3,15 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from itertools import compress
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from halfseen.data.arrays import Array, Mask
+from halfseen.data.arrays import Mask
 from halfseen.data.engines.memory import Told, sum_over_runs
 from halfseen.data.errors import DataError
-from halfseen.data.rows import Block, CarriedHere, S, T
+from halfseen.data.rows import Block, Rows, S
 from halfseen.data.sequences import Sequences
 
 MEMORY = 256.0
@@ -58,55 +59,30 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class BatchedRows:
+class BatchedRows(Rows):
     """A table of which only a few batches are in memory at any time."""
 
-    sparse: ClassVar[bool] = False
     source: Source
     chosen: tuple[int, ...]
     n_threads: int = 1
     advance: Told = None
     memory: float = MEMORY
-    origin: Array | None = None  # (d,)
     first: int = 0  # which row of a larger table is the first
     sequences: Sequences | None = None  # of all rows of that table
-
-    @property
-    def sequenced(self) -> bool:
-        """Whether rows follow each other."""
-        return self.sequences is not None
 
     @property
     def names(self) -> tuple[str, ...]:
         """The features' names, in order."""
         return tuple(self.source.names[column] for column in self.chosen)
 
-    def in_sequences(self, sequences: Sequences) -> Self:
-        """The same rows, following each other."""
-        return replace(self, sequences=sequences)
-
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features; the others are not read."""
-        chosen = tuple(c for c, keep in zip(self.chosen, features, strict=True) if keep)
-        origin = None if self.origin is None else self.origin[features]
-        return replace(self, chosen=chosen, origin=origin)
-
-    def recentred(self, origin: Array) -> Self:
-        """The same rows measured from ``origin`` (d,)."""
-        return replace(self, origin=origin if self.origin is None else self.origin + origin)
+        return replace(self, chosen=tuple(compress(self.chosen, features.tolist())))
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
         """The sum of ``summarise(block)`` over all batches of rows."""
         runs = zip(self._numbered(), strict=False)  # a batch is large: each is a run
         return sum_over_runs(runs, self._block, summarise, self.n_threads, self.advance)
-
-    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
-        """``finish`` of that sum."""
-        return finish(self.accumulate(summarise))
-
-    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
-        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
-        return CarriedHere(self, begin)
 
     def blocks(self) -> Iterator[Block]:
         """The rows in order, a batch at a time."""
@@ -140,8 +116,7 @@ class BatchedRows:
     def _block(self, numbered: tuple[int, Piece]) -> Block:
         start, piece = numbered
         sequence = None if self.sequences is None else self.sequences.of(start, piece.n_rows)
-        block = Block.from_table(piece.table(), None, start, sequence=sequence)
-        return block if self.origin is None else block.recentred(self.origin)
+        return Block.from_table(piece.table(), None, start, sequence=sequence)
 
 
 def whole_sequences(pieces: Iterator[Piece], sequences: Sequences, start: int) -> Iterator[Piece]:
@@ -185,4 +160,4 @@ def all_columns(
 ) -> BatchedRows:
     """The rows of a source with all its columns."""
     every = tuple(range(len(source.names)))
-    return BatchedRows(source, every, n_threads, advance, memory, None, first, sequences)
+    return BatchedRows(source, every, n_threads, advance, memory, first, sequences)

@@ -18,7 +18,7 @@ from uuid import uuid4
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from halfseen.data.arrays import Array, Mask
+from halfseen.data.arrays import Mask
 from halfseen.data.engines.memory import Told
 from halfseen.data.errors import DataError
 from halfseen.data.rows import Block, Rows, S
@@ -174,39 +174,26 @@ def _counted(
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """How a pass sees a partition: which of its columns, and from where they are measured."""
+    """How a pass sees a partition: which of its columns, and in which sequences."""
 
     read: Callable[[Any, int], Rows]  # a partition's content, and the number of its first row
     columns: Mask | None = None  # (all columns,)
-    origin: Array | None = None  # (d,)
     sequences: Sequences | None = None  # of rows that follow each other
 
     def select(self, features: Mask) -> Self:
         """The same with only some of the features."""
         chosen = np.ones(len(features), bool) if self.columns is None else self.columns.copy()
         chosen[chosen] = features
-        origin = None if self.origin is None else self.origin[features]
-        return replace(self, columns=chosen, origin=origin)
-
-    def recentred(self, origin: Array) -> Self:
-        """The same measured from ``origin`` (d,)."""
-        return replace(self, origin=origin if self.origin is None else self.origin + origin)
+        return replace(self, columns=chosen)
 
     def summed(self, content: Any, first: int, summarise: Callable[[Block], S]) -> S:
         """The sum of ``summarise(block)`` over the blocks of a partition."""
-        rows: Any = self.read(content, first)
+        rows = self.read(content, first)
         if self.sequences is not None:
-            rows = replace(rows, sequences=self.sequences)
+            rows = rows.in_sequences(self.sequences)
         if self.columns is not None:
             rows = rows.select(self.columns)
-        sums: S = rows.accumulate(lambda block: summarise(self._seen(block)))
-        return sums
-
-    def _seen(self, block: Block) -> Block:
-        if self.origin is None:
-            return block
-        # Block by block: a copy of the partition would double the worker's memory.
-        return block.recentred(self.origin)
+        return rows.accumulate(summarise)
 
 
 class Pass(NamedTuple):
@@ -278,7 +265,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterRows:
+class ClusterRows(Rows):
     """Partitions of a table. Only sums of all of them come to the client."""
 
     partitions: tuple[Partition, ...]
@@ -297,10 +284,6 @@ class ClusterRows:
         """The same rows with only some of the features."""
         names = tuple(name for name, keep in zip(self.names, features, strict=True) if keep)
         return replace(self, view=self.view.select(features), names=names)
-
-    def recentred(self, origin: Array) -> Self:
-        """The same rows measured from ``origin`` (d,)."""
-        return replace(self, view=self.view.recentred(origin))
 
     def in_sequences(self, sequences: Sequences) -> Self:
         """The same rows, following each other; refused if a partition cuts a sequence."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache, reduce
 from operator import itemgetter
 from threading import Event
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -18,8 +18,8 @@ from threadpoolctl import ThreadpoolController
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.block import Block
 from halfseen.data.interrupts import go_on, is_served, serving
-from halfseen.data.rows import CarriedHere, S, T
-from halfseen.data.sequences import Numbers, Sequences
+from halfseen.data.rows import Rows, S
+from halfseen.data.sequences import Sequences
 
 Told = Callable[[int], None] | None
 """Hears how many rows each block that is done had; None if nobody does."""
@@ -157,10 +157,9 @@ FEWEST_ROWS = 256
 
 
 @dataclass(frozen=True, eq=False)
-class MemoryRows:
+class MemoryRows(Rows):
     """An array in which NaN marks the gaps, cut into blocks of rows, threads over blocks."""
 
-    sparse: ClassVar[bool] = False
     table: np.ndarray[Any, Any]  # (n, d)
     names: tuple[str, ...]
     weights: Array | None = None  # (n,)  how often each row counts
@@ -169,20 +168,6 @@ class MemoryRows:
     columns: Mask | None = None
     first: int = 0  # which row of a larger table is the first
     sequences: Sequences | None = None  # of all rows of that table
-
-    @property
-    def sequenced(self) -> bool:
-        """Whether rows follow each other."""
-        return self.sequences is not None
-
-    @property
-    def place(self) -> Numbers | None:
-        """Where each row, as it was given, is among these; None if they are as given."""
-        return None if self.sequences is None else self.sequences.place
-
-    def in_sequences(self, sequences: Sequences) -> Self:
-        """The same rows, following each other."""
-        return replace(self, sequences=sequences)
 
     def select(self, features: Mask) -> Self:
         """The same rows with only some of the features; copies nothing."""
@@ -200,14 +185,6 @@ class MemoryRows:
         """The sum of ``summarise(block)`` over all blocks of rows."""
         runs = in_runs(self._pieces())
         return sum_over_runs(runs, self._block, summarise, self.n_threads, self.advance)
-
-    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
-        """``finish`` of that sum."""
-        return finish(self.accumulate(summarise))
-
-    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
-        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
-        return CarriedHere(self, begin)
 
     def blocks(self) -> Iterator[Block]:
         """The rows in order, a block at a time; one empty block if there are none."""
@@ -229,10 +206,9 @@ class MemoryRows:
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedRows:
+class PreparedRows(Rows):
     """Blocks of rows that are ready to be summed, again and again."""
 
-    sparse: ClassVar[bool] = False
     ready: tuple[Block, ...]
     names: tuple[str, ...]
     n_threads: int = 1
@@ -258,11 +234,3 @@ class PreparedRows:
         """The sum of ``summarise(block)`` over all blocks of rows."""
         runs = in_runs(self.ready)
         return sum_over_runs(runs, as_it_is, summarise, self.n_threads, self.advance)
-
-    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
-        """``finish`` of that sum."""
-        return finish(self.accumulate(summarise))
-
-    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
-        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
-        return CarriedHere(self, begin)

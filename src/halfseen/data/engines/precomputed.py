@@ -8,13 +8,13 @@ answer it.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import compress
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
-from halfseen.data.rows import Block, CarriedHere, Rows, S, T
+from halfseen.data.rows import Block, Rows, S
 
 Flat = Mapping[str, Array]
 """Arrays by name. Numbers are arrays without a side."""
@@ -93,15 +93,13 @@ class Answers:
 
 
 @dataclass(frozen=True, eq=False)
-class SummedRows:
+class SummedRows(Rows):
     """Answers in place of rows; the first question without one goes to rows that are ``here``.
 
     What only looks at the kind of values that columns hold sees the ``stand_in``, which holds no
     row of anybody.
     """
 
-    sparse: ClassVar[bool] = False
-    sequenced: ClassVar[bool] = False
     names: tuple[str, ...]
     answers: Answers = field(default_factory=lambda: Answers(()))
     stand_in: Rows | None = None
@@ -145,11 +143,3 @@ class SummedRows:
                 f"{error}. Sum again, in all places."
             ) from error
         return found
-
-    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
-        """``finish`` of that sum."""
-        return finish(self.accumulate(summarise))
-
-    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
-        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
-        return CarriedHere(self, begin)

@@ -159,7 +159,7 @@ class ConcernContext:
     @cached_property
     def n_added(self) -> int:
         """Empty rows that stand for steps of a grid between those that were given."""
-        place = getattr(self.rows, "place", None)
+        place = self.rows.place
         return 0 if place is None else int(self.rows.accumulate(len)) - len(place)
 
     def in_words(self) -> Self:

@@ -10,8 +10,7 @@ from scipy.stats import poisson, rankdata
 
 from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.formatting import quoted
-from halfseen.data.reductions import gathered, with_gaps
-from halfseen.data.rows import Block
+from halfseen.data.rows import Block, gathered, with_gaps
 from halfseen.data.sampling import sampled
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.io.kind_inference import OF_SEVERAL_ROWS

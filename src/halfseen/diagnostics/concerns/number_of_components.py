@@ -11,7 +11,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
 from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
-from halfseen.data.reductions import gathered, with_gaps
+from halfseen.data.rows import gathered, with_gaps
 from halfseen.diagnostics.cluster_tendency.elliptical import fitted_diagonal, fitted_normal
 from halfseen.diagnostics.cluster_tendency.evidence import Cell, View
 from halfseen.diagnostics.cluster_tendency.evidence import Rows as PreparedRows

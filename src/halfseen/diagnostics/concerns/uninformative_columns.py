@@ -8,8 +8,7 @@ from scipy.stats import chi2
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.formatting import quoted
 from halfseen.data.messages import leave_out
-from halfseen.data.reductions import gathered, with_gaps
-from halfseen.data.rows import Block
+from halfseen.data.rows import Block, gathered, with_gaps
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.diagnostics.concerns.number_of_components import N_REPLICATES
 from halfseen.moments.resampling import Influence, OriginSums

@@ -24,8 +24,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.compiled import njit
-from halfseen.data.reductions import with_gaps
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, with_gaps
 from halfseen.data.sums import Sums
 from halfseen.inference.model import Cells
 from halfseen.latent.markov import forward_backward

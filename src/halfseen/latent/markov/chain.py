@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halfseen.data.arrays import Array, Labels
-from halfseen.data.reductions import with_gaps
 from halfseen.data.resampling import Bins
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, with_gaps
 from halfseen.data.sums import Sums
 from halfseen.distributions.emission import Posterior
 from halfseen.distributions.mixed_parameters import NOT_GIVEN, MixedParameters

@@ -14,10 +14,8 @@ import numpy as np
 
 from halfseen.data.arrays import Array, Labels
 from halfseen.data.engines.memory import MemoryRows, PreparedRows
-from halfseen.data.engines.transformed import ChangedRows
-from halfseen.data.reductions import with_gaps
 from halfseen.data.resampling import Bins
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, with_gaps
 from halfseen.data.sampling import some_rows
 from halfseen.diagnostics.cross_validation import few_rows
 from halfseen.distributions.covariances import sphered
@@ -157,7 +155,7 @@ class Correlated(OneClass[P]):
         begun: Any = self.emission.em_start(start)
         wild = fences is not None and not fences.quiet(kept)
         share = share_beyond(rows, begun) if wild else 0.0
-        usual = ChangedRows.of(rows, lambda block: inside(block, begun)[0]) if wild else rows
+        usual = rows.map(lambda block: inside(block, begun)[0]) if wild else rows
         ready = sorted_by_gaps(usual, kept) if self.emission.by_gaps else usual
         found, convergence = super().refine(ready, start, n_components, kept, seed)
         # Where a component has no cells of a column its mean may leave what is usual there.
@@ -170,7 +168,7 @@ class Correlated(OneClass[P]):
 
     def without_prior(self, rows: Rows, kept: Survey, parameters: P) -> P:
         """Of what is within the fences, in the same way."""
-        usual = ChangedRows.of(rows, lambda block: inside(block, parameters)[0])  # type: ignore[arg-type]
+        usual = rows.map(lambda block: inside(block, parameters)[0])  # type: ignore[arg-type]
         ready = sorted_by_gaps(usual, kept) if self.emission.by_gaps else usual
         return super().without_prior(ready, kept, parameters)
 

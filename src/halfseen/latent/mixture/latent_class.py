@@ -10,8 +10,7 @@ import numpy as np
 from halfseen.data.arrays import Array
 from halfseen.data.compiled import njit
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.reductions import gathered
-from halfseen.data.rows import Rows
+from halfseen.data.rows import Rows, gathered
 from halfseen.data.sampling import some_rows
 from halfseen.distributions.categorical import LEAST_SHARE, Levels, Places
 from halfseen.distributions.mixed import Mixed

@@ -14,9 +14,8 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.errors import DataError
 from halfseen.data.messages import parameter
 from halfseen.data.progress import Stages
-from halfseen.data.reductions import gathered
 from halfseen.data.resampling import Bins
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, gathered
 from halfseen.data.sampling import some_rows
 from halfseen.diagnostics.recovery import nearest
 from halfseen.distributions.emission import Emission

@@ -12,7 +12,6 @@ from scipy.stats import nbinom
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.count_quantiles import CountTails
 from halfseen.data.counts import Indices, Nonzeros
-from halfseen.data.engines.transformed import ChangedRows
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import Block, Rows
 from halfseen.latent.topics.loading_prior import LoadingPrior, loading_means, variance_along
@@ -97,7 +96,7 @@ class CountLimits:
 
     def masked(self, rows: Rows) -> Rows:
         """The table without what is beyond them; the rows themselves if nothing is."""
-        return rows if self.all_usual else ChangedRows.of(rows, self.mask)
+        return rows if self.all_usual else rows.map(self.mask)
 
 
 def count_limits(rows: Rows, sums: FeatureSums) -> CountLimits:

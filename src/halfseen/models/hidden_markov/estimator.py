@@ -9,8 +9,7 @@ from halfseen.data.arrays import Array, Labels
 from halfseen.data.errors import DataError
 from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
-from halfseen.data.reductions import as_given, gathered
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, as_given, gathered
 from halfseen.data.sampling import sequence_of
 from halfseen.data.sequences import lengths_of
 from halfseen.distributions.column_kinds import WORDS, Kind

@@ -9,8 +9,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.data.messages import setting
-from halfseen.data.reductions import gathered
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, gathered
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior

@@ -13,8 +13,7 @@ from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.formatting import percent, quoted
 from halfseen.data.messages import leave_out, setting
 from halfseen.data.progress import Stages
-from halfseen.data.reductions import gathered, with_gaps
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Block, Rows, gathered, with_gaps
 from halfseen.diagnostics.agreement import adjusted_rand
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.diagnostics.cross_validation import few_rows, of_models_not_kept

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.data.arrays import Array
-from halfseen.data.reductions import gathered
-from halfseen.data.rows import Block
+from halfseen.data.rows import Block, gathered
 from halfseen.distributions.categorical import chances_of
 from halfseen.distributions.cell_densities import surprisal
 from halfseen.distributions.mixed_parameters import MixedParameters

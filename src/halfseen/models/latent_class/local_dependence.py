@@ -8,8 +8,7 @@ from scipy.special import ndtri, softmax
 
 from halfseen.data.arrays import Array, Labels
 from halfseen.data.messages import Message, setting
-from halfseen.data.reductions import gathered, with_gaps
-from halfseen.data.rows import Block
+from halfseen.data.rows import Block, gathered, with_gaps
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
 from halfseen.diagnostics.cross_validation import few_rows
 from halfseen.distributions.cell_densities import cell_log_densities

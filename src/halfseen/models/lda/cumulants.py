@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.engines.transformed import ChangedRows
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.messages import setting
@@ -241,7 +240,7 @@ def by_shares(
                 winsorised, plan, routes.second, lengths, known.law, concentration or 1.0
             )
         _check_long(known)
-        shares = ChangedRows.of(winsorised, lengths.shared_out)
+        shares = winsorised.map(lengths.shared_out)
         sums = shares.accumulate(FeatureSums.of)
         # Features that vary in short rows only are found from the others.
         varied = (sums.count >= FEWEST) & (sums.minimum < sums.maximum)

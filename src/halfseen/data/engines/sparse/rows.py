@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from halfseen.data.engines.sparse import kernels
 from halfseen.data.engines.sparse.compressed import Compressed, SparseEntries
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.products import Entries
-from halfseen.data.rows import CarriedHere, S, T
+from halfseen.data.rows import Rows, S
 
 MOST_ROWS = 8192
 """In a block of many features: enough that its sums (d, m) are small beside it."""
@@ -259,12 +259,9 @@ class SparseBlock(Block):
 
 
 @dataclass(frozen=True, eq=False)
-class SparseRows:
+class SparseRows(Rows):
     """A compressed table, cut into blocks of rows, threads over blocks."""
 
-    sparse: ClassVar[bool] = True
-    sequenced: ClassVar[bool] = False
-    sequences: ClassVar[None] = None
     stored: Compressed
     gaps: Compressed
     column_block: NDArray[np.intp]  # (d,)
@@ -274,6 +271,10 @@ class SparseRows:
     n_threads: int = 1
     advance: Told = None
     first: int = 0  # which row of a larger table is the first
+
+    @property
+    def sparse(self) -> bool:
+        return True
 
     @classmethod
     def of(
@@ -320,14 +321,6 @@ class SparseRows:
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
         """The sum of ``summarise(block)`` over all blocks of rows."""
         return sum_over(self.blocks(), summarise, self.n_threads, self.advance)
-
-    def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
-        """``finish`` of that sum."""
-        return finish(self.accumulate(summarise))
-
-    def carrying(self, begin: Callable[[Block], T]) -> CarriedHere[T]:
-        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
-        return CarriedHere(self, begin)
 
     def blocks(self) -> Iterator[SparseBlock]:
         """The rows in order, a block at a time; one empty block if there are none."""
