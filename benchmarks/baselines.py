@@ -1,5 +1,7 @@
 """What people do today, to compare with."""
 
+from typing import Any
+
 import numpy as np
 
 from halfseen import GaussianMixture
@@ -12,7 +14,7 @@ from halfseen.moments.survey import survey
 
 def em_from(
     X: Array, weights: Array, means: Array, variance: float, tolerance: float = 1e-7
-) -> EMResult:
+) -> EMResult[Any]:
     """EM with gaps from given parameters of a mixture with one variance."""
     start = MixtureParameters(weights, means, np.full(means.shape, variance))
     rows = MemoryRows(X, tuple(map(str, range(X.shape[1]))))
@@ -23,7 +25,7 @@ def em_from(
 
 def em_from_random_starts(
     X: Array, n_components: int, n_starts: int, rng: np.random.Generator
-) -> EMResult:
+) -> EMResult[Any]:
     """The best of EM from random starts: means at random rows, gaps there at the features' means.
 
     The same EM as ours, leaps and all.

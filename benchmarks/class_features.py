@@ -26,6 +26,7 @@ from benchmarks import results_file
 from benchmarks.mixed_tables import KINDS, World, draw, with_gaps, world
 from halfseen import LatentClass
 from halfseen.data.progress import Stages
+from halfseen.inference.method_of_moments import moment_start
 from halfseen.inference.plan import planned, routes
 from halfseen.io.open_table import open_rows
 from halfseen.latent.mixture import moment_start as starts
@@ -103,7 +104,9 @@ def error(X: Any, of: World, linear: bool) -> float:
         model = replace(model, emission=model.emission)
         plan = planned(settings, model, seen, k)
         winsorised = model.winsorised(rows, seen)
-        start = model.start(winsorised, plan, routes(plan, model, winsorised), Stages()).found
+        start = moment_start(
+            model, winsorised, plan, routes(plan, model, winsorised), Stages()
+        ).found
     finally:
         place["items_of"] = usual
     truth, found = truth_of(of), found_of(start, of) if len(start.weights) == k else None

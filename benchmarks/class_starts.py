@@ -19,6 +19,7 @@ from benchmarks.mixed_tables import KINDS, draw, with_gaps, world
 from halfseen import LatentClass
 from halfseen.data.progress import Stages
 from halfseen.inference.fit import fit_rows
+from halfseen.inference.method_of_moments import moment_start
 from halfseen.inference.plan import planned, routes
 from halfseen.io.open_table import open_rows
 from halfseen.latent.mixture.initialisation import Seeding
@@ -57,7 +58,7 @@ def heights(X: Any, k: int, kinds: Any, n_random: int = N_RANDOM) -> Heights:
         model = model.adapted_to(part, kept)
         emission, n = model.emission, kept.sums.n_rows
         plan = planned(settings, model, kept, k)
-        start = model.start(part, plan, routes(plan, model, part), Stages()).found
+        start = moment_start(model, part, plan, routes(plan, model, part), Stages()).found
         rng = np.random.default_rng(0)
         seeding = Seeding.of(*emission.as_numbers(part.table))
         like = replace_components(start, k)

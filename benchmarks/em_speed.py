@@ -53,7 +53,7 @@ def iteration(estimator: Any, X: Array, lengths: list[int] | None = None) -> Cal
     own = None if lengths is None else Sequences.of_lengths(np.array(lengths))
     rows = MemoryRows(X, fitted.names, sequences=own)
     model = fitted.model.adapted_to(rows, survey(rows, 1.0).of_kept())
-    steps, parameters = model.law.steps(model.emission), fitted.parameters
+    steps, parameters = model.structure.steps(model.emission), fitted.parameters
     if isinstance(model.emission, Mixed) and model.emission.facts is not None:  # as in a fit
         parameters = replace(parameters, level_values=model.emission.facts.level_values)
     ready = rows.recentred(np.zeros(X.shape[1]))

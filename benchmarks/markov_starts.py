@@ -22,6 +22,7 @@ from halfseen import HiddenMarkov
 from halfseen.data.arrays import Array
 from halfseen.data.progress import Stages
 from halfseen.inference.fit import fit_rows
+from halfseen.inference.method_of_moments import moment_start
 from halfseen.inference.parameters import reordered
 from halfseen.inference.plan import planned, routes
 from halfseen.io.open_table import open_rows
@@ -61,10 +62,10 @@ def heights(X: Array, lengths: Any, k: int, n_random: int = N_RANDOM) -> Heights
         seconds = time.process_time() - begun
         model = model.adapted_to(part, kept)
         plan = planned(settings, model, kept, k)
-        start = model.start(part, plan, routes(plan, model, part), Stages()).found
+        start = moment_start(model, part, plan, routes(plan, model, part), Stages()).found
         rng = np.random.default_rng(0)
         seeding = Seeding.of(*model.emission.as_numbers(part.table))
-        like = model.law.blank(reordered(start, np.arange(k) % len(start.weights)))
+        like = model.structure.blank(reordered(start, np.arange(k) % len(start.weights)))
         starts = [
             start,
             *(model.emission.about(seeding.any_rows(k, rng), like) for _ in range(n_random)),

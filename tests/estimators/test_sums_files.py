@@ -204,5 +204,5 @@ def test_models_that_sums_are_not_enough_for_say_so():
         HiddenMarkov(2).fit(SUMS)
     with pytest.raises(ValueError, match="'auto' holds rows out to choose, and sums hold none"):
         GaussianMixture(2, covariance_type="auto").fit(SUMS)
-    with pytest.raises(ValueError, match="Topics are polished by draws for every row, which sums"):
+    with pytest.raises(ValueError, match="Topics are refined by draws for every row, which sums"):
         GammaPoisson(2)._model().step(None, None)

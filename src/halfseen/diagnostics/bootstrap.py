@@ -14,6 +14,7 @@ from halfseen.data.resampling import Bins, reweighted
 from halfseen.data.rows import Rows
 from halfseen.diagnostics.cross_validation import of_models_not_kept
 from halfseen.inference.fit import Fitted
+from halfseen.inference.method_of_moments import moment_start
 from halfseen.inference.model import Start
 from halfseen.inference.plan import Plan, Routes, planned, routes
 from halfseen.moments import symmetric_tensors
@@ -40,8 +41,8 @@ def replicated_parameters(
     learned = _moment_replicates(fitted, rows, seen, bins, weights)
     found, plan = [one.found for one in learned], _planned(fitted, seen)
     known = plan.known(np.all([one.used for one in learned], axis=0))
-    if not known.all():
-        regression = fitted.model.regression(plan.kept)
+    regression = fitted.model.regression(plan.kept)
+    if regression is not None and not known.all():
         references = [regression.reference(one.found, known[one.used]) for one in learned]
         found = recovered_each(rows, regression, references, known, bins, weights)
     return [fitted.model.from_moments(one) for one in found]
@@ -120,7 +121,7 @@ def _replicate_of_sums(
 
 def _started(fitted: Fitted[P], part: Rows, plan: Plan, ways: Routes) -> Start:
     plan = replace(plan, recovery="later", refine=False)
-    return fitted.model.start(part, plan, ways, Stages())
+    return moment_start(fitted.model, part, plan, ways, Stages())
 
 
 def _varies(sums: FeatureSums) -> Mask:

@@ -176,7 +176,9 @@ def _rows(table: Array) -> MemoryRows:
     return MemoryRows(np.ascontiguousarray(table[order]), tuple(map(str, range(table.shape[1]))))
 
 
-def _mixtures(model: Any, rows: MemoryRows, alone: EMResult, sizes: list[int]) -> list[EMResult]:
+def _mixtures(
+    model: Any, rows: MemoryRows, alone: EMResult[Any], sizes: list[int]
+) -> list[EMResult[Any]]:
     """Mixtures of several sizes; that of one component is ``alone``."""
     if sizes == [1]:
         return [alone]
@@ -189,7 +191,9 @@ def _mixtures(model: Any, rows: MemoryRows, alone: EMResult, sizes: list[int]) -
     return found
 
 
-def _again(model: Any, rows: MemoryRows, alone: EMResult, found: list[EMResult]) -> list[EMResult]:
+def _again(
+    model: Any, rows: MemoryRows, alone: EMResult[Any], found: list[EMResult[Any]]
+) -> list[EMResult[Any]]:
     """The mixtures that were ``found`` if they are learned from some of the rows alone."""
     if len(rows.table) > FEW_ROWS:
         return [model.run_em(rows, one.parameters, AGAIN) for one in found]
@@ -197,6 +201,6 @@ def _again(model: Any, rows: MemoryRows, alone: EMResult, found: list[EMResult])
     return _mixtures(model, rows, model.run_em(rows, alone.parameters, PASSES), sizes)
 
 
-def _expert(found: list[EMResult]) -> Expert:
+def _expert(found: list[EMResult[Any]]) -> Expert:
     every = (one.parameters for one in found)
     return Expert(tuple(Normals(one.weights, one.means, one.covariances) for one in every))

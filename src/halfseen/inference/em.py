@@ -94,7 +94,7 @@ def run_em(
     tolerance: float,
     max_iterations: int,
     final_passes: int = 0,
-) -> EMResult:
+) -> EMResult[P]:
     """Climb from ``start`` to a maximum of the likelihood of what is observed in ``rows``.
 
     Where the steps have a prior it is the likelihood times that. Two EM steps and a squared

@@ -16,6 +16,7 @@ from halfseen.data.formatting import features, quoted
 from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
+from halfseen.inference.method_of_moments import moment_start
 from halfseen.inference.model import Convergence, Model, Start
 from halfseen.inference.parameters import attributes, check_finite, name_of, whole
 from halfseen.inference.plan import (
@@ -51,12 +52,12 @@ def learn(
     rows: Rows, winsorised: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
 ) -> Learned[P]:
     """Learn ``model`` from moments of ``winsorised`` rows, and refine it by all ``rows``."""
-    start = model.start(winsorised, plan, routes, stages)
+    start = moment_start(model, winsorised, plan, routes, stages)
     parameters, convergence = model.from_moments(start.found), None
     if plan.refine:
         with stages("polishing"):
             wanted, settings = plan.n_components, plan.settings
-            seed = settings.steady_seed if model.starts else settings.seed
+            seed = settings.steady_seed if model.refinement_adds_components else settings.seed
             parameters, convergence = model.refine(rows, parameters, wanted, plan.kept, seed)
     return Learned(parameters, start, convergence)
 
@@ -300,7 +301,7 @@ def fit_rows(
 ) -> Fit[P]:
     """Fit a model to rows that were looked through."""
     plan, part = planned(settings, model, seen, n_components), rows.select(seen.kept)
-    if (model.starts or not plan.refine) and not model.numbered:
+    if (model.refinement_adds_components or not plan.refine) and not model.uses_row_numbers:
         few = at_hand(part, plan.kept)
         if few is not part:
             seen_of = plan.kept.sums  # in which rows of nothing but other features count

@@ -56,7 +56,7 @@ def by_cumulants(
         k = _told_apart(model, plan, routes, moments)
         rank = cumulants.rank(k)
         routes.second.check(moments, part, rank, k)
-        with told(not (plan.refine and model.starts)):
+        with told(not (plan.refine and model.refinement_adds_components)):
             signal = cumulants.signal(moments, plan.kept.complete[used], k)
         weights = plan.weights(moments.observed_fraction, signal, used)
         check_reckoned(part.names, signal, weights)
@@ -65,14 +65,14 @@ def by_cumulants(
     with stages("triples of features"):
         third = routes.third(part, moments, Probe(whitening, cumulants.beyond(signal)))
     evidence = Evidence(k, moments, signal, weights, whitening, third)
-    if not (plan.refine and model.starts):
+    if not (plan.refine and model.refinement_adds_components):
         warn_of_weak_moments(evidence, part.names)
     with stages("decomposition"):
         found, decomposition = cumulants.read(evidence, plan.decompose)
     with stages("incomplete features"):
         known = plan.known(used)
-        if not known.all() and plan.recovery != "later":
-            regression = model.regression(replace(plan.kept, sums=plan.winsorised))
+        regression = model.regression(replace(plan.kept, sums=plan.winsorised))
+        if regression is not None and not known.all() and plan.recovery != "later":
             reference = regression.reference(found, known[used])
             found = recovered(
                 winsorised if counted is None else counted, regression, reference, known
@@ -89,6 +89,13 @@ def by_cumulants(
         reason=third.reason,
         n_unseen=third.n_unseen,
     )
+
+
+def moment_start(
+    model: Model[Any], winsorised: Rows, plan: Plan, routes: Routes, stages: Stages
+) -> Start:
+    """Where components are by the moments: by the cumulants, or in the model's own way."""
+    return (model.moment_start or by_cumulants)(model, winsorised, plan, routes, stages)
 
 
 def warn_of_weak_moments(evidence: Evidence, names: Sequence[str]) -> None:
@@ -149,7 +156,7 @@ def told(said: bool) -> Iterator[None]:
 def _told_apart(model: Model[Any], plan: Plan, routes: Routes, moments: Moments) -> int:
     """How many components the moments are asked for: fewer, if refinement can find the others."""
     cumulants, most = model.cumulants, plan.n_components
-    if not (plan.refine and model.starts):
+    if not (plan.refine and model.refinement_adds_components):
         return most
     available = routes.second.rank(moments)
     possible = min(most, cumulants.most_components(len(moments.mean)))

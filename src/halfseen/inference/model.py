@@ -1,20 +1,23 @@
-"""The one seam: what a model says of itself, and all that anybody may ask of it.
+"""The contract of a model, which is all that anybody may ask of one.
 
-A model says what is hidden (one component a row, loadings, ...) and how columns arise from it. The
-method, the estimators' verbs, the doubts, the page and the command line know models only by what
-is written here.
+A model says which latent variables are behind a row (one component, loadings, ...) and how columns
+arise from them. The pipeline, estimators, diagnostics, the report and the command line know models
+only by what is written here.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
+from halfseen.data.formatting import plural
 from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
+from halfseen.inference.parameters import declared
 from halfseen.inference.tensor_decomposition import Decomposition
 from halfseen.moments.missing_patterns import Gaps
 from halfseen.moments.regression import Regression
@@ -22,6 +25,9 @@ from halfseen.moments.second_moment import Moments
 from halfseen.moments.survey import Survey
 from halfseen.moments.third_moment import ProjectedThird
 from halfseen.moments.whitening import Signal, Whitening
+
+if TYPE_CHECKING:  # plans know models, and what a start is given is typed all the same
+    from halfseen.inference.plan import Plan, Routes
 
 P = TypeVar("P")
 Q_co = TypeVar("Q_co", covariant=True)
@@ -85,6 +91,9 @@ class Start:
     n_unseen: int  # triples that no row holds together
 
 
+MomentStart = Callable[["Model[Any]", Rows, "Plan", "Routes", Stages], Start]
+"""Finds where components are by the moments of winsorised rows, for a plan and its routes."""
+
 Decompose = Callable[[Array], Decomposition]
 """From a symmetric tensor (k, k, k) to its decomposition."""
 
@@ -133,10 +142,10 @@ class Convergence(NamedTuple):
     gain: float | None = None  # in nats for each item that is counted; if known
 
 
-class EMResult(NamedTuple):
+class EMResult(NamedTuple, Generic[P]):
     """Parameters of higher likelihood, and how they were reached."""
 
-    parameters: Any
+    parameters: P
     convergence: Convergence
 
 
@@ -148,107 +157,128 @@ class Cells(NamedTuple):
 
 
 Each = Callable[[Callable[[Block], Array]], Array]
-"""Applies a function to all rows, a block at a time."""
+"""Applies a function to all rows, a block at a time, and returns what it gives of each row."""
 
 
-class Model(Protocol[P]):
-    """A latent-variable model: one file, or one folder, and one line in the registry."""
+def anything(seen: Survey) -> None:
+    """Accept any numbers: the check of models that need no special values."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Model(ABC, Generic[P]):
+    """A latent-variable model: one file, or one folder, and one line in the registry.
+
+    Required are three declarations (``about``, ``abilities``, ``cumulants``) and five functions of
+    parameters: ``log_likelihood``, ``expected_latent``, ``cells``, ``fill`` and ``draw``. All other
+    members have defaults, which a model overrides where it knows better.
+    """
+
+    about: About
+    abilities: Abilities
+    cumulants: Cumulants[Any]
+    axes: Mapping[str, str] = field(default_factory=dict)  # of fields that may be shared
+    check: Callable[[Survey], None] = anything  # refuses values that the model cannot have
+    caution: Callable[[Survey], None] = anything  # warns of a table that does not suit the model
+    moment_start: MomentStart | None = None  # another way to begin than by the cumulants
+
+    refinement_adds_components: ClassVar[bool] = False
+    """Whether EM finds components that the moments do not know of."""
+
+    @abstractmethod
+    def log_likelihood(self, block: Block, parameters: P) -> Array:
+        """Log-likelihood of the observed cells of each row; shape (n,)."""
+
+    @abstractmethod
+    def expected_latent(self, block: Block, parameters: P) -> Array:
+        """Posterior probabilities of components, or expected loadings, of each row; (n, k)."""
+
+    @abstractmethod
+    def cells(self, block: Block, parameters: P) -> Cells:
+        """Expected value and variance of every cell, given what is observed in its row."""
+
+    @abstractmethod
+    def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
+        """Draw ``number`` complete tables (n, d), given what is observed in each row."""
+
+    @abstractmethod
+    def draw(self, parameters: P, n_rows: int, random: Any) -> tuple[Array, np.ndarray[Any, Any]]:
+        """Draw rows without gaps (n, d), and the latent variables behind them."""
+
+    # Moments: how the model is read off them.
 
     @property
-    def about(self) -> About:
-        """In words."""
-
-    @property
-    def abilities(self) -> Abilities:
-        """What can be asked of it."""
-
-    @property
-    def starts(self) -> bool:
-        """Whether refinement finds components that the moments do not know of."""
-
-    @property
-    def numbered(self) -> bool:
+    def uses_row_numbers(self) -> bool:
         """Whether something is known of rows by their numbers, so that they stay in their order."""
+        return False
 
-    @property
-    def axes(self) -> Mapping[str, str]:
-        """Of fields that may be shared: the axes that they have."""
-
-    @property
-    def cumulants(self) -> Cumulants[Any]:
-        """How it shows in moments."""
-
-    @property
-    def checks(self) -> Sequence[Callable[[Any], Iterator[Any]]]:
-        """What else may speak against it: functions from a case to concerns."""
-
-    def check(self, seen: Survey) -> None:
-        """Refuse values that it cannot have."""
-
-    def caution(self, seen: Survey) -> None:
-        """Warn of a table that it does not suit."""
-
-    def start(self, winsorised: Rows, plan: Any, routes: Any, stages: Stages) -> Start:
-        """Where components are by the moments of ``winsorised`` rows, for a plan and its routes."""
-
-    def regression(self, kept: Survey) -> Regression[Any]:
-        """How incomplete features are found from complete ones, in what moments are read as."""
-
-    def from_moments(self, read: Any) -> P:
-        """Its own parameters, from what was read off the moments."""
-
-    def adapted_to(self, rows: Rows, kept: Survey) -> "Model[P]":
-        """The same with limits that suit a table."""
+    def adapted_to(self, rows: Rows, kept: Survey) -> Self:
+        """The same model with limits that suit a table."""
+        return self
 
     def winsorised(self, rows: Rows, kept: Survey) -> Rows:
-        """The rows as moments should see them: outliers do not decide those."""
+        """The rows as moments should see them, without the influence of outliers."""
+        return rows
+
+    def regression(self, kept: Survey) -> Regression[Any] | None:
+        """How incomplete features are found from complete ones; None if moments tell them all."""
+        return None
+
+    def from_moments(self, read: Any) -> P:
+        """The model's own parameters, from what was read off the moments."""
+        parameters: P = read
+        return parameters
+
+    # EM: from there to higher likelihood.
 
     def should_refine(self, kept: Survey) -> tuple[bool, str]:
         """Whether to maximise the likelihood if that is left open, and why in a sentence."""
+        return True, ""
 
     def refine(
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
-    ) -> EMResult:
-        """Climb from ``start`` to higher likelihood; ``seed`` gives one if chance is needed.
+    ) -> EMResult[P]:
+        """Parameters of higher likelihood than ``start``; ``seed`` gives one if chance is needed.
 
         A start may have fewer components, if moments could not tell more of them apart.
         """
+        return EMResult(start, Convergence(None, 0, True))
 
-    def step(self, rows: Rows, parameters: P) -> EMResult:
-        """One step up the likelihood by one sum over the rows; refused if that is not enough.
-
-        The EM run has the mean log-likelihood before the step.
-        """
-
-    def log_likelihood(self, block: Block, parameters: P) -> Array:
-        """Of what is observed in each row; (n,)."""
-
-    def expected_latent(self, block: Block, parameters: P) -> Array:
-        """What is expected to be hidden behind each row: probabilities or loadings; (n, k)."""
-
-    def cells(self, block: Block, parameters: P) -> Cells:
-        """What is expected in every cell."""
-
-    def fills(self, block: Block, parameters: P) -> Cells:
-        """What a gap would be filled with in every cell, and how uncertain that is."""
-
-    def unusual(self, block: Block, parameters: P) -> Array:
-        """How unlike all that was learned each row is, from 0 to 1; (n,)."""
-
-    def limits(self, kept: Survey) -> Array:
-        """The lowest and the highest value of each feature that is no outlier; (2, d)."""
-
-    def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
-        """As many tables (n, d) as asked for, drawn given what is observed in each row."""
-
-    def draw(self, parameters: P, n_rows: int, random: Any) -> tuple[Array, np.ndarray[Any, Any]]:
-        """Rows without gaps (n, d), and what is hidden behind them."""
-
-    def shares(self, parameters: P) -> Array:
-        """How common the components are; (k,)."""
-
-    def places(self, parameters: P, home: P) -> Array:
-        """Where components are, in units of ``home``, to tell which is which; (k, d)."""
+    def step(self, rows: Rows, parameters: P) -> EMResult[P]:
+        """One step of EM by one sum over the rows, with the mean log-likelihood before it."""
+        raise ValueError(
+            f"{plural(self.about.noun).capitalize()} are refined by draws for every row, which "
+            "sums do not hold. Stay with what the moments say."
+        )
 
     def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
         """What refined parameters would be with bins counting ``weights`` (b, g) times."""
+        raise ValueError(self.abilities.no_intervals)
+
+    # What people and diagnostics ask for beside that.
+
+    @property
+    def checks(self) -> Sequence[Callable[[Any], Iterator[Any]]]:
+        """Concerns of this model only: functions from a ``ConcernContext`` to concerns."""
+        return ()
+
+    def fills(self, block: Block, parameters: P) -> Cells:
+        """What a gap would be filled with in every cell, and how uncertain that is."""
+        return self.cells(block, parameters)
+
+    def unusual(self, block: Block, parameters: P) -> Array:
+        """How unlike the rows learned from each row is, from 0 to 1; shape (n,)."""
+        return np.zeros(len(block))
+
+    def limits(self, kept: Survey) -> Array:
+        """The lowest and the highest value of each feature that is no outlier; (2, d)."""
+        return np.array([kept.sums.minimum, kept.sums.maximum])
+
+    def shares(self, parameters: Any) -> Array:
+        """How common the components are; shape (k,)."""
+        weights: Array = parameters.weights
+        return weights
+
+    def places(self, parameters: P, home: P) -> Array:
+        """Where components are, in units of ``home``, to match those of two fits; (k, d)."""
+        ways = (one for one in declared(parameters) if one.axes[-1] == "kd")
+        return np.hstack([getattr(parameters, one.field) for one in ways])

@@ -9,7 +9,7 @@ from halfseen.data.arrays import Array
 from halfseen.inference.model import EMResult
 
 P = TypeVar("P")
-RunEM = Callable[[P, int], EMResult]
+RunEM = Callable[[P, int], EMResult[P]]
 """From parameters, in at most so many passes."""
 
 

@@ -1,6 +1,6 @@
 """Parameters of chains of states."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -9,7 +9,6 @@ import numpy as np
 from halfseen.data.arrays import Array, Labels
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows, with_gaps
-from halfseen.data.sums import Sums
 from halfseen.distributions.emission import Posterior
 from halfseen.distributions.mixed_parameters import NOT_GIVEN, MixedParameters
 from halfseen.inference.em import normalised
@@ -18,8 +17,9 @@ from halfseen.inference.multi_start import EVERY, FEW_ROWS, LARGE, MANY_ROWS, Pl
 from halfseen.inference.parameters import ANY, GIVEN, SHARE, SHOWN, learned
 from halfseen.latent.markov import forward_backward
 from halfseen.latent.markov.autocorrelation import drawn_levels, lasting_of, leaned
-from halfseen.latent.markov.forward_backward import filtered, smoothed, smoothed_by
+from halfseen.latent.markov.forward_backward import Begins, filtered, smoothed, smoothed_by
 from halfseen.latent.markov.score_bootstrap import replicated
+from halfseen.latent.mixture.structure import ClassSteps, ClassSums, LatentStructure
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,34 +78,26 @@ USUAL = Plan(
 
 
 @dataclass(frozen=True, eq=False)
-class ChainSums(Sums):
-    """What one E-step adds up along sequences."""
+class ChainSums(ClassSums):
+    """What one E-step adds up along sequences: that of a mixture, and moves between states."""
 
-    n_rows: float
-    log_likelihood: float
-    share: Array  # (k,)      Σ_t γ_t
     first: Array  # (k,)      Σ γ_1, over sequences
     moves: Array  # (k, k)    Σ_t ξ_t
-    statistics: tuple[Array, ...]  # Σ_t γ_t T(x_t)
 
     @classmethod
     def under(cls, emission: Any, parameters: Any) -> Callable[[Block], "ChainSums"]:
-        """The function that runs the E-step on a block."""
-
         def summarise(block: Block) -> ChainSums:
             density = emission.step_densities(block, parameters)
             height, shares, first, moves = smoothed_by(density, block, parameters)
             statistics = emission.sums_given(block, shares, density, parameters)
             weighed = block.weighed(shares).sum(axis=0)
             likelihood = float(block.weighed(height).sum())
-            return cls(weighed.sum(), likelihood, weighed, first, moves, statistics)
+            return cls(weighed.sum(), likelihood, weighed, statistics, first, moves)
 
         return summarise
 
     @classmethod
     def given(cls, emission: Any, shares: Array, like: Any) -> Callable[[Block], "ChainSums"]:
-        """The function that sums a block of which the states' ``shares`` (n, k) are known."""
-
         def summarise(block: Block) -> ChainSums:
             own = shares[block.start : block.start + len(block)]
             weighed = block.weighed(own)
@@ -116,106 +108,72 @@ class ChainSums(Sums):
             moves = weighed[at].T @ own[at + 1]
             first = weighed[begins[:-1]].sum(axis=0)
             statistics = emission.given(block, weighed, like)
-            return cls(weighed.sum(), 0.0, weighed.sum(axis=0), first, moves, statistics)
+            return cls(weighed.sum(), 0.0, weighed.sum(axis=0), statistics, first, moves)
 
         return summarise
 
 
 @dataclass(frozen=True, eq=False)
-class ChainSteps:
+class ChainSteps(ClassSteps[Any]):
     """The steps of Baum and Welch."""
 
-    emission: Any
     strength: float  # of the prior
 
     def expect(self, parameters: Any) -> Callable[[Block], ChainSums]:
-        """The function that runs the E-step on a block."""
         return ChainSums.under(self.emission, parameters)
 
     def maximise(self, sums: ChainSums, before: Any) -> Any:
-        """The M-step."""
         k = len(sums.share)
-        weights = normalised(sums.share / sums.n_rows)
         first = sums.first + self.strength * PRIOR_STARTS / k
         moves = sums.moves + self.strength * PRIOR_MOVES / k
         total = moves.sum(axis=1, keepdims=True)  # none from a state that only ends sequences
         moves = np.divide(moves, total, out=before.transition.copy(), where=total > 0)
         start, transition = normalised(first / first.sum()), normalised(moves)
-        found = self.emission.maximise(weights, sums.statistics, before)
-        return replace(found, start=start, transition=transition)
+        return replace(super().maximise(sums, before), start=start, transition=transition)
 
-    def units(self, parameters: Any) -> Mapping[str, Array]:
-        """As the emission has it."""
-        units: Mapping[str, Array] = self.emission.units(parameters)
-        return units
-
-    def within(self, parameters: Any) -> Any:
-        """As the emission has it."""
-        return self.emission.within(parameters)
+    def given(self, shares: Array, like: Any) -> Callable[[Block], ChainSums]:
+        return ChainSums.given(self.emission, shares, like)
 
     def prior(self, parameters: Any) -> float:
-        """That of the emission, and of starts and transitions."""
         k = len(parameters.start)
         height = PRIOR_STARTS * np.log(parameters.start).sum()
         height += PRIOR_MOVES * np.log(parameters.transition).sum()
-        return float(self.emission.prior(parameters) + self.strength * height / k)
-
-    def from_responsibilities(self, rows: Rows, shares: Array, like: Any) -> Any:
-        """Parameters that give rows the states' ``shares`` (n, k), otherwise ``like`` these."""
-        return self.maximise(rows.accumulate(ChainSums.given(self.emission, shares, like)), like)
+        return float(super().prior(parameters) + self.strength * height / k)
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class Chain(LatentStructure):
     """States follow each other along sequences; rows without neighbours are as first ones."""
 
     strength: float = 1.0  # of the prior, relative to the usual one
-    final_passes: ClassVar[int] = 0
     least_rows: ClassVar[float] = 0.5  # a state of one row is never sure of it for its neighbours
 
     def posterior(self, block: Block, emission: Any, parameters: Any) -> Posterior:
-        """Given all rows of the sequence."""
         height, shares, _, _ = smoothed(block, emission, parameters)
         return Posterior(height, shares)
 
     def steps(self, emission: Any) -> ChainSteps:
-        """Those of Baum and Welch."""
         return ChainSteps(emission, self.strength)
 
     def plan(self, n_rows: float) -> Plan:
-        """A few starts, and fewer where moments know best."""
         if n_rows <= FEW_ROWS.most_rows:
             return USUAL._replace(n_seeds=3, n_further=3)
-        return (
-            USUAL
-            if n_rows <= MANY_ROWS
-            else LARGE._replace(n_seeds=1, n_joined=0, simpler_first=True)
-        )
+        if n_rows <= MANY_ROWS:
+            return USUAL
+        return LARGE._replace(n_seeds=1, n_joined=0, simpler_first=True)
 
     def blank(self, parameters: Any) -> Any:
-        """States last a while, and are otherwise alike."""
         k = len(parameters.weights)
+        # States last a while, and are otherwise alike.
         transition = STAYING * np.eye(k) + (1 - STAYING) / k
         return replace(parameters, start=np.full(k, 1 / k), transition=transition)
 
     def sized(self, parameters: Any) -> Any:
-        """The same with shares that sum to one."""
-        return replace(
-            parameters,
-            start=normalised(parameters.start / parameters.start.sum()),
-            transition=normalised(
-                parameters.transition / parameters.transition.sum(axis=1, keepdims=True)
-            ),
-        )
-
-    def left_out(self, rows: Rows, emission: Any, parameters: Any) -> float:
-        """As the emission has it."""
-        beside: float = emission.left_out(rows, parameters)
-        return beside
+        moves = parameters.transition / parameters.transition.sum(axis=1, keepdims=True)
+        start = normalised(parameters.start / parameters.start.sum())
+        return replace(parameters, start=start, transition=normalised(moves))
 
     def finalised(self, rows: Rows, emission: Any, parameters: Any) -> Any:
-        """As the emission has it, given the states' shares."""
-
         def shares(block: Block) -> Array:
             return self.posterior(block, emission, parameters).responsibilities
 
@@ -226,22 +184,14 @@ class Chain:
     def leaned(
         self, block: Block, emission: Any, parameters: Any, shares: Array, cells: Cells
     ) -> Cells:
-        """Gaps lean on what states leave of observed cells of the same sequence."""
         return leaned(block, emission, parameters, shares, cells)
 
     def leaning(
         self, each: Each, emission: Any, parameters: Any, random: Any
     ) -> Callable[[Array, Labels], Array]:
-        """The function that makes drawn rows (n, d) of drawn states (n,) do the same."""
         if not (np.nan_to_num(parameters.lasting) > 0).any():
-            return lambda rows, labels: rows
-
-        def both(block: Block) -> Array:
-            return np.column_stack([with_gaps(block), _firsts(block)])
-
-        table = each(both)
-        begins = np.append(np.flatnonzero(table[:, -1]), len(table)).astype(np.int64)
-        known = np.ascontiguousarray(table[:, :-1])
+            return super().leaning(each, emission, parameters, random)
+        known, begins = _by_sequence(each, with_gaps)
 
         def lean(rows: Array, labels: Labels) -> Array:
             own = drawn_levels(known, begins, emission, parameters, labels, random)
@@ -252,23 +202,16 @@ class Chain:
     def drawn(
         self, each: Each, emission: Any, parameters: Any, number: int, random: Any
     ) -> Iterator[Labels]:
-        """Paths given all rows: forwards filtered, and drawn backwards."""
-
-        def both(block: Block) -> Array:
-            return np.column_stack([filtered(block, emission, parameters)[1], _firsts(block)])
-
-        table = each(both)
-        begins = np.append(np.flatnonzero(table[:, -1]), len(table)).astype(np.int64)
-        law = np.ascontiguousarray(table[:, :-1])
+        # Paths given all rows: filtered forwards, and drawn backwards.
+        ahead, begins = _by_sequence(each, lambda block: filtered(block, emission, parameters)[1])
         transition = np.ascontiguousarray(parameters.transition)
         for _ in range(number):
-            states = np.zeros(len(law), dtype=np.int64)
-            chance = random.random_sample(len(law))
-            forward_backward.backward_draw(law, transition, begins, chance, states)
+            states = np.zeros(len(ahead), dtype=np.int64)
+            chance = random.random_sample(len(ahead))
+            forward_backward.backward_draw(ahead, transition, begins, chance, states)
             yield states
 
     def draw(self, parameters: Any, n_rows: int, random: Any) -> Labels:
-        """One sequence."""
         return self.path(parameters, np.array([n_rows]), random)
 
     def path(self, parameters: Any, lengths: Any, random: Any) -> Labels:
@@ -298,15 +241,20 @@ class Chain:
     def replicated(
         self, rows: Rows, parameters: Any, emission: Any, bins: Bins, more: Array
     ) -> list[Any]:
-        """By the score bootstrap, whole sequences counting more or less."""
         return replicated(rows, parameters, emission, self, bins, more)
 
 
-def _firsts(block: Block) -> Array:
-    """One for the first row of each sequence, zero for others; (n,)."""
-    begins = np.zeros(len(block))
-    begins[forward_backward.begins_of(block.sequence, len(block))[:-1]] = 1.0
-    return begins
+def _by_sequence(each: Each, of_block: Callable[[Block], Array]) -> tuple[Array, Begins]:
+    """What a function gives of all rows (n, m), and where their sequences begin."""
+
+    def both(block: Block) -> Array:
+        first = np.zeros(len(block))
+        first[forward_backward.begins_of(block.sequence, len(block))[:-1]] = 1.0
+        return np.column_stack([of_block(block), first])
+
+    table = each(both)
+    begins = np.append(np.flatnonzero(table[:, -1]), len(table)).astype(np.int64)
+    return np.ascontiguousarray(table[:, :-1]), begins
 
 
 CHAIN = Chain()

@@ -2,7 +2,7 @@
 
 from halfseen.distributions.emission import Emission, Pull
 from halfseen.distributions.exponential_family import FromZero
-from halfseen.latent.mixture.model import OneClass, anything
+from halfseen.latent.mixture.model import OneClass
 from halfseen.latent.mixture.moment_tensor import Centred
 
-__all__ = ["Centred", "Emission", "FromZero", "OneClass", "Pull", "anything"]
+__all__ = ["Centred", "Emission", "FromZero", "OneClass", "Pull"]

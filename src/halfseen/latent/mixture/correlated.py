@@ -149,7 +149,7 @@ class Correlated(OneClass[P]):
 
     def refine(
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
-    ) -> EMResult:
+    ) -> EMResult[P]:
         """By expectation-maximisation on what is within the fences."""
         fences = self.emission.fences
         begun: Any = self.emission.em_start(start)
@@ -268,8 +268,8 @@ class Correlated(OneClass[P]):
         return [gone(best, partial(self.run_em, part), self.max_iter, n_part)]
 
     def _moved(
-        self, rows: Rows, some: MemoryRows, reached: EMResult, n_rows: float, n_some: float
-    ) -> tuple[EMResult, float]:
+        self, rows: Rows, some: MemoryRows, reached: EMResult[P], n_rows: float, n_some: float
+    ) -> tuple[EMResult[P], float]:
         """Where moves of components lead, if that is cheap to see: few rows have many maxima."""
         if n_rows > MANY_ROWS:
             return reached, 0.0

@@ -54,7 +54,7 @@ class MixedClasses(OneClass[MixedParameters]):
         n_components: int,
         kept: Survey,
         seed: Callable[[], int],
-    ) -> EMResult:
+    ) -> EMResult[MixedParameters]:
         """By expectation-maximisation, from the best of several starts."""
         n_rows = kept.sums.n_rows
         every = self._every_row(rows, start, n_rows) if n_components > 1 else None
@@ -65,7 +65,7 @@ class MixedClasses(OneClass[MixedParameters]):
         emission: Any = self.emission  # of mixed columns
         em = LevelEM.of(every, emission, start)
 
-        def run_em(here: MixedParameters, most: int) -> EMResult:
+        def run_em(here: MixedParameters, most: int) -> EMResult[MixedParameters]:
             return em.run_em(here, min(most, self.max_iter), CLOSER * self.tol)
 
         found = narrowed(starts, run_em, n_rows, plan.rounds)
@@ -95,7 +95,7 @@ class MixedClasses(OneClass[MixedParameters]):
         self,
         every: MemoryRows,
         best: Start,
-        run_em: Callable[[MixedParameters, int], EMResult],
+        run_em: Callable[[MixedParameters, int], EMResult[MixedParameters]],
         n_rows: float,
     ) -> list[Start]:
         """Where moves of components lead, each from the one before, as long as that is higher."""
@@ -113,7 +113,7 @@ class MixedClasses(OneClass[MixedParameters]):
         self, every: MemoryRows, here: MixedParameters, values: Array
     ) -> Iterator[MixedParameters]:
         """Components cut in two in place of others, and all of them with every value possible."""
-        steps = self.law.steps(self.emission)
+        steps = self.structure.steps(self.emission)
         shares = gathered(every, partial(self.expected_latent, parameters=here))
         for one in moves(shares, values):
             yield steps.from_responsibilities(every, one, here)
@@ -146,7 +146,9 @@ class LevelEM:
         times = np.concatenate([block.weighed(np.ones(len(block))) for block in blocks])
         return cls(levels, places, times, emission.prior_rows * emission.looked_through.pooled)
 
-    def run_em(self, start: MixedParameters, passes: int, tolerance: float) -> EMResult:
+    def run_em(
+        self, start: MixedParameters, passes: int, tolerance: float
+    ) -> EMResult[MixedParameters]:
         """Where EM leads in at most so many passes, or until a step gains less a row."""
         own = self.levels.place, slice(None), self.levels.column
         room = np.tile(np.vstack([start.level_shares[own], start.weights]), (4, 1, 1))

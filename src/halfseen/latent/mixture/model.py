@@ -1,10 +1,10 @@
 """Everything that follows from one component a row, whatever its columns are."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from scipy.special import gammainc
@@ -13,24 +13,13 @@ from halfseen.data.arrays import Array, Labels
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.errors import DataError
 from halfseen.data.messages import parameter
-from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows, gathered
 from halfseen.data.sampling import some_rows
 from halfseen.diagnostics.recovery import nearest
 from halfseen.distributions.emission import Emission
 from halfseen.inference.em import run_em
-from halfseen.inference.method_of_moments import by_cumulants
-from halfseen.inference.model import (
-    Abilities,
-    About,
-    Cells,
-    Convergence,
-    Cumulants,
-    Each,
-    EMResult,
-    Start,
-)
+from halfseen.inference.model import Cells, Convergence, Each, EMResult, Model
 from halfseen.inference.multi_start import (
     MANY_ROWS,
     MOVES,
@@ -44,11 +33,9 @@ from halfseen.inference.multi_start import (
     tried,
 )
 from halfseen.inference.parameters import reordered
-from halfseen.inference.plan import Plan as FitPlan
-from halfseen.inference.plan import Routes
 from halfseen.latent.mixture.concerns import outlying, overlap
 from halfseen.latent.mixture.initialisation import EVERY_WAY, FEW_WAYS, Seeding, moves
-from halfseen.latent.mixture.structure import ClassRegression, Independent, Law
+from halfseen.latent.mixture.structure import ClassRegression, Independent, LatentStructure
 from halfseen.moments.survey import Survey
 
 P = TypeVar("P")
@@ -76,10 +63,6 @@ MAYBE, CLOSE = 5.0, 100.0
 """Nats by which moves may be lower on some rows, or before they are at their end, and go on."""
 
 
-def anything(seen: Survey) -> None:
-    """Any numbers will do."""
-
-
 def _made(simpler: Callable[[P], P], start: Tried[P]) -> Tried[P]:
     """A start, no more than the table asks for."""
     return start._replace(parameters=simpler(start.parameters))
@@ -88,62 +71,40 @@ def _made(simpler: Callable[[P], P], start: Tried[P]) -> Tried[P]:
 INDEPENDENT = Independent()
 
 
-@dataclass(frozen=True, eq=False)
-class OneClass(Generic[P]):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OneClass(Model[P]):
     """One component a row, from how columns arise and how that shows in moments.
 
-    A mixture if the components of rows are independent; a ``law`` may say otherwise.
+    A mixture if the components of rows are independent; a ``structure`` may say otherwise.
     """
 
-    starts: ClassVar[bool] = True
-    undecided: ClassVar[float] = 5.0
-    """Nats between two EM runs after which it is not yet told which of them ends higher."""
-    numbered: ClassVar[bool] = False
-    about: About
-    abilities: Abilities
     emission: Emission[P]
-    cumulants: Cumulants[P]
     tol: float
     max_iter: int
-    axes: Mapping[str, str]
-    check: Callable[[Survey], None]
-    caution: Callable[[Survey], None] = anything
+    structure: LatentStructure = INDEPENDENT
     own_checks: tuple[Callable[[Any], Iterator[Any]], ...] = ()
-    by_moments: Callable[..., Start] = by_cumulants
-    law: Law = INDEPENDENT
+
+    refinement_adds_components: ClassVar[bool] = True
+    undecided: ClassVar[float] = 5.0
+    """Nats between two EM runs after which it is not yet told which of them ends higher."""
 
     @property
     def checks(self) -> tuple[Callable[[Any], Iterator[Any]], ...]:
         """Cells may be wild, and components overlap, in every mixture."""
         return (outlying, overlap, *self.own_checks)
 
-    def start(self, winsorised: Rows, plan: FitPlan, routes: Routes, stages: Stages) -> Start:
-        """By the moments of the columns, or in the way that the mixture has of its own."""
-        return self.by_moments(self, winsorised, plan, routes, stages)
-
-    def should_refine(self, kept: Survey) -> tuple[bool, str]:
-        """Always."""
-        return True, ""
-
     def regression(self, kept: Survey) -> ClassRegression[P]:
-        """Incomplete features are found by regression on the components' shares."""
         return ClassRegression(self.emission, kept.sums.mean)
 
-    def from_moments(self, read: P) -> P:
-        """As they were read."""
-        return read
-
     def adapted_to(self, rows: Rows, kept: Survey) -> Self:
-        """With limits that suit a table."""
         return replace(self, emission=self.emission.for_table(rows, kept))
 
     def winsorised(self, rows: Rows, kept: Survey) -> Rows:
-        """Rows as the emission lets moments see them."""
         return self.emission.winsorised(rows, kept)
 
     def refine(
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
-    ) -> EMResult:
+    ) -> EMResult[P]:
         """By expectation-maximisation, from the best of several starts."""
         n_rows, plan = kept.sums.n_rows, self._plan(kept.sums.n_rows)
         some = some_rows(rows, plan.most_rows)
@@ -196,28 +157,28 @@ class OneClass(Generic[P]):
         return self._finished(rows, reached, start, n_rows, how)
 
     def _finished(
-        self, rows: Rows, reached: EMResult, start: P, n_rows: float, how: Convergence
-    ) -> EMResult:
+        self, rows: Rows, reached: EMResult[P], start: P, n_rows: float, how: Convergence
+    ) -> EMResult[P]:
         """Parameters at rest, without empty components, in order; ``how`` they were found."""
         if reached.convergence.converged and n_rows <= MANY_ROWS:
-            final_passes = min(int(self.law.final_passes / n_rows), MOST_SETTLING)
+            final_passes = min(int(self.structure.final_passes / n_rows), MOST_SETTLING)
             if final_passes:
                 reached = self.run_em(rows, reached.parameters, self.max_iter, final_passes)
         while (fewer := self._filled(reached.parameters, n_rows)) is not reached.parameters:
             reached = self.run_em(rows, fewer, self.max_iter)
         parameters, convergence = reached
         height, emission = convergence.log_likelihood or 0.0, self.emission
-        beside = self.law.left_out(rows, emission, parameters)
-        beside -= self.law.steps(emission).prior(parameters)
+        beside = emission.left_out(rows, parameters)
+        beside -= self.structure.steps(emission).prior(parameters)
         convergence = how._replace(
             log_likelihood=height + beside / convergence.n_rows,
             converged=convergence.converged,
             n_rows=convergence.n_rows,
         )
-        settled = self.law.finalised(rows, emission, parameters)
+        settled = self.structure.finalised(rows, emission, parameters)
         return EMResult(self._in_order(settled, start), convergence)
 
-    def _not_collapsed(self, rows: Rows, last: list[Tried[P]]) -> tuple[Tried[P], EMResult]:
+    def _not_collapsed(self, rows: Rows, last: list[Tried[P]]) -> tuple[Tried[P], EMResult[P]]:
         """The best start that ends at a maximum of the likelihood, where the others have none."""
         for one in last:
             reached = self.run_em(rows, one.parameters, self.max_iter)
@@ -239,7 +200,7 @@ class OneClass(Generic[P]):
 
     def _plan(self, n_rows: float) -> Plan:
         """How many starts there are, and how far they go."""
-        return self.law.plan(n_rows)
+        return self.structure.plan(n_rows)
 
     def _as_good(self, last: list[Tried[P]], best: Tried[P]) -> list[Tried[P]]:
         """Other starts that went as far and may yet end higher than the ``best`` so far."""
@@ -247,13 +208,13 @@ class OneClass(Generic[P]):
         return [one for one in others if EQUAL < best.height - one.height < self.undecided]
 
     def _moved(
-        self, rows: Rows, some: MemoryRows, reached: EMResult, n_rows: float, n_some: float
-    ) -> tuple[EMResult, float]:
+        self, rows: Rows, some: MemoryRows, reached: EMResult[P], n_rows: float, n_some: float
+    ) -> tuple[EMResult[P], float]:
         """Where moves of components lead, if higher; and how many passes that took.
 
         Moves are compared on some of the rows, from where the EM run of all rows ended.
         """
-        steps = self.law.steps(self.emission)
+        steps = self.structure.steps(self.emission)
         values = Seeding.of(*self.emission.as_numbers(some.table)).values
         run_em_some, run_em_all = partial(self.run_em, some), partial(self.run_em, rows)
         work = 0.0
@@ -297,13 +258,15 @@ class OneClass(Generic[P]):
         ahead = ((one, one.height - stay.height) for one in went)
         return [one for one, by in ahead if by > -CLOSE and abs(by) > SAME], passes
 
-    def run_em(self, rows: Rows, start: P, max_iterations: int, final_passes: int = 0) -> EMResult:
+    def run_em(
+        self, rows: Rows, start: P, max_iterations: int, final_passes: int = 0
+    ) -> EMResult[P]:
         """To the maximum of the likelihood (and the emission's prior) that ``start`` leads to."""
         origin = self.emission.origin(start)
         found, convergence = run_em(
             rows.recentred(origin),
             self.emission.moved(start, -origin),
-            self.law.steps(self.emission),
+            self.structure.steps(self.emission),
             tolerance=self.tol,
             max_iterations=max_iterations,
             final_passes=final_passes,
@@ -318,9 +281,8 @@ class OneClass(Generic[P]):
         found, convergence = self.adapted_to(rows, kept).run_em(rows, parameters, self.max_iter)
         return parameters if convergence.log_likelihood == -math.inf else found
 
-    def step(self, rows: Rows, parameters: P) -> EMResult:
-        """One step of EM, which needs one sum over the rows."""
-        origin, steps = self.emission.origin(parameters), self.law.steps(self.emission)
+    def step(self, rows: Rows, parameters: P) -> EMResult[P]:
+        origin, steps = self.emission.origin(parameters), self.structure.steps(self.emission)
         here = self.emission.moved(parameters, -origin)
         sums = rows.recentred(origin).accumulate(steps.expect(here))
         found = self.emission.moved(steps.maximise(sums, here), origin)
@@ -330,13 +292,13 @@ class OneClass(Generic[P]):
     def _filled(self, found: P, n_rows: float) -> P:
         """Without components that less than one row belongs to, or what the law has instead."""
         shares = self.shares(found)
-        least = (1 - ROUNDING) * self.law.least_rows / n_rows
+        least = (1 - ROUNDING) * self.structure.least_rows / n_rows
         some = np.flatnonzero(shares >= min(least, shares.max()))
         if len(some) == len(shares):
             return found
         left = shares[some] / shares[some].sum()
         fewer = replace(reordered(found, some), weights=left)  # type: ignore[type-var]
-        return self.law.sized(fewer)  # type: ignore[no-any-return]
+        return self.structure.sized(fewer)  # type: ignore[no-any-return]
 
     def _in_order(self, found: P, start: P) -> P:
         """Components as the moments have them, whichever start won; others by size, after them."""
@@ -354,10 +316,12 @@ class OneClass(Generic[P]):
         n_known, begun = len(self.shares(start)), self.emission.em_start(start)
         if k == 1:
             return [Tried("moments", begun)], iter(())
-        steps = self.law.steps(self.emission)
+        steps = self.structure.steps(self.emission)
         seeding = Seeding.of(*self.emission.as_numbers(some.table))
         random = np.random.default_rng(seed())
-        like = self.law.blank(self.emission.em_start(reordered(start, np.arange(k) % n_known)))
+        like = self.structure.blank(
+            self.emission.em_start(reordered(start, np.arange(k) % n_known))
+        )
         if n_known < k:
             known = seeding.nearest(k, random, self.emission.centres_as_numbers(start))
             begun = steps.from_responsibilities(some, known, like)
@@ -389,7 +353,7 @@ class OneClass(Generic[P]):
 
         def height(parameters: P) -> float:
             found, convergence = self.run_em(some, parameters, passes)
-            beside = self.law.left_out(some, emission, found)
+            beside = emission.left_out(some, found)
             return (convergence.log_likelihood or 0.0) * n_some + beside
 
         less = emission.simpler(best, kept)
@@ -398,21 +362,18 @@ class OneClass(Generic[P]):
         return lambda parameters: emission.simpler(parameters, kept) or parameters
 
     def log_likelihood(self, block: Block, parameters: P) -> Array:
-        """Of what is observed in each row; (n,)."""
-        return self.law.posterior(block, self.emission, parameters).log_likelihood
+        return self.structure.posterior(block, self.emission, parameters).log_likelihood
 
     def expected_latent(self, block: Block, parameters: P) -> Array:
-        """The probability of each component given what is observed in a row; (n, k)."""
-        return self.law.posterior(block, self.emission, parameters).responsibilities
+        return self.structure.posterior(block, self.emission, parameters).responsibilities
 
     def cells(self, block: Block, parameters: P) -> Cells:
-        """Expectations over components."""
         return self._leaned(block, self.expected_latent(block, parameters), parameters)
 
     def _leaned(self, block: Block, shares: Array, parameters: P) -> Cells:
         """With what other rows say beside components."""
         own = self._cells(shares, parameters)
-        return self.law.leaned(block, self.emission, parameters, shares, own)
+        return self.structure.leaned(block, self.emission, parameters, shares, own)
 
     def _cells(self, shares: Array, parameters: P) -> Cells:
         means, variances = self.emission.means(parameters), self.emission.variances(parameters)
@@ -422,7 +383,6 @@ class OneClass(Generic[P]):
         return Cells(middle + centre, np.maximum(spread, 0.0))  # rounding can put it below
 
     def fills(self, block: Block, parameters: P) -> Cells:
-        """Expectations, or what the emission has instead."""
         shares = self.expected_latent(block, parameters)
         return self.emission.fills(shares, parameters, self._leaned(block, shares, parameters))
 
@@ -445,29 +405,20 @@ class OneClass(Generic[P]):
         return cells
 
     def limits(self, kept: Survey) -> Array:
-        """As the emission has it."""
         return self.emission.limits(kept)
 
     def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
         """Draw the component of each row, and then its cells."""
-        drawn = self.law.drawn(each, self.emission, parameters, number, random)
-        lean = self.law.leaning(each, self.emission, parameters, random)
+        drawn = self.structure.drawn(each, self.emission, parameters, number, random)
+        lean = self.structure.leaning(each, self.emission, parameters, random)
         return [lean(self.emission.draw(parameters, labels, random), labels) for labels in drawn]
 
     def draw(self, parameters: P, n_rows: int, random: Any) -> tuple[Array, Labels]:
-        """Rows without gaps, and the components they come from."""
-        labels = self.law.draw(parameters, n_rows, random)
+        labels = self.structure.draw(parameters, n_rows, random)
         return self.emission.draw(parameters, labels, random), labels
 
-    def shares(self, parameters: Any) -> Array:
-        """How common the components are; (k,)."""
-        weights: Array = parameters.weights
-        return weights
-
     def places(self, parameters: P, home: P) -> Array:
-        """As the emission has it; (k, m)."""
         return self.emission.places(parameters, home)
 
     def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
-        """By the score bootstrap, in one pass."""
-        return self.law.replicated(rows, parameters, self.emission, bins, weights - 1)
+        return self.structure.replicated(rows, parameters, self.emission, bins, weights - 1)

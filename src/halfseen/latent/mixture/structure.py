@@ -1,8 +1,9 @@
-"""The steps of every mixture, as matrix products: posteriors, EM, and regression on them."""
+"""The latent structure of rows that have one component each, and the steps of its EM."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sums import Sums
 from halfseen.distributions.emission import Emission, Posterior, posterior
-from halfseen.inference.em import Expected, normalised
+from halfseen.inference.em import normalised
 from halfseen.inference.model import Cells, Each
 from halfseen.inference.multi_start import Plan, plan_for
 from halfseen.inference.parameters import select
@@ -68,194 +69,140 @@ class ClassRegression(Generic[P]):
     origin: Array  # (d,)
 
     def reference(self, parameters: P, features: Mask) -> P:
-        """The parameters of only some of the features."""
         return select(parameters, features)
 
     def expectation(self, block: Block, reference: P) -> Array:
-        """The components' shares in each row; (n, k)."""
         return posterior(block, self.emission, reference).responsibilities
 
     def solved(self, sums: RegressionSums) -> Solution:
-        """Coefficients, and what they leave over."""
         coefficients = sums.least_squares()
         return Solution(coefficients, sums.residual_variance(coefficients))
 
     def completed(self, reference: P, complete: Mask, solution: Solution) -> P:
-        """The parameters of all features, from those of the complete ones."""
         means = self.origin[~complete] + solution.coefficients.T
         return self.emission.completed(reference, complete, means, solution.left_over)
 
 
 @dataclass(frozen=True, eq=False)
 class ClassSteps(Generic[P]):
-    """The steps of a mixture's EM."""
+    """The E-step and the M-step of a mixture; those of other structures differ in a few lines."""
 
     emission: Emission[P]
 
-    def expect(self, parameters: P) -> Callable[[Block], ClassSums]:
+    def expect(self, parameters: P) -> Callable[[Block], Any]:
         """The function that runs the E-step on a block."""
         return ClassSums.under(self.emission, parameters)
 
-    def maximise(self, sums: ClassSums, before: P) -> P:
-        """The M-step."""
+    def maximise(self, sums: Any, before: P) -> P:
+        """The parameters that are likeliest given the sums of an E-step."""
         weights = normalised(sums.share / sums.n_rows)
         return self.emission.maximise(weights, sums.statistics, before)
 
+    def given(self, shares: Array, like: P) -> Callable[[Block], Any]:
+        """The function that sums a block of which the components' ``shares`` (n, k) are known."""
+        return ClassSums.given(self.emission, shares, like)
+
     def units(self, parameters: P) -> Mapping[str, Array]:
-        """As the emission has it."""
+        """For fields that may be any number: a distance that is far."""
         return self.emission.units(parameters)
 
     def within(self, parameters: P) -> P:
-        """As the emission has it."""
+        """The parameters, moved to where no density overflows."""
         return self.emission.within(parameters)
 
     def prior(self, parameters: P) -> float:
-        """As the emission has it."""
+        """What is added to the log-likelihood of all rows."""
         return self.emission.prior(parameters)
 
     def from_responsibilities(self, rows: Rows, shares: Array, like: P) -> P:
         """Parameters that give rows the components' ``shares`` (n, k), otherwise ``like`` these."""
-        return self.maximise(rows.accumulate(ClassSums.given(self.emission, shares, like)), like)
+        return self.maximise(rows.accumulate(self.given(shares, like)), like)
 
 
-# How the components of rows depend on each other: not at all, unless somebody says so.
+class LatentStructure(ABC):
+    """Where the components of rows come from: each row's by itself, or along a sequence.
 
+    Required are ``posterior``, ``steps``, ``drawn``, ``draw`` and ``replicated``.
+    """
 
-class LawSteps(Protocol):
-    """The steps of EM, and parameters that rows of known components lead to."""
+    final_passes: ClassVar[int] = 0
+    """Rows gone over at the end, until parameters are at rest whatever the order of few rows."""
+    least_rows: ClassVar[float] = 1.0
+    """Rows that must belong to a component for it to stay."""
 
-    def expect(self, parameters: Any) -> Callable[[Block], Expected]:
-        """The function that runs the E-step on a block."""
-
-    def maximise(self, sums: Any, before: Any) -> Any:
-        """The M-step."""
-
-    def units(self, parameters: Any) -> Mapping[str, Array]:
-        """For fields that may be any number: how far is far."""
-
-    def within(self, parameters: Any) -> Any:
-        """The same where no density overflows."""
-
-    def prior(self, parameters: Any) -> float:
-        """What is added to the log-likelihood of all rows."""
-
-    def from_responsibilities(self, rows: Rows, shares: Array, like: Any) -> Any:
-        """Parameters that give rows the components' ``shares`` (n, k), otherwise ``like`` these."""
-
-
-class Law(Protocol):
-    """Where the components of rows come from."""
-
-    @property
-    def final_passes(self) -> int:
-        """Rows gone over, until parameters are at rest whatever the order of few rows."""
-
-    @property
-    def least_rows(self) -> float:
-        """That must belong to a component for it to stay."""
-
+    @abstractmethod
     def posterior(self, block: Block, emission: Emission[Any], parameters: Any) -> Posterior:
-        """The log-likelihood of each row given those before it, and the components' shares."""
+        """The log-likelihood of each row given those before it, and its responsibilities."""
 
-    def steps(self, emission: Emission[Any]) -> LawSteps:
+    @abstractmethod
+    def steps(self, emission: Emission[Any]) -> ClassSteps[Any]:
         """The steps of EM."""
 
-    def plan(self, n_rows: float) -> Plan:
-        """How many starts there are."""
-
-    def blank(self, parameters: Any) -> Any:
-        """The same, knowing nothing of where components come from."""
-
-    def sized(self, parameters: Any) -> Any:
-        """The same with shares that sum to one, if some components were left out."""
-
-    def left_out(self, rows: Rows, emission: Emission[Any], parameters: Any) -> float:
-        """What E-steps leave out of the log-likelihood, as no component changes it."""
-
-    def finalised(self, rows: Rows, emission: Emission[Any], parameters: Any) -> Any:
-        """Refined parameters as they are shown."""
-
-    def leaned(
-        self, block: Block, emission: Emission[Any], parameters: Any, shares: Array, cells: Cells
-    ) -> Cells:
-        """What is expected in every cell, given what other rows say of it beside components."""
-
-    def leaning(
-        self, each: Each, emission: Emission[Any], parameters: Any, random: Any
-    ) -> Callable[[Array, Labels], Array]:
-        """The function that makes drawn rows (n, d) of drawn components (n,) heed the same."""
-
+    @abstractmethod
     def drawn(
         self, each: Each, emission: Emission[Any], parameters: Any, number: int, random: Any
     ) -> Iterator[Labels]:
-        """Components of all rows, as often as asked for, given what is observed."""
+        """Components of all rows, drawn ``number`` times given what is observed."""
 
+    @abstractmethod
     def draw(self, parameters: Any, n_rows: int, random: Any) -> Labels:
-        """Components of rows that are made up."""
+        """Components of new rows."""
 
+    @abstractmethod
     def replicated(
         self, rows: Rows, parameters: Any, emission: Emission[Any], bins: Bins, more: Array
     ) -> list[Any]:
         """The maxima of replicates in which bins count ``more`` (b, g) than once."""
 
-
-class Independent:
-    """Each row has its component by itself."""
-
-    final_passes: ClassVar[int] = 150_000
-    least_rows: ClassVar[float] = 1.0
-
-    def posterior(self, block: Block, emission: Emission[Any], parameters: Any) -> Posterior:
-        """Of each row alone."""
-        return posterior(block, emission, parameters)
-
-    def steps(self, emission: Emission[Any]) -> ClassSteps[Any]:
-        """Those of a mixture."""
-        return ClassSteps(emission)
-
     def plan(self, n_rows: float) -> Plan:
-        """By how many rows there are."""
+        """How many starts there are."""
         return plan_for(n_rows)
 
     def blank(self, parameters: Any) -> Any:
-        """Weights are all there is, and starts have their own."""
+        """The parameters without knowledge of where components come from."""
         return parameters
 
     def sized(self, parameters: Any) -> Any:
-        """As they are: only weights are shares."""
+        """The parameters with shares that sum to one, if some components were left out."""
         return parameters
 
-    def left_out(self, rows: Rows, emission: Emission[Any], parameters: Any) -> float:
-        """As the emission has it."""
-        return emission.left_out(rows, parameters)
-
     def finalised(self, rows: Rows, emission: Emission[Any], parameters: Any) -> Any:
-        """As the emission has it."""
+        """Refined parameters as they are shown."""
         return emission.finalised(rows, parameters)
 
     def leaned(
         self, block: Block, emission: Emission[Any], parameters: Any, shares: Array, cells: Cells
     ) -> Cells:
-        """Other rows say nothing."""
+        """Expected cells, given what other rows say of them beside components."""
         return cells
 
     def leaning(
         self, each: Each, emission: Emission[Any], parameters: Any, random: Any
     ) -> Callable[[Array, Labels], Array]:
-        """Other rows say nothing."""
+        """The function that makes drawn rows (n, d) of drawn components (n,) heed other rows."""
         return lambda rows, labels: rows
+
+
+class Independent(LatentStructure):
+    """Each row has its component by itself."""
+
+    final_passes: ClassVar[int] = 150_000
+
+    def posterior(self, block: Block, emission: Emission[Any], parameters: Any) -> Posterior:
+        return posterior(block, emission, parameters)
+
+    def steps(self, emission: Emission[Any]) -> ClassSteps[Any]:
+        return ClassSteps(emission)
 
     def drawn(
         self, each: Each, emission: Emission[Any], parameters: Any, number: int, random: Any
     ) -> Iterator[Labels]:
-        """By their shares."""
         shares = each(lambda block: self.posterior(block, emission, parameters).responsibilities)
         below, total = np.cumsum(shares, axis=1), shares.sum(axis=1, keepdims=True)
         for _ in range(number):
             yield (below < random.random_sample((len(shares), 1)) * total).sum(axis=1)
 
     def draw(self, parameters: Any, n_rows: int, random: Any) -> Labels:
-        """By their weights."""
         weights = parameters.weights
         labels: Labels = random.choice(len(weights), size=n_rows, p=weights)
         return labels
@@ -263,5 +210,4 @@ class Independent:
     def replicated(
         self, rows: Rows, parameters: Any, emission: Emission[Any], bins: Bins, more: Array
     ) -> list[Any]:
-        """By the score bootstrap, in one pass."""
         return replicated(rows, parameters, emission, bins, more)

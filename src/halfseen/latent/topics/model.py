@@ -1,18 +1,15 @@
 """Models whose rows have loadings on topics: all that such models share."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Protocol, Self, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
 from halfseen.data.arrays import Array
-from halfseen.data.formatting import plural
-from halfseen.data.progress import Stages
-from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
-from halfseen.inference.model import Abilities, About, Cells, Cumulants, Each, EMResult, Start
-from halfseen.inference.plan import Plan, Routes
+from halfseen.inference.model import Cells, Each, EMResult, Model
 from halfseen.latent.counts import check_counts, poisson
 from halfseen.latent.topics.importance_sampling import ImportanceSample, importance_sample
 from halfseen.latent.topics.loading_prior import LoadingPrior, Rest
@@ -35,120 +32,87 @@ LIKELIHOOD_SEED = 0
 """Of the likelihood's importance draws: scores are the same whenever they are asked for."""
 
 
-class Kind(Protocol[L]):
-    """What tells one model of loadings from another; its parameters are the law of loadings."""
+class LoadingDistribution(ABC, Generic[L]):
+    """What tells one model of loadings from another; its parameters are the prior of loadings."""
 
     @property
-    def numbered(self) -> bool:
+    def uses_row_numbers(self) -> bool:
         """Whether something is known of rows by their numbers."""
+        return False
 
-    def start(
-        self, model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages
-    ) -> Start:
-        """Where topics are by the moments of ``winsorised`` rows."""
+    @abstractmethod
+    def refine(self, rows: Rows, start: L, kept: Survey, seed: int) -> EMResult[L]:
+        """Parameters of higher likelihood than ``start``."""
 
-    def from_moments(self, read: Any) -> L:
-        """Its parameters, from what was read off the moments."""
-
-    def refine(self, rows: Rows, start: L, kept: Survey, seed: int) -> EMResult:
-        """Climb from ``start`` to higher likelihood."""
-
-    def rest(self, block: Block, parameters: L) -> Rest | None:
-        """What is known of counts that were not recorded."""
-
-    def shown(self, loadings: Array) -> Array:
-        """What people are told of loadings (..., k): these, or their shares."""
-
+    @abstractmethod
     def drawn(self, parameters: L, n_rows: int, random: Any) -> Array:
-        """Loadings; (n, k)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Loadings(Generic[L]):
-    """``x_d ~ Poisson(Σ_k α_k a_kd)`` with loadings α_k of some law."""
-
-    kind: Kind[L]
-    about: About
-    abilities: Abilities
-    cumulants: Cumulants[Any]
-    checks: tuple[Callable[[Any], Iterator[Any]], ...]
-    outliers: bool = False  # whether wild counts and long rows are kept from deciding
-    bounds: CountLimits | None = None  # of a table, if something in it is beyond them
-    starts: bool = False
-    axes: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def numbered(self) -> bool:
-        """Whether something is known of rows by their numbers."""
-        return self.kind.numbered
-
-    def check(self, seen: Survey) -> None:
-        """Columns hold counts."""
-        check_counts(seen)
-
-    def caution(self, seen: Survey) -> None:
-        """What totals are like is a concern, not seen beforehand."""
-
-    def start(self, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
-        """By moments of the counts."""
-        return self.kind.start(self, winsorised, plan, routes, stages)
-
-    def regression(self, kept: Survey) -> Regression[Any]:
-        """Incomplete features are found by regression on predicted loadings."""
-        return TopicRegression(np.zeros(len(kept.names)))
+        """Loadings drawn from the prior; shape (n, k)."""
 
     def from_moments(self, read: Any) -> L:
         """Parameters, from what was read off the moments."""
+        parameters: L = read
+        return parameters
+
+    def rest(self, block: Block, parameters: L) -> Rest | None:
+        """What is known of counts that were not recorded."""
+        return None
+
+    def shown(self, loadings: Array) -> Array:
+        """What people are told of loadings (..., k): these, or their shares."""
+        return loadings
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Loadings(Model[L]):
+    """``x_d ~ Poisson(Σ_k α_k a_kd)`` with loadings α_k of some distribution."""
+
+    kind: LoadingDistribution[L]
+    checks: tuple[Callable[[Any], Iterator[Any]], ...] = ()
+    outliers: bool = False  # whether wild counts and long rows are kept from deciding
+    bounds: CountLimits | None = None  # of a table, if something in it is beyond them
+    check: Callable[[Survey], None] = check_counts
+
+    @property
+    def uses_row_numbers(self) -> bool:
+        return self.kind.uses_row_numbers
+
+    def regression(self, kept: Survey) -> Regression[Any]:
+        return TopicRegression(np.zeros(len(kept.names)))
+
+    def from_moments(self, read: Any) -> L:
         return self.kind.from_moments(read)
 
-    def fills(self, block: Block, parameters: L) -> Cells:
-        """With expectations."""
-        return self.cells(block, parameters)
-
     def unusual(self, block: Block, parameters: L) -> Array:
-        """By the count that the others of its row say least of, or by the row's total; (n,)."""
+        # By the count that the others of its row say least of, or by the row's total.
         chance = 1 - outlier_score(block, parameters)
         odds: Array = RARE_ROW / (RARE_ROW + chance)
         return odds
 
     def limits(self, kept: Survey) -> Array:
-        """All that was seen, but for wild counts."""
         highest = kept.sums.maximum
         if self.bounds is not None:
             highest = np.minimum(highest, np.floor(self.bounds.most))
         return np.array([kept.sums.minimum, highest])
 
     def adapted_to(self, rows: Rows, kept: Survey) -> Self:
-        """The same with the limits of what is usual in a table, if something is beyond them."""
         limits = count_limits(rows, kept.sums) if self.outliers else None
         return self if limits is None or limits.all_usual else replace(self, bounds=limits)
 
     def winsorised(self, rows: Rows, kept: Survey) -> Rows:
-        """Without wild counts and long rows."""
         return rows if self.bounds is None else self.bounds.masked(rows)
 
     def should_refine(self, kept: Survey) -> tuple[bool, str]:
-        """If counts are few and far between, as words are in documents."""
         return should_refine(kept)
-
-    def step(self, rows: Rows, parameters: L) -> EMResult:
-        """Refused: loadings of rows are drawn one by one."""
-        raise ValueError(
-            f"{plural(self.about.noun).capitalize()} are polished by draws for every row, which "
-            "sums do not hold. Stay with what the moments say."
-        )
 
     def refine(
         self, rows: Rows, start: L, n_components: int, kept: Survey, seed: Callable[[], int]
-    ) -> EMResult:
-        """By drawing what is hidden, without wild counts and long rows."""
+    ) -> EMResult[L]:
         winsorised = self.winsorised(rows, kept)
         found = self.kind.refine(winsorised, start, kept, seed())
         gain = refinement_gain(winsorised, kept.sums.n_rows, start, found.parameters)
         return found._replace(convergence=found.convergence._replace(gain=gain))
 
     def log_likelihood(self, block: Block, parameters: L) -> Array:
-        """By importance sampling; (n,)."""
         return self.sampled(block, parameters).log_likelihood
 
     def sampled(
@@ -159,12 +123,10 @@ class Loadings(Generic[L]):
         return importance_sample(block, parameters, seed, n_draws, rest)
 
     def expected_latent(self, block: Block, parameters: L) -> Array:
-        """Posterior mean loadings, by mean-field variational inference; (n, k)."""
         rest = self.kind.rest(block, parameters)
         return self.kind.shown(factorised_posterior(block, parameters, rest).mean)
 
     def cells(self, block: Block, parameters: L) -> Cells:
-        """Poisson counts of uncertain loadings."""
         block, topics = self._credible(block, parameters), parameters.topics
         sample = self.sampled(block, parameters)
         rates = sample.mean @ topics
@@ -180,7 +142,6 @@ class Loadings(Generic[L]):
         return without_impossible_counts(block, parameters) if self.outliers else block
 
     def fill(self, each: Each, parameters: L, number: int, random: Any) -> list[Array]:
-        """Draw loadings given the observed counts, and then counts."""
         fresh = random.randint(2**31)
 
         def drawn(block: Block) -> Array:
@@ -190,22 +151,12 @@ class Loadings(Generic[L]):
         return [poisson(random, rate) for rate in rates]
 
     def draw(self, parameters: L, n_rows: int, random: Any) -> tuple[Array, Array]:
-        """Rows of counts without gaps, and the loadings they come from."""
         drawn = self.kind.drawn(parameters, n_rows, random)
         return poisson(random, drawn @ parameters.topics), self.kind.shown(drawn)
 
     def shares(self, parameters: L) -> Array:
-        """Of all that is counted; (k,)."""
         shares: Array = parameters.shapes / parameters.shapes.sum()
         return shares
-
-    def places(self, parameters: L, home: L) -> Array:
-        """The topics; (k, d)."""
-        return parameters.topics
-
-    def replicated(self, rows: Rows, parameters: L, bins: Bins, weights: Array) -> list[L]:
-        """Refused, as :attr:`abilities` says."""
-        raise ValueError(self.abilities.no_intervals)
 
 
 def loadings(block: Block, law: LoadingPrior) -> tuple[Array, Array]:

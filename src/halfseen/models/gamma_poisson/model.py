@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
@@ -11,20 +11,17 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.errors import DataError
 from halfseen.data.messages import setting
-from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins
-from halfseen.data.rows import Block, Rows
+from halfseen.data.rows import Rows
 from halfseen.data.sampling import sampled
 from halfseen.diagnostics.bootstrap import learned_from, moment_replicates, sums_fit
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
 from halfseen.diagnostics.recovery import match
 from halfseen.inference.fit import Fitted
-from halfseen.inference.method_of_moments import by_cumulants
-from halfseen.inference.model import Abilities, About, EMResult, Start
-from halfseen.inference.plan import Plan, Routes
+from halfseen.inference.model import Abilities, About, EMResult
 from halfseen.latent.topics.concerns import alike, bursty, odd_counts
 from halfseen.latent.topics.loading_prior import TopicParameters
-from halfseen.latent.topics.model import Loadings
+from halfseen.latent.topics.model import LoadingDistribution, Loadings
 from halfseen.models.gamma_poisson.parameters import GammaPoissonCumulants, GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import refine
 from halfseen.moments.resampling import Influence, OriginSums
@@ -51,37 +48,20 @@ NO_INTERVALS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Gammas:
+class Gammas(LoadingDistribution[GammaPoissonParameters]):
     """Loadings ``α_k ~ Gamma(shape c_k, rate b)``, independent of each other."""
 
     n_sweeps: int
-    numbered: ClassVar[bool] = False
-
-    def start(
-        self, model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages
-    ) -> Start:
-        """By the cumulants of the counts."""
-        return by_cumulants(model, winsorised, plan, routes, stages)
 
     def from_moments(self, read: TopicParameters) -> GammaPoissonParameters:
-        """With gamma loadings of the means and variances that were read."""
         return GammaPoissonParameters.matching(read)
 
     def refine(
         self, rows: Rows, start: GammaPoissonParameters, kept: Survey, seed: int
-    ) -> EMResult:
-        """By stochastic approximation EM."""
+    ) -> EMResult[GammaPoissonParameters]:
         return refine(rows, start, seed=seed, n_sweeps=self.n_sweeps)
 
-    def rest(self, block: Block, parameters: GammaPoissonParameters) -> None:
-        """Totals are not known."""
-
-    def shown(self, loadings: Array) -> Array:
-        """As they are."""
-        return loadings
-
     def drawn(self, parameters: GammaPoissonParameters, n_rows: int, random: Any) -> Array:
-        """Gammas; (n, k)."""
         size = (n_rows, len(parameters.shapes))
         drawn: Array = random.gamma(parameters.shapes, 1 / parameters.rate, size=size)
         return drawn

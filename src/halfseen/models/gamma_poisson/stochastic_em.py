@@ -163,7 +163,9 @@ def _first_loadings(block: Block, parameters: GammaPoissonParameters) -> Array:
     return np.ascontiguousarray((parameters.shapes + even) / rates)
 
 
-def refine(rows: Rows, start: GammaPoissonParameters, *, seed: int, n_sweeps: int) -> EMResult:
+def refine(
+    rows: Rows, start: GammaPoissonParameters, *, seed: int, n_sweeps: int
+) -> EMResult[GammaPoissonParameters]:
     """Improve ``start`` by ``n_sweeps`` sweeps."""
 
     def sweep(parameters: GammaPoissonParameters, number: int) -> SplitSums:

@@ -21,11 +21,11 @@ from halfseen.estimators.parameter_checks import (
 )
 from halfseen.federated.sums import Stream
 from halfseen.inference.fit import Fit, fit_rows
-from halfseen.inference.model import Abilities, About, Model
+from halfseen.inference.model import Abilities, About, Model, anything
 from halfseen.inference.plan import Settings
 from halfseen.inference.small_tables import in_own_order
 from halfseen.io.sparse_matrix import ObservedBlocks
-from halfseen.latent.mixture import OneClass, anything
+from halfseen.latent.mixture import OneClass
 from halfseen.latent.mixture.correlated import Correlated
 from halfseen.latent.mixture.moment_tensor import FORMS
 from halfseen.models.gaussian_mixture.concerns import correlated_within, heteroscedastic_noise
@@ -329,7 +329,6 @@ class GaussianMixture(Estimator):
             tol=self.tol,
             max_iter=self.max_iter,
             axes=emission.axes,
-            check=anything,
             first=first,
         )
 
@@ -356,7 +355,6 @@ class GaussianMixture(Estimator):
             tol=self.tol,
             max_iter=self.max_iter,
             axes={"variances": shape.axes},
-            check=anything,
             caution=anything if by_likelihood or self.outliers else warn_of_ranges,
             own_checks=(correlated_within,)
             if by_likelihood

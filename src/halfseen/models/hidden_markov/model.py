@@ -21,7 +21,7 @@ from halfseen.inference.parameters import whole
 from halfseen.latent.markov.chain import CHAIN, Chain
 from halfseen.latent.markov.forward_backward import begins_of, smoothed
 from halfseen.latent.markov.moment_start import by_sequences
-from halfseen.latent.mixture import Centred, OneClass, anything
+from halfseen.latent.mixture import Centred, OneClass
 
 ABOUT = About(
     name="markov",
@@ -79,11 +79,9 @@ def chain_of_states(
         cumulants=OfNeighbours(),  # type: ignore[arg-type]
         tol=tol,
         max_iter=max_iter,
-        axes={},
-        check=anything,
         own_checks=CHECKS,
-        by_moments=by_sequences,
-        law=Chain(prior),
+        moment_start=by_sequences,
+        structure=Chain(prior),
     )
 
 

@@ -16,7 +16,7 @@ from halfseen.estimators.parameter_checks import (
     check_positive_integer,
 )
 from halfseen.inference.model import Abilities, About
-from halfseen.latent.mixture import Centred, anything
+from halfseen.latent.mixture import Centred
 from halfseen.latent.mixture.latent_class import MixedClasses
 from halfseen.latent.mixture.moment_start import by_items
 from halfseen.models.latent_class.concerns import informative_missingness, redundant_columns
@@ -235,10 +235,8 @@ class LatentClass(Estimator):
             cumulants=OfDistinctColumns(),  # type: ignore[arg-type]
             tol=self.tol,
             max_iter=self.max_iter,
-            axes={},
-            check=anything,
             own_checks=(informative_missingness, redundant_columns, locally_dependent),
-            by_moments=by_items,
+            moment_start=by_items,
         )
 
     def _declared(self) -> dict[str, str]:

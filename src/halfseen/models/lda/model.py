@@ -1,6 +1,7 @@
 """Latent Dirichlet allocation: shares of topics behind each row, and how many items it has."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,12 @@ from scipy.special import gammaln
 
 from halfseen.data.arrays import Array
 from halfseen.data.messages import setting
-from halfseen.data.progress import Stages
 from halfseen.data.rows import Block, Rows
-from halfseen.inference.model import Abilities, About, EMResult, Start
-from halfseen.inference.plan import Plan, Routes
+from halfseen.inference.model import Abilities, About, EMResult
 from halfseen.latent.topics.concerns import alike, bursty, odd_counts
 from halfseen.latent.topics.importance_sampling import importance_sample
 from halfseen.latent.topics.loading_prior import Rest, unrecorded
-from halfseen.latent.topics.model import Loadings
+from halfseen.latent.topics.model import LoadingDistribution, Loadings
 from halfseen.latent.topics.refinement import MAX_ITEMS_OF_TEXT, mean_items_per_cell
 from halfseen.models.lda.cumulants import CountCumulants, by_shares
 from halfseen.models.lda.parameters import LdaParameters, ReadTopics
@@ -45,7 +44,7 @@ NOT_STREAMED = (
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class Shares(LoadingDistribution[LdaParameters]):
     """Loadings are shares ``θ ~ Dirichlet(α)`` times a row's mean length."""
 
     n_sweeps: int
@@ -54,21 +53,17 @@ class Shares:
     totals: Array | None = None  # (n,)  of all rows, by number, if they are known
 
     @property
-    def numbered(self) -> bool:
+    def uses_row_numbers(self) -> bool:
         """Totals are known by rows' numbers."""
         return self.totals is not None
-
-    def start(
-        self, model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages
-    ) -> Start:
-        """By the moments of shares."""
-        return by_shares(model, winsorised, plan, routes, stages, self.totals, self.concentration)
 
     def from_moments(self, read: ReadTopics) -> LdaParameters:
         """With the law of lengths that was found."""
         return read.parameters()
 
-    def refine(self, rows: Rows, start: LdaParameters, kept: Survey, seed: int) -> EMResult:
+    def refine(
+        self, rows: Rows, start: LdaParameters, kept: Survey, seed: int
+    ) -> EMResult[LdaParameters]:
         """By expectations and then by draws."""
         return refine(
             rows,
@@ -117,6 +112,7 @@ def lda(kind: Shares, *, outliers: bool) -> Loadings[LdaParameters]:
             scored_rows=MOST_SCORED,
         ),
         cumulants=CountCumulants(),
+        moment_start=partial(by_shares, totals=kind.totals, concentration=kind.concentration),
         checks=(odd_counts, bursty, alike),
         outliers=outliers,
     )

@@ -378,7 +378,7 @@ def refine(
     concentration: float | None = None,
     totals: Array | None = None,
     text: bool = True,
-) -> EMResult:
+) -> EMResult[LdaParameters]:
     """Improve ``start`` by ``n_sweeps`` of draws; if rows are ``text``, mostly by expectations."""
 
     def maximise(sums: ShareSums, before: LdaParameters) -> LdaParameters:
