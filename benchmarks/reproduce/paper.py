@@ -8,8 +8,8 @@ has no answer for the features that its partial method leaves out; ours is given
 
 from typing import Any
 
-from halfseen.models.gamma_poisson.estimator import GammaPoisson
-from halfseen.models.gaussian_mixture.estimator import GaussianMixture
+from halfseen.models.gamma_poisson import GammaPoisson
+from halfseen.models.gaussian_mixture import GaussianMixture
 
 METHODS = ("weighted", "full", "partial")
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from halfseen.io.studies import Studies, together
     from halfseen.io.text import Text
     from halfseen.models import simulate as simulate
-    from halfseen.models.gamma_poisson.estimator import GammaPoisson
-    from halfseen.models.gaussian_mixture.estimator import GaussianMixture
-    from halfseen.models.hidden_markov.estimator import HiddenMarkov
-    from halfseen.models.latent_class.estimator import LatentClass
-    from halfseen.models.lda.estimator import LatentDirichletAllocation
+    from halfseen.models.gamma_poisson import GammaPoisson
+    from halfseen.models.gaussian_mixture import GaussianMixture
+    from halfseen.models.hidden_markov import HiddenMarkov
+    from halfseen.models.latent_class import LatentClass
+    from halfseen.models.lda import LatentDirichletAllocation
     from halfseen.models.load import load
     from halfseen.models.selection import (
         WeightsComparison,

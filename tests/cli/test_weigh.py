@@ -125,7 +125,7 @@ def test_weigh_prepares_columns_as_fit_does(folder):
 
 
 def test_weigh_compares_for_topics(folder, monkeypatch):
-    monkeypatch.setattr("halfseen.models.gamma_poisson.model.MOST_SCORED", 30)
+    monkeypatch.setattr("halfseen.models.gamma_poisson.MOST_SCORED", 30)
     told = json.loads(
         succeed(
             *("weigh", folder / "counts.csv", "--model", "gamma-poisson", "-k", 2, "--json"),

@@ -53,7 +53,7 @@ def topics(k=2, n=1000, observed=GAPS, seed=0, d=D):
 
 @pytest.fixture(autouse=True)
 def _few_rows_are_scored(monkeypatch):
-    monkeypatch.setattr("halfseen.models.gamma_poisson.model.MOST_SCORED", 90)
+    monkeypatch.setattr("halfseen.models.gamma_poisson.MOST_SCORED", 90)
 
 
 @pytest.fixture(scope="module")

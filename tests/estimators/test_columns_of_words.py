@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from halfseen import DroppedFeatureWarning, GaussianMixture, UnseenCategoryWarning, load
 from halfseen.cli.app import app
 from halfseen.data.errors import ModelFileError
-from halfseen.models.latent_class.estimator import LatentClass
+from halfseen.models.latent_class import LatentClass
 from tests.io.mixed_tables import CONTAINERS, IN_BATCHES, LABELS, LEFT_OUT, TABLE
 
 FEW = {name: cells for name, cells in TABLE.items() if name != "empty"}

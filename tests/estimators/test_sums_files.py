@@ -198,7 +198,7 @@ def test_many_columns_take_two_rounds_and_little_room():
 
 
 def test_models_that_sums_are_not_enough_for_say_so():
-    from halfseen.models.hidden_markov.estimator import HiddenMarkov
+    from halfseen.models.hidden_markov import HiddenMarkov
 
     with pytest.raises(ValueError, match="HiddenMarkov learns from rows that follow each other"):
         HiddenMarkov(2).fit(SUMS)

@@ -37,7 +37,7 @@ def counts(observed, n_rows=400):
 
 @pytest.fixture
 def quick(monkeypatch):
-    monkeypatch.setattr("halfseen.models.gamma_poisson.model.MOST_SCORED", 30)
+    monkeypatch.setattr("halfseen.models.gamma_poisson.MOST_SCORED", 30)
 
 
 def by_hand(X, groups, parameters, **more):

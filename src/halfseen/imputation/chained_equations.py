@@ -26,7 +26,7 @@ from halfseen.imputation.features import Layout, View
 from halfseen.imputation.regressions import Regression
 from halfseen.imputation.ridge import PENALTIES, Grams, solved
 from halfseen.imputation.time_budget import Clock
-from halfseen.models.gaussian_mixture.estimator import GaussianMixture
+from halfseen.models.gaussian_mixture import GaussianMixture
 from halfseen.moments.survey import survey
 
 MOST_COORDINATES = 60

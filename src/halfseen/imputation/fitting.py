@@ -19,7 +19,7 @@ from halfseen.imputation.chained_equations import Chain, Columns, chains_for
 from halfseen.imputation.single_imputation import Filler, Fillers, learned
 from halfseen.imputation.time_budget import Clock
 from halfseen.io.coding import Coding
-from halfseen.models.latent_class.estimator import LatentClass
+from halfseen.models.latent_class import LatentClass
 from halfseen.moments.numerical_checks import check_magnitudes, reckoning
 from halfseen.moments.survey import survey
 

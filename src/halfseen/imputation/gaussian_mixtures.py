@@ -17,7 +17,7 @@ from halfseen.inference.model import EMResult
 from halfseen.inference.parameters import reordered
 from halfseen.latent.mixture.initialisation import FEW_WAYS, Seeding
 from halfseen.latent.mixture.structure import ClassSteps
-from halfseen.models.gaussian_mixture.estimator import GaussianMixture
+from halfseen.models.gaussian_mixture import GaussianMixture
 from halfseen.moments.survey import survey
 
 

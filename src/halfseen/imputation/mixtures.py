@@ -22,7 +22,7 @@ from halfseen.inference.parameters import reordered
 from halfseen.latent.mixture.initialisation import FEW_WAYS, Seeding
 from halfseen.latent.mixture.moment_start import Statistics, read
 from halfseen.latent.mixture.structure import ClassSteps
-from halfseen.models.latent_class.estimator import LatentClass
+from halfseen.models.latent_class import LatentClass
 from halfseen.moments.robust_statistics import recorded
 from halfseen.moments.survey import Survey
 

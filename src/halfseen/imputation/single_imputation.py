@@ -19,7 +19,7 @@ from halfseen.imputation.mixtures import BEFORE, Ensemble
 from halfseen.imputation.regressions import Regression
 from halfseen.imputation.time_budget import Clock
 from halfseen.io.coding import Coding
-from halfseen.models.latent_class.estimator import LatentClass
+from halfseen.models.latent_class import LatentClass
 from halfseen.moments.survey import Survey
 
 BEYOND = 1.0

@@ -8,11 +8,11 @@ from importlib import import_module
 from typing import Any
 
 HOMES = {
-    "gaussian": "gaussian_mixture.estimator:GaussianMixture",
-    "gamma-poisson": "gamma_poisson.estimator:GammaPoisson",
-    "lda": "lda.estimator:LatentDirichletAllocation",
-    "classes": "latent_class.estimator:LatentClass",
-    "markov": "hidden_markov.estimator:HiddenMarkov",
+    "gaussian": "gaussian_mixture:GaussianMixture",
+    "gamma-poisson": "gamma_poisson:GammaPoisson",
+    "lda": "lda:LatentDirichletAllocation",
+    "classes": "latent_class:LatentClass",
+    "markov": "hidden_markov:HiddenMarkov",
 }
 """Where each estimator is, by the name under which it is asked for."""
 USUAL_MODEL = next(iter(HOMES))

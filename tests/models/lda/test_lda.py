@@ -21,7 +21,7 @@ from halfseen.diagnostics.recovery import match
 from halfseen.latent.topics.importance_sampling import importance_sample
 from halfseen.latent.topics.loading_prior import loading_means, unrecorded, variance_along
 from halfseen.latent.topics.refinement import document_completion, should_refine
-from halfseen.models.lda.model import Shares, given_length
+from halfseen.models.lda import Shares, given_length
 from halfseen.models.lda.parameters import TURNS, LdaParameters, found_lengths
 from halfseen.models.lda.stochastic_em import Sweeps, likeliest_alpha
 from halfseen.moments.survey import survey

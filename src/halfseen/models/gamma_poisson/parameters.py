@@ -1,4 +1,4 @@
-"""Parameters of the gamma-Poisson model."""
+"""Parameters of gamma-Poisson topics, and how they show in the cumulants of counts."""
 
 from dataclasses import dataclass
 from typing import Self

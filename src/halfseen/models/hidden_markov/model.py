@@ -11,6 +11,7 @@ from halfseen.data.arrays import Array
 from halfseen.data.messages import setting
 from halfseen.data.rows import Block, Rows, gathered
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
+from halfseen.distributions.column_kinds import Kind
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.mixed import PRIOR_ROWS, Mixed
@@ -234,3 +235,37 @@ def forecast_of(fitted: Fitted[Any], rows: Rows, steps: int) -> Forecast:
         whole(mean, fitted.kept, fitted.constants),
         np.sqrt(whole(variance, fitted.kept, no_spread)),
     )
+
+
+def to_hmmlearn(model: Any) -> Any:
+    """One of hmmlearn's models with the same parameters, where it has such."""
+    fitted = model.fitted
+    kinds = {Kind(int(code)) for code in fitted.parameters.kinds}
+    continuous = kinds == {Kind.CONTINUOUS}
+    one_of_levels = len(fitted.parameters.kinds) == 1 and bool(fitted.parameters.of_levels.all())
+    if not continuous and not one_of_levels:
+        raise ValueError(
+            "hmmlearn has models of continuous columns, or of one column of categories, and none "
+            f"of {', '.join(sorted(kind.word for kind in kinds))} columns together."
+        )
+    if continuous and (fitted.parameters.spiked or fitted.parameters.outlier_share > 0):
+        raise ValueError(
+            "hmmlearn's states have no outliers and no spikes. Fit with outliers=None to compare."
+        )
+    try:
+        from hmmlearn import hmm
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError(
+            "to_hmmlearn() needs hmmlearn. Install it with: pip install hmmlearn"
+        ) from missing
+    parameters, k = fitted.parameters, fitted.n_components
+    if continuous:
+        made = hmm.GaussianHMM(k, covariance_type="diag")
+        made.n_features = parameters.centres.shape[1]
+        made.means_, made.covars_ = parameters.centres, np.asarray(parameters.variances)
+    else:
+        made = hmm.CategoricalHMM(k)
+        made.emissionprob_ = parameters.level_shares[:, :, 0].T
+        made.n_features = made.emissionprob_.shape[1]
+    made.startprob_, made.transmat_ = parameters.start, parameters.transition
+    return made

@@ -1,1 +1,403 @@
-"""Latent classes of mixed columns."""
+"""Latent classes of rows of mixed columns, from tables with gaps."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from halfseen.data.messages import setting
+from halfseen.distributions.column_kinds import WORDS, Kind
+from halfseen.distributions.covariance_types import SHAPES
+from halfseen.distributions.mixed import PRIOR_ROWS, Mixed
+from halfseen.distributions.mixed_parameters import MixedParameters, profiles
+from halfseen.distributions.normal import Normal
+from halfseen.estimators.dask_methods import lazy_on_dask
+from halfseen.estimators.estimator import Estimator
+from halfseen.estimators.parameter_checks import (
+    check_choice,
+    check_non_negative,
+    check_positive_integer,
+)
+from halfseen.inference.model import Abilities, About
+from halfseen.latent.mixture import Centred
+from halfseen.latent.mixture.latent_class import MixedClasses
+from halfseen.latent.mixture.moment_start import by_items
+from halfseen.models.latent_class.concerns import (
+    informative_missingness,
+    locally_dependent,
+    redundant_columns,
+)
+from halfseen.models.latent_class.explanation import (
+    Dependence,
+    category_probabilities,
+    dependence,
+    surprisals,
+)
+
+if TYPE_CHECKING:
+    from halfseen.report.separation import Explanation
+
+ABOUT = About(
+    name="classes",
+    noun="class",
+    gives="classes of rows of mixed columns: numbers, counts, categories",
+    assumes="Within a class columns vary independently of each other.",
+    weighting="sqrt",
+    labels=True,
+    counts=False,
+)
+GAPS = ("ignorable", "informative")
+ONE_WAY = {
+    "method": ("weighted", "full", "partial"),
+    "third_moment": ("auto",),
+    "moments": ("available",),
+    "incomplete_features": ("regress",),
+}
+"""Parameters of which models of mixed columns know fewer values than others."""
+
+
+class OfDistinctColumns(Centred):
+    """Moments of distinct columns: components are where their cross moments point to."""
+
+    def most_components(self, n_features: int) -> int:
+        """What moments do not tell apart, likelihood may."""
+        return 8
+
+
+class LatentClass(Estimator):
+    """Classes of rows of mixed columns: measurements, counts, categories, with gaps anywhere.
+
+    Within a class columns are independent: continuous ones normal (outliers allowed for), counts
+    negative binomial, and every value of the others has a probability of its own. The moments of
+    distinct columns, each seen through bounded features and weighted by how well it is known, are
+    decomposed into classes; from there, and from rows drawn by lot, EM climbs to the maximum of the
+    likelihood.
+
+    Parameters
+    ----------
+    kinds : "auto" or dict, default="auto"
+        Kinds of columns by name (or number): ``"continuous"``, ``"count"``, ``"categorical"``,
+        ``"ordinal"``, ``"binary"`` or ``"ignored"``. Those of other columns are found from the
+        data: text and categories are categorical, numbers of few different values ordinal, which
+        is learned as categorical and may be declared continuous instead.
+    gaps : {"ignorable", "informative"}, default="ignorable"
+        Whether gaps say nothing beyond what is observed, or tell of the class: then whether a
+        column is observed is itself learned as a column of two values.
+    feature_weights : {"auto", "observed", "sqrt", "none"} or array, default="auto"
+        The weights of columns in the moments. ``"auto"`` is ``"sqrt"``: the root of the fraction
+        of rows in which a column is observed.
+    third_moment : {"auto"}, default="auto"
+        Third moments of distinct columns are never formed.
+    moments : {"available"}, default="available"
+        Moments are taken from the rows that hold what each needs.
+    incomplete_features : {"regress"}, default="regress"
+        Moments of distinct columns tell of all of them.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (k,)
+        How common each class is.
+    means_ : ndarray of shape (k, d)
+        Means of the columns that have one, in each class; NaN for columns of several categories.
+    covariances_ : ndarray of shape (k, d)
+        Variances of continuous columns in each class, NaN for others.
+    centres_ : ndarray of shape (k, d)
+        Where the normal of each class is: its means without spikes and skew. NaN for other columns.
+    rates_ : ndarray of shape (k, d)
+        Mean counts, NaN for columns that do not count.
+    count_shapes_ : ndarray of shape (k, d)
+        Shapes r of the counts' negative binomials, whose variance is ``μ + μ²/r``; NaN for columns
+        that do not count.
+    most_counts_ : ndarray of shape (d,)
+        The highest count that is not taken for an error; NaN for columns that do not count.
+    level_shares_ : ndarray of shape (l, k, d)
+        How likely each class has each value of columns of few values; NaN beyond the last.
+    level_values_ : ndarray of shape (l, d)
+        What those values are: codes of ``coding_.labels``, or numbers; NaN beyond the last.
+    presence_ : ndarray of shape (k, d)
+        How likely each column is observed in each class, if gaps are informative; NaN if not.
+    kind_codes_ : ndarray of shape (d,)
+        The kinds of columns as numbers; ``kinds_`` has them by name, and in words.
+    coding_ : Coding
+        How text became numbers: the labels of each column.
+    outlier_share_ : float
+        How many of the observed continuous cells are outliers: of no class.
+    spike_values_ : ndarray of shape (d,)
+        The value that many cells of a continuous column hold exactly; NaN if there is none.
+    second_values_ : ndarray of shape (d,)
+        The other value of continuous columns that hold two; NaN for others.
+    spike_shares_ : ndarray of shape (k, d)
+        How often each class holds the column's spike; NaN for columns without one.
+    typical_values_ : ndarray of shape (d,)
+        The middle of each continuous column, from which outliers are far; NaN for others.
+    typical_spreads_ : ndarray of shape (d,)
+        How far the bulk of its values is from there; NaN for others.
+
+    References
+    ----------
+    P. Lazarsfeld, N. Henry (1968), Latent structure analysis. L. Hunt, M. Jorgensen (2003), Mixture
+    model clustering for mixed data with missing information. P. Jain, S. Oh (2014), Learning
+    mixtures of discrete product distributions using spectral decompositions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from halfseen import LatentClass
+    >>> rng = np.random.default_rng(0)
+    >>> ill = rng.random(2000) < 0.4
+    >>> table = pd.DataFrame({
+    ...     "temperature": rng.normal(np.where(ill, 39.0, 36.8), 0.5),
+    ...     "cough": np.where(rng.random(2000) < np.where(ill, 0.9, 0.2), "yes", "no"),
+    ...     "visits": rng.poisson(np.where(ill, 3.0, 0.5)),
+    ... })
+    >>> table.loc[rng.random(2000) < 0.3, "cough"] = None
+    >>> model = LatentClass(2).fit(table)
+    >>> model.kinds_
+    {'temperature': 'continuous', 'cough': 'binary', 'visits': 'count'}
+    >>> sick = model.weights_.argmin()
+    >>> float(model.profiles_["cough"]["probabilities"]["yes"][sick].round(1))
+    0.9
+    """
+
+    about = ABOUT
+    Parameters = MixedParameters
+    takes_kinds: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_components: int | str = 1,
+        *,
+        kinds: Any = "auto",
+        gaps: str = "ignorable",
+        method: str = "weighted",
+        feature_weights: Any = "auto",
+        complete_above: float = 0.95,
+        incomplete_features: str = "regress",
+        decomposer: str = "joint",
+        third_moment: str = "auto",
+        moments: str = "available",
+        outliers: str | None = "auto",
+        prior: float | None = 1.0,
+        refine: str | None = "em",
+        tol: float = 1e-7,
+        max_iter: int = 500,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            n_components,
+            method=method,
+            feature_weights=feature_weights,
+            complete_above=complete_above,
+            incomplete_features=incomplete_features,
+            decomposer=decomposer,
+            third_moment=third_moment,
+            moments=moments,
+            outliers=outliers,
+            prior=prior,
+            refine=refine,
+            tol=tol,
+            max_iter=max_iter,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.kinds = kinds
+        self.gaps = gaps
+
+    def _check(self) -> None:
+        check_choice(self, "gaps", GAPS)
+        for name, known in ONE_WAY.items():
+            check_choice(self, name, known)
+        check_non_negative(self, "tol")
+        check_positive_integer(self, "max_iter")
+        if isinstance(self.feature_weights, str) and self.feature_weights == "signal":
+            raise ValueError(
+                setting(feature_weights="signal")
+                + " is for columns of numbers alone. Use 'sqrt', which is as good for mixed ones."
+            )
+
+    def _model(self) -> MixedClasses:
+        return MixedClasses(
+            about=ABOUT,
+            abilities=Abilities(
+                thin_products=False,
+                rank_tests=False,
+                not_streamed="Classes are learned by likelihood, which goes over rows again. Use "
+                "fit(), which also takes files and batches that can be read again.",
+                no_intervals="" if self.refine else NO_INTERVALS,
+                no_weights="Classes are learned by likelihood, in which weights play no part.",
+                refine_candidates=True,
+                scored_rows=None,
+            ),
+            emission=Mixed(
+                Normal(SHAPES["diag"], self.outliers is not None, self._prior_strength),
+                self._declared(),
+                self.gaps == "informative",
+                prior_rows=self._prior_strength * PRIOR_ROWS,
+            ),
+            cumulants=OfDistinctColumns(),  # type: ignore[arg-type]
+            tol=self.tol,
+            max_iter=self.max_iter,
+            own_checks=(informative_missingness, redundant_columns, locally_dependent),
+            moment_start=by_items,
+        )
+
+    def _declared(self) -> dict[str, str]:
+        """Kinds that somebody said, or that text has."""
+        coding = getattr(self, "coding_", None)
+        if coding is None:
+            return {}
+        pairs = zip(coding.names, coding.kinds, strict=True)
+        return {name: kind for name, kind in pairs if kind in WORDS}
+
+    @lazy_on_dask
+    def surprisal(self, X: Any) -> Any:
+        """How unlikely each cell is given the others of its row: ``-log p(x_d | x_-d)``; (n, d).
+
+        In nats, NaN in the gaps and in columns that the model does not use. Of a continuous column
+        it is minus the logarithm of a density in that column's units, to be compared within the
+        column. Data frames come back as such.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), path or list of batches
+            The table, whatever ``predict`` takes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from halfseen import LatentClass
+        >>> rng = np.random.default_rng(0)
+        >>> child = rng.random(1000) < 0.5
+        >>> table = pd.DataFrame({
+        ...     "height": rng.normal(np.where(child, 120, 175), 8),
+        ...     "school": np.where(child, "pupil", "none"),
+        ...     "works": np.where(child, "no", rng.choice(["yes", "no"], 1000, p=[0.8, 0.2])),
+        ... })
+        >>> table.loc[0] = [180.0, "none", "yes"]
+        >>> table.loc[1] = [180.0, "pupil", "yes"]
+        >>> found = LatentClass(2, random_state=0).fit(table).surprisal(table)
+        >>> float(found.loc[0, "school"]) < 0.1, float(found.loc[1, "school"]) > 3
+        (True, True)
+        """
+        return surprisals(self, X)
+
+    def dependence(self) -> Dependence:
+        """How much every column tells of every other, under the model: mutual information in nats.
+
+        Exact for columns of few values and small counts; continuous columns are cut into intervals
+        so narrow that little is lost. Columns depend on each other only through the classes, so
+        that no pair tells more than either does of the class.
+
+        Returns
+        -------
+        Dependence
+            With ``names``, ``values`` (d, d) and ``strongest()``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from halfseen import LatentClass
+        >>> rng = np.random.default_rng(0)
+        >>> group = rng.integers(2, size=2000)
+        >>> noise = rng.integers(2, size=(2000, 3))
+        >>> X = np.where(rng.random((2000, 3)) < [0.1, 0.1, 1.0], noise, group[:, None])
+        >>> found = LatentClass(2, random_state=0).fit(X.astype(float)).dependence()
+        >>> found.strongest(1)[0][:2]
+        ('0', '1')
+        """
+        return dependence(self.fitted)
+
+    def explain(self, X: Any = None, level: float = 0.95) -> "Explanation":
+        """How much each column tells of the class, and what stands out in each class, in words.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), path or list of batches, default=None
+            The table that the model was learned from, to say how sure all that is.
+        level : float, default=0.95
+            The probability that an interval holds the truth.
+
+        Returns
+        -------
+        Explanation
+            With arrays, and sentences if it is printed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from halfseen import LatentClass
+        >>> rng = np.random.default_rng(0)
+        >>> old = rng.random(3000) < 0.3
+        >>> table = pd.DataFrame({
+        ...     "age": rng.normal(np.where(old, 80.0, 40.0), 5.0),
+        ...     "pension": np.where(rng.random(3000) < np.where(old, 0.95, 0.05), "yes", "no"),
+        ...     "blood": rng.choice(["A", "B", "0"], 3000),
+        ... })
+        >>> found = LatentClass(2, random_state=0).fit(table).explain()  # print() tells it all
+        >>> found.tells_nothing
+        ('blood',)
+        >>> found.classes[1].title, found.classes[1].lines[0][:23]
+        ('Class 2: 30% of rows', 'age higher than average')
+        """
+        # Imported here, as models are below the report that shows them.
+        from halfseen.report.registry import portrait_of
+        from halfseen.report.separation import explained
+
+        return explained(portrait_of(self), self, X, level)
+
+    def impute(
+        self,
+        X: Any,
+        *,
+        return_std: bool = False,
+        draws: int | None = None,
+        possible: bool = False,
+        return_proba: bool = False,
+    ) -> Any:
+        """``X`` with each gap filled: numbers by expectations, categories by the likeliest one.
+
+        Arrays come back as arrays and data frames as data frames, with observed cells, names and
+        index as they were; files as an Arrow table.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), path or list of batches
+            The table to fill.
+        return_std : bool, default=False
+            Return also each cell's predictive standard deviation, zero where it was observed and
+            NaN in columns that are not used; of a category, the probability that it is another.
+        draws : int or None, default=None
+            Return this many tables with gaps filled by random draws from their distribution given
+            what is observed, for multiple imputation.
+        possible : bool, default=False
+            Fill numbers, too, only with values that a column can have.
+        return_proba : bool, default=False
+            Return also, for each column of few values by name, the probabilities (n, l) of its
+            categories in the order of ``profiles_``.
+        """
+        filled = super().impute(X, return_std=return_std, draws=draws, possible=possible)
+        return (filled, category_probabilities(self, X)) if return_proba else filled
+
+    @property
+    def kinds_(self) -> dict[str, str]:
+        """The kind of each column, by name: as found, or as declared."""
+        coding = self.coding_
+        codes = zip(coding.names, coding.kinds, self.kind_codes_, strict=True)
+        return {name: said if code != code else Kind(int(code)).word for name, said, code in codes}
+
+    @property
+    def profiles_(self) -> dict[str, dict[str, Any]]:
+        """What each column is like in the classes, by name: one entry a column that is used."""
+        return profiles(self)
+
+
+NO_INTERVALS = (
+    "Without "
+    + setting(refine="em")
+    + " classes have no intervals. Use "
+    + setting(refine="em")
+    + "."
+)

@@ -1,4 +1,4 @@
-"""Parameters of latent Dirichlet allocation."""
+"""Parameters of latent Dirichlet allocation, and the lengths of rows."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Self
