@@ -22,6 +22,7 @@ def test_the_readme_is_short_and_has_a_snippet_and_both_commands():
     assert len(README.splitlines()) <= 80
     assert len(SNIPPETS) == 1
     assert [command for command in COMMANDS if not command.startswith("halfseen ")] == [
+        "pip install halfseen",
         "make demo",
         "make test",
     ]
