@@ -23,7 +23,7 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks import group_tables, results_file
 from benchmarks.group_tables import GROUPS, LABELLED, PUBLISHED, SEEN, UNSEEN, Known
 from halfseen.diagnostics.choice import ClusterTendency
-from halfseen.diagnostics.cluster_tendency.decision import number_of_groups
+from halfseen.diagnostics.cluster_tendency import number_of_groups
 
 TUNING = (*range(5), *range(1000, 1005), *range(2000, 2010))
 CONFIRMATION = range(3000, 3100)

@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal, multivariate_t, norm
 from sklearn.metrics import adjusted_rand_score
 
 from halfseen.diagnostics.choice import ClusterTendency
-from halfseen.diagnostics.cluster_tendency.decision import number_of_groups, sampled
+from halfseen.diagnostics.cluster_tendency import number_of_groups
 from halfseen.diagnostics.cluster_tendency.elliptical import (
     Elliptical,
     Gaps,
@@ -25,9 +25,10 @@ from halfseen.diagnostics.cluster_tendency.latent_traits import (
 )
 from halfseen.diagnostics.cluster_tendency.mixture import Mixture, Starts, Table, fitted, prior_of
 from halfseen.diagnostics.cluster_tendency.modality import Counts, LabelledFold, counted, merges
-from halfseen.diagnostics.cluster_tendency.normal_scores import (
+from halfseen.diagnostics.cluster_tendency.preprocessing import (
     fitted_margin,
     fitted_margins,
+    sampled,
     scores,
 )
 from halfseen.diagnostics.cluster_tendency.single_density import fitted_chain

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from halfseen.data.formatting import plural
 from halfseen.diagnostics.choice import ENOUGH_AGREEMENT, Choice, ClusterTendency, HeldOut
-from halfseen.diagnostics.cluster_tendency.decision import Decision
-from halfseen.diagnostics.cluster_tendency.evidence import Evidence
+from halfseen.diagnostics.cluster_tendency import Decision, Evidence
 from halfseen.diagnostics.rank_test import RankTest
 from halfseen.diagnostics.split_half import Climbed
 

@@ -22,7 +22,7 @@ from halfseen.data.resampling import Bins
 from halfseen.data.rows import Rows, gathered, with_gaps
 from halfseen.diagnostics.choice import Choice, HeldOut
 from halfseen.diagnostics.choice_explanation import as_choice, of_climb, of_spectrum
-from halfseen.diagnostics.cluster_tendency.decision import number_of_groups
+from halfseen.diagnostics.cluster_tendency import number_of_groups
 from halfseen.diagnostics.cluster_tendency.preprocessing import has_few_values
 from halfseen.diagnostics.cross_validation import (
     N_FOLDS,

@@ -8,7 +8,7 @@ from scipy.special import gammaln, ndtri_exp
 from scipy.stats import chi2
 
 from halfseen.data.arrays import Array, Labels, Mask
-from halfseen.diagnostics.cluster_tendency.normal_scores import Margin, fitted_margin
+from halfseen.diagnostics.cluster_tendency.preprocessing import Margin, fitted_margin
 
 LOG_2PI = float(np.log(2 * np.pi))
 

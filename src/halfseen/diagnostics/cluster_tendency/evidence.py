@@ -1,4 +1,4 @@
-"""What speaks for groups and for one cloud: fits of both, on all rows and on rows apart."""
+"""Evidence for groups and for one cloud: fits of both to all rows, and to rows apart."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import xlogy
+from sklearn.metrics import adjusted_rand_score
 
 from halfseen.data.arrays import Array, Labels, Mask
-from halfseen.diagnostics.agreement import adjusted_rand
 from halfseen.diagnostics.choice import TriedNumber
 from halfseen.diagnostics.cluster_tendency.elliptical import fitted_normal
 from halfseen.diagnostics.cluster_tendency.mixture import (
@@ -23,19 +23,13 @@ from halfseen.diagnostics.cluster_tendency.mixture import (
     fitted,
     prior_of,
 )
-from halfseen.diagnostics.cluster_tendency.modality import (
-    LabelledFold,
-    grouped,
-    largest_p_value,
-    merges,
-)
-from halfseen.diagnostics.cluster_tendency.normal_scores import (
+from halfseen.diagnostics.cluster_tendency.modality import LabelledFold
+from halfseen.diagnostics.cluster_tendency.preprocessing import (
     N_PARAMETERS,
-    Margin,
+    Prepared,
     fitted_margins,
     scores,
 )
-from halfseen.diagnostics.cluster_tendency.preprocessing import Prepared
 from halfseen.diagnostics.cluster_tendency.single_density import (
     Cloud,
     clouds_of_categories,
@@ -43,13 +37,10 @@ from halfseen.diagnostics.cluster_tendency.single_density import (
 )
 
 N_FOLDS = 5
-LEAST_ROWS = 20
-"""Fewer rows cannot tell groups from a cloud."""
 MOST_GROUPS = 6
 """Components that mixtures of all kinds are tried with, at most."""
-PATIENCE = 2
-"""Numbers of components in a row without a better BIC, after which no more are tried."""
-LEAST_TRIED = 4
+PATIENCE, LEAST_TRIED = 2, 4
+"""Numbers of components in a row without a better BIC after which no more are tried, but these."""
 N_KINDS, FEWEST_KINDS = {2: 3}, 2
 """Kinds of covariance that are tried again with one more component, from two components on."""
 MANY_ROWS = 1_000
@@ -60,28 +51,23 @@ COST_OF_SCREENING = 0.1
 BEATEN = 0.02
 """Nats a row by which BIC prefers the other view, from which on a view of many rows is left: 20
 nats or more of all rows, where 5 count as very strong evidence (Kass and Raftery, 1995)."""
-CLIP = 20.0
-"""Nats that one row may speak for or against groups at most: an outlier must not decide."""
-DEEPEST = 0.65
-"""Of the lower peak, the density between two groups at most. Two equal normals 3 standard
-deviations apart have 0.65; components of one skewed or curved cloud rarely have a dip at all."""
 N_SPLITS, N_SPLITS_OF_MANY = 2, 1
 """Ways of halving the rows for the mixture that predicts them best; the others have one."""
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Rows as one mixture sees them: the columns as they are, or their normal scores."""
+    """Rows as mixtures see them, the columns as they are or their normal scores, and others."""
 
-    name: str
-    table: Table
-    log_jacobian: Array  # (n,)
-    margins: tuple[Margin, ...] | None
+    name: str  # "columns" or "scores"
+    table: Table  # the rows that margins and mixtures are fitted to
+    others: Table  # rows to judge by, which may be the same
+    log_jacobian: Array  # (m,)  of those
 
     @property
     def of_margins(self) -> int:
         """Free parameters of the scores, whose mean and variance the mixture has already."""
-        return (N_PARAMETERS - 2) * len(self.margins) if self.margins else 0
+        return (N_PARAMETERS - 2) * self.table.n_numbers if self.name == "scores" else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +80,10 @@ class Cell:
 
     @property
     def k(self) -> int:
-        """Its components."""
         return self.mixture.n_components
 
     @property
     def n_parameters(self) -> int:
-        """Of the mixture and the scores."""
         return self.mixture.n_parameters(self.view.table.levels) + self.view.of_margins
 
     @property
@@ -129,22 +113,30 @@ class Halved(NamedTuple):
     agreement: float  # adjusted Rand index of what the two make of all rows
 
 
-class Fold(NamedTuple):
+class Split(NamedTuple):
     """Rows to learn from and rows to judge by, in every view."""
 
     train: Mask  # (n,)
     test: Mask  # (n,)
-    views: dict[str, tuple[Table, Table, Array]]  # both, and the log-Jacobian of those to judge by
+    views: dict[str, View]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Prepared rows, their folds and what was fitted to them."""
+class Comparison:
+    """Prepared rows, their folds and halves, and the fits of mixtures and clouds to them."""
 
     prepared: Prepared
-    kinds: tuple[str, ...]
-    seed: int
+    kinds: tuple[str, ...] = KINDS
+    seed: int = 0
     n_fits: list[float] = field(default_factory=list)  # rows of each fit, as a share of all
+
+    @property
+    def many(self) -> bool:
+        return self.prepared.n_rows > MANY_ROWS
+
+    @property
+    def n_splits(self) -> int:
+        return N_SPLITS_OF_MANY if self.many else N_SPLITS
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
@@ -152,9 +144,8 @@ class Rows:
         return tuple(int(column) + 1 for column in np.nanmax(self.prepared.codes, axis=0))
 
     @cached_property
-    def fold(self) -> Labels:
-        """Of each row; (n,)."""
-        return self._parts(N_FOLDS, self.seed)
+    def everything(self) -> Mask:
+        return np.ones(self.prepared.n_rows, dtype=bool)
 
     def _parts(self, number: int, seed: object) -> Labels:
         """Rows dealt out at random to so many parts, those of one cluster to the same; (n,)."""
@@ -162,55 +153,39 @@ class Rows:
         n = int(cluster.max()) + 1
         return np.random.default_rng(seed).permutation(np.arange(n) % number)[cluster]  # type: ignore[arg-type]
 
-    def views(self) -> Iterator[View]:
-        """The columns as they are; and their scores, if there are numbers."""
-        numbers, codes = self.prepared.numbers, self.prepared.codes
-        yield View("columns", Table.of(numbers, codes, self.levels), np.zeros(len(codes)), None)
-        if numbers.shape[1]:
-            margins = fitted_margins(numbers)
-            z, log_jacobian = scores(margins, numbers)
-            yield View("scores", Table.of(z, codes, self.levels), log_jacobian, margins)
+    @cached_property
+    def folds(self) -> list[Split]:
+        part = self._parts(N_FOLDS, self.seed)
+        return [self.split(part != fold, part == fold) for fold in range(N_FOLDS)]
 
     @cached_property
-    def folds(self) -> list["Fold"]:
-        """Each fold apart, and the other rows, in every view."""
-        return [self._fold(self.fold != fold, self.fold == fold) for fold in range(N_FOLDS)]
-
-    @cached_property
-    def halves(self) -> list[tuple["Fold", "Fold"]]:
+    def halves(self) -> list[tuple[Split, Split]]:
         """Half of the rows beside all of them, and the other half, in every way of halving."""
-        n = self.prepared.n_rows
-        everything = np.ones(n, dtype=bool)
-        found = []
-        for split in range(N_SPLITS):
-            first = self._parts(2, (self.seed, split)) == 0
-            found.append((self._fold(first, everything), self._fold(~first, everything)))
-        return found
+        first = [self._parts(2, (self.seed, way)) == 0 for way in range(self.n_splits)]
+        return [(self.split(x, self.everything), self.split(~x, self.everything)) for x in first]
 
-    def _fold(self, train: Mask, test: Mask) -> "Fold":
-        numbers, codes = self.prepared.numbers, self.prepared.codes
-        margins = fitted_margins(numbers[train])
-        views: dict[str, tuple[Table, Table, Array]] = {}
-        rows, others = (Table.of(numbers[one], codes[one], self.levels) for one in (train, test))
-        views["columns"] = (rows, others, np.zeros(int(test.sum())))
-        if margins:
-            of_train, of_test = (scores(margins, numbers[one]) for one in (train, test))
-            views["scores"] = (
-                Table.of(of_train.z, codes[train], self.levels),
-                Table.of(of_test.z, codes[test], self.levels),
-                of_test.log_jacobian,
-            )
-        return Fold(train, test, views)
+    def split(self, train: Mask, test: Mask) -> Split:
+        """The columns as they are, and, if there are numbers, their scores by margins of train."""
+        numbers, codes, same = self.prepared.numbers, self.prepared.codes, train is test
 
-    def clouds(self, train: Mask, test: Mask) -> list[Cloud]:
-        """Every model of one cloud."""
-        numbers, codes = self.prepared.numbers, self.prepared.codes
-        if not codes.shape[1]:
-            return list(clouds_of_numbers(numbers[train], numbers[test]))
-        both = (numbers[train], numbers[test]), (codes[train], codes[test])
-        return list(clouds_of_categories(*both, self.levels))
+        def view(name: str, own: Array, other: Array, log_jacobian: Array) -> View:
+            table = Table.of(own, codes[train], self.levels)
+            others = table if same else Table.of(other, codes[test], self.levels)
+            return View(name, table, others, log_jacobian)
 
-    def grid(self, most: int) -> list[Cell]:
+        views = [view("columns", numbers[train], numbers[test], np.zeros(int(test.sum())))]
+        if margins := fitted_margins(numbers[train]):
+            z, (other_z, log_jacobian) = (scores(margins, numbers[x]) for x in (train, test))
+            views.append(view("scores", z.z, other_z, log_jacobian))
+        return Split(train, test, {one.name: one for one in views})
+
+    def views(self) -> Iterator[View]:
+        """All rows."""
+        yield from self.split(self.everything, self.everything).views.values()
+
+    # Mixtures
+
+    def mixtures(self, most: int) -> list[Cell]:
         """Mixtures of K = 1, 2, … components and every kind of covariance, in both views.
 
         Beyond a few components only the best kind and view go on, as long as BIC gains by it.
@@ -244,15 +219,15 @@ class Rows:
             begun = (
                 starts.responsibilities(k, self.seed)
                 if k > 1
-                else [np.ones((view.table.n_rows, 1))]
+                else [np.ones((len(self.everything), 1))]
             )
-            if k > 1 and self.prepared.n_rows > MANY_ROWS:
+            if self.many and k > 1:
                 cells = [self._leader(view, kinds, begun, prior, starts.filled)]
             else:
                 cells = [self._cell(view, kind, begun, prior, starts.filled) for kind in kinds]
-            found += [cell for cell in cells if cell]
             ranked = sorted((cell for cell in cells if cell), key=lambda one: one.bic)
-            if k > 1 and self.prepared.n_rows <= MANY_ROWS:  # the worst kinds are not tried again
+            found += [cell for cell in cells if cell]
+            if k > 1 and not self.many:  # the worst kinds are not tried again
                 kinds = tuple(cell.mixture.kind for cell in ranked[: N_KINDS.get(k, FEWEST_KINDS)])
             now = ranked[0].bic if ranked else np.inf
             waited = 0 if now < best else waited + 1
@@ -265,8 +240,8 @@ class Rows:
 
     def beaten(self, bic: float, rivals: Sequence[float]) -> bool:
         """Whether the rows are many and one of the rivals is clearly better."""
-        n = self.prepared.n_rows
-        return n > MANY_ROWS and bic > min(rivals, default=np.inf) + 2 * BEATEN * n
+        margin = 2 * BEATEN * self.prepared.n_rows
+        return self.many and bic > min(rivals, default=np.inf) + margin
 
     def _leader(
         self, view: View, kinds: tuple[str, ...], starts: list[Array], prior: Prior, filled: Table
@@ -292,18 +267,20 @@ class Rows:
             return None
         return Cell(view, fit.mixture, fit.log_likelihood + float(view.log_jacobian.sum()))
 
+    # Rows apart
+
     def held_out(self, cell: Cell) -> HeldOut | None:
         """Fits without each fold, from what the fit to all rows makes of the others."""
         given = cell.mixture.responsibilities(cell.view.table)
         found, folds = np.empty(len(given)), []
         for fold in self.folds:
-            rows, others, log_jacobian = fold.views[cell.view.name]
+            view = fold.views[cell.view.name]
             self.n_fits.append((1 - 1 / N_FOLDS) * (cell.k > 1))
-            fit = fitted(rows, cell.mixture.kind, [given[fold.train]], prior_of(rows))
+            fit = fitted(view.table, cell.mixture.kind, [given[fold.train]], prior_of(view.table))
             if fit is None:
                 return None
-            found[fold.test] = fit.mixture.log_densities(others) + log_jacobian
-            folds.append(self._labelled(rows, others, fit))
+            found[fold.test] = fit.mixture.log_densities(view.others) + view.log_jacobian
+            folds.append(self._labelled(view.table, view.others, fit))
         return HeldOut(found, folds)
 
     def _labelled(self, rows: Table, others: Table, fit: Fit) -> LabelledFold:
@@ -316,35 +293,18 @@ class Rows:
         filled = [one.numbers.drawn(normal.mean, normal.scatter, rng) for one in (rows, others)]
         return LabelledFold(filled[0], labels[0], filled[1], labels[1])
 
-    def held_out_clouds(self) -> dict[str, Array]:
-        """Log-densities (n,) of rows under models of one cloud that did not see them, by name."""
-        found: dict[str, Array] = {}
-        for fold in range(N_FOLDS):
-            test = self.fold == fold
-            seen: dict[str, int] = {}
-            for cloud in self.clouds(~test, test):
-                place = seen[cloud.name] = seen.get(cloud.name, 0) + 1
-                own = found.setdefault(
-                    f"{cloud.name} {place}".removesuffix(" 1"), np.empty(len(test))
-                )
-                own[test] = cloud.of_test
-        return found
-
-    def halved(self, cell: Cell, split: int) -> Halved | None:
+    def halved(self, cell: Cell, way: int) -> Halved | None:
         """Fits to both halves of the rows; None if either has too few for the components."""
         labels, log_densities = [], np.empty(self.prepared.n_rows)
-        for half in self.halves[split]:
-            rows, all_rows, log_jacobian = half.views[cell.view.name]
-            fit = self._by_half(cell, rows)
+        for half in self.halves[way]:
+            view = half.views[cell.view.name]
+            fit = self._by_half(cell, view.table)
             if fit is None:
                 return None
-            labels.append(fit.mixture.labels(all_rows))
-            unseen = ~half.train
-            found = fit.mixture.log_densities(all_rows) + log_jacobian
-            log_densities[unseen] = found[unseen]
-        table = np.zeros((cell.k, cell.k))
-        np.add.at(table, tuple(labels), 1.0)
-        return Halved(log_densities, adjusted_rand(table))
+            labels.append(fit.mixture.labels(view.others))
+            found = fit.mixture.log_densities(view.others) + view.log_jacobian
+            log_densities[~half.train] = found[~half.train]
+        return Halved(log_densities, float(adjusted_rand_score(*labels)))
 
     def _by_half(self, cell: Cell, rows: Table) -> Fit | None:
         if cell.k == 1:
@@ -354,97 +314,38 @@ class Rows:
         self.n_fits.append(0.5)
         return fitted(rows, cell.mixture.kind, begun, prior_of(rows), starts.filled)
 
+    # One cloud
 
-@dataclass(frozen=True)
-class Evidence:
-    """What was measured; all log-likelihoods are in nats."""
+    def clouds(self, train: Mask, test: Mask) -> list[Cloud]:
+        """Every model of one cloud."""
+        numbers, codes = self.prepared.numbers, self.prepared.codes
+        if not codes.shape[1]:
+            return list(clouds_of_numbers(numbers[train], numbers[test]))
+        both = (numbers[train], numbers[test]), (codes[train], codes[test])
+        return list(clouds_of_categories(*both, self.levels))
 
-    n_rows: int
-    categorical: bool  # whether any column holds categories
-    cloud: str  # the model of one cloud that predicts rows best
-    best_k: int  # by BIC, 1 included
-    k: int  # components of the mixture that predicts rows best
-    covariance_type: str
-    next_k: int  # of categories: the fewest classes that predict better than one trait fewer
-    z: float  # standard errors by which held-out rows prefer the mixture to the cloud
-    gain: float  # nats a row of that
-    gain_error: float  # its standard error
-    bic_gain: float  # nats by which BIC prefers mixtures to clouds, all rows
-    n_modes: int  # groups of components with a dip of the density between them
-    dip: float  # the shallowest of these dips, as a share of the lower peak; 1 if there is none
-    p_value: float  # of an emptier band between each two of these groups, the largest
-    entropy: float  # of the responsibilities, in nats a row
-    stability: float | None
-    tried: tuple[TriedNumber, ...]
-    cost: float  # fits to as many rows as are compared
-    group: tuple[int, ...]  # (k,)  of each component, after merging
-    labels: tuple[tuple[int, ...], ...] = field(repr=False, default=())
+    def best_cloud_bic(self) -> float:
+        clouds = self.clouds(self.everything, self.everything)
+        log_n = np.log(self.prepared.n_rows)
+        return float(min(-2 * one.of_train.sum() + one.n_parameters * log_n for one in clouds))
+
+    def held_out_clouds(self) -> dict[str, Array]:
+        """Log-densities (n,) of rows under models of one cloud that did not see them, by name."""
+        found: dict[str, Array] = {}
+        for fold in self.folds:
+            seen: dict[str, int] = {}
+            for cloud in self.clouds(fold.train, fold.test):
+                place = seen[cloud.name] = seen.get(cloud.name, 0) + 1
+                name = cloud.name if place == 1 else f"{cloud.name} {place}"
+                found.setdefault(name, np.empty(len(fold.test)))[fold.test] = cloud.of_test
+        return found
 
 
-def gathered(
-    prepared: Prepared,
-    kinds: Sequence[str] = KINDS,
-    most: int = MOST_GROUPS,
-    seed: int = 0,
-    *,
-    table: bool = True,
-) -> Evidence:
-    """All that the rule asks for."""
-    categorical = bool(prepared.codes.shape[1])
-    if prepared.n_rows < LEAST_ROWS:
-        return _nothing(prepared)
-    if categorical:
-        kinds = ("diag",)
-    rows = Rows(prepared, tuple(kinds), seed)
-    everything = np.ones(prepared.n_rows, dtype=bool)
-    grid = rows.grid(min(most, max(1, prepared.n_rows // 10)))
-    n = prepared.n_rows
-    whole = rows.clouds(everything, everything)
-    cloud_bic = min(-2 * c.of_train.sum() + c.n_parameters * np.log(n) for c in whole)
-    held_clouds = rows.held_out_clouds()
-    name = max(held_clouds, key=lambda one: float(held_clouds[one].sum()))
-    several = [cell for cell in grid if cell.k > 1]
-    best: dict[str, Cell] = {}
-    for cell in several:
-        if cell.view.name not in best or cell.bic < best[cell.view.name].bic:
-            best[cell.view.name] = cell
-    bics = [one.bic for one in best.values()]
-    left = [one for one in best.values() if not rows.beaten(one.bic, bics)]
-    candidates = [(cell, held) for cell in left if (held := rows.held_out(cell))]
-    if not candidates:
-        return _nothing(prepared)
-    cell, held = max(candidates, key=lambda one: float(one[1].log_densities.sum()))
-    difference = np.clip(held.log_densities - held_clouds[name], -CLIP, CLIP)
-    error = standard_error(difference, prepared.cluster)
-    joined = () if categorical else merges(cell.mixture)
-    group = grouped(joined, DEEPEST, cell.k)
-    n_splits = N_SPLITS_OF_MANY if n > MANY_ROWS else N_SPLITS
-    halved = [rows.halved(cell, split) for split in range(n_splits)]
-    agreements = [one.agreement for one in halved if one]
-    stability = float(np.mean(agreements)) if len(agreements) == n_splits else None
-    tried = _tried(rows, grid, cell, halved[0], stability) if table else ()
-    return Evidence(
-        n_rows=n,
-        categorical=categorical,
-        cloud=name,
-        best_k=min(grid, key=lambda one: one.bic).k,
-        k=cell.k,
-        covariance_type=cell.mixture.kind,
-        next_k=_next_k(rows, grid, cell, held_clouds, name) if categorical else cell.k,
-        z=float(difference.mean() / max(error, 1e-12)),
-        gain=float(difference.mean()),
-        gain_error=error,
-        bic_gain=float(cloud_bic - min(one.bic for one in several)) / 2,
-        n_modes=int(group.max()) + 1,
-        dip=max((one.dip for one in joined if one.dip <= DEEPEST), default=1.0),
-        p_value=largest_p_value(held.folds, group),
-        entropy=cell.entropy,
-        stability=stability,
-        tried=tried,
-        cost=float(sum(rows.n_fits)),
-        group=tuple(map(int, group)),
-        labels=_labels(rows, grid, cell),
-    )
+def best_of_each(mixtures: list[Cell], view: str) -> list[Cell]:
+    """The mixture with the best BIC of each number of components, in one view."""
+    own = [cell for cell in mixtures if cell.view.name == view]
+    numbers = sorted({cell.k for cell in own})
+    return [min((c for c in own if c.k == k), key=lambda one: one.bic) for k in numbers]
 
 
 def standard_error(values: Array, cluster: Labels) -> float:
@@ -454,92 +355,39 @@ def standard_error(values: Array, cluster: Labels) -> float:
     return float(np.sqrt((sums**2).sum()) / len(values))
 
 
-def _next_k(rows: Rows, grid: list[Cell], chosen: Cell, clouds: dict[str, Array], best: str) -> int:
-    """What to cut a continuum in: the fewest classes worth more than one trait fewer.
-
-    That of the mixture itself if there are none, or if no trait is needed at all.
-    """
-    names = list(clouds)
-    if best == names[0]:
-        return chosen.k
-    simpler = float(clouds[names[names.index(best) - 1]].sum())
-    for cell in _best_of_each(grid, chosen.view.name)[1:]:
-        held = rows.held_out(cell) if cell.k < chosen.k else None
-        if held and float(held.log_densities.sum()) > simpler:
-            return cell.k
-    return chosen.k
-
-
-def _best_of_each(grid: list[Cell], view: str) -> list[Cell]:
-    numbers = sorted({cell.k for cell in grid if cell.view.name == view})
-    return [
-        min((c for c in grid if c.k == k and c.view.name == view), key=lambda one: one.bic)
-        for k in numbers
-    ]
-
-
-def _tried(
-    rows: Rows, grid: list[Cell], chosen: Cell, halved: Halved | None, stability: float | None
+def table_of_numbers(
+    rows: Comparison, mixtures: list[Cell], chosen: Cell
 ) -> tuple[TriedNumber, ...]:
     """A row for each number, by its best mixture; many components are looked at by BIC alone."""
-    found, cluster = [], rows.prepared.cluster
-    for cell in _best_of_each(grid, chosen.view.name):
+    found = []
+    for cell in best_of_each(mixtures, chosen.view.name):
+        n_ways = 1
         if cell is chosen:
-            found.append(_row(cell, halved, stability, cluster))
-            continue
-        own = rows.halved(cell, 0) if cell.k <= MOST_GROUPS else None
-        found.append(_row(cell, own, own.agreement if own and cell.k > 1 else None, cluster))
+            n_ways = rows.n_splits
+        elif cell.k > MOST_GROUPS:
+            n_ways = 0
+        found.append(_tried(cell, [rows.halved(cell, way) for way in range(n_ways)], rows))
     return tuple(found)
 
 
-def _row(cell: Cell, held: Halved | None, stability: float | None, cluster: Labels) -> TriedNumber:
-    n = cell.view.table.n_rows
+def _tried(cell: Cell, halved: list[Halved | None], rows: Comparison) -> TriedNumber:
+    first = halved[0] if halved else None
+    agreements = [one.agreement for one in halved if one]
+    stable = cell.k > 1 and bool(agreements) and len(agreements) == len(halved)
     return TriedNumber(
         n_components=cell.k,
         covariance_type=cell.mixture.kind,
-        scores=cell.view.margins is not None,
+        scores=cell.view.name == "scores",
         log_likelihood=cell.log_likelihood,
         n_parameters=cell.n_parameters,
         aic=-2 * cell.log_likelihood + 2 * cell.n_parameters,
         bic=cell.bic,
-        icl=cell.bic + 2 * n * cell.entropy,
+        icl=cell.bic + 2 * rows.prepared.n_rows * cell.entropy,
         entropy=cell.entropy,
-        held_out=float(held.log_densities.mean()) if held else None,
-        held_out_error=standard_error(held.log_densities, cluster) if held else None,
+        held_out=float(first.log_densities.mean()) if first else None,
+        held_out_error=standard_error(first.log_densities, rows.prepared.cluster)
+        if first
+        else None,
         smallest=float(cell.mixture.weights.min()),
-        stability=stability,
-    )
-
-
-def _labels(rows: Rows, grid: list[Cell], chosen: Cell) -> tuple[tuple[int, ...], ...]:
-    """Of each number tried, in the order of the rows given."""
-    back = np.argsort(rows.prepared.order, kind="stable")
-    return tuple(
-        tuple(map(int, cell.mixture.labels(cell.view.table)[back]))
-        for cell in _best_of_each(grid, chosen.view.name)
-    )
-
-
-def _nothing(prepared: Prepared) -> Evidence:
-    """If there are too few rows for mixtures of several components."""
-    return Evidence(
-        n_rows=prepared.n_rows,
-        categorical=bool(prepared.codes.shape[1]),
-        cloud="",
-        best_k=1,
-        k=1,
-        covariance_type="",
-        next_k=1,
-        z=-np.inf,
-        gain=0.0,
-        gain_error=0.0,
-        bic_gain=0.0,
-        n_modes=1,
-        dip=1.0,
-        p_value=1.0,
-        entropy=0.0,
-        stability=None,
-        tried=(),
-        cost=0.0,
-        group=(0,),
+        stability=float(np.mean(agreements)) if stable else None,
     )

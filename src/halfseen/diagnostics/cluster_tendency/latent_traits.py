@@ -14,8 +14,13 @@ from scipy.optimize import minimize
 from halfseen.data.arrays import Array, Mask
 from halfseen.diagnostics.cluster_tendency.elliptical import LOG_2PI, log_sum_exp
 from halfseen.diagnostics.cluster_tendency.mixture import Table
-from halfseen.diagnostics.cluster_tendency.normal_scores import fitted_margins, scores
-from halfseen.diagnostics.cluster_tendency.preprocessing import Prepared, has_few_values, prepared
+from halfseen.diagnostics.cluster_tendency.preprocessing import (
+    Prepared,
+    fitted_margins,
+    has_few_values,
+    prepared,
+    scores,
+)
 
 NODES = {1: 21, 2: 9}
 """Quadrature nodes of each trait."""
@@ -77,7 +82,6 @@ def quadrature(q: int) -> tuple[Array, Array]:
 def fitted_traits(
     table: Table,
     q: int,
-    start: Traits | None = None,
     nodes: tuple[Array, Array] | None = None,
     least_spread: float = LEAST_SPREAD,
 ) -> Traits:
@@ -86,7 +90,7 @@ def fitted_traits(
     ``nodes`` are those of another quadrature than the usual one, as ``quadrature`` gives them, and
     no σ is less than ``least_spread``.
     """
-    begun = start or _start(table, q)
+    begun = _start(table, q)
     found = minimize(
         _loss,
         _flat(begun),

@@ -19,7 +19,7 @@ from halfseen.diagnostics.cluster_tendency.elliptical import (
 )
 from halfseen.diagnostics.cluster_tendency.latent_traits import fitted_traits
 from halfseen.diagnostics.cluster_tendency.mixture import Table
-from halfseen.diagnostics.cluster_tendency.normal_scores import N_PARAMETERS, fitted_margins, scores
+from halfseen.diagnostics.cluster_tendency.preprocessing import N_PARAMETERS, fitted_margins, scores
 
 
 class Density(Protocol):

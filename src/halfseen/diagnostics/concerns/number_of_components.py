@@ -13,8 +13,7 @@ from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import gathered, with_gaps
 from halfseen.diagnostics.cluster_tendency.elliptical import fitted_diagonal, fitted_normal
-from halfseen.diagnostics.cluster_tendency.evidence import Cell, View
-from halfseen.diagnostics.cluster_tendency.evidence import Rows as PreparedRows
+from halfseen.diagnostics.cluster_tendency.evidence import Cell, Comparison, View
 from halfseen.diagnostics.cluster_tendency.latent_traits import fitted_traits
 from halfseen.diagnostics.cluster_tendency.mixture import fitted, prior_of
 from halfseen.diagnostics.cluster_tendency.preprocessing import has_few_values, prepared
@@ -189,7 +188,7 @@ def _compared(case: ConcernContext) -> tuple[Judged, Judged]:
     ready = prepared(
         table, fit.nominal[features] | np.array([has_few_values(x) for x in table.T], dtype=bool)
     )
-    views = list(PreparedRows(ready, KINDS, 0).views())
+    views = list(Comparison(ready).views())
     components = [one for view in views for one in _components(view, given[ready.order])]
     return min(components, default=Judged(np.inf)), min(one for v in views for one in _clouds(v))
 
