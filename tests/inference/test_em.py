@@ -173,7 +173,7 @@ def test_leaps_save_passes():
 def test_steps_put_together_save_passes_where_little_is_gained(monkeypatch):
     X, start = table(1000, apart=0.8), anywhere(3)
     mixed = climbed(X, start, tolerance=1e-12)
-    monkeypatch.setattr(em, "FLAT", 0.0)
+    monkeypatch.setattr(em.Anderson, "FLAT", 0.0)
     leaps = climbed(X, start, tolerance=1e-12)
     assert mixed.convergence.converged
     assert mixed.convergence.log_likelihood >= leaps.convergence.log_likelihood - 1e-9
@@ -225,9 +225,9 @@ def test_where_gains_fall_slowly_little_is_left_at_the_end(seed):
 
 def test_a_leap_that_leads_downwards_makes_the_next_ones_shorter(monkeypatch):
     X, start = table(1000, apart=0.5), anywhere(5)
-    monkeypatch.setattr(em, "FLAT", 0.0)
+    monkeypatch.setattr(em.Anderson, "FLAT", 0.0)
     shorter = climbed(X, start, tolerance=1e-9)
-    monkeypatch.setattr(em, "LONGER", 1.0)
+    monkeypatch.setattr(em.Squarem, "FACTOR", 1.0)
     as_long = climbed(X, start, tolerance=1e-9)
     assert shorter.convergence.converged
     assert shorter.convergence.log_likelihood >= as_long.convergence.log_likelihood - 1e-6

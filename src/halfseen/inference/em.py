@@ -1,4 +1,4 @@
-"""One expectation-maximisation for every model: accelerated, and the likelihood never falls.
+"""Expectation-maximisation of every model: accelerated, and the likelihood never falls.
 
 References
 ----------
@@ -10,9 +10,9 @@ monotonicity control for accelerating EM and EM-like algorithms.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -31,26 +31,8 @@ from halfseen.inference.parameters import (
 )
 
 P = TypeVar("P")
-AT_REST = 1e-10
-"""In units in which parameters are of the order of one."""
 LEAST_SHARE = 1e-10
 """A component that no row belongs to keeps a trace of weight, so that it can come back."""
-FLAT = 0.1
-"""Nats that two steps and a leap gain, all rows together, where many small steps would follow."""
-TOO_EARLY = 2.0
-"""Times less it has to be, if the first such step led downwards."""
-MEMORY = 5
-"""Steps that the next is put together from, there."""
-FARTHEST = 0.7
-"""That a coordinate of a covariance may leap: a standard deviation doubles or halves at most."""
-NEARLY = 0.002
-"""Nats, all rows together, that may be left to gain at the end, if the tolerance is no more."""
-SLOWEST = 0.001
-"""By which gains are taken to fall from pass to pass at least: less cannot be told from noise."""
-GUESSES = 3
-"""Of what is left to gain that must agree. Two ended .02 nats too early on tables of categories."""
-LONGER = 4.0
-"""Times as long the next leap may be as one that was as long as allowed, or that led downwards."""
 
 
 class Expected(Protocol):
@@ -86,6 +68,27 @@ class Steps(Protocol[P]):
         """What is added to the log-likelihood of all rows; 0 if that alone decides."""
 
 
+class Point(NamedTuple, Generic[P]):
+    """Parameters, their score, and where a step of EM from them leads."""
+
+    parameters: P
+    score: float  # mean log-likelihood of the rows, with the prior
+    image: P
+
+
+class EMMap(Generic[P]):
+    """One pass over the rows: the score of parameters, and the step of EM from them."""
+
+    def __init__(self, rows: Rows, steps: Steps[P]) -> None:
+        self.rows, self.steps, self.n_rows, self.n_passes = rows, steps, 1.0, 0
+
+    def __call__(self, parameters: P) -> Point[P]:
+        sums = self.rows.accumulate(self.steps.expect(parameters))
+        self.n_rows, self.n_passes = sums.n_rows, self.n_passes + 1
+        score = (sums.log_likelihood + self.steps.prior(parameters)) / sums.n_rows
+        return Point(parameters, score, self.steps.maximise(sums, parameters))
+
+
 def run_em(
     rows: Rows,
     start: P,
@@ -95,132 +98,192 @@ def run_em(
     max_iterations: int,
     final_passes: int = 0,
 ) -> EMResult[P]:
-    """Climb from ``start`` to a maximum of the likelihood of what is observed in ``rows``.
+    """Maximise the likelihood of what is observed in ``rows``, from ``start``.
 
-    Where the steps have a prior it is the likelihood times that. Two EM steps and a squared
-    extrapolation from them (SQUAREM), which is taken only if it does not lower the likelihood.
-    Once that gains little, one step is put together from the last few (Anderson's mixing), as long
-    as the likelihood does not fall. Stops when an EM step gains less than ``tolerance`` a row, and
-    so would, by how fast gains fall, all further ones together (or next to nothing). Near a
-    maximum that leaves the parameters off by its root: they then have ``settling`` more passes,
-    at most, to come to rest.
+    Where the steps have a prior it is the likelihood times that. Two EM steps are followed by a
+    SQUAREM extrapolation, and once that gains little by Anderson's mixing; neither is taken if it
+    lowers the likelihood. Near a maximum the parameters are off by the root of the tolerance: they
+    then have at most ``final_passes`` more passes to come to rest.
     """
-    n_rows = 1.0
-
-    def step(parameters: P) -> tuple[float, P]:
-        nonlocal n_rows
-        sums = rows.accumulate(steps.expect(parameters))
-        n_rows = sums.n_rows
-        height = (sums.log_likelihood + steps.prior(parameters)) / n_rows
-        return height, steps.maximise(sums, parameters)
-
-    here, lately, flat, little, longest = start, _Lately[P](), False, FLAT, math.inf
-    height, once = step(here)
-    n_iterations, converged, last, moved = 1, False, max_iterations, math.inf
-    pace = _Pace(1, height)
-    while n_iterations < last:
-        if flat:
-            mixed = lately.mixed(here, once, steps)
-            mixed_height, after = step(mixed)
-            n_iterations += 1
-            if mixed_height >= height:
-                flat = converged or mixed_height - height >= tolerance
-                moved = _apart(here, mixed, steps.units(here)) if converged else math.inf
-                here, height, once = mixed, mixed_height, after
-                if converged and moved < AT_REST:
+    em = EMMap(rows, steps)
+    squarem, anderson = Squarem(steps), Anderson(steps)
+    here = em(start)
+    stopping = Stopping(steps, here.score, tolerance, max_iterations, final_passes)
+    while em.n_passes < stopping.last_pass:
+        if anderson.active:
+            mixed = em(anderson.mixed(here))
+            if mixed.score >= here.score:
+                stopping.watch(here, mixed)
+                anderson.active = stopping.converged or mixed.score - here.score >= tolerance
+                here = mixed
+                if stopping.at_rest:
                     break
             else:
-                flat, little = False, little / (TOO_EARLY if len(lately.steps) < 3 else 1)
+                anderson.refuse()
             continue
-        higher, twice = step(once)
-        n_iterations += 1
-        left = pace.left(n_iterations, height, higher) * n_rows
-        near = not left >= NEARLY or tolerance * n_rows > NEARLY  # heights may be minus infinity
-        if not converged and near and not higher - height >= tolerance:
-            converged, last = True, min(n_iterations + final_passes, last)
-        if n_iterations >= last or (converged and moved < AT_REST):
-            here, height = once, higher
+        once = em(here.image)
+        stopping.judge(here, once, em)
+        if em.n_passes >= stopping.last_pass or stopping.at_rest:
+            here = once
             break
-        units, before = steps.units(here), height
-        leaped, length = _leaped(here, once, twice, units, longest)
-        leap = steps.within(leaped)
-        leap_height, after = step(leap)
-        n_iterations += 1
-        moved = _apart(here, leap, units) if converged else math.inf
-        if leap_height >= higher:
-            longest = longest * LONGER if length == longest else longest
-            here, height, once = leap, leap_height, after
-        elif n_iterations < last:
-            here, longest = twice, max(length / LONGER, 1.0)
-            height, once = step(here)
-            n_iterations += 1
+        before, leap = here, em(squarem.leap(here, once))
+        stopping.watch(here, leap)
+        if leap.score >= once.score:
+            squarem.accept()
+            here = leap
+        elif em.n_passes < stopping.last_pass:
+            squarem.refuse()
+            here = em(once.image)
         else:
-            here, height = once, higher
-        flat, lately = (height - before) * n_rows < little, _Lately[P]()
-    return EMResult(here, Convergence(height, n_iterations, converged, n_rows=n_rows))
+            here = once
+        anderson.restart((here.score - before.score) * em.n_rows)
+    convergence = Convergence(here.score, em.n_passes, stopping.converged, n_rows=em.n_rows)
+    return EMResult(here.parameters, convergence)
 
 
-class _Pace:
-    """What passes gain, and how fast that falls."""
-
-    def __init__(self, n_passes: int, height: float) -> None:
-        self.n_passes, self.height, self.gain = n_passes, height, 0.0
-        self.guesses: list[float] = []
-
-    def left(self, n_passes: int, before: float, height: float) -> float:
-        """What is left to gain after so many passes, if gains go on to fall as they did.
-
-        The last pass was a step of EM, from the height ``before`` it. A single guess may be far too
-        low, as where many small steps follow a leap; of the last few the highest counts.
-        """
-        passes = n_passes - self.n_passes
-        gain = max(height - self.height, 0.0) / passes
-        falls = math.log(self.gain / gain) / passes if 0 < gain < self.gain else 0.0
-        self.n_passes, self.height, self.gain = n_passes, height, gain
-        self.guesses = [*self.guesses[1 - GUESSES :], gain / max(falls, SLOWEST)]
-        most = (height - before) / SLOWEST
-        return min(max(self.guesses), most) if len(self.guesses) == GUESSES else most
+# Acceleration.
 
 
-class _Lately(Generic[P]):
-    """The last few steps, and the one that is put together from them."""
+class Squarem(Generic[P]):
+    """Extrapolation from two steps of EM, at the step length of SQUAREM's third scheme."""
 
-    def __init__(self) -> None:
-        self.units: Mapping[str, Array] = {}
+    FACTOR = 4.0
+    """How much longer the next step may be than one that was as long as allowed, or was refused."""
+
+    def __init__(self, steps: Steps[P]) -> None:
+        self.steps, self.longest, self.length = steps, math.inf, 1.0
+
+    def leap(self, here: Point[P], once: Point[P]) -> P:
+        """The parameters that the steps from ``here`` and from ``once`` point to."""
+        space = Coordinates(here.parameters, self.steps.units(here.parameters))
+        ways = (here.parameters, here.image, once.image)
+        first, second, third = (space.vector(parameters) for parameters in ways)
+        step, bend = second - first, third - 2 * second + first
+        # What only some features have is NaN for the others.
+        size, turn = (np.sqrt(np.square(x[x == x]).sum()) for x in (step, bend))
+        length = min(max(size / turn, 1.0) if turn > 0 else 1.0, self.longest)
+        self.length = length
+        return self.steps.within(space.at(first + 2 * length * step + length**2 * bend, once.image))
+
+    def accept(self) -> None:
+        """Allow a longer step next, if this one was as long as allowed."""
+        if self.length == self.longest:
+            self.longest *= self.FACTOR
+
+    def refuse(self) -> None:
+        """Allow a shorter step only, as this one lowered the likelihood."""
+        self.longest = max(self.length / self.FACTOR, 1.0)
+
+
+class Anderson(Generic[P]):
+    """Anderson's mixing: the combination of the last few steps that would move least."""
+
+    MEMORY = 5
+    """Steps that the next is put together from."""
+    FLAT = 0.1
+    """Nats that a cycle of SQUAREM gains, all rows together, if many small steps would follow."""
+    TOO_EARLY = 2.0
+    """By which that is divided if one of the first two mixtures lowered the likelihood."""
+
+    def __init__(self, steps: Steps[P]) -> None:
+        self.model_steps, self.active, self.little = steps, False, self.FLAT
         self.places: list[Array] = []  # where steps began
         self.steps: list[Array] = []
+        self.space: Coordinates[P] | None = None
 
-    def mixed(self, here: P, once: P, steps: Steps[P]) -> P:
-        """Where the mixture of steps that would move least leads, the last from here to ``once``.
+    def restart(self, gain: float) -> None:
+        """Forget all steps; mix further ones if the last cycle of SQUAREM hardly had a ``gain``."""
+        self.active, self.places, self.steps, self.space = gain < self.little, [], [], None
 
-        Of one step alone, where that does.
-        """
-        fields = _climbing(here)
-        self.units = self.units or steps.units(here)
-        place, end = (_vector(_coordinates(p, fields, self.units)) for p in (here, once))
-        self.places = [*self.places[-MEMORY:], place]
-        self.steps = [*self.steps[-MEMORY:], end - place]
+    def refuse(self) -> None:
+        """Return to SQUAREM, as the mixture lowered the likelihood."""
+        self.active = False
+        self.little /= self.TOO_EARLY if len(self.steps) < 3 else 1
+
+    def mixed(self, here: Point[P]) -> P:
+        """Where the mixture of the last steps leads; the first is a plain step of EM."""
+        parameters = here.parameters
+        self.space = self.space or Coordinates(parameters, self.model_steps.units(parameters))
+        place, end = self.space.vector(parameters), self.space.vector(here.image)
+        self.places = [*self.places[-self.MEMORY :], place]
+        self.steps = [*self.steps[-self.MEMORY :], end - place]
         if len(self.steps) == 1:
-            return once
-        there = end == end  # what only some features have is NaN for the others
+            return here.image
+        known = end == end  # what only some features have is NaN for the others
         turns, ways = np.diff(self.steps, axis=0).T, np.diff(self.places, axis=0).T
-        mix = np.linalg.lstsq(turns[there], self.steps[-1][there], rcond=1e-8)[0]
-        return steps.within(_at(end - (turns + ways) @ mix, once, fields, self.units))
+        mix = np.linalg.lstsq(turns[known], self.steps[-1][known], rcond=1e-8)[0]
+        return self.model_steps.within(self.space.at(end - (turns + ways) @ mix, here.image))
 
 
-def _apart(one: P, other: P, units: Mapping[str, Array]) -> float:
+# Stopping.
+
+
+class Stopping(Generic[P]):
+    """Stop when a step of EM gains less than the tolerance a row, and all further ones would, too.
+
+    What is left to gain follows from how fast gains fall from pass to pass.
+    """
+
+    LEFT = 0.002
+    """Nats, all rows together, that may be left to gain at the end, if the tolerance is no more."""
+    SLOWEST = 0.001
+    """By which gains are taken to fall a pass at least: less cannot be told from noise."""
+    GUESSES = 3
+    """Guesses of what is left that must agree. Two ended .02 nats too early on categories."""
+    AT_REST = 1e-10
+    """Distance moved, in units in which parameters are of the order of one."""
+
+    def __init__(
+        self, steps: Steps[P], score: float, tolerance: float, max_passes: int, final_passes: int
+    ) -> None:
+        self.steps, self.tolerance, self.final_passes = steps, tolerance, final_passes
+        self.converged, self.last_pass, self.moved = False, max_passes, math.inf
+        self.score, self.n_passes, self.gain = score, 1, 0.0
+        self.guesses: list[float] = []
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether parameters moved by rounding only since the likelihood converged."""
+        return self.converged and self.moved < self.AT_REST
+
+    def watch(self, before: Point[P], after: Point[P]) -> None:
+        """Measure how far an accelerated step moves, once the likelihood has converged."""
+        if self.converged:
+            units = self.steps.units(before.parameters)
+            self.moved = _distance(before.parameters, after.parameters, units)
+
+    def judge(self, before: Point[P], after: Point[P], em: EMMap[P]) -> None:
+        """Look at a plain step of EM, and set the last pass if it shows convergence."""
+        left = self._left(before.score, after.score, em.n_passes) * em.n_rows
+        # Scores may be minus infinity, and comparisons with what follows from them are false.
+        near = not left >= self.LEFT or self.tolerance * em.n_rows > self.LEFT
+        if not self.converged and near and not after.score - before.score >= self.tolerance:
+            self.converged = True
+            self.last_pass = min(em.n_passes + self.final_passes, self.last_pass)
+
+    def _left(self, before: float, score: float, n_passes: int) -> float:
+        """What is left to gain: of the last few guesses the highest, as one may be far too low."""
+        passes = n_passes - self.n_passes
+        gain = max(score - self.score, 0.0) / passes
+        falls = math.log(self.gain / gain) / passes if 0 < gain < self.gain else 0.0
+        self.n_passes, self.score, self.gain = n_passes, score, gain
+        self.guesses = [*self.guesses[1 - self.GUESSES :], gain / max(falls, self.SLOWEST)]
+        most = (score - before) / self.SLOWEST
+        return min(max(self.guesses), most) if len(self.guesses) == self.GUESSES else most
+
+
+def _distance(one: Any, other: Any, units: Mapping[str, Array]) -> float:
     """How far parameters are from each other, in units in which they are of the order of one."""
     total = 0.0
-    for field in declared(one):
-        if field.role.climbs:
-            a, b = getattr(one, field.field), getattr(other, field.field)
-            if field.scale is DEFINITE:
-                total += float(np.sum((coordinates_of(b) - coordinates_of(a)) ** 2))
-                continue
-            # A share that vanishes has no end on the scale of leaps.
-            shares = field.scale is SHARE or field.scale is FRACTION
-            unit = units[field.field] if field.scale is ANY else 1.0 if shares else a
-            total += float(np.nansum(((b - a) / unit) ** 2))
+    for field in _free_fields(one):
+        a, b = getattr(one, field.field), getattr(other, field.field)
+        if field.scale is DEFINITE:
+            total += float(np.sum((coordinates_of(b) - coordinates_of(a)) ** 2))
+            continue
+        # A share that vanishes has no end on the scale of leaps.
+        shares = field.scale is SHARE or field.scale is FRACTION
+        unit = units[field.field] if field.scale is ANY else 1.0 if shares else a
+        total += float(np.nansum(((b - a) / unit) ** 2))
     return math.sqrt(total)
 
 
@@ -231,66 +294,54 @@ def normalised(weights: Array) -> Array:
     return shares
 
 
-def _climbing(parameters: Any) -> list[Declared]:
+# Coordinates in which steps are extrapolated.
+
+
+def _free_fields(parameters: Any) -> list[Declared]:
     return [one for one in declared(parameters) if one.role.climbs]
 
 
-def _leaped(
-    start: P, once: P, twice: P, units: Mapping[str, Array], longest: float
-) -> tuple[P, float]:
-    """Where the last two steps point to, at the squared step length of SQUAREM's third scheme.
+class Coordinates(Generic[P]):
+    """Parameters as one vector, on scales on which any number will do."""
 
-    And that length, at most the ``longest``.
-    """
-    fields = _climbing(start)
-    a, b, c = (_vector(_coordinates(p, fields, units)) for p in (start, once, twice))
-    step, bend = b - a, c - 2 * b + a
-    # What only some features have is NaN for the others.
-    length, turn = (np.sqrt(np.square(x[x == x]).sum()) for x in (step, bend))
-    ratio = min(max(length / turn, 1.0) if turn > 0 else 1.0, longest)
-    return _at(a + 2 * ratio * step + ratio**2 * bend, twice, fields, units), ratio
+    FARTHEST = 0.7
+    """That a covariance coordinate may leap: a standard deviation at most doubles or halves."""
 
+    def __init__(self, parameters: P, units: Mapping[str, Array]) -> None:
+        self.fields, self.units = _free_fields(parameters), units
 
-def _at(place: Array, near: P, fields: Sequence[Declared], units: Mapping[str, Array]) -> P:
-    """Parameters at a ``place``, which is one of all coordinates, else like those ``near`` it."""
-    ends = _coordinates(near, fields, units)
-    parts = np.split(place, np.cumsum([end.size for end in ends])[:-1])
-    placed = {
-        one.field: _placed(one, part.reshape(end.shape), end, units)
-        for one, part, end in zip(fields, parts, ends, strict=True)
-    }
-    return replace(near, **placed)  # type: ignore[type-var]
+    def vector(self, parameters: P) -> Array:
+        """All coordinates of the parameters."""
+        return np.concatenate([self._of(one, parameters).ravel() for one in self.fields])
 
+    def at(self, vector: Array, near: P) -> P:
+        """Parameters with these coordinates, else like those ``near`` them."""
+        ends = [self._of(one, near) for one in self.fields]
+        parts = np.split(vector, np.cumsum([end.size for end in ends])[:-1])
+        placed = {
+            one.field: self._placed(one, part.reshape(end.shape), end)
+            for one, part, end in zip(self.fields, parts, ends, strict=True)
+        }
+        return replace(near, **placed)  # type: ignore[type-var]
 
-def _vector(coordinates: Sequence[Array]) -> Array:
-    return np.concatenate([each.ravel() for each in coordinates])
+    def _of(self, one: Declared, parameters: P) -> Array:
+        value: Array = getattr(parameters, one.field)
+        if one.scale is ANY:
+            return value / self.units[one.field]
+        if one.scale is DEFINITE:
+            return coordinates_of(value)
+        # Fractions may well end at zero, which logarithms never reach.
+        return np.sqrt(value) if one.scale is FRACTION else np.log(value)
 
-
-def _coordinates(
-    parameters: Any, fields: Sequence[Declared], units: Mapping[str, Array]
-) -> list[Array]:
-    return [_coordinate(one, getattr(parameters, one.field), units) for one in fields]
-
-
-def _coordinate(one: Declared, value: Array, units: Mapping[str, Array]) -> Array:
-    if one.scale is ANY:
-        return value / units[one.field]
-    if one.scale is DEFINITE:
-        return coordinates_of(value)
-    # Fractions may well end at zero, which logarithms never reach.
-    return np.sqrt(value) if one.scale is FRACTION else np.log(value)
-
-
-def _placed(one: Declared, value: Array, end: Array, units: Mapping[str, Array]) -> Array:
-    """What a leap puts there, from coordinates and those where the last step ended."""
-    if one.scale is ANY:
-        return value * units[one.field]
-    if one.scale is DEFINITE:
-        return from_coordinates(np.clip(value, end - FARTHEST, end + FARTHEST))
-    if one.scale is SHARE:
-        shares = np.exp(value - value.max(axis=-1, keepdims=True))
-        return normalised(shares / shares.sum(axis=-1, keepdims=True))
-    if one.scale is FRACTION:
-        return np.asarray(np.clip(value, 0.0, 1.0) ** 2)
-    with np.errstate(over="ignore"):  # a leap may be wild; it is bounded next
-        return np.asarray(np.exp(value))
+    def _placed(self, one: Declared, value: Array, end: Array) -> Array:
+        if one.scale is ANY:
+            return value * self.units[one.field]
+        if one.scale is DEFINITE:
+            return from_coordinates(np.clip(value, end - self.FARTHEST, end + self.FARTHEST))
+        if one.scale is SHARE:
+            shares = np.exp(value - value.max(axis=-1, keepdims=True))
+            return normalised(shares / shares.sum(axis=-1, keepdims=True))
+        if one.scale is FRACTION:
+            return np.asarray(np.clip(value, 0.0, 1.0) ** 2)
+        with np.errstate(over="ignore"):  # a leap may be wild; ``within`` bounds it next
+            return np.asarray(np.exp(value))

@@ -16,7 +16,7 @@ from halfseen.distributions.categorical import LEAST_SHARE, Levels, Places
 from halfseen.distributions.mixed import Mixed
 from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.inference.em import LEAST_SHARE as LEAST_WEIGHT
-from halfseen.inference.em import LONGER
+from halfseen.inference.em import Squarem
 from halfseen.inference.model import Convergence, EMResult
 from halfseen.inference.multi_start import (
     MANY_ROWS,
@@ -31,6 +31,7 @@ from halfseen.latent.mixture.model import EQUAL, MOST_MOVES, OneClass
 from halfseen.moments.survey import Survey
 
 Start = Tried[MixedParameters]
+FACTOR = Squarem.FACTOR  # a global, as compiled functions read no attributes of classes
 CLOSER = 0.01
 """Times the tolerance, at which starts are at their end: what gains little may be on a plateau."""
 BLENDS = (0.1, 0.3, 0.5)
@@ -183,11 +184,11 @@ def _climb(
         n_passes += 2
         gain = higher - height
         if leap_height >= higher:
-            longest = longest * LONGER if length == longest else longest
+            longest = longest * FACTOR if length == longest else longest
             height = leap_height
             once, after = after, once
         else:
-            longest = max(length / LONGER, 1.0)
+            longest = max(length / FACTOR, 1.0)
             height = higher
             here, once, twice = once, twice, here
         if gain < tolerance:
