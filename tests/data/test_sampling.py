@@ -9,7 +9,7 @@ from halfseen.data.engines.dask_rows import ClusterRows
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.data.rows import Gathered, gathered, whole_table
-from halfseen.data.sampling import sampled
+from halfseen.data.sampling import sample_rows
 from halfseen.io.batches import open_batches
 from halfseen.io.dask_collections import partitions_of, rows_of_collection
 from halfseen.io.validation import read_batch
@@ -49,7 +49,7 @@ def test_all_rows_come_in_their_order(rows):
 @pytest.mark.parametrize("most", [1, 250, N_ROWS - 1])
 def test_rows_drawn_by_lot_are_the_same_whatever_the_engine(rows, most):
     numbers = np.sort(np.random.default_rng(0).choice(N_ROWS, most, replace=False))
-    sample = sampled(rows(), most)
+    sample = sample_rows(rows(), most)
     np.testing.assert_array_equal(sample.numbers, numbers)
     np.testing.assert_array_equal(sample.table, TABLE[numbers])
     assert sample.rows.names == NAMES
@@ -57,14 +57,14 @@ def test_rows_drawn_by_lot_are_the_same_whatever_the_engine(rows, most):
 
 @pytest.mark.parametrize("most", [N_ROWS, N_ROWS + 1])
 def test_few_rows_are_all_taken(most):
-    sample = sampled(MemoryRows(TABLE, NAMES), most)
+    sample = sample_rows(MemoryRows(TABLE, NAMES), most)
     np.testing.assert_array_equal(sample.numbers, np.arange(N_ROWS))
     np.testing.assert_array_equal(sample.table, TABLE)
 
 
 @pytest.mark.parametrize("table", [np.empty((0, 2)), np.full((1, 2), np.nan)])
 def test_no_rows_and_empty_rows_are_gathered_too(table):
-    np.testing.assert_array_equal(sampled(MemoryRows(table, ("a", "b")), 5).table, table)
+    np.testing.assert_array_equal(sample_rows(MemoryRows(table, ("a", "b")), 5).table, table)
 
 
 def test_parts_merged_in_any_order_give_the_rows_in_theirs():

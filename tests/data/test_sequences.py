@@ -8,7 +8,13 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.errors import DataError
 from halfseen.data.resampling import Bins, reweighted
 from halfseen.data.rows import Block
-from halfseen.data.sampling import drawn, fewer_rows, sampled, sequence_of, some_rows
+from halfseen.data.sampling import (
+    sample_rows,
+    sample_sequences,
+    sample_shuffled,
+    sample_weighted,
+    sequence_of,
+)
 from halfseen.data.sequences import Sequences, lengths_of, part_of
 from halfseen.io.batches import open_batches
 from halfseen.io.dask_collections import partitions_of, rows_of_collection
@@ -80,21 +86,21 @@ def test_blocks_keep_the_sequences_of_their_rows():
 
 
 def test_what_is_drawn_by_lot_is_drawn_whole():
-    for some in (some_rows(in_memory(), 950), sampled(in_memory(), 950).rows):
+    for some in (sample_shuffled(in_memory(), 950), sample_rows(in_memory(), 950).rows):
         assert len(some.table) <= 950
         assert set(some.sequences.lengths.tolist()) <= set(LENGTHS)
-    few = fewer_rows(in_memory(), 950)
+    few = sample_weighted(in_memory(), 950)
     assert set(lengths_of(sequence_of(few)).tolist()) <= set(LENGTHS)
-    assert fewer_rows(in_memory(), N) is not few
-    assert len(drawn(SEQUENCES.of(0, N), 1)) >= 1  # one at least
+    assert sample_weighted(in_memory(), N) is not few
+    assert len(sample_sequences(SEQUENCES.of(0, N), 1)) >= 1  # one at least
 
 
 @pytest.mark.parametrize("rows", ENGINES.values(), ids=ENGINES)
 def test_every_engine_draws_the_same_rows_with_empty_ones_among_them(rows):
-    ours, theirs = some_rows(in_memory(), 1500), some_rows(rows(), 1500)
+    ours, theirs = sample_shuffled(in_memory(), 1500), sample_shuffled(rows(), 1500)
     np.testing.assert_array_equal(ours.table, theirs.table)
     np.testing.assert_array_equal(ours.sequences.ends, theirs.sequences.ends)
-    assert np.isnan(some_rows(in_memory(), N).table).all(axis=1).sum() == 4
+    assert np.isnan(sample_shuffled(in_memory(), N).table).all(axis=1).sum() == 4
 
 
 def test_bins_hold_whole_sequences_or_runs_of_few_long_ones():

@@ -11,9 +11,10 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.errors import DataError
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block
+from halfseen.data.sampling import sample_binned
 from halfseen.diagnostics import split_half
 from halfseen.diagnostics.agreement import adjusted_rand, least_overlap
-from halfseen.diagnostics.cross_validation import CrossScores, few_rows
+from halfseen.diagnostics.cross_validation import CrossScores
 from halfseen.diagnostics.split_half import HalfScores, Halves, Halving, Trial, _said
 from halfseen.inference.plan import Settings
 
@@ -306,12 +307,12 @@ def test_few_rows_are_drawn_with_their_weights_and_bins():
     X, groups = table(), np.arange(400) % 37
     bins, weights = Bins.of_groups(groups), 1.0 + np.arange(400)
     rows = MemoryRows(X, NAMES, weights)
-    few = few_rows(rows, bins, 100)
+    few = sample_binned(rows, bins, 100)
     numbers = (few.rows.weights - 1).astype(int)
     assert len(set(numbers)) == 100
     np.testing.assert_array_equal(few.rows.table, X[numbers])
     np.testing.assert_array_equal(few.bins.labels, groups[numbers])
-    every = few_rows(rows, bins, 400)
+    every = sample_binned(rows, bins, 400)
     np.testing.assert_array_equal(every.rows.table, X)
     np.testing.assert_array_equal(every.rows.weights, weights)
-    assert few_rows(MemoryRows(X, NAMES), bins, 400).rows.weights is None
+    assert sample_binned(MemoryRows(X, NAMES), bins, 400).rows.weights is None

@@ -25,7 +25,7 @@ from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.missing_patterns import PatternSums
 from halfseen.data.resampling import Bins, share_of_keys
 from halfseen.data.rows import Block, Gathered, Together, together
-from halfseen.data.sampling import ColumnSamples, Lot
+from halfseen.data.sampling import ColumnSamples, LowestKeys
 from halfseen.data.sums import KeyedSums, LargeSums, Sums
 from halfseen.diagnostics.missingness import _GapSums
 from halfseen.distributions.covariance_types import SHAPES
@@ -162,7 +162,7 @@ SUMS = {
     PatternSums: PatternSums.of,
     ValueSums: ValueSums.of,
     ColumnSamples: ColumnSamples.below(share_of_keys(FRACTION)),
-    Lot: Lot.of(20),
+    LowestKeys: LowestKeys.of(20),
     FarSums: later(far_sums),
     OutlyingSums: later(lambda: OutlyingSums.under(fitted())),
     CountTails: CountTails.of,

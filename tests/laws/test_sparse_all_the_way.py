@@ -12,7 +12,7 @@ from halfseen import GammaPoisson
 from halfseen.data.block import Block
 from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.data.rows import whole_table
-from halfseen.data.sampling import sampled
+from halfseen.data.sampling import sample_rows
 from halfseen.diagnostics.held_out_cells import hide_and_fill_sparse
 from halfseen.report.portrait import few_behind, few_behind_sparse
 from halfseen.report.registry import portrait_of
@@ -78,7 +78,7 @@ def test_a_sample_of_sparse_rows_is_that_of_the_same_rows_written_out(wide):
     rows = SparseRows.of(csr_array(part), names, block, observed)
     every = whole_table(rows)
     for most in (40, N):
-        found = sampled(rows, most)
+        found = sample_rows(rows, most)
         np.testing.assert_array_equal(whole_table(found.rows), every[found.numbers])
         places = np.array([7, 2, 30])
         np.testing.assert_array_equal(found.some(places), every[found.numbers[places]])
@@ -86,7 +86,7 @@ def test_a_sample_of_sparse_rows_is_that_of_the_same_rows_written_out(wide):
 
 def test_hidden_values_are_filled_as_each_row_by_itself_would_be(model):
     fitted, matrix = model[0].fitted, model[1]
-    rows = sampled(model[0].case(matrix).rows, 30).rows
+    rows = sample_rows(model[0].case(matrix).rows, 30).rows
     features = np.zeros(matrix.shape[1], bool)
     features[[0, 3, 25]] = True
     found = hide_and_fill_sparse(fitted, rows, features, fraction=0.4, random_state=0)

@@ -144,6 +144,10 @@ class Block:
         made: T = kept[id(key)][1]
         return made
 
+    def row_weights(self) -> Array:
+        """How often each row counts; (n,)."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
     def weighed(self, per_row: Array) -> Array:
         """What holds a number or a vector a row, times the rows' weights."""
         if self.weights is None:

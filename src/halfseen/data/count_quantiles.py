@@ -45,7 +45,7 @@ class CountTails(KeyedSums):
     def of(cls, block: Block) -> Self:
         """The counts of one block of rows."""
         counts, n_features = block.nonzeros(), block.n_features
-        weight = block.weighed(np.ones(len(block)))[counts.rows]
+        weight = block.row_weights()[counts.rows]
         return cls.sized(n_features, counts.features, counts.counts, weight)
 
     @classmethod
@@ -67,7 +67,7 @@ class CountTails(KeyedSums):
 
         def summarise(block: Block) -> CountTails:
             each = numbers(block)
-            weight = np.repeat(block.weighed(np.ones(len(block))), each.shape[1])
+            weight = np.repeat(block.row_weights(), each.shape[1])
             feature = np.tile(np.arange(each.shape[1]), len(each))
             return cls.sized(each.shape[1], feature, each.ravel(), weight)
 

@@ -1,9 +1,12 @@
-"""A few rows, drawn by lot from a table that need not be in memory."""
+"""Samples of rows, from a table that need not be in memory.
+
+Which rows are sampled depends on their numbers alone, never on the engine that holds them.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +16,7 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.precomputed import SummedRows
 from halfseen.data.engines.sparse.compressed import Compressed
 from halfseen.data.engines.sparse.rows import SparseRows
-from halfseen.data.resampling import Keys, keys_of, share_of_keys
+from halfseen.data.resampling import Bins, Keys, keys_of, share_of_keys
 from halfseen.data.rows import Block, Rows, gathered, whole_table, with_gaps
 from halfseen.data.sequences import Numbers, Sequences, lengths_of
 from halfseen.data.sums import JOINED, Sums
@@ -38,51 +41,73 @@ class Sample:
         return ascending[np.argsort(np.argsort(places, kind="stable"), kind="stable")]
 
 
+def _of(block: Block, places: NDArray[np.intp]) -> Block:
+    """Those rows of a block that have such places, in their order."""
+    own = np.sort(places)
+    return block.rows(own[(own >= block.start) & (own < block.start + len(block))] - block.start)
+
+
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """Which rows of a table are drawn by lot, at most so many: whole sequences, if there are."""
+class _Chosen:
+    """Which rows of a table are sampled, at most so many: whole sequences, if there are."""
 
     n_rows: int
     numbers: NDArray[np.intp]  # (n,)  ascending
     sequence: Numbers | None  # (n,)
 
     @classmethod
-    def of(cls, rows: Rows, most: int) -> "Drawn":
-        """By one pass. The draw depends on the number of rows, or on the sequences, only."""
+    def of(cls, rows: Rows, most: int) -> Self:
+        """By one pass. The choice depends on the number of rows, or on the sequences, only."""
         if rows.sequenced:
             every = sequence_of(rows)
-            numbers = np.arange(len(every)) if len(every) <= most else drawn(every, most)
+            numbers = np.arange(len(every)) if len(every) <= most else sample_sequences(every, most)
             return cls(len(every), numbers, every[numbers])
         n_rows = rows.accumulate(len)
         if n_rows <= most:
             return cls(n_rows, np.arange(n_rows), None)
-        lot = np.random.default_rng(0).choice(n_rows, most, replace=False)
-        return cls(n_rows, np.sort(lot), None)
+        some = np.random.default_rng(0).choice(n_rows, most, replace=False)
+        return cls(n_rows, np.sort(some), None)
 
     @property
     def all(self) -> bool:
-        """Whether these are all rows."""
         return len(self.numbers) == self.n_rows
 
     @property
     def sequences(self) -> Sequences | None:
-        """Of the rows that are drawn."""
-        own = self.sequence
-        return None if own is None else Sequences.of_lengths(lengths_of(own))
+        return None if self.sequence is None else Sequences.of_lengths(lengths_of(self.sequence))
 
     def within(self, block: Block) -> NDArray[np.intp]:
-        """Which rows of a block are drawn, by their place in it."""
+        """Which rows of a block are chosen, by their place in it."""
         first, last = np.searchsorted(self.numbers, [block.start, block.start + len(block)])
         return np.asarray(self.numbers[first:last] - block.start)
 
+    def in_memory(
+        self, rows: Rows, beside: Callable[[Block], NDArray[Any]] | None = None
+    ) -> tuple[MemoryRows, Array]:
+        """The chosen rows, counting as often as before, and what is said ``beside`` each (n, b)."""
 
-def drawn(sequence: Numbers, most: int) -> NDArray[np.intp]:
-    """Whole sequences drawn by lot, at most so many rows but at least one: their rows, in order."""
+        def kept(block: Block) -> Array:
+            chosen = self.within(block)
+            part = block.rows(chosen)
+            more = np.empty((len(chosen), 0)) if beside is None else beside(block)[chosen, None]
+            return np.column_stack([with_gaps(part), part.row_weights(), more])
+
+        table, d = gathered(rows, kept), len(rows.names)
+        values, weights = np.ascontiguousarray(table[:, :d]), table[:, d].copy()
+        counts = None if (weights == 1).all() else weights
+        return MemoryRows(values, rows.names, counts, sequences=self.sequences), table[:, d + 1 :]
+
+
+def sample_sequences(sequence: Numbers, most: int) -> NDArray[np.intp]:
+    """The rows, in order, of sequences with the lowest keys: ``most`` rows, one sequence at least.
+
+    ``sequence`` (n,) is that of each row.
+    """
     lengths = lengths_of(sequence)
     begins = np.cumsum(lengths) - lengths
-    lot = np.argsort(keys_of(sequence[begins]), kind="stable")
-    n = max(int(np.searchsorted(np.cumsum(lengths[lot]), most, side="right")), 1)
-    kept = np.sort(lot[:n])
+    by_key = np.argsort(keys_of(sequence[begins]), kind="stable")
+    n = max(int(np.searchsorted(np.cumsum(lengths[by_key]), most, side="right")), 1)
+    kept = np.sort(by_key[:n])
     return np.concatenate([np.arange(begins[s], begins[s] + lengths[s]) for s in kept])
 
 
@@ -92,68 +117,71 @@ def sequence_of(rows: Rows) -> Numbers:
     return every
 
 
-def sampled(rows: Rows, most: int) -> Sample:
-    """At most so many rows, by two passes: one counts them, one keeps those that were drawn."""
-    lot = Drawn.of(rows, most)
+def sample_rows(rows: Rows, most: int) -> Sample:
+    """At most so many rows, each counting once, by two passes: one counts, one keeps."""
+    chosen = _Chosen.of(rows, most)
     if rows.sparse:
-        return Sample(lot.numbers, _sparse(rows, lot))
-    if lot.all:
+        return Sample(chosen.numbers, _sparse(rows, chosen))
+    if chosen.all:
         table = whole_table(rows)
     else:
-        table = gathered(rows, lambda block: with_gaps(block.rows(lot.within(block))))
-    return Sample(lot.numbers, MemoryRows(table, rows.names, sequences=lot.sequences))
+        table = gathered(rows, lambda block: with_gaps(block.rows(chosen.within(block))))
+    return Sample(chosen.numbers, MemoryRows(table, rows.names, sequences=chosen.sequences))
 
 
-def holding_at_most(rows: Rows, counts: int) -> Rows:
-    """Rows by lot that hold about so many counts above zero together; all if they hold no more."""
+def sample_weighted(rows: Rows, most: int) -> Rows:
+    """The rows themselves or, of more than ``most``, so many of them; they count as before."""
+    chosen = _Chosen.of(rows, most)
+    return rows if chosen.all else chosen.in_memory(rows)[0]
+
+
+class BinnedSample(NamedTuple):
+    """Some rows of a table, and their bins."""
+
+    rows: Rows
+    bins: Bins
+
+
+def sample_binned(rows: Rows, bins: Bins, most: int) -> BinnedSample:
+    """At most so many rows in memory, each still in the bin it was in; they count as before.
+
+    Sparse rows may be too wide to be kept filled, and stay where they are, all of them.
+    """
+    if rows.sparse:
+        return BinnedSample(rows, bins)
+    kept, labels = _Chosen.of(rows, most).in_memory(rows, bins.of)
+    return BinnedSample(kept, Bins(bins.n, labels[:, 0].astype(np.intp)))
+
+
+def sample_counts(rows: Rows, most: int) -> Rows:
+    """Rows that hold about ``most`` counts above zero together; all if they hold no more."""
     n_rows, stored = rows.accumulate(lambda b: np.array([len(b), len(b.nonzeros().counts)]))
-    return rows if stored <= counts else sampled(rows, max(int(n_rows * counts / stored), 1)).rows
+    return rows if stored <= most else sample_rows(rows, max(int(n_rows * most / stored), 1)).rows
 
 
-def _of(block: Block, places: NDArray[np.intp]) -> Block:
-    """Those rows of a block that have such places, in their order."""
-    own = np.sort(places)
-    return block.rows(own[(own >= block.start) & (own < block.start + len(block))] - block.start)
-
-
-def _sparse(rows: Rows, lot: Drawn) -> SparseRows:
-    """The rows of a lot, of a table whose blocks hold what is stored."""
+def _sparse(rows: Rows, chosen: _Chosen) -> SparseRows:
+    """The chosen rows of a table whose blocks hold what is stored."""
 
     def entries(of: str) -> Compressed:
         def listed(block: Any) -> Array:
-            first = np.searchsorted(lot.numbers, block.start)
-            found: Compressed = getattr(block.rows(lot.within(block)), of)
+            first = np.searchsorted(chosen.numbers, block.start)
+            found: Compressed = getattr(block.rows(chosen.within(block)), of)
             return np.column_stack([first + found.row_numbers, found.features, found.values])
 
         row, feature, value = gathered(rows, listed).T
-        starts = np.searchsorted(row, np.arange(len(lot.numbers) + 1))
+        starts = np.searchsorted(row, np.arange(len(chosen.numbers) + 1))
         return Compressed(starts, feature.astype(np.intp), value)
 
     def has(block: Any) -> Any:
-        return block.rows(lot.within(block)).row_observed
+        return block.rows(chosen.within(block)).row_observed
 
     column_block = gathered(rows, lambda block: cast("Any", block).column_block[None])[0]
     observed = gathered(rows, has)
     return SparseRows(entries("stored"), entries("gaps"), column_block, observed, rows.names)
 
 
-def fewer_rows(rows: Rows, most: int) -> Rows:
-    """The rows themselves or, of more than ``most``, so many of them; they count as before."""
-    lot = Drawn.of(rows, most)
-    if lot.all:
-        return rows
-
-    def kept(block: Block) -> Array:
-        part = block.rows(lot.within(block))
-        return np.column_stack([with_gaps(part), part.weighed(np.ones(len(part)))])
-
-    table = gathered(rows, kept)
-    values, weights = np.ascontiguousarray(table[:, :-1]), table[:, -1].copy()
-    return MemoryRows(values, rows.names, weights, sequences=lot.sequences)
-
-
 @dataclass(frozen=True, eq=False)
-class Lot:
+class LowestKeys(Sums):
     """The rows with the lowest keys of all that were seen, at most so many."""
 
     most: int
@@ -162,42 +190,42 @@ class Lot:
     sequence: Numbers | None = None  # (n,)  drawn whole; rows are then in their order
 
     @classmethod
-    def of(cls, most: int) -> Callable[[Block], "Lot"]:
+    def of(cls, most: int) -> Callable[[Block], "LowestKeys"]:
         """The function that draws from a block, of the rows that hold something.
 
         In sequences all do: that there is nothing tells how long it is.
         """
 
-        def draw(block: Block) -> Lot:
-            counts = block.weighed(np.ones(len(block)))
+        def draw(block: Block) -> LowestKeys:
+            counts = block.row_weights()
             tells = block.observed.any(axis=1) | (block.sequence is not None)
             there = np.flatnonzero((counts > 0) & tells)
             if block.sequence is None:  # only what stays is copied
                 there = there[_lowest(block.start + there, most)]
             part = block.rows(there)
             table = np.column_stack([with_gaps(part), counts[there]])
-            lot = cls(most, block.start + there, table, part.sequence)
-            return lot if block.sequence is None else lot._drawn()
+            found = cls(most, block.start + there, table, part.sequence)
+            return found if block.sequence is None else found._cut()
 
         return draw
 
     def __add__(self, other: Self) -> Self:
         numbers, table = np.r_[self.numbers, other.numbers], np.vstack([self.table, other.table])
         if self.sequence is None or other.sequence is None:
-            return type(self)(self.most, numbers, table)._drawn()
+            return type(self)(self.most, numbers, table)._cut()
         sequence = np.r_[self.sequence, other.sequence]
         # Numbers ascend: which of the two comes first, engines do not promise.
         order = np.argsort(sequence, kind="stable")
-        return type(self)(self.most, numbers[order], table[order], sequence[order])._drawn()
+        return type(self)(self.most, numbers[order], table[order], sequence[order])._cut()
 
-    def _drawn(self) -> Self:
+    def _cut(self) -> Self:
         """In order, and no more than there should be."""
         if self.sequence is None:
             lowest = _lowest(self.numbers, self.most)
             return type(self)(self.most, self.numbers[lowest], self.table[lowest])
         if len(self.sequence) <= self.most:
             return self
-        kept = drawn(self.sequence, self.most)
+        kept = sample_sequences(self.sequence, self.most)
         return type(self)(self.most, self.numbers[kept], self.table[kept], self.sequence[kept])
 
 
@@ -208,19 +236,16 @@ def _lowest(numbers: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     return some[np.argsort(keys[some])]
 
 
-def some_rows(rows: Rows, most: int) -> MemoryRows:
+def sample_shuffled(rows: Rows, most: int) -> MemoryRows:
     """At most so many rows that hold something, as if they were shuffled; they count as before.
 
     Which ones, and their order, depends on their numbers only, so that every engine keeps the same.
     Of rows that follow each other they are whole sequences, one at least.
     """
-    lot = rows.accumulate(Lot.of(most))
-    table, sequence = lot.table, lot.sequence
-    values, weights = np.ascontiguousarray(table[:, :-1]), table[:, -1]
+    found = rows.accumulate(LowestKeys.of(most))
+    values, weights = np.ascontiguousarray(found.table[:, :-1]), found.table[:, -1]
     counts = None if (weights == 1).all() else weights
-    if sequence is None:
-        return MemoryRows(values, rows.names, counts)
-    own = Sequences.of_lengths(lengths_of(sequence))
+    own = None if found.sequence is None else Sequences.of_lengths(lengths_of(found.sequence))
     return MemoryRows(values, rows.names, counts, sequences=own)
 
 
@@ -245,7 +270,7 @@ class ColumnSamples(Sums):
             some = np.flatnonzero(keys <= limit.max(initial=0))
             part = block.rows(some) if len(some) < len(block) else block
             row, feature = np.nonzero(part.observed & (keys[some, None] <= limit))
-            weight = part.weighed(np.ones(len(some)))[row]
+            weight = part.row_weights()[row]
             return cls(feature, part.values[row, feature], weight)
 
         return summarise
@@ -268,7 +293,7 @@ def _ascending(value: Array, weight: Array) -> tuple[Array, Array]:
     return value[order], weight[order]
 
 
-def column_samples(rows: Rows, count: Array, most: int) -> ColumnSamples:
+def sample_columns(rows: Rows, count: Array, most: int) -> ColumnSamples:
     """About ``most`` values of each feature, or all if it has no more.
 
     ``count`` (d,) is how many it has, by weight.

@@ -4,16 +4,15 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from halfseen.data.arrays import Array
-from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.errors import WeakMomentsWarning
 from halfseen.data.resampling import Bins, reweighted
-from halfseen.data.rows import Block, Rows, gathered, with_gaps
-from halfseen.data.sampling import Drawn, sequence_of
+from halfseen.data.rows import Block, Rows
+from halfseen.data.sampling import sequence_of
 from halfseen.data.sums import Sums
 from halfseen.inference.fit import Fit
 from halfseen.inference.model import Model
@@ -86,7 +85,7 @@ def _scored(
         turn = (block.start + np.arange(len(block))) // bins.n
         chosen = np.flatnonzero(apart[labels] & (turn % stride == 0))
         part = block.rows(chosen).select(seen.kept)
-        weights = part.weighed(np.ones(len(part)))
+        weights = part.row_weights()
         scores = [part.weighed(model.log_likelihood(part, one)) for one in fits]
         label = labels[chosen]
         return CrossScores(
@@ -103,37 +102,6 @@ def of_models_not_kept() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakMomentsWarning)
         yield
-
-
-class FewRows(NamedTuple):
-    """Some rows of a table, and their bins."""
-
-    rows: Rows
-    bins: Bins
-
-
-def few_rows(rows: Rows, bins: Bins, most: int) -> FewRows:
-    """At most so many rows, drawn by lot and kept in memory, each still in the bin it was in.
-
-    The draw depends on the rows' numbers only, and nothing on where they are kept. Sparse rows may
-    be too wide to be kept filled, and stay where they are, all of them.
-    """
-    if rows.sparse:
-        return FewRows(rows, bins)
-    lot = Drawn.of(rows, most)
-
-    def drawn(block: Block) -> Array:
-        chosen = lot.within(block)
-        part = block.rows(chosen)
-        return np.column_stack(
-            [with_gaps(part), part.weighed(np.ones(len(part))), bins.of(block)[chosen]]
-        )
-
-    table = gathered(rows, drawn)
-    weights = None if (table[:, -2] == 1).all() else table[:, -2].copy()
-    values = np.ascontiguousarray(table[:, :-2])
-    kept = MemoryRows(values, rows.names, weights, sequences=lot.sequences)
-    return FewRows(kept, Bins(bins.n, table[:, -1].astype(np.intp)))
 
 
 FEWEST_GROUPS = 10

@@ -11,12 +11,12 @@ from halfseen.data.arrays import Mask
 from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins, reweighted
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sampling import sample_binned
 from halfseen.diagnostics.choice_explanation import counted
 from halfseen.diagnostics.cross_validation import (
     N_FOLDS,
     CrossScores,
     bins_for,
-    few_rows,
     of_models_not_kept,
 )
 from halfseen.inference.fit import fit_rows
@@ -67,7 +67,7 @@ class Comparison:
     @classmethod
     def of(cls, settings: Settings, rows: Rows, scored: Mask) -> "Comparison":
         """On some of the rows, if there are many."""
-        few = few_rows(rows, bins_for(None, rows), MOST_ROWS)
+        few = sample_binned(rows, bins_for(None, rows), MOST_ROWS)
         return cls(settings, few.rows, few.bins, scored)
 
     @cached_property
@@ -150,7 +150,7 @@ def _scored(
         chosen = np.flatnonzero(part.apart[labels])
         unseen, label = block.rows(chosen), labels[chosen]
         unseen = unseen.without(*np.nonzero(unseen.observed & ~scored)).select(part.seen.kept)
-        weights = unseen.weighed(np.ones(len(unseen)))
+        weights = unseen.row_weights()
         scores = unseen.weighed(model.log_likelihood(unseen, parameters))
         return CrossScores(
             np.bincount(label, weights, minlength=bins.n).astype(float),

@@ -20,6 +20,7 @@ from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Rows, gathered, with_gaps
+from halfseen.data.sampling import sample_binned
 from halfseen.diagnostics.choice import Choice, HeldOut
 from halfseen.diagnostics.choice_explanation import as_choice, of_climb, of_spectrum
 from halfseen.diagnostics.cluster_tendency import number_of_groups
@@ -28,7 +29,6 @@ from halfseen.diagnostics.cross_validation import (
     N_FOLDS,
     bins_for,
     cross_scores,
-    few_rows,
     of_models_not_kept,
 )
 from halfseen.diagnostics.rank_test import RankTest, rank_tests
@@ -110,7 +110,7 @@ def _of_groups(
     """Groups or one cloud, by the rows themselves: whatever the model takes for granted."""
     features = seen.complete if settings.method == "partial" else seen.kept
     check_used(settings, features)
-    few = few_rows(rows, bins or Bins(1), MOST_COMPARED_ROWS)
+    few = sample_binned(rows, bins or Bins(1), MOST_COMPARED_ROWS)
     part = few.rows.select(features)
     values = gathered(part, with_gaps)
     categorical = np.array([has_few_values(column) for column in values.T], dtype=bool)
@@ -126,7 +126,7 @@ def _of_groups(
         values[:, columns],
         categorical[columns],
         most=most,
-        weights=gathered(part, lambda block: block.weighed(np.ones(len(block)))),
+        weights=gathered(part, lambda block: block.row_weights()),
         clusters=None if bins is None else few.bins.labels,
     )
     return as_choice(decision, model.about.noun)
@@ -162,7 +162,7 @@ def _of_states(
     # What the columns are, all rows say: halves are to differ in their components alone.
     part, kept = rows.select(seen.kept), seen.of_kept()
     model, candidate = (one.adapted_to(part, kept) for one in (model, candidate))
-    few = few_rows(rows, bins, MOST_ROWS)
+    few = sample_binned(rows, bins, MOST_ROWS)
     few_seen = survey(few.rows, settings.complete_above)
     n_ways = 2 if few_seen.sums.n_rows >= MANY_ROWS else 4
     halves = Halves(settings, candidate, few.rows, few.bins, n_ways)

@@ -175,7 +175,7 @@ def _said(
         turn = (block.start + np.arange(len(block))) // bins.n
         chosen = np.flatnonzero(turn % stride == 0)
         label, block = bins.of(block)[chosen], block.rows(chosen)
-        weights = block.weighed(np.ones(len(block)))
+        weights = block.row_weights()
         total = np.zeros(bins.n)
         table = with_gaps(block) if whole and labelled else None
         for part, fit in zip(parts, fits, strict=True):

@@ -86,7 +86,7 @@ def _together(block: Block) -> Array:
     held = csr_array((np.ones(len(counts.counts)), counts.features, counts.starts), shape=shape)
     shown = block.present(np.arange(block.n_features)).astype(float)
     weighed = block.weighed(shown)
-    own = csr_array(held.multiply(block.weighed(np.ones(len(block)))[:, None]))
+    own = csr_array(held.multiply(block.row_weights()[:, None]))
     return np.stack([(own.T @ held).toarray(), np.asarray(held.T @ weighed), shown.T @ weighed])
 
 

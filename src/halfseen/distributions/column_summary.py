@@ -10,7 +10,7 @@ import numpy as np
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
 from halfseen.data.rows import Rows
-from halfseen.data.sampling import column_samples
+from halfseen.data.sampling import sample_columns
 from halfseen.distributions.categorical import MOST_COUNTS, Levels
 from halfseen.distributions.column_kinds import WORDS, Kind
 from halfseen.moments.robust_statistics import FENCE, habits
@@ -70,7 +70,7 @@ class Facts:
 def facts_of(rows: Rows, kept: Survey, declared: Mapping[str, str]) -> Facts:
     """Look the kept columns of ``rows`` through; ``declared`` are kinds that somebody said."""
     sums, names = kept.sums, kept.names
-    samples = column_samples(rows, sums.count, MOST_SAMPLED).sorted(len(names))
+    samples = sample_columns(rows, sums.count, MOST_SAMPLED).sorted(len(names))
     kinds = np.array(
         [
             WORDS[declared[name]]

@@ -13,7 +13,7 @@ from halfseen.data.feature_sums import PossibleValues
 from halfseen.data.formatting import features
 from halfseen.data.missing_patterns import imitated_gaps
 from halfseen.data.rows import Block, Rows, gathered, with_gaps
-from halfseen.data.sampling import some_rows
+from halfseen.data.sampling import sample_shuffled
 from halfseen.imputation.accuracy import FillAccuracy, Refilled, number_of_tests
 from halfseen.imputation.chained_equations import Chain, Columns, chains_for
 from halfseen.imputation.single_imputation import Filler, Fillers, learned
@@ -133,7 +133,7 @@ def learned_from(
         raise DataError("The table has no rows, so there is nothing to learn from. Give some.")
     check_magnitudes(seen)
     most = int(np.clip(MOST_CELLS // len(seen.names), FEWEST_MOST, MOST_ROWS))
-    some = some_rows(rows, most)
+    some = sample_shuffled(rows, most)
     own = survey(some, 1.0)
     _warn_of_never_observed(own.sums.count == 0, coding)
     constants = np.where(own.kept, np.nan, np.where(own.sums.count > 0, own.sums.mean, np.nan))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block, gathered, with_gaps
-from halfseen.data.sampling import some_rows
+from halfseen.data.sampling import sample_shuffled
 from halfseen.distributions.cell_densities import cell_log_densities
 from halfseen.distributions.column_kinds import of_numbers
 from halfseen.distributions.emission import posterior
@@ -116,7 +116,7 @@ class Learner:
         emission = self.emission
         plain: Any = LatentClass()._model()
         model = replace(plain, emission=emission, tol=TOLERANCE, max_iter=LAST_PASSES)
-        some, many = some_rows(rows, MOST_TRIED), some_rows(rows, MOST_CLIMBED)
+        some, many = sample_shuffled(rows, MOST_TRIED), sample_shuffled(rows, MOST_CLIMBED)
         seeding = Seeding.of(*emission.as_numbers(some.table)) if len(some.table) else None
         random, steps = np.random.default_rng(self.seed), ClassSteps(emission)
         found = []

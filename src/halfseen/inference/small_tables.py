@@ -7,7 +7,7 @@ from halfseen.data.arrays import Array
 from halfseen.data.canonical_order import CanonicalOrder, canonical_order
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Rows
-from halfseen.data.sampling import some_rows
+from halfseen.data.sampling import sample_shuffled
 from halfseen.inference.multi_start import MANY_ROWS
 from halfseen.moments.survey import Survey
 
@@ -58,7 +58,7 @@ def _sequences_at_hand(rows: Rows, kept: Survey) -> Rows:
     """The same of rows that follow each other, and stay in their order."""
     if kept.sums.n_rows > MANY_ROWS or kept.sums.n_rows * len(kept.names) > MOST_CELLS:
         return rows
-    few = some_rows(rows, MOST_EMPTY * MANY_ROWS)
+    few = sample_shuffled(rows, MOST_EMPTY * MANY_ROWS)
     return few if len(few.table) < MOST_EMPTY * MANY_ROWS else rows
 
 
@@ -72,7 +72,7 @@ def _few(rows: Rows, seen: Survey) -> tuple[Array, Array, CanonicalOrder] | None
         return None
     if rows.sparse and len(seen.names) > MOST_COLUMNS:
         return None
-    every = some_rows(rows, MANY_ROWS + 1)
+    every = sample_shuffled(rows, MANY_ROWS + 1)
     if len(every.table) > MANY_ROWS:  # which count for less than one each
         return None
     counts = np.ones(len(every.table)) if every.weights is None else every.weights

@@ -215,7 +215,7 @@ class MaskRows(KeyedSums):
 
         def summarise(block: Block) -> MaskRows:
             codes = np.packbits(block.present(features), axis=1)
-            weights = block.weighed(np.ones(len(block)))
+            weights = block.row_weights()
             return cls(len(features), 0, codes, weights).merged()
 
         return summarise

@@ -212,7 +212,7 @@ class MomentSums(Sums):
 
 def _counted(block: Block, values: Sequence[Array]) -> Array:
     """How often columns hold each of their values, by weight; (l,)."""
-    weights = block.weighed(np.ones(len(block)))
+    weights = block.row_weights()
     counts = [
         weights @ ((block.values[:, [i]] == own) & block.observed[:, [i]])
         for i, own in enumerate(values)

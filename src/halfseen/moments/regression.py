@@ -41,7 +41,7 @@ class RegressionSums(LargeSums):
         def summarise(block: Block) -> RegressionSums:
             latent = expectation(block.select(complete))  # (n, k)
             wanted = block.select(targets)
-            ones = block.weighed(np.ones(len(block)))
+            ones = block.row_weights()
             return cls._of(latent, wanted.deviations(origin), wanted.presence(), ones)
 
         return summarise

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import Block, Rows
-from halfseen.data.sampling import column_samples
+from halfseen.data.sampling import sample_columns
 from halfseen.data.sums import HIGHEST, LOWEST, Sums
 
 MOST_VALUES = 5000
@@ -89,7 +89,7 @@ def recorded(rows: Rows, sums: FeatureSums) -> Recorded:
     """How the features of ``rows``, all of which vary, are recorded; one pass."""
     d = len(rows.names)
     most = min(MOST_VALUES, max(MOST_IN_ALL // max(d, 1), FEWEST_VALUES))
-    samples = column_samples(rows, sums.count, most).sorted(d)
+    samples = sample_columns(rows, sums.count, most).sorted(d)
     ranges = zip(sums.minimum, sums.maximum, strict=True)
     found = [habits(*sample, *range_) for sample, range_ in zip(samples, ranges, strict=True)]
     return Recorded(*np.array(found, dtype=float).reshape(d, len(Habits._fields)).T)

@@ -150,7 +150,7 @@ class ThinSecond:
         mean, parts, pair_weights = self.mean, self.parts, self.pair_weights  # and not the rows
 
         def summarise(block: Block) -> Array:
-            weights = block.weighed(np.ones(len(block)))
+            weights = block.row_weights()
             return block.deviations(mean).there_and_back(scaled, parts, pair_weights, weights)
 
         product: Array = self.scale[:, None] * self.rows.accumulate(summarise)

@@ -204,7 +204,7 @@ class ImplicitThirdSums(Sums):
             return cls(
                 cube,
                 square=deviations.squares(block.weighed(whole), groups.alone),
-                third=deviations.cubes(block.weighed(np.ones(len(block))), groups.alone),
+                third=deviations.cubes(block.row_weights(), groups.alone),
             )
 
         return summarise

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen.data.rows import whole_table
-from halfseen.data.sampling import holding_at_most
+from halfseen.data.sampling import sample_counts
 from halfseen.diagnostics.concerns.concern import MOST_FEATURES, MOST_STORED
 from halfseen.diagnostics.held_out_cells import (
     SPREADS,
@@ -65,7 +65,7 @@ def imputation_check(
     if rows.sparse:
         seen = survey(rows, 1.0)
         some = telling_features(rows, seen, seen.kept & fitted.kept, MOST_FEATURES)
-        found = hide_and_fill_sparse(fitted, holding_at_most(rows, MOST_STORED), some, **how)
+        found = hide_and_fill_sparse(fitted, sample_counts(rows, MOST_STORED), some, **how)
     else:
         found = hide_and_fill(fitted, whole_table(rows), **how)
     return _draw(axes(ax, 5.0, 5.0), found)

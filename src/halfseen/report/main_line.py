@@ -9,7 +9,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.formatting import number, percent
-from halfseen.data.sampling import sampled
+from halfseen.data.sampling import sample_rows
 from halfseen.diagnostics.cluster_tendency.latent_traits import FirstTrait, first_trait
 from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.inference.fit import Fitted
@@ -164,7 +164,7 @@ def main_line(case: ConcernContext, least: float) -> MainLine | None:
         return None
     if case.rows.sequenced or case.rows.sparse:
         return None
-    table, columns = sampled(case.sample.rows, MOST_ROWS).table, np.flatnonzero(case.features)
+    table, columns = sample_rows(case.sample.rows, MOST_ROWS).table, np.flatnonzero(case.features)
     if len(table) < LEAST_ROWS or not len(columns):
         return None
     trait = first_trait(table[:, columns], _without_order(fitted)[columns])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.formatting import percent, plural, shortened
 from halfseen.data.rows import Rows, gathered
-from halfseen.data.sampling import Sample, holding_at_most
+from halfseen.data.sampling import Sample, sample_counts
 from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.diagnostics.topic_words import (
     N_WORDS,
@@ -234,7 +234,7 @@ class Topics:
         """By the relative error of each row's largest loading."""
         parameters = self.fitted.parameters
         part, model = rows.select(self.fitted.kept), self.fitted.model
-        few = holding_at_most(part, MOST_STORED)
+        few = sample_counts(part, MOST_STORED)
         both = gathered(few, lambda block: np.hstack(loadings(block, parameters)))
         mean, spread = np.hsplit(both, 2)
         largest = mean.argmax(axis=1)[:, None]

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.contaminated import draw
 from halfseen import GaussianMixture
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.sampling import some_rows
+from halfseen.data.sampling import sample_shuffled
 from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.multi_start import Tried
 from halfseen.latent.mixture.initialisation import moves
@@ -101,7 +101,7 @@ def test_of_many_rows_only_moves_that_lead_elsewhere_go_on_to_all():
     assert [one.name for one in found] == ["better"]
     assert passes == 3 * FEW_PASSES
     assert not model._promising(rows, both, right.parameters)[0]
-    some = some_rows(rows, 1000)
+    some = sample_shuffled(rows, 1000)
     moved, work = model._moved(rows, some, wrong, float(n), 1000.0)
     means = model.emission.means(model.emission.finalised(rows, moved.parameters))
     np.testing.assert_allclose(means[np.lexsort(means.round(0).T)], truth, atol=0.1)

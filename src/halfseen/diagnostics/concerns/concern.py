@@ -18,7 +18,7 @@ from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import plural
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Rows
-from halfseen.data.sampling import Sample, holding_at_most, sampled
+from halfseen.data.sampling import Sample, sample_counts, sample_rows
 from halfseen.diagnostics.held_out_cells import HiddenValues, hide_and_fill, hide_and_fill_sparse
 from halfseen.diagnostics.number_of_components import telling_features
 from halfseen.diagnostics.table_comparison import TableShares
@@ -173,14 +173,14 @@ class ConcernContext:
         most = MOST_ROWS if self.fitted.model.about.labels else MOST_ROWS_OF_TOPICS
         if not self.rows.sparse:
             most = min(most, MOST_CELLS // max(len(self.rows.names), 1))
-        return sampled(self.rows, max(most, 1))
+        return sample_rows(self.rows, max(most, 1))
 
     @cached_property
     def hidden_values(self) -> HiddenValues | None:
         """Known values of those rows, hidden from the model; None if there are too few."""
         try:
             if self.rows.sparse:
-                few = holding_at_most(self.sample.rows, MOST_STORED)
+                few = sample_counts(self.sample.rows, MOST_STORED)
                 return hide_and_fill_sparse(
                     self.fitted, few, self.features, fraction=HIDE, random_state=0
                 )
@@ -206,7 +206,7 @@ class ConcernContext:
         """How amounts behind some rows go along, beside the model's; None if there are none."""
         if self.fitted.model.about.labels or self.fitted.n_components < 2:
             return None
-        return loadings_together(self.fitted, sampled(self.sample.rows, MOST_DRAWN).rows)
+        return loadings_together(self.fitted, sample_rows(self.sample.rows, MOST_DRAWN).rows)
 
     @property
     def unseen_pairs(self) -> bool:

@@ -11,7 +11,7 @@ from scipy.stats import poisson, rankdata
 from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.formatting import quoted
 from halfseen.data.rows import Block, gathered, with_gaps
-from halfseen.data.sampling import sampled
+from halfseen.data.sampling import sample_rows
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.io.kind_inference import OF_SEVERAL_ROWS
 
@@ -140,7 +140,7 @@ def repeated_rows(case: ConcernContext) -> Iterator[Concern]:
     """Rows that repeat another in all columns, more than rows of the model do."""
     kept = case.features[case.fitted.kept]
     most = min(MOST_ROWS, max(MOST_CELLS // max(len(kept), 1), 1))
-    sample = sampled(case.rows, most).rows
+    sample = sample_rows(case.rows, most).rows
     table = gathered(sample.select(case.features), with_gaps)
     table = table[~np.isnan(table).all(axis=1)]
     keys = _keys(table)

@@ -12,13 +12,14 @@ from halfseen.data.errors import DataError
 from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import gathered, with_gaps
+from halfseen.data.sampling import sample_binned
 from halfseen.diagnostics.cluster_tendency.elliptical import fitted_diagonal, fitted_normal
 from halfseen.diagnostics.cluster_tendency.evidence import Cell, Comparison, View
 from halfseen.diagnostics.cluster_tendency.latent_traits import fitted_traits
 from halfseen.diagnostics.cluster_tendency.mixture import fitted, prior_of
 from halfseen.diagnostics.cluster_tendency.preprocessing import has_few_values, prepared
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext
-from halfseen.diagnostics.cross_validation import few_rows, of_models_not_kept
+from halfseen.diagnostics.cross_validation import of_models_not_kept
 from halfseen.diagnostics.number_of_components import telling_features
 from halfseen.diagnostics.rank_test import rank_test
 from halfseen.inference.fit import fit_rows
@@ -119,7 +120,7 @@ def one_too_many(case: ConcernContext) -> Iterator[Concern]:
 def _criterion(case: ConcernContext, n_components: int) -> float:
     """``-2 log L + p log N``; lower is better."""
     fitted = case.fitted
-    few = few_rows(case.rows, case.bins, MOST_ROWS)
+    few = sample_binned(case.rows, case.bins, MOST_ROWS)
     seen = survey(few.rows, fitted.settings.complete_above)
     settings = replace(fitted.settings, random_state=0, n_components=n_components)
     fit = fit_rows(settings, fitted.model, few.rows, seen, n_components, Stages())
@@ -180,7 +181,7 @@ def _compared(case: ConcernContext) -> tuple[Judged, Judged]:
     """
     fit = case.fitted
     features = telling_features(case.rows, case.seen, case.features, MOST_COLUMNS)
-    rows = few_rows(case.rows, case.bins, _n_rows(case, features)).rows
+    rows = sample_binned(case.rows, case.bins, _n_rows(case, features)).rows
     table = gathered(rows.select(features), with_gaps)
     given = gathered(
         rows.select(fit.kept), partial(fit.model.expected_latent, parameters=fit.parameters)

@@ -55,7 +55,7 @@ class LastingSums(Sums):
         def summarise(block: Block) -> LastingSums:
             z = residuals(block, *_moments(emission, parameters, shares(block)))
             there, z = ~np.isnan(z), np.nan_to_num(z)
-            weight = block.weighed(np.ones(len(block)))[:, None]
+            weight = block.row_weights()[:, None]
             sequence = forward_backward.sequence_numbers(block.sequence, len(block))
             products, counts = np.zeros((2, N_LAGS, z.shape[1]))
             for lag in range(1, min(N_LAGS, len(block) - 1) + 1):

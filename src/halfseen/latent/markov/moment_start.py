@@ -6,7 +6,7 @@ import numpy as np
 
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
-from halfseen.data.sampling import fewer_rows
+from halfseen.data.sampling import sample_weighted
 from halfseen.distributions.column_summary import Facts
 from halfseen.inference.em import normalised
 from halfseen.inference.model import Start
@@ -32,7 +32,7 @@ def by_sequences(model: Any, winsorised: Rows, plan: Plan, routes: Routes, stage
     facts: Facts = model.emission.looked_through
     with stages("moments of sequences"):
         if plan.refine:
-            winsorised = fewer_rows(winsorised, MOST_ROWS)
+            winsorised = sample_weighted(winsorised, MOST_ROWS)
         seen = recorded_of(model, winsorised, plan, facts)
         statistics = Statistics.of(facts, seen)
         found = sequence_start(

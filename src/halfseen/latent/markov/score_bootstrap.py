@@ -13,7 +13,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
-from halfseen.data.sampling import some_rows
+from halfseen.data.sampling import sample_shuffled
 from halfseen.data.sums import Sums
 from halfseen.distributions.emission import with_pseudo_row
 from halfseen.latent.markov import forward_backward
@@ -209,7 +209,7 @@ def replicated(
     ready = rows.recentred(origin)
     free = FreeChain.of(centred, emission)
     here: ChainSlopes = ready.accumulate(ChainSlopes.at(centred, emission, law, bins))
-    few = ready if rows.accumulate(len) <= MOST_ROWS else some_rows(ready, MOST_ROWS)
+    few = ready if rows.accumulate(len) <= MOST_ROWS else sample_shuffled(ready, MOST_ROWS)
     bend = bend_at(centred, emission, law, few, here.share.sum())
     if few is not ready and np.linalg.eigvalsh(bend.curvature)[0] < NO_MAXIMUM:
         bend = bend_at(centred, emission, law, ready, here.share.sum())

@@ -16,8 +16,7 @@ from halfseen.data.arrays import Array, Labels
 from halfseen.data.engines.memory import MemoryRows, PreparedRows
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows, with_gaps
-from halfseen.data.sampling import some_rows
-from halfseen.diagnostics.cross_validation import few_rows
+from halfseen.data.sampling import sample_binned, sample_shuffled
 from halfseen.distributions.covariances import sphered
 from halfseen.distributions.emission import Emission
 from halfseen.distributions.normal_parameters import MixtureParameters
@@ -204,7 +203,7 @@ class Correlated(OneClass[P]):
         if k == 1:
             return [Tried("moments", single)], iter(())
         alone = self.run_em(some, single, FEW_PASSES).parameters
-        n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
+        n_some = some.accumulate(lambda block: block.row_weights().sum())
         starts, _ = self.first._starts(
             some, MixtureParameters(*emission.plain(start)), k, plan, seed
         )
@@ -261,9 +260,9 @@ class Correlated(OneClass[P]):
         """Of many rows, where the best start leads on some of them: nearly where all rows do."""
         if n_rows < MANY_TIMES * PART:
             return super()._compared(rows, last, n_rows, plan)
-        some = some_rows(rows, PART)
+        some = sample_shuffled(rows, PART)
         part = large_blocks(some, rows) if self.emission.by_gaps else some
-        n_part = part.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
+        n_part = part.accumulate(lambda block: block.row_weights().sum())
         best = super()._compared(part, last, n_part, plan)[0]
         return [gone(best, partial(self.run_em, part), self.max_iter, n_part)]
 
@@ -311,7 +310,7 @@ def sorted_by_gaps(rows: Rows, kept: Survey) -> Rows:
     n_rows = kept.sums.n_rows
     if n_rows * len(kept.names) > MOST_CELLS or rows.sparse:
         return rows
-    return large_blocks(some_rows(rows, int(MOST_CELLS)), rows)
+    return large_blocks(sample_shuffled(rows, int(MOST_CELLS)), rows)
 
 
 def large_blocks(every: MemoryRows, like: Rows) -> PreparedRows:
@@ -346,7 +345,7 @@ PASSES = 15
 def refitted(model: Any, rows: Rows, home: P, bins: Bins, weights: Array) -> list[P]:
     """Parameters for each of ``weights`` (b, g), bin g counting so often."""
     adapted = model.adapted_to(rows, survey(rows, 1.0))
-    n_rows, few = rows.accumulate(len), few_rows(rows, bins, MOST_ROWS)
+    n_rows, few = rows.accumulate(len), sample_binned(rows, bins, MOST_ROWS)
     every = Block.from_table(few.rows.table, few.rows.weights)  # type: ignore[attr-defined]
     usual = inside(every, home)[0]  # type: ignore[arg-type]
     table, label = with_gaps(usual), few.bins.of(every)

@@ -11,7 +11,7 @@ from halfseen.data.arrays import Array
 from halfseen.data.compiled import njit
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Rows, gathered
-from halfseen.data.sampling import some_rows
+from halfseen.data.sampling import sample_shuffled
 from halfseen.distributions.categorical import LEAST_SHARE, Levels, Places
 from halfseen.distributions.mixed import Mixed
 from halfseen.distributions.mixed_parameters import MixedParameters
@@ -89,7 +89,7 @@ class MixedClasses(OneClass[MixedParameters]):
         """All rows in memory, if they are few and have columns of a few values only."""
         if n_rows > MANY_ROWS or start.informative or not start.of_levels.all():
             return None
-        every = some_rows(rows, MANY_ROWS + 1)
+        every = sample_shuffled(rows, MANY_ROWS + 1)
         return every if len(every.table) <= MANY_ROWS else None
 
     def _moved_on(
@@ -144,7 +144,7 @@ class LevelEM:
         """For mixtures ``like`` these."""
         levels, blocks = emission.levels(like), list(rows.blocks())
         places = np.concatenate([levels.places(block) for block in blocks], axis=1)
-        times = np.concatenate([block.weighed(np.ones(len(block))) for block in blocks])
+        times = np.concatenate([block.row_weights() for block in blocks])
         return cls(levels, places, times, emission.prior_rows * emission.looked_through.pooled)
 
     def run_em(

@@ -15,7 +15,7 @@ from halfseen.data.errors import DataError
 from halfseen.data.messages import parameter
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows, gathered
-from halfseen.data.sampling import some_rows
+from halfseen.data.sampling import sample_shuffled
 from halfseen.diagnostics.recovery import nearest
 from halfseen.distributions.emission import Emission
 from halfseen.inference.em import run_em
@@ -107,8 +107,8 @@ class OneClass(Model[P]):
     ) -> EMResult[P]:
         """By expectation-maximisation, from the best of several starts."""
         n_rows, plan = kept.sums.n_rows, self._plan(kept.sums.n_rows)
-        some = some_rows(rows, plan.most_rows)
-        n_some = some.accumulate(lambda block: block.weighed(np.ones(len(block))).sum())
+        some = sample_shuffled(rows, plan.most_rows)
+        n_some = some.accumulate(lambda block: block.row_weights().sum())
         starts, further = self._starts(some, start, n_components, plan, seed)
         run_em_some = partial(self.run_em, some)
         if plan.simpler_first:
@@ -250,7 +250,7 @@ class OneClass(Model[P]):
 
         Most come back to where they were moved from.
         """
-        run_em_part = partial(self.run_em, some_rows(rows, MANY_MOVED))
+        run_em_part = partial(self.run_em, sample_shuffled(rows, MANY_MOVED))
         stay, *went = (
             gone(one, run_em_part, FEW_PASSES, MANY_MOVED) for one in (Tried("", here), *last)
         )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Block, Rows
-from halfseen.data.sampling import fewer_rows
+from halfseen.data.sampling import sample_weighted
 from halfseen.distributions import negative_binomial
 from halfseen.distributions.column_kinds import of_counts, of_levels, of_numbers
 from halfseen.distributions.column_summary import Facts
@@ -101,7 +101,7 @@ def by_items(model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: S
     facts: Facts = model.emission.looked_through
     with stages("moments of items"):
         if plan.refine:
-            winsorised = fewer_rows(winsorised, MOST_ROWS)
+            winsorised = sample_weighted(winsorised, MOST_ROWS)
         seen = recorded_of(model, winsorised, plan, facts)
         statistics = Statistics.of(facts, seen)
         found = item_start(

@@ -13,7 +13,7 @@ from halfseen.data.errors import DataError
 from halfseen.data.messages import setting
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Rows
-from halfseen.data.sampling import sampled
+from halfseen.data.sampling import sample_rows
 from halfseen.diagnostics.bootstrap import learned_from, moment_replicates, sums_fit
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
 from halfseen.diagnostics.recovery import match
@@ -170,7 +170,7 @@ def _beyond_draws(case: ConcernContext, ratio: Array) -> Mask:
 
     Third moments of few rows are biased and skewed, which leaving out parts of them does not show.
     """
-    fitted, sample = case.fitted, sampled(case.rows, MOST_DRAWN)
+    fitted, sample = case.fitted, sample_rows(case.rows, MOST_DRAWN)
     seen, random = ~np.isnan(sample.table), np.random.RandomState(0)
     bins, found = Bins(1, np.zeros(len(seen), np.intp)), []
     for _ in range(N_DRAWS):

@@ -14,9 +14,10 @@ from halfseen.data.formatting import percent, quoted
 from halfseen.data.messages import Message, leave_out, setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Block, Rows, gathered, with_gaps
+from halfseen.data.sampling import sample_binned
 from halfseen.diagnostics.agreement import adjusted_rand
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
-from halfseen.diagnostics.cross_validation import few_rows, of_models_not_kept
+from halfseen.diagnostics.cross_validation import of_models_not_kept
 from halfseen.distributions.cell_densities import cell_log_densities
 from halfseen.distributions.column_kinds import of_levels
 from halfseen.distributions.mixed_parameters import MixedParameters
@@ -71,7 +72,7 @@ def redundant_columns(case: ConcernContext) -> Iterator[Concern]:
     fitted: Any = case.fitted
     if fitted.n_components < 2 or case.rows.sparse:
         return
-    few = few_rows(case.rows, case.bins, MAX_ROWS).rows
+    few = sample_binned(case.rows, case.bins, MAX_ROWS).rows
     told = of_class(fitted.parameters)
     found = find_redundant(
         gathered(few.select(fitted.kept), with_gaps), fitted.parameters.kinds, told
@@ -242,7 +243,7 @@ def _informative_columns(case: ConcernContext) -> Mask:
 def _refitted_both_ways(case: ConcernContext) -> LabelChange:
     """Classes learned both ways."""
     fitted: Any = case.fitted
-    few = few_rows(case.rows, case.bins, MAX_REFITTED_ROWS)
+    few = sample_binned(case.rows, case.bins, MAX_REFITTED_ROWS)
     seen = survey(few.rows, fitted.settings.complete_above)
     settings = replace(fitted.settings, random_state=0)
     given = []
@@ -278,7 +279,7 @@ def locally_dependent(case: ConcernContext) -> Iterator[Concern]:
     fitted: Any = case.fitted
     if fitted.n_components < 2 or case.rows.sparse:
         return
-    few = few_rows(case.rows, case.bins, MAX_ROWS).rows.select(fitted.kept)
+    few = sample_binned(case.rows, case.bins, MAX_ROWS).rows.select(fitted.kept)
     table = gathered(few, with_gaps)
     told = np.where((~np.isnan(table)).sum(axis=0) < FEW_ROWS, -1.0, of_class(fitted.parameters))
     most = np.sort(np.argsort(-told, kind="stable")[: min(MAX_COLUMNS, int((told >= 0).sum()))])

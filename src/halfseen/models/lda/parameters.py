@@ -144,7 +144,7 @@ def found_lengths(rows: Rows, mean: Array, complete: bool, totals: Array | None)
 
         def summarise(block: Block, lengths: Lengths = lengths) -> Array:
             found = block.weighed(lengths(block))
-            ones = block.weighed(np.ones(len(block)))
+            ones = block.row_weights()
             counted = block.deviations(np.zeros(block.n_features)).back(ones[:, None])
             return np.hstack([counted, block.presence().back(found[:, None])])
 
@@ -162,7 +162,7 @@ def length_sums(rows: Rows, lengths: Lengths) -> LengthSums:
 
     def summarise(block: Block) -> Array:
         found, recorded = lengths(block), block.nonzeros().totals()
-        weight = block.weighed(np.ones(len(block)))
+        weight = block.row_weights()
         known = found > 0
         share = np.divide(recorded, found, out=np.ones(len(block)), where=known)
         square = np.where(share > 0, recorded * (recorded - 1) / np.maximum(share, 1e-9) ** 2, 0.0)

@@ -109,7 +109,7 @@ class ItemSums(Sums):
         columns = Columns.of(items)
 
         def summarise(block: Block) -> ItemSums:
-            weights = block.weighed(np.ones(len(block)))
+            weights = block.row_weights()
             shape, levels = np.zeros((len(columns.kind), 6)), np.zeros(len(columns.levels))
             values, observed = _by_column(block)
             _add_cells(values, observed, weights, columns, shape, levels)

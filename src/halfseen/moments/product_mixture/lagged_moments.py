@@ -75,7 +75,7 @@ class LaggedSums(Sums):
 
         def summarise(block: Block) -> LaggedSums:
             z, m = encoding.features(block), block.observed.astype(float)
-            f, weight = statistics(block), block.weighed(np.ones(len(block)))
+            f, weight = statistics(block), block.row_weights()
             t, mid, first = Windows.of(block)
             w = weight[t, None]
             return cls(
@@ -193,7 +193,7 @@ class WindowSums(Sums):
 
         def summarise(block: Block) -> WindowSums:
             mid = Windows.of(block).middle
-            weight = block.weighed(np.ones(len(block)))[mid]
+            weight = block.row_weights()[mid]
             y, a = [], []
             for at, encoding, basis, M in zip((-1, 0, 1), encodings, bases, inner, strict=True):
                 rows = block.rows(mid + at)

@@ -73,7 +73,7 @@ class PlaceSums(Sums):
         def summarise(block: Block) -> PlaceSums:
             z, m = encoding.features(block), block.observed.astype(float)
             middle = Windows.of(block).middle
-            weight = block.weighed(np.ones(len(block)))[middle]
+            weight = block.row_weights()[middle]
             at = (middle - 1, middle, middle + 1)
             total = np.array([weight @ z[rows] for rows in at])
             return cls(total, np.array([weight @ m[rows] for rows in at])[:, encoding.item])

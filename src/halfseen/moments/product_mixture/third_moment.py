@@ -51,7 +51,7 @@ class CubeSums(Sums):
 
         def summarise(block: Block) -> CubeSums:
             features = encoding.features(block).T
-            weights = block.weighed(np.ones(len(block)))
+            weights = block.row_weights()
             entries = _cubes(features, weights, edges, basis)
             cube: Array = entries[symmetric_tensors.places(basis.shape[1])]
             return cls(cube, triple_counts(block.select(gappy)))

@@ -132,7 +132,7 @@ class SparseBlock(Block):
     def _holding(self, value: Array, count: Array) -> Array:
         """How many of ``count`` (d,) observed entries hold a ``value`` (d,), by weight; (d,)."""
         d, (_, features, values) = self.n_features, self.stored
-        weight = self.weighed(np.ones(len(self)))[self.stored.row_numbers]
+        weight = self.row_weights()[self.stored.row_numbers]
         zeros = count - np.bincount(features, weight, minlength=d)  # that are not stored
         same = values == value[features]
         stored = np.bincount(features[same], weight[same], minlength=d)
@@ -165,7 +165,7 @@ class SparseBlock(Block):
         """
         shape, block = (len(self), self.n_features), self.column_block
         has = self.row_observed.astype(float)
-        counts = self.weighed(np.ones(len(self)))
+        counts = self.row_weights()
         gaps = csr_array((self.gaps.values, *self.gaps[1::-1]), shape=shape)
         weighed = csr_array(gaps.multiply(counts[:, None]))
 

@@ -2,7 +2,7 @@ import numpy as np
 
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.resampling import keys_of, share_of_keys
-from halfseen.data.sampling import ColumnSamples, column_samples
+from halfseen.data.sampling import ColumnSamples, sample_columns
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30_000, 3))
@@ -11,7 +11,7 @@ X[RNG.random(X.shape) < [0.0, 0.5, 0.999]] = np.nan
 
 def samples(most, **options):
     rows = MemoryRows(X, ("a", "b", "c"), **options)
-    return column_samples(rows, np.sum(~np.isnan(X), axis=0).astype(float), most).sorted(3)
+    return sample_columns(rows, np.sum(~np.isnan(X), axis=0).astype(float), most).sorted(3)
 
 
 def test_a_feature_with_few_values_is_sampled_whole():
@@ -40,7 +40,7 @@ def test_values_count_as_often_as_their_rows():
 
 def test_heavy_rows_are_drawn_no_less():
     rows = MemoryRows(X, ("a", "b", "c"), np.full(len(X), 1000.0))
-    heavy = column_samples(rows, 1000.0 * np.sum(~np.isnan(X), axis=0), 1000).sorted(3)
+    heavy = sample_columns(rows, 1000.0 * np.sum(~np.isnan(X), axis=0), 1000).sorted(3)
     for (ours, weights), (theirs, _) in zip(heavy, samples(1000), strict=True):
         np.testing.assert_array_equal(ours, theirs)
         assert (weights == 1000).all()
