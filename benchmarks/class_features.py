@@ -94,11 +94,11 @@ def error(X: Any, of: World, linear: bool) -> float:
     settings, _ = estimator.checked()
     rows, _ = open_rows(estimator, X, None)
     seen = survey(rows, 0.95)
-    usual, place = starts.items_of, vars(starts)
+    usual: Any = starts.Statistics.items
     if linear:
-        place["items_of"] = lambda facts, known: [
-            one._replace(spread=FAR * one.spread) for one in usual(facts, known)
-        ]
+        starts.Statistics.items = property(  # type: ignore[assignment,method-assign]
+            lambda known: [one._replace(spread=FAR * one.spread) for one in usual.fget(known)]
+        )
     try:
         model: Any = estimator._model().adapted_to(rows, seen)
         model = replace(model, emission=model.emission)
@@ -108,7 +108,7 @@ def error(X: Any, of: World, linear: bool) -> float:
             model, winsorised, plan, routes(plan, model, winsorised), Stages()
         ).found
     finally:
-        place["items_of"] = usual
+        starts.Statistics.items = usual  # type: ignore[method-assign]
     truth, found = truth_of(of), found_of(start, of) if len(start.weights) == k else None
     if found is None:
         return float(np.sqrt(np.mean((truth - of.weights @ truth) ** 2)))

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from benchmarks.attack.defect import Defect, check
 from benchmarks.attack.ours import is_ours, where
 from halfseen.cli.app import app
-from halfseen.io.coding import DECLARABLE_KINDS
+from halfseen.io.coding import declarable_kinds
 
 CODES = (0, 1, 2)
 ESCAPE, BELL, NUL = "\x1b", "\x07", "\x00"
@@ -65,7 +65,7 @@ def fit(rng: Any, data: Path, out: Path, names: Sequence[str] = ()) -> Any:
             more += [option, every[rng.integers(len(every))]]
     for name in names:
         if rng.random() < 0.1:
-            more += ["--kind", f"{name}={rng.choice(DECLARABLE_KINDS)}"]
+            more += ["--kind", f"{name}={rng.choice(declarable_kinds())}"]
     result = run("fit", data, "-k", number, "--seed", 0, "--out", out, *more)
     check(out.exists() == (result.exit_code == 0), "fit and its model disagree", result.stderr)
     return result

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.estimators.docstrings import entries
-from halfseen.io.coding import DECLARABLE_KINDS
+from halfseen.io.coding import declarable_kinds
 
 NUMBERS: dict[str, tuple[Any, ...]] = {
     "n_components": (1, 1, 2, 2, 3, 5),
@@ -113,7 +113,7 @@ def kinds(rng: np.random.Generator, names: list[str]) -> dict[Any, str]:
     if rng.random() < 0.02:
         chosen.append("nothing")
     numbered = all(map(str.isdigit, chosen)) and rng.random() < 0.5
-    return {int(n) if numbered else n: str(rng.choice(DECLARABLE_KINDS)) for n in chosen}
+    return {int(n) if numbered else n: str(rng.choice(declarable_kinds())) for n in chosen}
 
 
 def feature_weights(rng: np.random.Generator, d: int) -> np.ndarray[Any, Any]:

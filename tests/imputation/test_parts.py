@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from halfseen.data.block import Block
-from halfseen.distributions.full_missing_patterns import ByGaps
+from halfseen.distributions.full_kernels import ByGaps
 from halfseen.imputation import gaussian_mixtures, ridge
 from halfseen.imputation.features import Layout, View
 from halfseen.imputation.regressions import Regression, folds_of, learned

@@ -10,18 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.data.arrays import Array, Mask
+from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.block import Block
 from halfseen.data.compiled import njit
+from halfseen.data.errors import DataError
 from halfseen.distributions import negative_binomial
-from halfseen.distributions.column_kinds import of_counts, of_numbers
+from halfseen.distributions.column_kinds import ColumnFacts, ColumnKind, Random, those
 from halfseen.distributions.mixed_parameters import MixedParameters
+from halfseen.distributions.negative_binomial import MOST_COUNTS
+from halfseen.moments.product_mixture.encoding import Item
 
 Places = NDArray[np.int32]
 """Of cells, column by column (m, n): their place in the table, or -1 if they say nothing."""
 
-MOST_COUNTS = 1e6
-"""Columns of higher counts are no columns of few values."""
+MOST_DECLARED = 1000
+"""Values of a column that is declared to be one of few."""
+RAREST = 0.1
+"""Of a value's share in the table, that every component begins with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +42,8 @@ class Levels:
     @classmethod
     def of(cls, kinds: Array, level_values: Array, most_counts: Array) -> "Levels":
         """Those of a table with columns of such ``kinds`` (d,)."""
-        columns = ~of_numbers(kinds)
-        counts = of_counts(kinds)[columns]
+        columns = those(kinds, "tabulated")
+        counts = ~those(kinds, "has_values")[columns]
         values = level_values[:, columns]
         sizes = np.where(counts, np.nan_to_num(most_counts[columns]) + 1, (values == values).sum(0))
         _check_sizes(sizes, values)
@@ -222,8 +227,8 @@ def _log_table(parameters: MixedParameters, levels: Levels) -> Array:
     found[levels.entries] = np.log(parameters.level_shares[levels.place, :, levels.column])
     for d, part in levels.counted:
         rate, shape = parameters.rates[:, d], parameters.count_shapes[:, d]
-        n = part.stop - part.start
-        found[part] = negative_binomial.log_probabilities(n, rate, shape)
+        counts = np.arange(part.stop - part.start, dtype=float)[:, None]
+        found[part] = negative_binomial.log_density(counts, rate, shape)
     return found
 
 
@@ -248,25 +253,89 @@ def within(parameters: MixedParameters) -> MixedParameters:
     """Shares that sum to one, and rates that can be."""
     shares = np.maximum(parameters.level_shares, LEAST_SHARE)
     total = np.nansum(shares, axis=0)
-    rates = np.clip(parameters.rates, negative_binomial.LEAST_RATE, parameters.most_counts + 1)
+    most = np.where(np.isnan(parameters.most_counts), np.inf, parameters.most_counts + 1)
+    rates = np.clip(parameters.rates, negative_binomial.LEAST_RATE, most)
     return replace(parameters, level_shares=shares / np.where(total > 0, total, 1.0), rates=rates)
 
 
-def means(parameters: MixedParameters) -> Array:
-    """Of all columns in each component, levels being the numbers that they are; (k, d)."""
-    of_levels = np.nansum(parameters.level_shares * parameters.level_values[:, None], axis=0)
-    found = np.where(parameters.counts, parameters.rates, parameters.means)
-    return np.where(parameters.of_levels, of_levels, found)
+class Categorical(ColumnKind):
+    """One of a few values, each with a probability in each component: ``p(x = l) = θ_l``."""
+
+    word = "categorical"
+    has_values = True
+    tabulated = True
+
+    def item(self, column: ColumnFacts) -> Item:
+        return Item("levels", levels=tuple(column.values))
+
+    def statistics_of(self, column: ColumnFacts, x: Array) -> Array:
+        return np.asarray(x[:, None] == column.values, dtype=float)
+
+    def start_values(self, column: ColumnFacts, means: Array) -> dict[str, Array]:
+        some = np.maximum(means, RAREST * column.histogram)
+        return {"level_shares": (some / some.sum(axis=1, keepdims=True)).T}
+
+    def means(self, parameters: MixedParameters, columns: Labels) -> Array:
+        """Of the numbers that values are."""
+        shares = parameters.level_shares[:, :, columns]
+        return np.asarray(np.nansum(shares * parameters.level_values[:, None, columns], axis=0))
+
+    def variances(self, parameters: MixedParameters, columns: Labels) -> Array:
+        shares = parameters.level_shares[:, :, columns]
+        away = parameters.level_values[:, None, columns] - self.means(parameters, columns)
+        return np.asarray(np.maximum(np.nansum(shares * away**2, axis=0), 1e-12))
+
+    def draw(self, parameters: MixedParameters, d: int, labels: Labels, random: Random) -> Array:
+        """A value for each row of the given components; (n,)."""
+        below = np.nancumsum(parameters.level_shares[:, :, d], axis=0)[:, labels]
+        place = (below < random.random_sample(len(labels)) * below[-1]).sum(axis=0)
+        last = parameters.n_values[d] - 1
+        found: Array = parameters.level_values[np.minimum(place, last), d]
+        return found
+
+    def masses(self, parameters: MixedParameters, d: int, home: MixedParameters) -> Array:
+        masses: Array = parameters.level_shares[: parameters.n_values[d], :, d]
+        return masses
+
+    def as_numbers(self, column: ColumnFacts, x: Array) -> Array:
+        """One indicator a value; a value that the table did not have is a gap."""
+        return np.where(np.isin(x, column.values), x == column.values, np.nan)
+
+    def centres_as_numbers(self, parameters: MixedParameters, d: int) -> Array:
+        shares: Array = parameters.level_shares[: parameters.n_values[d], :, d].T
+        return shares
+
+    def table_at(self, column: ColumnFacts, places: Array) -> Array:
+        """Shares of the values (k, l), where components are on that scale."""
+        return places
+
+    def profile(self, spread: Array, model: Any, d: int) -> dict[str, Any]:
+        values, labels = model.level_values_[:, d], model.coding_.labels[d]
+        values = values[np.isfinite(values)]
+        called = [int(value) if value == int(value) else float(value) for value in values]
+        called = [labels[int(value)] for value in values] if labels else called
+        shares = dict(zip(called, model.level_shares_[:, :, d], strict=False))
+        return {"kind": self.word, "probabilities": shares}
+
+    def check(self, name: str, values: Array) -> None:
+        if len(values) > MOST_DECLARED:
+            raise DataError(
+                f"Column '{name}' is to hold categories, but holds {len(values):,} different "
+                f"values, and can hold {MOST_DECLARED:,}. Declare it continuous or ignored."
+            )
 
 
-def variances(parameters: MixedParameters, of_numbers: Array) -> Array:
-    """Of all columns in each component, given those of the continuous ones (k, d); (k, d)."""
-    values = parameters.level_values[:, None]
-    mean = np.nansum(parameters.level_shares * values, axis=0)
-    square = np.nansum(parameters.level_shares * (values - mean) ** 2, axis=0)
-    counted = negative_binomial.variances(parameters.rates, parameters.count_shapes)
-    found = np.where(parameters.counts, counted, of_numbers)
-    return np.where(parameters.of_levels, np.maximum(square, 1e-12), found)
+class Ordinal(Categorical):
+    """Values in an order, each with a probability of its own."""
+
+    word = "ordinal"
+    ordered = True
+
+
+class Binary(Categorical):
+    """One of two values."""
+
+    word = "binary"
 
 
 def likeliest(parameters: MixedParameters, shares: Array) -> tuple[Array, Array]:
@@ -286,6 +355,5 @@ def likeliest(parameters: MixedParameters, shares: Array) -> tuple[Array, Array]
 
 def chances_of(parameters: MixedParameters, shares: Array, d: int) -> Array:
     """How likely each value of a column of levels is, given components' ``shares``; (n, l)."""
-    n = int(np.isfinite(parameters.level_values[:, d]).sum())
-    found: Array = shares @ parameters.level_shares[:n, :, d].T
+    found: Array = shares @ parameters.level_shares[: parameters.n_values[d], :, d].T
     return found

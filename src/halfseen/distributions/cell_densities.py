@@ -2,14 +2,15 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
 from halfseen.data.arrays import Array
 from halfseen.data.rows import Block
-from halfseen.distributions import normal_em
+from halfseen.distributions import mean_and_shape, normal_em
 from halfseen.distributions.categorical import LEAST_SHARE, log_table
 from halfseen.distributions.mixed import Mixed, levels_of
 from halfseen.distributions.mixed_parameters import MixedParameters
+from halfseen.distributions.negative_binomial import log_density
 from halfseen.distributions.normal import OUT_OF_SIGHT
 from halfseen.distributions.normal_kernels import FARTHEST, WIDTH
 from halfseen.distributions.normal_parameters import MixtureParameters
@@ -23,33 +24,32 @@ def cell_log_densities(block: Block, parameters: MixedParameters) -> Array:
     count is in all components together, or as little as any level can be.
     """
     found = np.zeros((len(parameters.weights), len(block), len(parameters.kinds)))
-    numbers = parameters.numbers
+    numbers, tabulated = parameters.numbers, parameters.tabulated
     if numbers.any():
         part = block.select(numbers)
         found[:, :, numbers] = normal_cell_log_densities(part, parameters.of_numbers)
-    if not numbers.all():
+    if tabulated.any():
         levels = levels_of(parameters)
         places, table = levels.places(block), log_table(parameters, levels)
         listed = places >= 0
         own = np.where(listed[:, :, None], table[places * listed], 0.0)  # (m, n, k)
-        found[:, :, ~numbers] = own.transpose(2, 1, 0)
+        found[:, :, tabulated] = own.transpose(2, 1, 0)
         unlisted = np.zeros(block.observed.shape, dtype=bool)
-        unlisted[:, ~numbers] = block.observed[:, ~numbers] & ~listed.T
+        unlisted[:, tabulated] = block.observed[:, tabulated] & ~listed.T
         for d in np.flatnonzero(unlisted.any(axis=0)):
             rows = unlisted[:, d]
             found[:, rows, d] = _of_no_component(block.values[rows, d], parameters, int(d))
+    mean_and_shape.cell_log_densities(block, parameters, found)
     return found
 
 
 def _of_no_component(x: Array, parameters: MixedParameters, d: int) -> Array:
     """The log-density of values (n,) that are in no table, whatever the component; (n,)."""
-    possible = parameters.counts[d] & (x >= 0) & (x == np.floor(x))
+    possible = parameters.with_shapes[d] & (x >= 0) & (x == np.floor(x))
     if not possible.any():
         return np.full(len(x), np.log(LEAST_SHARE))
-    rate, shape = parameters.rates[:, d], parameters.count_shapes[:, d]
     count = np.where(possible, x, 0.0)[:, None]
-    own = gammaln(count + shape) - gammaln(shape) - gammaln(count + 1)
-    own = own - shape * np.log1p(rate / shape) + count * np.log(rate / (shape + rate))
+    own = log_density(count, parameters.rates[:, d], parameters.count_shapes[:, d])
     together = logsumexp(own + np.log(parameters.weights), axis=1)
     return np.where(possible, together, np.log(LEAST_SHARE))
 

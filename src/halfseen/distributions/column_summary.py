@@ -3,24 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
-from halfseen.data.arrays import Array, Mask
-from halfseen.data.errors import DataError
-from halfseen.data.rows import Rows
+from halfseen.data.arrays import Array
+from halfseen.data.rows import Block, Rows
 from halfseen.data.sampling import sample_columns
-from halfseen.distributions.categorical import MOST_COUNTS, Levels
-from halfseen.distributions.column_kinds import WORDS, Kind
-from halfseen.moments.robust_statistics import FENCE, habits
+from halfseen.distributions.categorical import Levels
+from halfseen.distributions.column_kinds import ColumnFacts, kind_named, kind_of
+from halfseen.distributions.mean_and_shape import N_SUMS, untabulated
+from halfseen.moments.robust_statistics import FENCE, Recorded, habits
 from halfseen.moments.survey import Survey
 from halfseen.moments.value_counts import ValueCounts, padded
 
 MOST_SAMPLED = 5000
 MOST_LEVELS = 10
 """Different numbers that are levels without anybody saying so."""
-MOST_DECLARED = 1000
 ROWS_A_LEVEL = 10
 """Rows that levels have on average: a small table of numbers is not one of levels."""
 HIGHEST_MEDIAN, HIGHEST_COUNT, TOP_SHARE, LEAST_DISPERSION = 20.0, 100.0, 0.02, 0.8
@@ -39,10 +38,13 @@ class Facts:
     most_counts: Array  # (d,)     the highest count that is no error; NaN for other columns
     histograms: tuple[Array, ...]  # of each column of levels or counts: shares of its values
     observed: Array  # (d,)        how often it is observed
+    statistics: Array  # (N_SUMS, d)  means of what kinds with a mean and a shape are learned from
+    middle: Array  # (d,)      of the same columns
+    spread: Array  # (d,)
 
     @cached_property
     def levels(self) -> Levels:
-        """The columns that are not continuous, and their values in one table."""
+        """The columns of few values or counts, in one table."""
         return Levels.of(self.kinds, self.level_values, self.most_counts)
 
     @cached_property
@@ -50,6 +52,23 @@ class Facts:
         """How often values are there in the table at large; (size,)."""
         own = [self.histograms[d] for d in np.flatnonzero(self.levels.columns)]
         return np.concatenate(own) if own else np.empty(0)
+
+    def columns(self, seen: Recorded) -> list[ColumnFacts]:
+        """What is known of each column, continuous ones being ``seen``."""
+        continuous, found = iter(range(len(seen.middle))), []
+        for d in range(len(self.names)):
+            i = next(continuous) if kind_of(self.kinds[d]).normal else None
+            own = () if i is None else (seen.middle[i], seen.spread[i], seen.spike[i])
+            found.append(self.column(d, *own))
+        return found
+
+    def column(self, d: Any, *about: float) -> ColumnFacts:
+        """What is known of a column; ``about`` may be its robust middle, spread and spike."""
+        values = self.level_values[:, d]
+        known = values[np.isfinite(values)], float(self.most_counts[d]), self.histograms[d]
+        return ColumnFacts(
+            self.names[d], *known, *(about or (float(self.middle[d]), float(self.spread[d])))
+        )
 
     def select(self, names: tuple[str, ...]) -> Self:
         """Of only some of the columns, by name."""
@@ -64,6 +83,9 @@ class Facts:
             most_counts=self.most_counts[chosen],
             histograms=tuple(self.histograms[i] for i in chosen),
             observed=self.observed[chosen],
+            statistics=self.statistics[:, chosen],
+            middle=self.middle[chosen],
+            spread=self.spread[chosen],
         )
 
 
@@ -71,48 +93,77 @@ def facts_of(rows: Rows, kept: Survey, declared: Mapping[str, str]) -> Facts:
     """Look the kept columns of ``rows`` through; ``declared`` are kinds that somebody said."""
     sums, names = kept.sums, kept.names
     samples = sample_columns(rows, sums.count, MOST_SAMPLED).sorted(len(names))
-    kinds = np.array(
-        [
-            WORDS[declared[name]]
-            if name in declared
-            else found_kind(*samples[d], sums.count[d], sums.minimum[d], sums.maximum[d])
-            for d, name in enumerate(names)
-        ],
-        dtype=float,
-    )
-    counted = kinds != Kind.CONTINUOUS
+    words = [
+        declared.get(name)
+        or found_kind(*samples[d], sums.count[d], sums.minimum[d], sums.maximum[d])
+        for d, name in enumerate(names)
+    ]
+    kinds = np.array([kind_named(word).code for word in words], dtype=float)
+    counted = np.array([kind_named(word).tabulated for word in words], dtype=bool)
     listed = [np.unique(samples[d][0]) for d in np.flatnonzero(counted)]
     values = padded(listed)
     found = rows.accumulate(ValueCounts.of(counted, values)).each(values) if counted.any() else []
     most_counts, levels = np.full(len(names), np.nan), [np.empty(0)] * len(names)
     shares = [np.empty(0)] * len(names)
     for d, (each, often) in zip(np.flatnonzero(counted), found, strict=True):
-        if kinds[d] == Kind.COUNT:
-            check_counts(names[d], each)
+        kind = kind_of(kinds[d])
+        if not kind.has_values:
+            kind.check(names[d], each)
             most_counts[d] = highest_count(each, often)
             shares[d] = _histogram(each, often, int(most_counts[d]) + 1)
         elif names[d] not in declared and len(each) > MOST_LEVELS:  # what the sample did not show
-            kinds[d] = Kind.CONTINUOUS
+            kinds[d] = kind_named("continuous").code
         else:
-            check_levels(names[d], each)
+            kind.check(names[d], each)
             levels[d], shares[d] = each, often / often.sum()
-    return Facts(names, kinds, padded(levels), most_counts, tuple(shares), sums.observed_fraction)
+    for kind, columns in untabulated(kinds):
+        for d in columns:
+            kind.check(names[d], np.array([sums.minimum[d], sums.maximum[d]]))
+    return Facts(
+        names,
+        kinds,
+        padded(levels),
+        most_counts,
+        tuple(shares),
+        sums.observed_fraction,
+        *_means(rows, kept, kinds),
+    )
 
 
-def found_kind(
-    values: Array, weights: Array, n_known: float, lowest: float, highest: float
-) -> Kind:
+def _means(rows: Rows, kept: Survey, kinds: Array) -> tuple[Array, Array, Array]:
+    """Means of what kinds with a mean and a shape are learned from, and of squares, by one pass."""
+    statistics, middle = np.full((N_SUMS, len(kinds)), np.nan), kept.sums.mean
+    if not untabulated(kinds):
+        return statistics, middle, np.ones(len(kinds))
+
+    def summarise(block: Block) -> Array:
+        found = np.zeros((N_SUMS + 1, len(kinds)))
+        for kind, own in untabulated(kinds):
+            x, there = block.values[:, own], block.observed[:, own]
+            each = (*kind.statistics(np.where(there, x, middle[own])), np.ones_like(x))
+            weighed = block.weighed(there.astype(float))
+            found[: len(each), own] = [(weighed * one).sum(axis=0) for one in each]
+            found[-1, own] = (weighed * (x - middle[own]) ** 2).sum(axis=0)
+        return found
+
+    sums = rows.accumulate(summarise)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = sums / kept.sums.count
+    return means[:-1], middle, np.sqrt(np.maximum(means[-1], 1e-300))
+
+
+def found_kind(values: Array, weights: Array, n_known: float, lowest: float, highest: float) -> str:
     """The kind of a column of numbers, from some of its ``values`` (s,), ascending."""
     levels, first = np.unique(values, return_index=True)
     if len(levels) < 2:
-        return Kind.CONTINUOUS
+        return "continuous"
     shares = np.add.reduceat(weights, first) / weights.sum()
     if len(levels) == 2 and levels[0] == lowest and levels[-1] == highest:
-        return Kind.BINARY
+        return "binary"
     enough = n_known >= ROWS_A_LEVEL * len(levels)
     if enough and lowest == 0 and (levels == np.floor(levels)).all() and _counts(levels, shares):
-        return Kind.COUNT
-    return Kind.ORDINAL if enough and len(levels) <= MOST_LEVELS else Kind.CONTINUOUS
+        return "count"
+    return "ordinal" if enough and len(levels) <= MOST_LEVELS else "continuous"
 
 
 def _counts(levels: Array, shares: Array) -> bool:
@@ -142,46 +193,3 @@ def _histogram(values: Array, often: Array, n: int) -> Array:
     counts = np.bincount(values[inside].astype(int), often[inside], minlength=n)
     shares: Array = counts / counts.sum()
     return shares
-
-
-def check_counts(name: str, values: Array) -> None:
-    """A column that is declared to count holds whole numbers from zero on."""
-    wrong = values[(values < 0) | (values != np.floor(values))]
-    if len(wrong):
-        raise DataError(
-            f"Column '{name}' is to hold counts, but holds {wrong[0]:g}. Declare it continuous, or "
-            "give whole numbers of at least 0."
-        )
-    if values[-1] > MOST_COUNTS:
-        raise DataError(
-            f"Column '{name}' is to hold counts, but holds {values[-1]:g}. Declare counts as large "
-            "as that continuous."
-        )
-
-
-def check_levels(name: str, values: Array) -> None:
-    """A column that is declared to hold categories has few of them."""
-    if len(values) > MOST_DECLARED:
-        raise DataError(
-            f"Column '{name}' is to hold categories, but holds {len(values):,} different values, "
-            f"and can hold {MOST_DECLARED:,}. Declare it continuous or ignored."
-        )
-
-
-def sentence(name: str, kind: Kind, facts: Facts) -> str:
-    """What people are told of a column."""
-    d = facts.names.index(name)
-    n = int(np.isfinite(facts.level_values[:, d]).sum())
-    said: Mapping[Kind, str] = {
-        Kind.CONTINUOUS: "continuous",
-        Kind.COUNT: f"counts, from 0 to {facts.most_counts[d]:.0f}",
-        Kind.CATEGORICAL: f"{n} categories",
-        Kind.ORDINAL: f"{n} levels, each with a probability of its own",
-        Kind.BINARY: "two values",
-    }
-    return f"'{name}': {said[kind]}."
-
-
-def informative_columns(facts: Facts) -> Mask:
-    """Columns that have gaps; (d,)."""
-    return np.asarray(facts.observed < 1)

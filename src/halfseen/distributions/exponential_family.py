@@ -1,8 +1,8 @@
 """Emissions that are exponential families: two matrix products do all the work."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +10,12 @@ from scipy.special import softmax
 
 from halfseen.data.arrays import Array
 from halfseen.data.feature_sums import FeatureSums
-from halfseen.data.rows import Block, Rows
-from halfseen.distributions.emission import Pull, Step, StepBeside
-from halfseen.inference.model import Cells
+from halfseen.data.rows import Block
+from halfseen.distributions.emission import Emission, Pull, Step, StepBeside
 from halfseen.inference.parameters import declared
-from halfseen.moments.survey import Survey
 
 
-class Exponential:
+class Exponential(Emission[Any]):
     """``log p(x | k) = Σ_i T_i(x) · η_i(k)`` up to what no component changes.
 
     The statistics T are zero in the gaps, so that a missing cell drops out. An emission of this
@@ -33,14 +31,6 @@ class Exponential:
 
     def natural(self, parameters: Any) -> tuple[Array, ...]:
         """``η_i``; (k, s) each."""
-        raise NotImplementedError
-
-    def origin(self, parameters: Any) -> Array:
-        """What values are best measured from, so that no digits are lost; (d,)."""
-        raise NotImplementedError
-
-    def moved(self, parameters: Any, by: Array) -> Any:
-        """The same mixture, of values that ``by`` (d,) was added to."""
         raise NotImplementedError
 
     def log_densities(self, block: Block, parameters: Any) -> Array:
@@ -84,82 +74,12 @@ class Exponential:
         statistics = self.statistics(block.values, block.observed.astype(float))
         return tuple(shares.T @ each for each in statistics)
 
-    def prior(self, parameters: Any) -> float:
-        """None: likelihood alone decides."""
-        return 0.0
-
-    def within(self, parameters: Any) -> Any:
-        """The same where no density overflows."""
-        return parameters
-
-    def em_start(self, parameters: Any) -> Any:
-        """Where the moments say."""
-        return self.within(parameters)
-
-    def limits(self, kept: Survey) -> Array:
-        """All that was seen."""
-        return np.array([kept.sums.minimum, kept.sums.maximum])
-
-    def outlying(self, block: Block, parameters: Any) -> Array:
-        """Nothing is said of cells."""
-        return np.zeros((len(parameters.weights), *block.values.shape))
-
-    def strays(self, block: Block, parameters: Any) -> Array:
-        """None."""
-        return np.zeros(len(block))
-
-    def tail(self, block: Block, parameters: Any) -> Array:
-        """Nothing is said of rows."""
-        return np.ones((len(block), len(parameters.weights)))
-
     def about(self, places: Array, like: Any) -> Any:
         """Half way from where they are: of most families no more is known."""
         k = len(places)
         block = Block(places, np.ones(places.shape, dtype=bool))
         shares = 0.5 * np.eye(k) + 0.5 / k
         return self.maximise(np.full(k, 1 / k), self.given(block, shares, like), like)
-
-    def maximise(self, weights: Array, sums: tuple[Array, ...], before: Any) -> Any:
-        """The likeliest parameters."""
-        raise NotImplementedError
-
-    def as_numbers(self, table: Array) -> tuple[Array, NDArray[np.intp]]:
-        """As they are."""
-        return table, np.arange(table.shape[1])
-
-    def centres_as_numbers(self, parameters: Any) -> Array:
-        """Their means."""
-        return self.means(parameters)
-
-    def means(self, parameters: Any) -> Array:
-        """Of the columns in each component; (k, d)."""
-        raise NotImplementedError
-
-    def variances(self, parameters: Any) -> Array:
-        """Of the columns in each component; (k, d)."""
-        raise NotImplementedError
-
-    def places(self, parameters: Any, home: Any) -> Array:
-        """Means, in the spread of each feature within components; (k, d)."""
-        spread = np.sqrt(self.variances(home).mean(axis=0))
-        places: Array = self.means(parameters) / spread
-        return places
-
-    def fills(self, shares: Array, parameters: Any, cells: Cells) -> Cells:
-        """With expectations."""
-        return cells
-
-    def simpler(self, parameters: Any, kept: Survey) -> Any:
-        """There is nothing simpler."""
-        return None
-
-    def left_out(self, rows: Rows, parameters: Any) -> float:
-        """Nothing."""
-        return 0.0
-
-    def finalised(self, rows: Rows, parameters: Any) -> Any:
-        """As they are."""
-        return parameters
 
 
 def _shares(
@@ -192,26 +112,6 @@ class FromZero(Exponential):
     What an emission says about column d of component k, ``η_i(k)_d``, rests on its own learned
     numbers for k and d alone.
     """
-
-    def origin(self, parameters: Any) -> Array:
-        """Zero; (d,)."""
-        return np.zeros(_numbers(parameters)[0].shape[1])
-
-    def moved(self, parameters: P, by: Array) -> P:
-        """The same: nothing moves."""
-        return parameters
-
-    def for_table(self, rows: Rows, kept: Survey) -> Self:
-        """The same for every table."""
-        return self
-
-    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
-        """As they are."""
-        return rows
-
-    def units(self, parameters: Any) -> Mapping[str, Array]:
-        """Nothing may be any number."""
-        return {}
 
     def free(self: Any, parameters: P) -> "FreeLogarithms[P]":
         """Logarithms of all that was learned."""

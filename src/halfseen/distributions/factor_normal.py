@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import gammaincc
 
-from halfseen.data.arrays import Array, Labels, Mask
+from halfseen.data.arrays import Array, Labels
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block, Rows
+from halfseen.distributions.correlated_normal import CorrelatedNormal
 from halfseen.distributions.covariances import LEAST, collapsed_variances
 from halfseen.distributions.emission import Step
 from halfseen.distributions.factor_analysis import (
@@ -24,13 +23,13 @@ from halfseen.distributions.factor_analysis import (
     turned,
     whole,
 )
-from halfseen.distributions.outlier_limits import Fences, beyond, inside, limits
+from halfseen.distributions.outlier_limits import Fences, inside, limits
 from halfseen.inference.model import Cells
 from halfseen.moments.survey import Survey
 
 
-@dataclass(frozen=True, eq=False)
-class FactorNormal:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FactorNormal(CorrelatedNormal[FactorParameters]):
     """``x | k ~ N(μ_k, s_k∘(ΛΛ' + diag ψ)∘s_k)``, with numbers that grow with columns alone.
 
     Z. Ghahramani, G. Hinton (1996), The EM algorithm for mixtures of factor analyzers; here all
@@ -38,29 +37,11 @@ class FactorNormal:
     """
 
     n_factors: int
-    outliers: bool = False  # whether tables are looked through for them
-    strength: float = 0.0  # of the prior, relative to the usual one
-    fences: Fences | None = None  # of a table
-    by_gaps: bool = False  # whether rows are best sorted by their gaps
-
-    @property
-    def regularised(self) -> bool:
-        """Whether a prior keeps the covariances of components near each other."""
-        return bool(self.strength)
-
-    @property
-    def axes(self) -> Mapping[str, str]:
-        """Nothing may be shared that is not."""
-        return {}
 
     def for_table(self, rows: Rows, kept: Survey) -> Self:
         """Means stay within what is usual in each column; factors are fewer than columns."""
         few = max(1, min(self.n_factors, len(kept.names) - 1))
         return replace(self, n_factors=few, fences=Fences.of(rows, kept, self.outliers))
-
-    def plain(self, parameters: FactorParameters) -> tuple[Array, Array, Array]:
-        """Weights, means and variances of the features by themselves."""
-        return parameters.weights, parameters.means, parameters.variances
 
     def independent(self, weights: Array, means: Array, variances: Array) -> FactorParameters:
         """Components of which columns do not go along with each other."""
@@ -82,14 +63,6 @@ class FactorNormal:
         left = np.maximum(alone.variances[0] - between, LEAST * alone.variances[0])
         spreads = np.repeat(np.sqrt(left)[None], len(means), axis=0)
         return self.within(replace(alone, weights=weights, means=means, spreads=spreads))
-
-    def origin(self, parameters: FactorParameters) -> Array:
-        """Zero: each step measures from the middle of the mixture."""
-        return np.zeros(parameters.means.shape[1])
-
-    def moved(self, parameters: FactorParameters, by: Array) -> FactorParameters:
-        """Means move."""
-        return replace(parameters, means=parameters.means + by) if by.any() else parameters
 
     def log_densities(self, block: Block, parameters: FactorParameters) -> Array:
         """Of what is observed in each row, under each component; (n, k)."""
@@ -136,15 +109,6 @@ class FactorNormal:
             return np.zeros(parameters.means.shape[1])
         return self.fences.floor(len(parameters.weights))
 
-    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
-        """As they are: moments are those of independent columns."""
-        return rows
-
-    def em_start(self, parameters: FactorParameters) -> FactorParameters:
-        """Where refinement begins: within what is usual."""
-        fences = {} if self.fences is None else self.fences.shown
-        return replace(self.within(parameters), **fences)
-
     def within(self, parameters: FactorParameters) -> FactorParameters:
         """Means within what is usual, and no feature explained whole."""
         size = np.sum(parameters.pattern**2, axis=1)
@@ -162,26 +126,6 @@ class FactorNormal:
             pattern=parameters.pattern * shrink[:, None],
         )
 
-    def about(self, places: Array, like: FactorParameters) -> FactorParameters:
-        """Means there, and what components leave of the spread of all rows."""
-        return self.apart(like, np.full(len(places), 1 / len(places)), places)
-
-    def as_numbers(self, table: Array) -> tuple[Array, NDArray[np.intp]]:
-        """As they are."""
-        return table, np.arange(table.shape[1])
-
-    def centres_as_numbers(self, parameters: FactorParameters) -> Array:
-        """Their means."""
-        return parameters.means
-
-    def simpler(self, parameters: FactorParameters, kept: Survey) -> None:
-        """There is nothing simpler."""
-        return
-
-    def left_out(self, rows: Rows, parameters: FactorParameters) -> float:
-        """Nothing."""
-        return 0.0
-
     def finalised(self, rows: Rows, parameters: FactorParameters) -> FactorParameters:
         """Factors turned so that the first explains most: how they are turned changes nothing."""
         return replace(parameters, pattern=turned(parameters.pattern, parameters.own))
@@ -190,14 +134,6 @@ class FactorNormal:
         """Means move by spreads; loadings are correlations."""
         return {"means": parameters.spreads, "pattern": np.ones(1)}
 
-    def means(self, parameters: FactorParameters) -> Array:
-        """Of the columns in each component; (k, d)."""
-        return parameters.means
-
-    def variances(self, parameters: FactorParameters) -> Array:
-        """Of the columns in each component; (k, d)."""
-        return parameters.variances
-
     def covariances(self, parameters: FactorParameters) -> Array:
         """Of the columns in each component; (k, d, d)."""
         shared = parameters.pattern @ parameters.pattern.T + np.diag(parameters.own)
@@ -205,45 +141,8 @@ class FactorNormal:
         found: Array = shared * s[:, :, None] * s[:, None, :]
         return found
 
-    def places(self, parameters: FactorParameters, home: FactorParameters) -> Array:
-        """Means, in the spread of each feature within components; (k, d)."""
-        places: Array = parameters.means / np.sqrt(home.variances.mean(axis=0))
-        return places
-
-    def limits(self, kept: Survey) -> Array:
-        """What is usual."""
-        return np.array(limits(self.fences))
-
-    def outlying(self, block: Block, parameters: FactorParameters) -> Array:
-        """Cells beyond the fences are of none of the components; (k, n, d)."""
-        wild = beyond(block, parameters).astype(float)
-        return np.broadcast_to(wild, (len(parameters.weights), *wild.shape))
-
-    def strays(self, block: Block, parameters: FactorParameters) -> Array:
-        """None: what is beyond the fences is rare."""
-        return np.zeros(len(block))
-
-    def tail(self, block: Block, parameters: FactorParameters) -> Array:
-        """The chance of a distance from the means that is as great; (n, k)."""
-        block, _ = inside(block, parameters)
-        square = np.maximum(factors_of(block, parameters).squares, 0.0)
-        count = block.observed.sum(axis=1)[:, None]
-        chance: Array = np.where(count > 0, gammaincc(np.maximum(count, 1) / 2, square / 2), 1.0)
-        return chance
-
-    def fills(self, shares: Array, parameters: FactorParameters, cells: Cells) -> Cells:
-        """With expectations."""
-        return cells
-
-    def completed(
-        self, reference: FactorParameters, complete: Mask, means: Array, left_over: Array
-    ) -> FactorParameters:
-        """Incomplete features are found before there are factors."""
-        raise NotImplementedError
-
-    def free(self, parameters: FactorParameters) -> Any:
-        """Factors have no intervals."""
-        raise NotImplementedError
+    def squares(self, block: Block, parameters: FactorParameters) -> Array:
+        return factors_of(block, parameters).squares
 
     def expected(self, block: Block, shares: Array, parameters: FactorParameters) -> Cells:
         """Cells given the others of their row, over components that it has ``shares`` (n, k) of."""
@@ -276,10 +175,6 @@ class FactorNormal:
         z = z + np.einsum("npq,nq->np", root, random.standard_normal(z.shape))
         drawn = self._from(z, parameters, labels, random)
         return np.where(block.observed, block.values, drawn)
-
-    def normal_of(self, alone: FactorParameters) -> tuple[Array, Array]:
-        """The mean and the covariance of a single component."""
-        return alone.means[0], self.covariances(alone)[0]
 
     def alike(self, parameters: FactorParameters, like: FactorParameters) -> FactorParameters:
         """With factors turned to those of another."""

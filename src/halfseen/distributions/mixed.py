@@ -11,13 +11,13 @@ from scipy.special import ndtr
 from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.rows import Block, Rows
 from halfseen.distributions import categorical as tables
-from halfseen.distributions import missingness, negative_binomial, normal_em
+from halfseen.distributions import mean_and_shape, missingness, normal_em
 from halfseen.distributions.categorical import Levels, histograms, looked_up
-from halfseen.distributions.column_kinds import of_numbers
+from halfseen.distributions.column_kinds import kind_of, those
 from halfseen.distributions.column_summary import Facts, facts_of
-from halfseen.distributions.emission import Step, posterior
+from halfseen.distributions.emission import Emission, Step, posterior
 from halfseen.distributions.mixed_free_parameters import FreeMixed
-from halfseen.distributions.mixed_parameters import MixedParameters
+from halfseen.distributions.mixed_parameters import MixedParameters, means_of, variances_of
 from halfseen.distributions.normal import Normal
 from halfseen.inference.model import Cells
 from halfseen.moments.survey import Survey
@@ -26,11 +26,11 @@ PRIOR_ROWS = 0.001
 """Of the Dirichlet prior on probabilities of values, in rows of each component that are distributed
 like all rows of the table."""
 OWN = 0.5
-"""What a component that is begun at one row has of that row's values; the rest is the table's."""
+"""What a component that begins at one row has of that row's values; the rest is the table's."""
 
 
 @dataclass(frozen=True, eq=False)
-class Mixed:
+class Mixed(Emission[MixedParameters]):
     """Independent columns of mixed kinds.
 
     Continuous columns are those of :class:`Normal`, with its outliers and spikes. Of all others
@@ -53,14 +53,14 @@ class Mixed:
             facts = self.facts.select(kept.names)  # a part of the table has the same columns
         else:
             facts = facts_of(rows, kept, self.declared)
-        numbers, normal = of_numbers(facts.kinds), self.normal
+        numbers, normal = those(facts.kinds, "normal"), self.normal
         if numbers.any():
             normal = normal.for_table(rows.select(numbers), part_of(kept, numbers))
         return replace(self, facts=facts, normal=normal)
 
     def winsorised(self, rows: Rows, kept: Survey) -> Rows:
         """Rows without values beyond the fences of continuous columns, if any are far beyond."""
-        numbers = of_numbers(self.looked_through.kinds)
+        numbers = those(self.looked_through.kinds, "normal")
         if not numbers.any() or self.normal.without_outliers(part_of(kept, numbers)):
             return rows
         low, high = self._within_fences()
@@ -75,7 +75,7 @@ class Mixed:
 
     def _within_fences(self) -> tuple[Array, Array]:
         """Limits (d,) of what is normal, none for other columns."""
-        numbers = of_numbers(self.looked_through.kinds)
+        numbers = those(self.looked_through.kinds, "normal")
         low, high = np.full((2, len(numbers)), [[-np.inf], [np.inf]])
         low[numbers], high[numbers] = self.normal.low, self.normal.high
         return low, high
@@ -83,7 +83,7 @@ class Mixed:
     def limits(self, kept: Survey) -> Array:
         """What is within the fences of continuous columns, and all other values."""
         found = np.array([kept.sums.minimum, kept.sums.maximum])
-        numbers = of_numbers(self.looked_through.kinds)
+        numbers = those(self.looked_through.kinds, "normal")
         if numbers.any():
             found[:, numbers] = self.normal.limits(part_of(kept, numbers))
         counts = ~np.isnan(self.looked_through.most_counts)
@@ -108,7 +108,7 @@ class Mixed:
         if parameters.numbers.any():
             part = self.normal.within(parameters.of_numbers)
             parameters = parameters.with_numbers(part)
-        parameters = tables.within(parameters)
+        parameters = mean_and_shape.within(tables.within(parameters))
         return missingness.within(parameters) if parameters.informative else parameters
 
     def units(self, parameters: MixedParameters) -> Mapping[str, Array]:
@@ -122,20 +122,28 @@ class Mixed:
         if parameters.all_numbers:
             return self.normal.log_densities(block, parameters.of_numbers)
         levels = self.levels(parameters)
-        joint = looked_up(levels.places(block), tables.log_table(parameters, levels)).T
-        if parameters.informative:
-            joint = joint + missingness.log_densities(block, parameters)
+        joint = self._beside_normal(block, levels.places(block), levels, parameters).T
         if parameters.numbers.any():
             part = block.select(parameters.numbers)
             joint = joint + self.normal.log_densities(part, parameters.of_numbers)
         return joint
+
+    def _beside_normal(
+        self, block: Block, places: Any, levels: Levels, parameters: MixedParameters
+    ) -> Array:
+        """Log-densities of columns that are not normal, and of their gaps; (k, n)."""
+        found = looked_up(places, tables.log_table(parameters, levels))
+        if not (parameters.numbers | parameters.tabulated).all():
+            found += mean_and_shape.log_densities(block, parameters)
+        if parameters.informative:
+            found += missingness.log_densities(block, parameters).T
+        return found
 
     def expect(self, parameters: MixedParameters) -> Step:
         """The E-step on a block."""
         if parameters.all_numbers:
             return self.normal.expect(parameters.of_numbers)
         levels, some = self.levels(parameters), parameters.numbers.any()
-        table = tables.log_table(parameters, levels)
         of_numbers = self.normal.expect_beside(parameters.of_numbers) if some else alone
 
         def cut(block: Block) -> tuple[Any, Block]:
@@ -144,24 +152,25 @@ class Mixed:
 
         def step(block: Block, log_weights: Array) -> tuple[float, Array, tuple[Array, ...]]:
             places, part = block.kept_for(levels, cut)
-            known = looked_up(places, table)
+            known = self._beside_normal(block, places, levels, parameters)
             known += log_weights[:, None]
-            if parameters.informative:
-                known += missingness.log_densities(block, parameters).T
             likelihood, shares, sums = of_numbers(part, known)
-            more = self._beside(block, places, shares, levels, parameters)
+            more = self._sums_beside_normal(block, places, shares, levels, parameters)
             return likelihood, shares.sum(axis=1), (*sums, *more)
 
         return step
 
-    def _beside(
+    def _sums_beside_normal(
         self, block: Block, places: Any, shares: Array, levels: Levels, parameters: MixedParameters
     ) -> tuple[Array, ...]:
-        """What is summed beside continuous columns, given weighed ``shares`` (k, n)."""
-        counts = histograms(places, shares, levels.size)
-        if not parameters.informative:
-            return (counts,)
-        return (counts, *missingness.sums(block, shares))
+        """What is summed beside normal columns, given weighed ``shares`` (k, n); empty if nothing.
+
+        Histograms of tabulated columns, statistics of others, and how often columns are observed.
+        """
+        found = [histograms(places, shares, levels.size)]
+        if not (parameters.numbers | parameters.tabulated).all():
+            found += mean_and_shape.sums(block, shares, parameters.kinds)
+        return (*found, *(missingness.sums(block, shares) if parameters.informative else ()))
 
     def given(self, block: Block, shares: Array, parameters: MixedParameters) -> tuple[Array, ...]:
         """Statistics summed by component, if rows belong to them by ``shares`` (n, k)."""
@@ -172,7 +181,7 @@ class Mixed:
         if parameters.all_numbers:
             return sums
         levels = self.levels(parameters)
-        more = self._beside(block, levels.places(block), shares.T, levels, parameters)
+        more = self._sums_beside_normal(block, levels.places(block), shares.T, levels, parameters)
         return (*sums, *more)
 
     def step_densities(self, block: Block, parameters: MixedParameters) -> Array:
@@ -180,9 +189,7 @@ class Mixed:
         if parameters.all_numbers:
             return self.normal.step_densities(block, parameters.of_numbers)
         levels = self.levels(parameters)
-        joint = looked_up(levels.places(block), tables.log_table(parameters, levels)).T
-        if parameters.informative:
-            joint = joint + missingness.log_densities(block, parameters)
+        joint = self._beside_normal(block, levels.places(block), levels, parameters).T
         if parameters.numbers.any():
             part = block.select(parameters.numbers)
             joint = joint + self.normal.step_densities(part, parameters.of_numbers)
@@ -207,29 +214,31 @@ class Mixed:
         if parameters.all_numbers:
             return sums
         levels = self.levels(parameters)
-        return (*sums, *self._beside(block, levels.places(block), weighed, levels, parameters))
+        more = self._sums_beside_normal(block, levels.places(block), weighed, levels, parameters)
+        return (*sums, *more)
 
     def maximise(
         self, weights: Array, sums: tuple[Array, ...], before: MixedParameters
     ) -> MixedParameters:
         """The likeliest parameters, kind by kind."""
-        found = replace(before, weights=weights)
+        found, left = replace(before, weights=weights), list(sums)
         if before.informative:
-            *sums_left, present, share = sums
-            found, sums = (
-                missingness.maximised(found, present, share, self.looked_through, self.prior_rows),
-                tuple(sums_left),
-            )
-        if not before.numbers.all():
-            *sums_left, counts = sums
-            levels = self.levels(before)
+            share, present = left.pop(), left.pop()
+            facts = self.looked_through
+            found = missingness.maximised(found, present, share, facts, self.prior_rows)
+        if not (before.numbers | before.tabulated).all():
+            own = np.array(left[-mean_and_shape.N_SUMS :])
+            del left[-mean_and_shape.N_SUMS :]
+            prior = self.prior_rows * self.looked_through.statistics
+            found = mean_and_shape.maximised(found, own, prior)
+        if not before.all_numbers:
+            counts = left.pop()
+        if before.tabulated.any():
             if self.prior_rows:
                 counts = counts + self.prior_rows * self.looked_through.pooled
-            found, sums = tables.maximised(found, levels, counts), tuple(sums_left)
-        elif before.informative:
-            sums = sums[:-1]  # there are no tables
+            found = tables.maximised(found, self.levels(before), counts)
         if before.numbers.any():
-            part = self.normal.maximise(weights, sums, before.of_numbers)
+            part = self.normal.maximise(weights, tuple(left), before.of_numbers)
             found = found.with_numbers(part)
         return found
 
@@ -245,10 +254,13 @@ class Mixed:
         height = 0.0
         if parameters.numbers.any():
             height += self.normal.prior(parameters.of_numbers)
-        if self.prior_rows and not parameters.numbers.all():
+        if self.prior_rows and parameters.tabulated.any():
             levels = self.levels(parameters)
             table = tables.log_table(parameters, levels)
             height += self.prior_rows * float((self.looked_through.pooled @ table).sum())
+        if self.prior_rows and not (parameters.numbers | parameters.tabulated).all():
+            prior = self.prior_rows * self.looked_through.statistics
+            height += mean_and_shape.log_prior(parameters, prior)
         if parameters.informative:
             height += missingness.prior(parameters, self.looked_through, self.prior_rows)
         return height
@@ -256,7 +268,7 @@ class Mixed:
     # Where it begins, and how it ends.
 
     def em_start(self, parameters: MixedParameters) -> MixedParameters:
-        """Where refinement begins: allowing for outliers, and within limits."""
+        """Where EM begins: allowing for outliers, and within limits."""
         if parameters.numbers.any():
             part = self.normal.em_start(parameters.of_numbers)
             read = parameters.spike_shares[:, parameters.numbers]
@@ -281,50 +293,42 @@ class Mixed:
         n = int(numbers.sum())
         if n:
             found = found.with_numbers(self.normal.about(places[:, :n], like.of_numbers))
-        levels = self.levels(like)
-        own, pooled, at = np.zeros((k, levels.size)), self.looked_through.pooled, n
-        for first, last, count in zip(
-            levels.starts, levels.starts[1:], levels.counts, strict=False
-        ):
-            if count:
-                value = np.clip(np.round(places[:, at] ** 2 - 0.375), 0, last - first - 1)
-                own[np.arange(k), first + value.astype(int)] = 1.0
-                at += 1
+        levels, facts, at = self.levels(like), self.looked_through, n
+        stretches = dict(
+            zip(np.flatnonzero(levels.columns).tolist(), levels.stretches, strict=True)
+        )
+        own: Array = np.zeros((k, levels.size))
+        rates, shapes = found.rates.copy(), found.count_shapes.copy()
+        for d in np.flatnonzero(~numbers):
+            kind: Any = kind_of(like.kinds[d])
+            here = places[:, at : at + kind.width(facts.column(d))]
+            at += here.shape[1]
+            if int(d) in stretches:
+                own[:, stretches[int(d)]] = kind.table_at(facts.column(d), here)
             else:
-                own[:, first:last] = places[:, at : at + int(last - first)]
-                at += int(last - first)
-        found = tables.maximised(found, levels, OWN * own + (1 - OWN) * pooled)
+                rates[:, d], shapes[:, d] = kind.about(facts.column(d), here[:, 0], OWN)
+        found = replace(found, rates=rates, count_shapes=shapes)
+        found = tables.maximised(found, levels, OWN * own + (1 - OWN) * facts.pooled)
         return self.within(found)
 
     def as_numbers(self, table: Array) -> tuple[Array, NDArray[np.intp]]:
         """Rows (n, d') on scales on which they can be compared, and the item of each column.
 
-        Continuous columns first, then square roots of counts and, for levels, one column each.
+        Continuous columns first, then others in the way of their kind.
         """
         facts = self.looked_through
-        numbers = of_numbers(facts.kinds)
+        numbers = those(facts.kinds, "normal")
         found, item = [table[:, numbers]], [np.flatnonzero(numbers)]
         for d in np.flatnonzero(~numbers):
-            column = table[:, d, None]
-            if np.isnan(facts.most_counts[d]):
-                values = facts.level_values[:, d]
-                values = values[np.isfinite(values)]
-                known = np.isin(column, values)
-                column = np.where(known, column == values, np.nan)
-            else:
-                column = np.sqrt(np.minimum(column, facts.most_counts[d]) + 0.375)
-            found.append(column)
-            item.append(np.full(column.shape[1], d))
+            found.append(kind_of(facts.kinds[d]).as_numbers(facts.column(d), table[:, d, None]))
+            item.append(np.full(found[-1].shape[1], d))
         return np.hstack(found), np.concatenate(item)
 
     def centres_as_numbers(self, parameters: MixedParameters) -> Array:
         """The components' centres on the same scales; (k, d')."""
         found = [parameters.centres[:, parameters.numbers]]
         for d in np.flatnonzero(~parameters.numbers):
-            n = int(np.isfinite(parameters.level_values[:, d]).sum())
-            counted = parameters.counts[d]
-            root = np.sqrt(parameters.rates[:, d, None] + 0.375)
-            found.append(root if counted else parameters.level_shares[:n, :, d].T)
+            found.append(kind_of(parameters.kinds[d]).centres_as_numbers(parameters, int(d)))
         return np.hstack(found)
 
     def simpler(self, parameters: MixedParameters, kept: Survey) -> MixedParameters | None:
@@ -361,27 +365,26 @@ class Mixed:
 
     def shown(self, parameters: MixedParameters) -> MixedParameters:
         """The same with means of columns that have one."""
-        every = tables.means(parameters)
-        nominal = parameters.of_levels & (np.isfinite(parameters.level_values).sum(axis=0) > 2)
-        return replace(parameters, means=np.where(nominal, np.nan, every))
+        nominal = parameters.of_levels & (parameters.n_values > 2)
+        return replace(parameters, means=np.where(nominal, np.nan, means_of(parameters)))
 
     # What it says of columns and rows.
 
     def means(self, parameters: MixedParameters) -> Array:
         """Of the columns in each component, levels being the numbers that they are; (k, d)."""
-        return tables.means(parameters)
+        return means_of(parameters)
 
     def variances(self, parameters: MixedParameters) -> Array:
         """Of the columns in each component; (k, d)."""
-        return tables.variances(parameters, self.normal.variances(parameters))
+        return variances_of(parameters)
 
     def places(self, parameters: MixedParameters, home: MixedParameters) -> Array:
         """Where components are, in units of ``home``; (k, d')."""
         spread = np.sqrt(self.variances(home).mean(axis=0))
-        plain = ~home.of_levels | (np.isfinite(home.level_values).sum(axis=0) == 2)
+        plain = ~home.of_levels | (home.n_values == 2)
         found = [(self.means(parameters) / spread)[:, plain]]
         for d in np.flatnonzero(~plain):
-            n = int(np.isfinite(home.level_values[:, d]).sum())
+            n = home.n_values[d]
             own = home.level_shares[:n, :, d].mean(axis=1)
             found.append((parameters.level_shares[:n, :, d].T) / np.sqrt(own + 1e-3))
         return np.hstack(found)
@@ -419,16 +422,10 @@ class Mixed:
         if parameters.numbers.any():
             part = block.select(parameters.numbers)
             chance = self.normal.tail(part, parameters.of_numbers)
-        if parameters.numbers.all():
+        if not parameters.tabulated.any():
             return chance
         both: Array = np.minimum(2 * np.minimum(chance, rarity(block, parameters)), 1.0)
         return both
-
-    def completed(
-        self, reference: MixedParameters, complete: Mask, means: Array, left_over: Array
-    ) -> MixedParameters:
-        """Not needed: the moments of items tell of all columns."""
-        raise NotImplementedError
 
     def draw(self, parameters: MixedParameters, labels: Labels, random: Any) -> Array:
         """Rows of the given components; (n, d)."""
@@ -436,14 +433,9 @@ class Mixed:
         if parameters.numbers.any():
             part = self.normal.draw(parameters.of_numbers, labels, random)
             rows[:, parameters.numbers] = part
-        for d in np.flatnonzero(parameters.counts):
-            rate, shape = parameters.rates[labels, d], parameters.count_shapes[labels, d]
-            rows[:, d] = negative_binomial.draw(rate, shape, random)
-        for d in np.flatnonzero(parameters.of_levels):
-            below = np.nancumsum(parameters.level_shares[:, :, d], axis=0)[:, labels]
-            last = int(np.isfinite(parameters.level_values[:, d]).sum()) - 1
-            place = (below < random.random_sample(len(labels)) * below[-1]).sum(axis=0)
-            rows[:, d] = parameters.level_values[np.minimum(place, last), d]
+        for d in (*np.flatnonzero(parameters.with_shapes), *np.flatnonzero(parameters.of_levels)):
+            kind: Any = kind_of(parameters.kinds[d])
+            rows[:, d] = kind.draw(parameters, int(d), labels, random)
         return rows
 
     def free(self, parameters: MixedParameters) -> FreeMixed:

@@ -12,9 +12,10 @@ from scipy.special import expit, logit, softmax
 from halfseen.data.arrays import Array
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import Block
-from halfseen.distributions.categorical import Levels, means
+from halfseen.distributions.categorical import Levels
+from halfseen.distributions.column_kinds import by_kind
 from halfseen.distributions.emission import Pull, with_pseudo_row
-from halfseen.distributions.mixed_parameters import MixedParameters
+from halfseen.distributions.mixed_parameters import MixedParameters, means_of
 from halfseen.distributions.normal import Normal
 from halfseen.distributions.normal_free_parameters import FreeNormal
 
@@ -53,8 +54,8 @@ class FreeMixed:
 
     @cached_property
     def rates(self) -> NDArray[np.intp]:
-        """Columns that count."""
-        return np.flatnonzero(self.start.counts)
+        """Columns that have a mean and a shape."""
+        return np.flatnonzero(self.start.with_shapes)
 
     @cached_property
     def gappy(self) -> NDArray[np.intp]:
@@ -100,7 +101,7 @@ class FreeMixed:
         observed = with_pseudo_row(np.array([start.presence, 1 - start.presence]), n_rows)[0]
         shares = with_pseudo_row(start.level_shares, np.outer(start.weights, seen.count))
         found = replace(start, level_shares=shares, presence=observed)
-        shown = np.where(np.isnan(start.means) | start.numbers, start.means, means(found))
+        shown = np.where(np.isnan(start.means) | start.numbers, start.means, means_of(found))
         return replace(found, means=shown)
 
     def moved(self, step: Array) -> MixedParameters:
@@ -126,7 +127,7 @@ class FreeMixed:
         shares /= np.where(total > 0, total, 1.0)
         chance[:, self.gappy] = expit(logit(chance[:, self.gappy]) + of_gaps)
         found = replace(found, rates=rates, level_shares=shares, presence=chance)
-        shown = np.where(np.isnan(start.means) | start.numbers, found.means, means(found))
+        shown = np.where(np.isnan(start.means) | start.numbers, found.means, means_of(found))
         return replace(found, means=shown)
 
     def pull(self, block: Block, component: int) -> Pull:
@@ -154,12 +155,14 @@ class FreeMixed:
         return Pull(np.concatenate(where), np.hstack(slopes), bend_all)
 
     def _pull_of_rates(self, block: Block, component: int) -> Slopes:
-        rate = self.start.rates[component, self.rates]
-        shape = self.start.count_shapes[component, self.rates]
-        x, most = block.values[:, self.rates], self.start.most_counts[self.rates]
-        seen = block.observed[:, self.rates] & (x <= most) & (x >= 0)
-        slope = seen * shape * (x - rate) / (shape + rate)
-        curved = seen * shape * rate * (x + shape) / (shape + rate) ** 2
+        slope, curved = np.zeros((2, len(block), len(self.rates)))
+        for kind, own in by_kind(self.start.kinds[self.rates]):
+            d = self.rates[own]
+            mean, shape = self.start.rates[component, d], self.start.count_shapes[component, d]
+            x, most = block.values[:, d], self.start.most_counts[d]
+            seen = block.observed[:, d] & ~(x > most) & (x >= kind.limits[0])
+            each = kind.slopes(np.where(seen, x, mean), mean, shape)
+            slope[:, own], curved[:, own] = (seen * one for one in each)
         return slope, lambda weight: np.diag(weight @ curved)
 
     def _pull_of_levels(self, block: Block, component: int) -> Slopes:

@@ -4,10 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.block import made_once
-from halfseen.distributions.column_kinds import Kind, of_counts, of_levels, of_numbers
+from halfseen.distributions.column_kinds import by_kind, kind_of, those
 from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.parameters import (
     ANY,
@@ -19,7 +20,9 @@ from halfseen.inference.parameters import (
     SHARE,
     SHOWN,
     learned,
+    whole,
 )
+from halfseen.io.coding import COLUMN_KINDS
 
 NOT_GIVEN: Any = None
 
@@ -61,17 +64,27 @@ class MixedParameters(MixtureParameters):
     @made_once
     def numbers(self) -> Mask:
         """Columns that are normal within a component; (d,)."""
-        return of_numbers(self.kinds)
+        return those(self.kinds, "normal")
 
-    @property
-    def counts(self) -> Mask:
-        """Columns that count; (d,)."""
-        return of_counts(self.kinds)
-
-    @property
+    @made_once
     def of_levels(self) -> Mask:
         """Columns of which each value has a probability; (d,)."""
-        return of_levels(self.kinds)
+        return those(self.kinds, "has_values")
+
+    @made_once
+    def tabulated(self) -> Mask:
+        """Columns whose densities are looked up in a table; (d,)."""
+        return those(self.kinds, "tabulated")
+
+    @made_once
+    def with_shapes(self) -> Mask:
+        """Columns that have a mean and a shape, such as counts; (d,)."""
+        return ~(self.numbers | self.of_levels)
+
+    @made_once
+    def n_values(self) -> NDArray[np.intp]:
+        """How many values columns have that are one of a few; (d,)."""
+        return np.asarray(np.isfinite(self.level_values).sum(axis=0))
 
     @made_once
     def all_numbers(self) -> bool:
@@ -110,43 +123,47 @@ class MixedParameters(MixtureParameters):
         return replace(self, outlier_share=part.outlier_share, **changed)
 
 
+def means_of(parameters: MixedParameters) -> Array:
+    """Of all columns in each component, few values being the numbers that they are; (k, d)."""
+    found = np.empty(parameters.means.shape)
+    for kind, columns in by_kind(parameters.kinds):
+        found[:, columns] = kind.means(parameters, columns)
+    return found
+
+
+def variances_of(parameters: MixedParameters) -> Array:
+    """Of all columns in each component; (k, d)."""
+    found = np.empty(parameters.means.shape)
+    for kind, columns in by_kind(parameters.kinds):
+        found[:, columns] = kind.variances(parameters, columns)
+    return found
+
+
 def profiles(model: Any) -> dict[str, dict[str, Any]]:
     """One entry for each column that is used, with arrays (k,) of what it is like in the classes.
 
     Continuous columns have ``mean`` and ``std``, counts ``rate`` and ``std``, others
     ``probabilities`` by category.
     """
-    names, codes = model.coding_.names, model.kind_codes_
-    return {name: _profile(model, d) for d, name in enumerate(names) if not np.isnan(codes[d])}
-
-
-def _profile(model: Any, d: int) -> dict[str, Any]:
-    kind = Kind(int(model.kind_codes_[d]))
-    spread = np.sqrt(_variances(model)[:, d])
-    if kind is Kind.CONTINUOUS:
-        return {"kind": kind.word, "mean": model.means_[:, d], "std": spread}
-    if kind is Kind.COUNT:
-        return {"kind": kind.word, "rate": model.rates_[:, d], "std": spread}
-    shares = model.level_shares_[:, :, d]
+    fitted, codes = model.fitted, model.kind_codes_
+    spread = whole(np.sqrt(variances_of(fitted.parameters)), fitted.kept, np.nan)
     return {
-        "kind": kind.word,
-        "probabilities": dict(zip(categories(model, d), shares, strict=False)),
+        name: kind_of(codes[d]).profile(spread[:, d], model, d)
+        for d, name in enumerate(model.coding_.names)
+        if not np.isnan(codes[d])
     }
 
 
-def _variances(model: Any) -> Array:
-    """Of all columns in each class, for those that are used; (k, d)."""
-    fitted = model.fitted
-    found = np.full((model.n_components_, len(fitted.kept)), np.nan)
-    found[:, fitted.kept] = fitted.model.emission.variances(fitted.parameters)
-    return found
+def kind_words(model: Any) -> dict[str, str]:
+    """The kind of each column of a fitted model, by name: as found, or as declared."""
+    every = zip(model.coding_.names, model.coding_.kinds, model.kind_codes_, strict=True)
+    return {name: said if np.isnan(code) else kind_of(code).word for name, said, code in every}
 
 
-def categories(model: Any, d: int) -> list[Any]:
-    """The values of a column of few values: words, or numbers."""
-    values = model.level_values_[:, d]
-    values = values[np.isfinite(values)]
-    labels = model.coding_.labels[d]
-    if labels:
-        return [labels[int(value)] for value in values]
-    return [int(value) if value == int(value) else float(value) for value in values]
+def declared_kinds(model: Any) -> dict[str, str]:
+    """Kinds that models can use, and that somebody said or that text has, by column."""
+    coding = getattr(model, "coding_", None)
+    if coding is None:
+        return {}
+    pairs = zip(coding.names, coding.kinds, strict=True)
+    return {name: kind for name, kind in pairs if kind in COLUMN_KINDS}

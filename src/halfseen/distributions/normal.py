@@ -16,7 +16,11 @@ from halfseen.distributions.emission import Step, StepBeside, posterior
 from halfseen.distributions.exponential_family import Exponential
 from halfseen.distributions.normal_free_parameters import FreeNormal
 from halfseen.distributions.normal_kernels import background, relative, wild
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_parameters import (
+    MixtureParameters,
+    beside_the_spike,
+    variances_with_spikes,
+)
 from halfseen.moments.robust_statistics import Recorded, recorded
 from halfseen.moments.survey import Survey
 
@@ -239,15 +243,7 @@ class Normal(Exponential):
         return parameters.means
 
     def variances(self, parameters: MixtureParameters) -> Array:
-        """Within components, between the spike and other values too."""
-        if np.isnan(parameters.spike).all():
-            return parameters.variances
-        share, rest = parameters.spike_shares, ~np.isnan(parameters.other)
-        variance = np.where(rest, 0.0, parameters.variances)
-        centre = np.where(rest, parameters.other, _beside_the_spike(parameters))
-        apart = share * (1 - share) * (parameters.spike - centre) ** 2
-        both = (1 - share) * variance + apart
-        return np.where(np.isnan(parameters.spike), parameters.variances, both)
+        return variances_with_spikes(parameters)
 
     def limits(self, kept: Survey) -> Array:
         """What is within the fences, if they were looked for."""
@@ -286,7 +282,7 @@ class Normal(Exponential):
     def draw(self, parameters: MixtureParameters, labels: Labels, random: Any) -> Array:
         """Noise about what means say, or the spike; never an outlier."""
         noise = random.standard_normal((len(labels), parameters.means.shape[1]))
-        centre = _beside_the_spike(parameters)
+        centre = beside_the_spike(parameters)
         rows: Array = centre[labels] + noise * np.sqrt(parameters.variances[labels])
         if np.isnan(parameters.spike).all():
             return rows
@@ -353,15 +349,3 @@ class Normal(Exponential):
 
         means = normal_em.shown_means(rows, parameters, low, high, shares)
         return replace(parameters, means=means)
-
-
-def _beside_the_spike(parameters: MixtureParameters) -> Array:
-    """Where values beside the spike are if means are as shown; (k, d).
-
-    Under a skewed column that is not the centre: what is drawn has the means that are claimed.
-    """
-    spiked = ~np.isnan(parameters.spike)
-    share = np.where(spiked, np.nan_to_num(parameters.spike_shares), 0.0)
-    at_spike = share * np.nan_to_num(parameters.spike)
-    beside: Array = (parameters.means - at_spike) / (1 - share)
-    return beside

@@ -66,3 +66,27 @@ class MixtureParameters:
     def spiked(self) -> bool:
         """Whether any feature has a spike."""
         return not math.isnan(np.fmax.reduce(self.spike))
+
+
+def variances_with_spikes(parameters: MixtureParameters) -> Array:
+    """Within components, between the spike and other values too; (k, d)."""
+    if np.isnan(parameters.spike).all():
+        return parameters.variances
+    share, rest = parameters.spike_shares, ~np.isnan(parameters.other)
+    variance = np.where(rest, 0.0, parameters.variances)
+    centre = np.where(rest, parameters.other, beside_the_spike(parameters))
+    apart = share * (1 - share) * (parameters.spike - centre) ** 2
+    both = (1 - share) * variance + apart
+    return np.where(np.isnan(parameters.spike), parameters.variances, both)
+
+
+def beside_the_spike(parameters: MixtureParameters) -> Array:
+    """Where values beside the spike are if means are as shown; (k, d).
+
+    Under a skewed column that is not the centre: what is drawn has the means that are claimed.
+    """
+    spiked = ~np.isnan(parameters.spike)
+    share = np.where(spiked, np.nan_to_num(parameters.spike_shares), 0.0)
+    at_spike = share * np.nan_to_num(parameters.spike)
+    beside: Array = (parameters.means - at_spike) / (1 - share)
+    return beside

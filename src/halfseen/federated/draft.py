@@ -12,7 +12,7 @@ from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.messages import setting
 from halfseen.federated.plan import LEAST_ROWS, MOST_VALUES, AgreedColumn
-from halfseen.io.coding import CATEGORICAL_KINDS, Coding, takes_kinds
+from halfseen.io.coding import Coding, holds_words, takes_kinds
 from halfseen.io.open_table import open_rows
 from halfseen.moments.moment_sums import MomentSums
 
@@ -105,7 +105,7 @@ def _kinds(
     values: dict[str, tuple[Any, ...]] = {
         name: labels[name] or tuple(map(float, one.profiles_[name]["probabilities"]))
         for name, kind in kinds.items()
-        if kind in CATEGORICAL_KINDS and (labels[name] or name in one.profiles_)
+        if holds_words(kind) and (labels[name] or name in one.profiles_)
     }
     return kinds, values
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.data.errors import DataError
-from halfseen.io.coding import CATEGORICAL_KINDS, Coding
+from halfseen.io.coding import COLUMN_KINDS, Coding, holds_words
 from halfseen.persistence.atomic import write_whole
 from halfseen.persistence.container import INTERPRETING, first_line, strict_json
 
@@ -51,16 +51,16 @@ class AgreedColumn:
             raise ValueError(f"'{self.name}' needs low, high, origin and scale, which are numbers")
         if not (self.low < self.high and self.scale > 0):
             raise ValueError(f"'{self.name}' needs low below high, and a scale above zero")
-        if self.kind not in ("continuous", "count", *CATEGORICAL_KINDS):
+        if self.kind not in COLUMN_KINDS:
             raise ValueError(f"'{self.name}' is of kind {self.kind!r}, which there is not")
         if not isinstance(given.values, tuple) or len(set(given.values)) < len(given.values):
             raise ValueError(f"'{self.name}' has a value twice")
         if not all(isinstance(one, str | int | float) for one in self.values):
             raise ValueError(f"'{self.name}' has values that are neither words nor numbers")
-        if self.kind in CATEGORICAL_KINDS and not 1 < len(self.values) <= MOST_VALUES:
+        if holds_words(self.kind) and not 1 < len(self.values) <= MOST_VALUES:
             raise ValueError(f"'{self.name}' needs 2 to {MOST_VALUES} values, as it is {self.kind}")
-        if self.kind == "continuous" and self.values:
-            raise ValueError(f"'{self.name}' has values, but is continuous")
+        if not COLUMN_KINDS[self.kind].whole and self.values:
+            raise ValueError(f"'{self.name}' has values, but is {self.kind}")
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from halfseen.federated.sums import Stream
 from halfseen.inference.fit import Fit, fit_sums
 from halfseen.inference.model import Convergence
 from halfseen.inference.parameters import check_finite
-from halfseen.io.coding import Coding, takes_kinds
+from halfseen.io.coding import COLUMN_KINDS, Coding, takes_kinds
 from halfseen.io.containers import as_frame
 from halfseen.io.files import Files
 from halfseen.io.open_files import names_in
@@ -85,7 +85,7 @@ def _first(rows: Rows, plan: Plan, triples: bool) -> MomentSums:
     summarise = MomentSums.about(
         plan.each("origin"), plan.each("scale"), triples=triples, values=values
     )
-    whole = np.array([column.kind != "continuous" for column in plan.columns])
+    whole = np.array([COLUMN_KINDS[column.kind].whole for column in plan.columns])
     return replace(
         rows.accumulate(summarise),
         minimum=plan.each("low"),

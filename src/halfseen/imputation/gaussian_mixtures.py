@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array
 from halfseen.data.block import Block
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.distributions.full_kernels import without_each
-from halfseen.distributions.full_missing_patterns import ByGaps
+from halfseen.distributions.full_kernels import ByGaps, without_each
 from halfseen.imputation.ridge import searched
 from halfseen.imputation.time_budget import Clock
 from halfseen.inference.model import EMResult

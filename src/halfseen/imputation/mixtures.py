@@ -12,7 +12,7 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block, gathered, with_gaps
 from halfseen.data.sampling import sample_shuffled
 from halfseen.distributions.cell_densities import cell_log_densities
-from halfseen.distributions.column_kinds import of_numbers
+from halfseen.distributions.column_kinds import those
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.mixed import Mixed
 from halfseen.distributions.mixed_parameters import MixedParameters
@@ -179,11 +179,11 @@ def _height(log_likelihood: float | None) -> float:
 def one_class(rows: MemoryRows, kept: Survey, emission: Mixed) -> MixedParameters:
     """All rows as one class."""
     facts = emission.looked_through
-    numbers = of_numbers(facts.kinds)
+    numbers = those(facts.kinds, "normal")
     seen = emission.normal.seen
     if seen is None or not numbers.any():
         seen = recorded(rows.select(numbers), kept.sums.select(numbers))
-    statistics = Statistics.of(facts, seen)
+    statistics = Statistics(facts, seen)
     total = rows.accumulate(lambda block: block.weighed(statistics(block)).sum(axis=0))
     mean = total / kept.sums.count[statistics.owner]
     found: Any = SimpleNamespace(weights=np.ones(1), statistics=mean[None])

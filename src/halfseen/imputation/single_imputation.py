@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block, gathered, with_gaps
-from halfseen.distributions.column_kinds import Kind, of_numbers
+from halfseen.distributions.column_kinds import those
 from halfseen.distributions.mixed import Mixed
 from halfseen.imputation import mixtures, regressions, ridge
 from halfseen.imputation.features import Layout, View
@@ -208,12 +208,12 @@ def _ordered(emission: Mixed, names: tuple[str, ...], coding: Coding) -> Mask:
     labels = dict(zip(coding.names, coding.labels, strict=True))
     kinds = emission.looked_through.kinds
     numbers = np.array([not labels[name] for name in names], dtype=bool)
-    return np.asarray(numbers & ((kinds == Kind.ORDINAL) | (kinds == Kind.BINARY)))
+    return numbers & those(kinds, "has_values") & ~those(kinds, "nominal")
 
 
 def _spikes(emission: Mixed) -> Array:
     """Of each column the number that many cells hold, NaN if there is none."""
-    numbers = of_numbers(emission.looked_through.kinds)
+    numbers = those(emission.looked_through.kinds, "normal")
     found = np.full(len(numbers), np.nan)
     if emission.normal.seen is not None and numbers.any():
         found[numbers] = emission.normal.seen.spike

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,14 +13,41 @@ from halfseen.data.messages import parameter
 
 UNUSED_KINDS = ("identifier", "ignored")
 """Kinds of columns that a model does not use."""
-NUMERIC_KINDS = ("continuous", "count")
-"""Kinds that only numbers have."""
-CATEGORICAL_KINDS = ("categorical", "ordinal", "binary")
-"""Kinds that words may have, and numbers too."""
-DECLARABLE_KINDS = (*NUMERIC_KINDS, *CATEGORICAL_KINDS, *UNUSED_KINDS)
-"""Kinds that a column can be declared to have."""
-KINDS = ("number", *DECLARABLE_KINDS)
-"""A "number" is one whose kind nobody declared: what it is its values tell."""
+
+
+class RegisteredKind(NamedTuple):
+    """Where a kind of column is, and what reading a table needs to know of it."""
+
+    path: str  # module:class of a halfseen.distributions.column_kinds.ColumnKind
+    words: bool = False  # whether values may be words; numbers have them too
+    whole: bool = False  # whether values are whole numbers, or codes
+    nominal: bool = False  # whether values have no order
+
+
+COLUMN_KINDS = {
+    "continuous": RegisteredKind("halfseen.distributions.continuous:Continuous"),
+    "count": RegisteredKind("halfseen.distributions.negative_binomial:Count", whole=True),
+    "categorical": RegisteredKind(
+        "halfseen.distributions.categorical:Categorical", words=True, whole=True, nominal=True
+    ),
+    "ordinal": RegisteredKind("halfseen.distributions.categorical:Ordinal", words=True, whole=True),
+    "binary": RegisteredKind("halfseen.distributions.categorical:Binary", words=True, whole=True),
+}
+"""The kinds of columns that models use. Model files hold places in this table: append only."""
+UNDECLARED = "number"
+"""The kind of a column of numbers that nobody declared: what it is its values tell."""
+
+
+def declarable_kinds() -> tuple[str, ...]:
+    """Kinds that a column can be declared to have."""
+    return (*COLUMN_KINDS, *UNUSED_KINDS)
+
+
+def holds_words(kind: str) -> bool:
+    """Whether columns of a kind may hold words."""
+    return kind in COLUMN_KINDS and COLUMN_KINDS[kind].words
+
+
 TRUTHS = ("False", "True")
 
 
@@ -66,7 +93,7 @@ class Coding:
     @property
     def nominal(self) -> Mask:
         """Which columns hold codes in no order, that have no average; (d,)."""
-        return np.array([kind == "categorical" for kind in self.kinds], bool)
+        return np.array([k in COLUMN_KINDS and COLUMN_KINDS[k].nominal for k in self.kinds], bool)
 
     @property
     def worded(self) -> Mask:
@@ -99,19 +126,19 @@ def non_numeric_columns(estimator: Any) -> frozenset[str]:
 
 def _check(name: str, kind: object, labels: object) -> None:
     """Refuse what no fit finds of a column."""
-    if kind not in KINDS:
+    if kind != UNDECLARED and kind not in declarable_kinds():
         raise ValueError(f"its coding says that '{name}' is of a kind that there is not")
     if not (isinstance(labels, tuple) and all(isinstance(label, str) for label in labels)):
         raise ValueError(f"its coding has labels of '{name}' that are no text")
     if len(set(labels)) < len(labels):
         raise ValueError(f"its coding has a label of '{name}' twice")
-    if labels and kind not in CATEGORICAL_KINDS:
+    if labels and not holds_words(str(kind)):
         raise ValueError(f"its coding has labels of '{name}', which holds no words")
 
 
 def numeric_coding(names: tuple[str, ...], kinds: dict[str, str]) -> Coding:
     """The coding of a table of numbers, some of which have declared kinds."""
-    found = tuple(kinds.get(name, "number") for name in names)
+    found = tuple(kinds.get(name, UNDECLARED) for name in names)
     return Coding(names, found, ((),) * len(names), ("",) * len(names))
 
 
@@ -187,8 +214,8 @@ def check_kinds(kinds: Any) -> None:
             "instead."
         )
     for column, kind in kinds.items():
-        if kind not in DECLARABLE_KINDS:
-            every = ", ".join(map(repr, DECLARABLE_KINDS))
+        if kind not in declarable_kinds():
+            every = ", ".join(map(repr, declarable_kinds()))
             raise ValueError(
                 parameter("kinds")
                 + f" says that '{column}' is {kind!r}. A column is one of {every}."

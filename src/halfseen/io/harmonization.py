@@ -11,7 +11,7 @@ from halfseen.data.errors import TablesWarning, warn
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import quoted
 from halfseen.data.messages import setting
-from halfseen.io.coding import CATEGORICAL_KINDS
+from halfseen.io.coding import COLUMN_KINDS
 from halfseen.io.file_source import FileSource
 from halfseen.io.studies import KeptTables, Studies
 
@@ -62,7 +62,8 @@ def _declared_codes(source: FileSource) -> Mask:
     """Columns of words, or declared to be counts or codes; (d,)."""
     if source.coding is None:
         return np.zeros(len(source.names), dtype=bool)
-    return np.array([kind in (*CATEGORICAL_KINDS, "count") for kind in source.coding.kinds])
+    whole = [kind for kind, known in COLUMN_KINDS.items() if known.whole]
+    return np.array([kind in whole for kind in source.coding.kinds])
 
 
 def _harmonised(kept: KeptTables, sums: TableSums, measured: Mask) -> KeptTables:

@@ -13,7 +13,7 @@ from halfseen.io.cells.cell_sums import MAJORITY, MAX_CATEGORIES, MAX_LABELS, Ce
 from halfseen.io.cells.dates import DateOrder
 from halfseen.io.cells.missing_values import NONE
 from halfseen.io.cells.number_formats import NumberFormat
-from halfseen.io.coding import NUMERIC_KINDS, UNUSED_KINDS, Coding
+from halfseen.io.coding import UNUSED_KINDS, Coding, holds_words
 from halfseen.io.columns import (
     HOLDS_DATES,
     SEVERAL_WRITINGS,
@@ -167,7 +167,7 @@ def infer_column(
     numbers = cells.writing not in (None, NumberFormat.ANSWERS) and not _truths(cells)
     if not cells.category and numbers:
         return _number(name, seen, declared, named)
-    if declared in NUMERIC_KINDS:
+    if declared is not None and not holds_words(declared):
         _refuse(name, declared, "truths" if _truths(cells) else "text")
     if _truths(cells) and not cells.category:
         return InferredColumn(ColumnUse(cast("Kind", declared or "binary"), True), BOOLEAN_LABELS)

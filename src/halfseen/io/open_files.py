@@ -17,7 +17,7 @@ from halfseen.io.cells.cell_sums import CellSums
 from halfseen.io.cells.dates import Dates, day_of
 from halfseen.io.cells.missing_values import NONE, MissingCodes, column_of, missing_codes_among
 from halfseen.io.cells.number_formats import NumberFormat, is_text, trim_and_null
-from halfseen.io.coding import NUMERIC_KINDS, UNUSED_KINDS, Coding
+from halfseen.io.coding import UNUSED_KINDS, Coding, holds_words
 from halfseen.io.columns import (
     ABSENT_AS_ZERO,
     EITHER_ORDER,
@@ -216,7 +216,7 @@ def _dated(
 ) -> InferredColumn | None:
     """What becomes of a column of dates, where they are to be numbers; None if it is none."""
     orders = seen.cells.orders
-    if given.dates is None or not orders or declared not in (None, *NUMERIC_KINDS):
+    if given.dates is None or not orders or declared in UNUSED_KINDS or holds_words(declared or ""):
         return None
     if len(orders) > 1:
         return InferredColumn(ColumnUse("ignored", False, EITHER_ORDER))

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, ndtr, xlogy
+from scipy.special import ndtr, xlogy
 
 from halfseen.data.arrays import Array
 from halfseen.data.formatting import number
-from halfseen.distributions.column_kinds import Kind
+from halfseen.distributions.column_kinds import kind_of, those
 from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.distributions.outlier_limits import Fenced
@@ -73,17 +73,16 @@ def _classes(parameters: MixedParameters, fitted: Fitted[Any]) -> Classes:
     groups = replace(groups, learned_as=(fitted.name_of(parameters.means), shares))
     columns = np.flatnonzero(kept)  # of the table, for those of the parameters
     here = reordered(parameters, groups.order)
-    kinds = here.kinds
     nominal = np.zeros(len(kept), bool)
-    few = np.isfinite(here.level_values).sum(axis=0) <= FEW_LEVELS
-    nominal[columns] = (kinds == Kind.CATEGORICAL) | (here.of_levels & few)
+    few = here.of_levels & (here.n_values <= FEW_LEVELS)
+    nominal[columns] = those(here.kinds, "nominal") | few
     made = Shown(fitted, here, columns)
     two = ~np.isnan(here.other)
     levels = [made.levels(i) for i in np.flatnonzero(here.of_levels)]
     pairs = [made.two_values(i) for i in np.flatnonzero(two)]
     gaps = [made.gaps(i) for i in np.flatnonzero(np.isfinite(here.presence).all(axis=0))]
     densities = [
-        *(made.counts(i) for i in np.flatnonzero(here.counts)),
+        *(made.with_shape(i) for i in np.flatnonzero(here.with_shapes)),
         *(made.numbers(i) for i in np.flatnonzero(here.numbers & ~two)),
     ]
 
@@ -130,11 +129,10 @@ class Shown:
 
     def levels(self, i: np.intp) -> Categories:
         """A column of few values."""
-        values = self.parameters.level_values[:, i]
-        values = values[np.isfinite(values)]
-        shares = self.parameters.level_shares[: len(values), :, i]
+        n = self.parameters.n_values[i]
+        values, shares = self.parameters.level_values[:n, i], self.parameters.level_shares[:n, :, i]
         found = self._categories(i, values, shares)
-        ordered = self.parameters.kinds[i] == Kind.ORDINAL or numbered(found.labels)
+        ordered = kind_of(self.parameters.kinds[i]).ordered or numbered(found.labels)
         return replace(found, ordered=bool(ordered))
 
     def two_values(self, i: np.intp) -> Categories:
@@ -153,17 +151,16 @@ class Shown:
         chance, weights = self.parameters.presence[:, i], self.parameters.weights
         return Categories.missing(int(self.columns[i]), self._name(i), chance, weights)
 
-    def counts(self, i: np.intp) -> Density:
-        """A column that counts."""
-        rate, shape = self.parameters.rates[:, i], self.parameters.count_shapes[:, i]
+    def with_shape(self, i: np.intp) -> Density:
+        """A column that has a mean and a shape, such as one that counts."""
+        mean, shape = self.parameters.rates[:, i], self.parameters.count_shapes[:, i]
+        kind: Any = kind_of(self.parameters.kinds[i])
 
         def below(x: Array) -> Array:
-            most = np.floor(x)[:, None]
-            found = betainc(shape, np.maximum(most, 0.0) + 1, shape / (shape + rate))
-            return np.where(most < 0, 0.0, found)
+            return np.asarray(kind.below(x[:, None], mean, shape))
 
-        high = np.ceil(rate + BULK * np.sqrt(rate + rate**2 / shape))
-        return self._density(i, np.zeros(len(rate)), high, below, counts=True)
+        low, high = kind.pictured(mean, shape)
+        return self._density(i, low, high, below, counts=kind.whole)
 
     def numbers(self, i: np.intp) -> Density:
         """A column that measures."""

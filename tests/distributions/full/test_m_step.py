@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfseen.distributions.full_parameters import lifted
+from halfseen.distributions.full_normal import lifted
 
 
 def drawn(seed, k=3, d=4):

@@ -205,7 +205,9 @@ def test_a_wild_count_and_an_unknown_value_say_nothing():
 
 @pytest.mark.parametrize("shape", [0.5, 3.0, 50.0])
 def test_counts_have_the_probabilities_of_the_negative_binomial(shape):
-    found = negative_binomial.log_probabilities(40, np.array([2.5]), np.array([shape]))[:, 0]
+    found = negative_binomial.log_density(
+        np.arange(40.0)[:, None], np.array([2.5]), np.array([shape])
+    )[:, 0]
     expected = nbinom.logpmf(np.arange(40), shape, shape / (shape + 2.5))
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 

@@ -6,11 +6,10 @@ import numpy as np
 
 from halfseen.cli.reading.command_table import Surveyed
 from halfseen.diagnostics.missingness import COMPLETE_ABOVE
-from halfseen.distributions.column_kinds import WORDS, Kind
+from halfseen.distributions.column_kinds import kind_named, kind_of
 from halfseen.distributions.column_summary import facts_of
+from halfseen.io.coding import COLUMN_KINDS
 from halfseen.moments.survey import survey_of
-
-MEASURED = Kind.CONTINUOUS.word
 
 
 class ColumnKind(NamedTuple):
@@ -24,7 +23,7 @@ class ColumnKind(NamedTuple):
     @property
     def measured(self) -> bool:
         """Whether it is continuous."""
-        return self.kind == MEASURED
+        return kind_named(self.kind).normal
 
     @property
     def told(self) -> str:
@@ -43,14 +42,14 @@ def column_kinds(seen: Surveyed) -> dict[str, ColumnKind]:
     if coding is None:
         return {}
     pairs = zip(coding.names, coding.kinds, strict=True)
-    declared = {name: kind for name, kind in pairs if kind in WORDS}
+    declared = {name: kind for name, kind in pairs if kind in COLUMN_KINDS}
     facts = facts_of(rows, survey_of(rows.names, seen.features, COMPLETE_ABOVE), declared)
     n_values = np.isfinite(facts.level_values).sum(axis=0)
     found = {}
     for d, name in enumerate(rows.names):
         rows_each = np.rint(facts.histograms[d] * seen.features.count[d])
         found[name] = ColumnKind(
-            Kind(int(facts.kinds[d])).word,
+            kind_of(facts.kinds[d]).word,
             int(n_values[d]) or None,
             bool(coding.labels[d]),
             int(np.sum(rows_each == 1)),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.cli.reading.column_kinds import MEASURED, column_kinds
+from halfseen.cli.reading.column_kinds import column_kinds
 from halfseen.cli.reading.command_table import Opened, Surveyed
 from halfseen.cli.reading.given import given
 from halfseen.cli.reading.known_names import check_known
@@ -108,7 +108,7 @@ def _said(table: Opened) -> dict[str, Any]:
 def _measured(seen: Surveyed) -> Mask:
     """Columns of numbers that are neither codes nor counts; (d,)."""
     kinds = column_kinds(seen)
-    return np.array([kinds[name].kind == MEASURED for name in seen.table.source.names])
+    return np.array([kinds[name].measured for name in seen.table.source.names])
 
 
 def _check_measured(
@@ -119,10 +119,10 @@ def _check_measured(
     wrong = [name for name in logged if name in others]
     if wrong:
         kind, words = column_kinds(seen)[wrong[0]].kind, wrong[0] in seen.table.worded
-        remedy = "" if words else f", or say that it is: --kind {quote(f'{wrong[0]}={MEASURED}')}"
+        remedy = "" if words else f", or say that it is: --kind {quote(f'{wrong[0]}=continuous')}"
         raise ValueError(
             f"--log names '{wrong[0]}', which is {kind}, and logarithms are for columns that are "
-            f"{MEASURED}. Leave it out of --log{remedy}."
+            f"continuous. Leave it out of --log{remedy}."
         )
 
 

@@ -15,7 +15,6 @@ from halfseen.latent.markov.chain import ChainParameters
 from halfseen.latent.mixture.moment_start import (
     MOST_ROWS,
     Statistics,
-    items_of,
     read,
     recorded_of,
     weighting,
@@ -34,10 +33,10 @@ def by_sequences(model: Any, winsorised: Rows, plan: Plan, routes: Routes, stage
         if plan.refine:
             winsorised = sample_weighted(winsorised, MOST_ROWS)
         seen = recorded_of(model, winsorised, plan, facts)
-        statistics = Statistics.of(facts, seen)
+        statistics = Statistics(facts, seen)
         found = sequence_start(
             winsorised,
-            items_of(facts, seen),
+            statistics.items,
             statistics,
             statistics.owner,
             plan.n_components,

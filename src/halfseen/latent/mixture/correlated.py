@@ -5,22 +5,22 @@ starts are cheap.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from halfseen.data.arrays import Array, Labels
+from halfseen.data.arrays import Array
 from halfseen.data.engines.memory import MemoryRows, PreparedRows
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows, with_gaps
 from halfseen.data.sampling import sample_binned, sample_shuffled
+from halfseen.distributions.correlated_normal import CorrelatedNormal
 from halfseen.distributions.covariances import sphered
-from halfseen.distributions.emission import Emission
 from halfseen.distributions.normal_parameters import MixtureParameters
-from halfseen.distributions.outlier_limits import Fences, inside, share_beyond
+from halfseen.distributions.outlier_limits import inside, share_beyond
 from halfseen.inference.em import normalised
 from halfseen.inference.model import Cells, Each, EMResult
 from halfseen.inference.multi_start import (
@@ -77,56 +77,12 @@ LARGE_BLOCKS = 16_384
 """Rows of blocks that are kept sorted by gaps: small ones would have each pattern many times."""
 
 
-class CorrelatedEmission(Emission[P], Protocol[P]):
-    """Columns given the component and given each other."""
-
-    @property
-    def axes(self) -> Mapping[str, str]:
-        """Of fields that may be shared: the axes that they have."""
-
-    @property
-    def fences(self) -> Fences | None:
-        """What is usual in the columns of a table."""
-
-    @property
-    def by_gaps(self) -> bool:
-        """Whether rows are best sorted by their gaps."""
-
-    @property
-    def regularised(self) -> bool:
-        """Whether a prior keeps the covariances of components near each other."""
-
-    def plain(self, parameters: P) -> tuple[Array, Array, Array]:
-        """Weights, means and variances of the features by themselves."""
-
-    def independent(self, weights: Array, means: Array, variances: Array) -> P:
-        """Components of which columns do not go along with each other."""
-
-    def single(self, some: MemoryRows, mean: Array, variance: Array) -> P:
-        """One component of that mean and variance (d,), to begin with."""
-
-    def apart(self, alone: P, weights: Array, means: Array) -> P:
-        """Components at ``means`` (k, d), from the single one that all rows have ``alone``."""
-
-    def expected(self, block: Block, shares: Array, parameters: P) -> Cells:
-        """Cells given the others of their row, over components that it has ``shares`` (n, k) of."""
-
-    def draw_given(self, block: Block, labels: Labels, parameters: P, random: Any) -> Array:
-        """Rows of the given components, drawn given the cells that are there; (n, d)."""
-
-    def normal_of(self, alone: P) -> tuple[Array, Array]:
-        """The mean (d,) and the covariance (d, d) of a single component."""
-
-    def alike(self, parameters: P, like: P) -> P:
-        """The same model, written as near to another as may be."""
-
-
 @dataclass(frozen=True, eq=False)
 class Correlated(OneClass[P]):
     """A mixture of correlated columns, begun as one of independent ones."""
 
     undecided: ClassVar[float] = 50.0  # passes that gain little for long may yet lead far
-    emission: CorrelatedEmission[P]
+    emission: CorrelatedNormal[P]
     first: OneClass[MixtureParameters] = field(kw_only=True)  # the same with independent columns
 
     def adapted_to(self, rows: Rows, kept: Survey) -> Self:

@@ -10,16 +10,12 @@ numbers tell.
 """
 
 import numpy as np
-from scipy.special import betainc, ndtr, xlogy
+from scipy.special import xlogy
 
 from halfseen.data.arrays import Array
+from halfseen.distributions.column_kinds import kind_of
 from halfseen.distributions.mixed_parameters import MixedParameters
-from halfseen.distributions.normal_kernels import WIDTH
 
-REACH = np.linspace(-6.0, 6.0, 97)
-"""Where numbers are cut: in spreads of each component about its centre."""
-FAR_COUNTS = 10.0
-"""Standard deviations above the rate beyond which counts are one cell."""
 FEWEST_CELLS, CELLS_A_COMPONENT = 64, 24
 """Into which columns are cut for pairs of them."""
 
@@ -37,9 +33,7 @@ def of_class(parameters: MixedParameters, home: MixedParameters | None = None) -
     """
     where = parameters if home is None else home
     columns = range(len(parameters.kinds))
-    found = [
-        _of_class(_masses(parameters, d, _cuts(where, d)), parameters.weights) for d in columns
-    ]
+    found = [_of_class(_masses(parameters, d, where), parameters.weights) for d in columns]
     return np.array(found)
 
 
@@ -52,7 +46,7 @@ def _of_class(masses: Array, weights: Array) -> float:
 def of_pairs(parameters: MixedParameters) -> Array:
     """How much each column tells of each other, NaN of itself; (d, d)."""
     weights, d = parameters.weights, len(parameters.kinds)
-    cut = [_merged(_masses(parameters, i, _cuts(parameters, i))) for i in range(d)]
+    cut = [_merged(_masses(parameters, i, parameters)) for i in range(d)]
     every = np.vstack(cut)
     starts = np.cumsum([0, *(len(one) for one in cut)])[:-1]
     alone = every @ weights
@@ -79,54 +73,10 @@ def _merged(masses: Array) -> Array:
     return merged
 
 
-def _cuts(parameters: MixedParameters, d: int) -> Array:
-    """Where the cells of a column of numbers or counts end."""
-    if parameters.numbers[d]:
-        spread = np.sqrt(parameters.variances[:, d, None])
-        return np.unique(parameters.centres[:, d, None] + spread * REACH)
-    if parameters.counts[d]:
-        rate, shape = parameters.rates[:, d], parameters.count_shapes[:, d]
-        last = float((rate + FAR_COUNTS * np.sqrt(rate + rate**2 / shape)).max()) + FAR_COUNTS
-        cuts = [0.0]
-        while cuts[-1] < last:  # a quarter of the least spread that so high a count has
-            cuts.append(cuts[-1] + max(1.0, np.floor(np.sqrt(cuts[-1]) / 4)))
-        return np.array(cuts)
-    return np.empty(0)
-
-
-def _masses(parameters: MixedParameters, d: int, cuts: Array) -> Array:
+def _masses(parameters: MixedParameters, d: int, home: MixedParameters) -> Array:
     """The probability of each cell of a column in each component; (m, k)."""
-    if parameters.numbers[d]:
-        masses = _of_number(parameters, d, cuts)
-    elif parameters.counts[d]:
-        rate, shape = parameters.rates[:, d], parameters.count_shapes[:, d]
-        below = betainc(shape, cuts[:, None] + 1, shape / (shape + rate))
-        masses = _between(np.asarray(below, dtype=float))
-    else:
-        n = int(np.isfinite(parameters.level_values[:, d]).sum())
-        masses = parameters.level_shares[:n, :, d]
+    masses = kind_of(parameters.kinds[d]).masses(parameters, d, home)
     chance = parameters.presence[:, d]
     if np.isnan(chance).any():
         return masses
     return np.vstack([masses * chance, 1 - chance])
-
-
-def _of_number(parameters: MixedParameters, d: int, cuts: Array) -> Array:
-    outliers, share = parameters.outlier_share, parameters.spike_shares[:, d]
-    if not np.isnan(parameters.other[d]):
-        nothing = np.full(len(share), outliers)
-        return np.array([(1 - outliers) * share, (1 - outliers) * (1 - share), nothing])
-    spread = np.sqrt(parameters.variances[:, d])
-    below = ndtr((cuts[:, None] - parameters.centres[:, d]) / spread)
-    if outliers > 0:
-        z = (cuts[:, None] - parameters.middle[d]) / (WIDTH * parameters.spread[d])
-        below = (1 - outliers) * below + outliers * (0.5 + np.arctan(z) / np.pi)
-    beside = _between(below)
-    if np.isnan(parameters.spike[d]):
-        return beside
-    return np.vstack([share, (1 - share) * beside])
-
-
-def _between(below: Array) -> Array:
-    """Masses between cuts, and beyond them on both sides, from what is below each (m, k)."""
-    return np.diff(below, axis=0, prepend=0.0, append=1.0)

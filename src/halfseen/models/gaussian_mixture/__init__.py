@@ -366,8 +366,10 @@ class GaussianMixture(Estimator):
         first = self._independent(CORRELATED[kind].first)
         n_factors = getattr(self, "n_factors_", self.n_factors)
         number = n_factors if isinstance(n_factors, int) else MOST_FACTORS
-        emission = CORRELATED[kind].emission(
-            number, self.outliers is not None, self._prior_strength
+        emission = replace(
+            CORRELATED[kind].emission(number),
+            outliers=self.outliers is not None,
+            strength=self._prior_strength,
         )
         return Correlated(
             about=replace(ABOUT, assumes=ASSUMES_NORMAL),

@@ -14,12 +14,11 @@ from halfseen.diagnostics.choice import Choice
 from halfseen.diagnostics.cross_validation import of_models_not_kept
 from halfseen.diagnostics.model_comparison import Candidate, Comparison
 from halfseen.diagnostics.number_of_components import choose
+from halfseen.distributions.correlated_normal import CorrelatedNormal
 from halfseen.distributions.factor_analysis import FactorParameters
 from halfseen.distributions.factor_normal import FactorNormal
-from halfseen.distributions.full_normal import FullNormal
-from halfseen.distributions.full_parameters import FullParameters
+from halfseen.distributions.full_normal import FullNormal, FullParameters
 from halfseen.inference.plan import Settings
-from halfseen.latent.mixture.correlated import CorrelatedEmission
 from halfseen.moments.robust_statistics import recorded
 from halfseen.moments.survey import Survey
 
@@ -171,14 +170,14 @@ def _without_spikes(rows: Rows, seen: Survey) -> Mask:
 class CorrelatedType(NamedTuple):
     """A kind of covariance in which columns go along with each other."""
 
-    emission: Callable[[int, bool, float], CorrelatedEmission[Any]]
-    """From the number of factors, whether outliers are looked for, and the prior's strength."""
+    emission: Callable[[int], CorrelatedNormal[Any]]
+    """From the number of factors."""
     parameters: type[Any]
     first: str  # the kind that components are found with at first
 
 
 CORRELATED: dict[str, CorrelatedType] = {
-    "tied": CorrelatedType(lambda q, *more: FullNormal(True, *more), FullParameters, "tied_diag"),
-    "full": CorrelatedType(lambda q, *more: FullNormal(False, *more), FullParameters, "diag"),
-    "factor": CorrelatedType(FactorNormal, FactorParameters, "diag"),
+    "tied": CorrelatedType(lambda q: FullNormal(tied=True), FullParameters, "tied_diag"),
+    "full": CorrelatedType(lambda q: FullNormal(tied=False), FullParameters, "diag"),
+    "factor": CorrelatedType(lambda q: FactorNormal(n_factors=q), FactorParameters, "diag"),
 }

@@ -12,8 +12,7 @@ from halfseen.data.progress import Stages
 from halfseen.data.rows import Block, Rows, as_given, gathered
 from halfseen.data.sampling import sequence_of
 from halfseen.data.sequences import lengths_of
-from halfseen.distributions.column_kinds import WORDS, Kind
-from halfseen.distributions.mixed_parameters import profiles
+from halfseen.distributions.mixed_parameters import declared_kinds, kind_words, profiles
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.imputation import spread_out
 from halfseen.estimators.parameter_checks import (
@@ -232,11 +231,7 @@ class HiddenMarkov(SequenceEstimator):
 
     def _declared(self) -> dict[str, str]:
         """Kinds that somebody said, or that text has."""
-        coding = getattr(self, "coding_", None)
-        if coding is None:
-            return {}
-        pairs = zip(coding.names, coding.kinds, strict=True)
-        return {name: kind for name, kind in pairs if kind in WORDS}
+        return declared_kinds(self)
 
     def fit(
         self,
@@ -420,9 +415,7 @@ class HiddenMarkov(SequenceEstimator):
     @property
     def kinds_(self) -> dict[str, str]:
         """The kind of each column, by name: as found, or as declared."""
-        coding = self.coding_
-        codes = zip(coding.names, coding.kinds, self.kind_codes_, strict=True)
-        return {name: said if code != code else Kind(int(code)).word for name, said, code in codes}
+        return kind_words(self)
 
     @property
     def profiles_(self) -> dict[str, dict[str, Any]]:

@@ -11,7 +11,7 @@ from halfseen.data.arrays import Array
 from halfseen.data.messages import setting
 from halfseen.data.rows import Block, Rows, gathered
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
-from halfseen.distributions.column_kinds import Kind
+from halfseen.distributions.column_kinds import kind_of
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.mixed import PRIOR_ROWS, Mixed
@@ -240,13 +240,13 @@ def forecast_of(fitted: Fitted[Any], rows: Rows, steps: int) -> Forecast:
 def to_hmmlearn(model: Any) -> Any:
     """One of hmmlearn's models with the same parameters, where it has such."""
     fitted = model.fitted
-    kinds = {Kind(int(code)) for code in fitted.parameters.kinds}
-    continuous = kinds == {Kind.CONTINUOUS}
+    kinds = {kind_of(code).word for code in fitted.parameters.kinds}
+    continuous = bool(fitted.parameters.numbers.all())
     one_of_levels = len(fitted.parameters.kinds) == 1 and bool(fitted.parameters.of_levels.all())
     if not continuous and not one_of_levels:
         raise ValueError(
             "hmmlearn has models of continuous columns, or of one column of categories, and none "
-            f"of {', '.join(sorted(kind.word for kind in kinds))} columns together."
+            f"of {', '.join(sorted(kinds))} columns together."
         )
     if continuous and (fitted.parameters.spiked or fitted.parameters.outlier_share > 0):
         raise ValueError(

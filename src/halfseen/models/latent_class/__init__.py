@@ -3,10 +3,14 @@
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from halfseen.data.messages import setting
-from halfseen.distributions.column_kinds import WORDS, Kind
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.mixed import PRIOR_ROWS, Mixed
-from halfseen.distributions.mixed_parameters import MixedParameters, profiles
+from halfseen.distributions.mixed_parameters import (
+    MixedParameters,
+    declared_kinds,
+    kind_words,
+    profiles,
+)
 from halfseen.distributions.normal import Normal
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.estimator import Estimator
@@ -244,11 +248,7 @@ class LatentClass(Estimator):
 
     def _declared(self) -> dict[str, str]:
         """Kinds that somebody said, or that text has."""
-        coding = getattr(self, "coding_", None)
-        if coding is None:
-            return {}
-        pairs = zip(coding.names, coding.kinds, strict=True)
-        return {name: kind for name, kind in pairs if kind in WORDS}
+        return declared_kinds(self)
 
     @lazy_on_dask
     def surprisal(self, X: Any) -> Any:
@@ -384,9 +384,7 @@ class LatentClass(Estimator):
     @property
     def kinds_(self) -> dict[str, str]:
         """The kind of each column, by name: as found, or as declared."""
-        coding = self.coding_
-        codes = zip(coding.names, coding.kinds, self.kind_codes_, strict=True)
-        return {name: said if code != code else Kind(int(code)).word for name, said, code in codes}
+        return kind_words(self)
 
     @property
     def profiles_(self) -> dict[str, dict[str, Any]]:

@@ -19,7 +19,7 @@ from halfseen.diagnostics.agreement import adjusted_rand
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.diagnostics.cross_validation import of_models_not_kept
 from halfseen.distributions.cell_densities import cell_log_densities
-from halfseen.distributions.column_kinds import of_levels
+from halfseen.distributions.column_kinds import those
 from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.inference.fit import fit_rows
 from halfseen.inference.parameters import select
@@ -104,7 +104,7 @@ def find_redundant(table: Array, kinds: Array, told: Array) -> list[RedundantCol
     """
     some = np.argsort(-told, kind="stable")[:MAX_COLUMNS]
     by_gaps = sorted(some[told[some] > 0], key=lambda d: (np.isnan(table[:, d]).sum(), d))
-    follows = _determined_pairs(table, of_levels(kinds), by_gaps)
+    follows = _determined_pairs(table, those(kinds, "has_values"), by_gaps)
     found: dict[int, int] = {}
     for place, column in enumerate(by_gaps):
         others = [*by_gaps[:place], *by_gaps[place + 1 :]]

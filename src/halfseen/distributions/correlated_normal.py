@@ -1,0 +1,121 @@
+"""What normal columns that go along with each other within a component have in common."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy.special import gammaincc
+
+from halfseen.data.arrays import Array, Labels
+from halfseen.data.engines.memory import MemoryRows
+from halfseen.data.rows import Block
+from halfseen.distributions.emission import Emission
+from halfseen.distributions.outlier_limits import Fences, beyond, inside, limits
+from halfseen.inference.model import Cells
+from halfseen.moments.survey import Survey
+
+P = TypeVar("P", bound=Any)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CorrelatedNormal(Emission[P]):
+    """Columns given the component and given each other.
+
+    Cells beyond fences are gaps (:mod:`halfseen.distributions.outlier_limits`). Incomplete features
+    are found before there are correlations, and these have no intervals.
+    """
+
+    outliers: bool = False  # whether tables are looked through for them
+    strength: float = 0.0  # of the prior, relative to the usual one
+    fences: Fences | None = None  # of a table
+    by_gaps: bool = False  # whether rows are best sorted by their gaps
+
+    @property
+    def regularised(self) -> bool:
+        """Whether a prior keeps the covariances of components near each other."""
+        return bool(self.strength)
+
+    @property
+    def axes(self) -> Mapping[str, str]:
+        """Of fields that may be shared: the axes that they have."""
+        return {}
+
+    # What each has to say beside what every emission does.
+
+    def independent(self, weights: Array, means: Array, variances: Array) -> P:
+        """Components of which columns do not go along with each other."""
+        raise NotImplementedError
+
+    def single(self, some: MemoryRows, mean: Array, variance: Array) -> P:
+        """One component of that mean and variance (d,), to begin with."""
+        return self.em_start(self.independent(np.ones(1), mean[None], variance[None]))
+
+    def apart(self, alone: P, weights: Array, means: Array) -> P:
+        """Components at ``means`` (k, d), from the single one that all rows have ``alone``."""
+        raise NotImplementedError
+
+    def expected(self, block: Block, shares: Array, parameters: P) -> Cells:
+        """Cells given the others of their row, over components that it has ``shares`` (n, k) of."""
+        raise NotImplementedError
+
+    def draw_given(self, block: Block, labels: Labels, parameters: P, random: Any) -> Array:
+        """Rows of the given components, drawn given the cells that are there; (n, d)."""
+        raise NotImplementedError
+
+    def covariances(self, parameters: P) -> Array:
+        """Of the columns in each component; (k, d, d)."""
+        raise NotImplementedError
+
+    def squares(self, block: Block, parameters: P) -> Array:
+        """Distances of rows without outlying cells from the means, in covariances; (n, k)."""
+        raise NotImplementedError
+
+    def alike(self, parameters: P, like: P) -> P:
+        """The same model, written as near to another as may be."""
+        return parameters
+
+    # What follows.
+
+    def plain(self, parameters: P) -> tuple[Array, Array, Array]:
+        """Weights, means and variances of the features by themselves."""
+        return parameters.weights, parameters.means, parameters.variances
+
+    def normal_of(self, alone: P) -> tuple[Array, Array]:
+        """The mean and the covariance of a single component."""
+        return alone.means[0], self.covariances(alone)[0]
+
+    def about(self, places: Array, like: P) -> P:
+        """Means there, and what components leave of the covariance of all rows."""
+        return self.apart(like, np.full(len(places), 1 / len(places)), places)
+
+    def moved(self, parameters: P, by: Array) -> P:
+        return replace(parameters, means=parameters.means + by) if by.any() else parameters
+
+    def em_start(self, parameters: P) -> P:
+        fences = {} if self.fences is None else self.fences.shown
+        return replace(self.within(parameters), **fences)
+
+    def means(self, parameters: P) -> Array:
+        means: Array = parameters.means
+        return means
+
+    def variances(self, parameters: P) -> Array:
+        variances: Array = parameters.variances
+        return variances
+
+    def limits(self, kept: Survey) -> Array:
+        return np.array(limits(self.fences))
+
+    def outlying(self, block: Block, parameters: P) -> Array:
+        """Cells beyond the fences are of none of the components."""
+        wild = beyond(block, parameters).astype(float)
+        return np.broadcast_to(wild, (len(parameters.weights), *wild.shape))
+
+    def tail(self, block: Block, parameters: P) -> Array:
+        """The chance of a distance from the means that is as great."""
+        block, _ = inside(block, parameters)
+        square = np.maximum(self.squares(block, parameters), 0.0)
+        count = block.observed.sum(axis=1)[:, None]
+        chance: Array = np.where(count > 0, gammaincc(np.maximum(count, 1) / 2, square / 2), 1.0)
+        return chance
