@@ -26,9 +26,9 @@ from benchmarks import results_file
 from benchmarks.mixed_tables import KINDS, World, draw, with_gaps, world
 from halfseen import LatentClass
 from halfseen.data.progress import Stages
+from halfseen.estimators.reading import opened
 from halfseen.inference.method_of_moments import moment_start
 from halfseen.inference.plan import planned, routes
-from halfseen.io.open_table import open_rows
 from halfseen.latent.mixture import moment_start as starts
 from halfseen.moments.survey import survey
 
@@ -92,7 +92,7 @@ def error(X: Any, of: World, linear: bool) -> float:
     k = len(of.weights)
     estimator: Any = LatentClass(k, kinds=KINDS, refine=None, random_state=0)
     settings, _ = estimator.checked()
-    rows, _ = open_rows(estimator, X, None)
+    rows = opened(estimator, X).rows
     seen = survey(rows, 0.95)
     usual: Any = starts.Statistics.items
     if linear:

@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks import results_file
 from benchmarks.real_tables import find
 from halfseen import GaussianMixture, LatentClass
-from halfseen.io.open_table import open_rows
+from halfseen.estimators.reading import opened
 
 TABLES = ("election", "titanic", "ames", "support2", "pbc", "mammo", "penguins", "icu")
 HIDDEN = 0.1
@@ -46,7 +46,7 @@ def coded(frame: Any) -> tuple[Array, list[str]]:
     model: Any = LatentClass(1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rows, _ = open_rows(model, frame, None)
+        rows = opened(model, frame).rows
         model.fit(frame)
     table: Any = rows
     kinds = list(model.kinds_.values())

@@ -18,10 +18,10 @@ from benchmarks import results_file
 from benchmarks.mixed_tables import KINDS, draw, with_gaps, world
 from halfseen import LatentClass
 from halfseen.data.progress import Stages
+from halfseen.estimators.reading import opened as open_for
 from halfseen.inference.fit import fit_rows
 from halfseen.inference.method_of_moments import moment_start
 from halfseen.inference.plan import planned, routes
-from halfseen.io.open_table import open_rows
 from halfseen.latent.mixture.initialisation import Seeding
 from halfseen.moments.survey import survey
 
@@ -47,7 +47,7 @@ def heights(X: Any, k: int, kinds: Any, n_random: int = N_RANDOM) -> Heights:
     X = X[~np.isnan(X).all(axis=1)]  # which say nothing, and count as rows in means
     estimator: Any = LatentClass(k, kinds=kinds, random_state=0)
     settings, _ = estimator.checked()
-    opened, _ = open_rows(estimator, X, None)
+    opened = open_for(estimator, X).rows
     rows: Any = opened
     seen = survey(rows, 0.95)
     part, kept = rows.select(seen.kept), seen.of_kept()

@@ -21,11 +21,11 @@ from benchmarks.markov_tables import chain, draw, fast, matched, with_gaps
 from halfseen import HiddenMarkov
 from halfseen.data.arrays import Array
 from halfseen.data.progress import Stages
+from halfseen.estimators.reading import opened as open_for
 from halfseen.inference.fit import fit_rows
 from halfseen.inference.method_of_moments import moment_start
 from halfseen.inference.parameters import reordered
 from halfseen.inference.plan import planned, routes
-from halfseen.io.open_table import open_rows
 from halfseen.io.sequences import Sequenced
 from halfseen.latent.mixture.initialisation import Seeding
 from halfseen.moments.survey import survey
@@ -50,7 +50,7 @@ def heights(X: Array, lengths: Any, k: int, n_random: int = N_RANDOM) -> Heights
     """All ways on one table."""
     estimator: Any = HiddenMarkov(k, random_state=0)
     settings, _ = estimator.checked()
-    opened, _ = open_rows(estimator, Sequenced(X, lengths), None)
+    opened = open_for(estimator, Sequenced(X, lengths)).rows
     rows: Any = opened
     seen = survey(rows, 0.95)
     part, kept = rows.select(seen.kept), seen.of_kept()

@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator
 
 from halfseen import Files
 from halfseen.data.rows import whole_table
-from halfseen.io.open_table import open_rows
+from halfseen.estimators.reading import opened, take_names
+from halfseen.io.open_table import open_table
+from halfseen.io.table import Reading
 
 N = 240
 RNG = np.random.default_rng(0)
@@ -85,7 +87,7 @@ class Reader(BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X, y=None):
-        open_rows(self, X, None)
+        opened(self, X)
         return self
 
 
@@ -208,5 +210,7 @@ CONTAINERS = {**IN_MEMORY, **IN_BATCHES, "Dask": as_dask, **IN_FILES}
 def read(X, coding=None, kinds="auto"):
     """The estimator that read X, and the floats that it became."""
     reader = Reader(kinds)
-    rows, _ = open_rows(reader, X, None, coding=coding)
-    return reader, whole_table(rows)
+    table = open_table(X, Reading.of(reader, coding))
+    take_names(reader, len(table.rows.names), table.names)
+    reader.coding_ = table.coding
+    return reader, whole_table(table.rows)

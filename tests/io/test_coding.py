@@ -11,7 +11,8 @@ import pytest
 
 from halfseen import DataError, DroppedFeatureWarning, Files, UnseenCategoryWarning
 from halfseen.io.coding import Coding, decode
-from halfseen.io.open_table import open_rows
+from halfseen.io.open_table import open_table
+from halfseen.io.table import Reading
 from tests.io.mixed_tables import (
     CONTAINERS,
     IN_FILES,
@@ -97,7 +98,7 @@ def test_arrays_of_objects_are_coded_column_by_column(tmp_path):
 def test_arrays_of_numbers_are_as_they_are():
     X = np.arange(12.0, dtype=np.float32).reshape(6, 2)
     reader, table = read(X, kinds={1: "count"})
-    assert open_rows(Reader(), X, None)[0].table.dtype == np.float32
+    assert open_table(X, Reading.of(Reader())).rows.table.dtype == np.float32
     np.testing.assert_array_equal(table, X)
     assert reader.coding_ == Coding(("0", "1"), ("number", "count"), ((), ()), ("", ""))
     np.testing.assert_array_equal(
@@ -328,7 +329,7 @@ def test_batches_with_other_columns_are_refused_by_number():
     with pytest.raises(DataError, match="Batch 1 has 'w' as column 0, but batch 0 has 'x' as"):
         read([frame, frame[["w", "x"]]])
     with pytest.raises(DataError, match="holds no batches"):
-        open_rows(Reader(), NoBatches(), None)
+        open_table(NoBatches(), Reading.of(Reader()))
 
 
 class NoBatches:
@@ -337,7 +338,8 @@ class NoBatches:
 
 
 def test_rows_with_weight_zero_are_left_out_after_coding():
-    rows, _ = open_rows(Reader(), pd.DataFrame({"w": ["b", "a", "c"]}), [1.0, 0.0, 1.0])
+    frame = pd.DataFrame({"w": ["b", "a", "c"]})
+    rows = open_table(frame, Reading.of(Reader()), [1.0, 0.0, 1.0]).rows
     np.testing.assert_array_equal(rows.table[:, 0], [1, 2])
 
 

@@ -13,7 +13,8 @@ from halfseen import DroppedFeatureWarning, Files, GaussianMixture, load
 from halfseen.cli.app import app
 from halfseen.cli.reading.given import in_memory
 from halfseen.io.coding import declared_kinds, takes_kinds
-from halfseen.io.open_table import open_rows, open_source, rows_of
+from halfseen.io.open_table import open_source, open_table, rows_of
+from halfseen.io.table import Reading
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -155,7 +156,7 @@ def test_the_command_line_fits_what_python_fits(path, case, name, tmp_path):
     np.testing.assert_allclose(theirs.means_, model.means_[:, kept], rtol=1e-9, atol=1e-9)
     notes = json.loads(result.stdout)["notes"]
     told = [str(one.message) for one in heard if one.category is DroppedFeatureWarning]
-    kinds = partial(declared_kinds, theirs) if takes_kinds(theirs) else None
+    kinds = partial(declared_kinds, theirs.kinds) if takes_kinds(theirs) else None
     aside = [str(c.sentence) for c in open_source(files, kinds).columns if not c.used]
     assert all(sentence.split("; if")[0] in " ".join(told) for sentence in aside)
     assert all(any(sentence.split("; if")[0] in note for note in notes) for sentence in aside)
@@ -164,7 +165,7 @@ def test_the_command_line_fits_what_python_fits(path, case, name, tmp_path):
 @pytest.mark.parametrize("case", ["text", "numbers, then a word", "row numbers", "dates"])
 def test_what_is_left_aside_is_said_in_one_warning(path, case):
     with pytest.warns(DroppedFeatureWarning, match=r"Column '.*' was ignored: ") as heard:
-        open_rows(GaussianMixture(2), str(path), None)
+        open_table(str(path), Reading.of(GaussianMixture(2)))
     assert len(heard) == 1
 
 

@@ -50,4 +50,4 @@ def check_columns(kinds: dict[str, str], data: Files) -> None:
 def as_declared(kinds: dict[str, str]) -> Kinds | None:
     """How files are opened for a model that takes kinds; None if there is none."""
     able = next((kind for kind in MODELS.values() if takes_kinds(kind)), None)
-    return None if able is None else partial(declared_kinds, able(kinds=kinds or "auto"))
+    return None if able is None else partial(declared_kinds, kinds or "auto")

@@ -30,6 +30,7 @@ from halfseen.estimators.information_criteria import at_maximum
 from halfseen.estimators.parameter_checks import check_count, check_parameters
 from halfseen.estimators.partial_fit import streams, with_batch
 from halfseen.estimators.prediction_input import new_rows, rows_and_tables, same_rows
+from halfseen.estimators.reading import opened
 from halfseen.estimators.serialisation import kind_of, save
 from halfseen.federated.rounds import learn_from, take_names
 from halfseen.federated.sums import Stream
@@ -38,9 +39,7 @@ from halfseen.inference.model import About, Model
 from halfseen.inference.parameters import attributes, parameters_of
 from halfseen.inference.plan import Settings
 from halfseen.io.coding import decode, unused_names
-from halfseen.io.columns import remembered_coding
 from halfseen.io.files import Files, paths_of
-from halfseen.io.open_table import open_rows
 from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.io.validation import feature_names
 from halfseen.moments.survey import Survey, survey
@@ -256,14 +255,13 @@ class Estimator(BaseEstimator):
         table = getattr(X, "table", X)  # of sequences
         if isinstance(table, Stream):
             return self._learn_sums(table)
-        self.__dict__.pop("_columns_read", None)  # of a fit that failed
-        rows, stages = open_rows(self, X, sample_weight, observed, vocabulary=vocabulary)
+        opened_table = opened(self, X, sample_weight, observed, vocabulary)
+        rows, stages = opened_table.rows, opened_table.stages
         self.text_ = X.text if isinstance(X, Files) else None
         model = self._model()  # which may rest on what the columns are
         seen = look_through(settings, model, rows, stages, unused_names(self))
         fit = self._fit(settings, model, rows, seen, stages)
-        told = "_columns_read" in vars(self) or hasattr(self, "feature_names_in_")
-        columns = remembered_coding(self, rows.names, seen.sums) if told else None
+        columns = opened_table.described(seen.sums)
         return self._keep(replace(fit, diagnostics=replace(fit.diagnostics, columns=columns)))
 
     def _learn_sums(self, stream: Stream) -> Self:

@@ -9,9 +9,10 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.messages import setting
+from halfseen.estimators.reading import take_names as keep_names
 from halfseen.federated.rounds import take_names
 from halfseen.federated.sums import Stream
-from halfseen.io.validation import check_sample_weight, feature_names, read_more
+from halfseen.io.validation import check_sample_weight, feature_names, read_more, read_table
 from halfseen.moments import symmetric_tensors
 from halfseen.moments.moment_sums import MomentSums
 from halfseen.moments.numerical_checks import check_sizes
@@ -48,9 +49,13 @@ def with_batch(
     before: Stream | None = getattr(estimator, "stream_", None)
     if isinstance(X, Stream):
         return _taken_up(estimator, X) if before is None else before + X
-    table = read_more(estimator, X, first=before is None)
+    if before is None:
+        table, names = read_table(X, type(estimator).__name__)
+        keep_names(estimator, table.shape[1], names)
+    else:
+        table = read_more(estimator, X)
     _check_size(table.shape[1])
-    weights = check_sample_weight(estimator, sample_weight, len(table))
+    weights = check_sample_weight(type(estimator).__name__, sample_weight, len(table))
     rows = MemoryRows(table, feature_names(estimator), weights)
     seen = survey(rows, 1.0)
     check_sizes(seen, seen.sums.count > 0)  # a column may vary in later batches only

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,11 +16,12 @@ from halfseen.io.coding import Coding, numeric_coding, takes_kinds
 from halfseen.io.containers import as_frame
 from halfseen.io.dask_collections import is_dask
 from halfseen.io.files import Files
-from halfseen.io.open_table import in_sequences, is_out_of_memory, open_rows
+from halfseen.io.open_table import in_sequences, is_out_of_memory, open_table
 from halfseen.io.sequences import Sequenced, without_keys
 from halfseen.io.sparse_file import is_sparse_file
 from halfseen.io.sparse_matrix import ObservedBlocks, check_no_blocks, read_sparse
 from halfseen.io.studies import KeptTables, Studies
+from halfseen.io.table import Reading
 from halfseen.io.validation import column_names, feature_names, read_new_table, reorder_as_fitted
 from halfseen.moments.survey import survey
 
@@ -38,20 +38,17 @@ def rows_and_tables(
 ) -> tuple[Rows, KeptTables]:
     """The same, and which tables the rows are of, if there are several."""
     check_is_fitted(estimator)
-    reader = clone(estimator)  # reading a table sets names, and the estimator has its own
     coding = getattr(estimator, "coding_", None) or _numbers_by_name(estimator)
     ordered = _in_order(estimator, _numbered(estimator, as_in_fit(estimator, X)))
-    rows, _ = open_rows(reader, ordered, sample_weight, observed, coding)
-    fitted, given = feature_names(estimator), feature_names(reader)
-    unnamed = not hasattr(reader, "feature_names_in_")
-    if len(given) != len(fitted) or (given != fitted and not unnamed):
+    table = open_table(ordered, Reading.of(estimator, coding), sample_weight, observed)
+    fitted, given = feature_names(estimator), table.rows.names
+    if len(given) != len(fitted) or (given != fitted and table.names is not None):
         raise ValueError(
             f"X has other columns than the model was learned from ({len(given)}, not "
             f"{len(fitted)}, or other names). Give the same X."
         )
-    moved = rows.place is not None  # to where sequences have them
-    tables = None if moved else getattr(reader, "tables_", None)
-    return rows, tables or KeptTables.none()
+    moved = table.rows.place is not None  # to where sequences have them
+    return table.rows, (None if moved else table.tables) or KeptTables.none()
 
 
 def as_in_fit(estimator: Any, X: Any) -> Any:

@@ -13,7 +13,8 @@ from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.messages import setting
 from halfseen.federated.plan import LEAST_ROWS, MOST_VALUES, AgreedColumn
 from halfseen.io.coding import Coding, holds_words, takes_kinds
-from halfseen.io.open_table import open_rows
+from halfseen.io.open_table import open_table
+from halfseen.io.table import Reading
 from halfseen.moments.moment_sums import MomentSums
 
 LOCAL_PARAMETERS = ("kinds", "n_jobs", "verbose", "random_state")
@@ -47,8 +48,7 @@ def changed_parameters(estimator: Any) -> dict[str, Any]:
 
 def draft_columns(X: Any, estimator: Any) -> tuple[AgreedColumn, ...]:
     """The columns of ``X``, as an estimator finds them."""
-    reader = clone(estimator)
-    rows, _ = open_rows(reader, X, None)
+    rows = open_table(X, Reading.of(estimator)).rows
     kinds, values = _kinds(X, estimator, rows.names)
     sums = rows.accumulate(FeatureSums.of)
     mean = np.nan_to_num(sums.mean)

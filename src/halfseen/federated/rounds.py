@@ -26,8 +26,9 @@ from halfseen.io.coding import COLUMN_KINDS, Coding, takes_kinds
 from halfseen.io.containers import as_frame
 from halfseen.io.files import Files
 from halfseen.io.open_files import names_in
-from halfseen.io.open_table import open_rows
+from halfseen.io.open_table import open_table
 from halfseen.io.sparse_file import is_sparse_file
+from halfseen.io.table import Reading
 from halfseen.io.validation import column_names
 from halfseen.moments.moment_sums import MomentSums
 from halfseen.moments.survey import Survey
@@ -231,9 +232,8 @@ def planned_rows(estimator: Any, X: Any, plan: Plan) -> MappedRows:
             f"The table has none of the columns of the plan ({_quoted_columns(plan)}). "
             "Rename its columns, or give another table."
         )
-    reader = clone(estimator)
     coding = _select_coding(plan.coding, there) if takes_kinds(estimator) else None
-    rows, _ = open_rows(reader, _select_columns(files, known, there), None, None, coding)
+    rows = open_table(_select_columns(files, known, there), Reading.of(estimator, coding)).rows
     if len(rows.names) != len(there):
         raise DataError(
             f"The table has {len(rows.names)} columns and the plan {len(there)}. Give the same "

@@ -19,6 +19,7 @@ from halfseen.data.rows import whole_table
 from halfseen.estimators.dask_methods import lazy_transformer
 from halfseen.estimators.parameter_checks import check_seed, check_threads
 from halfseen.estimators.prediction_input import same_rows
+from halfseen.estimators.reading import opened
 from halfseen.imputation.fitting import Learned, learned_from
 from halfseen.imputation.time_budget import NO_END, Clock
 from halfseen.io.batches import is_batches
@@ -27,7 +28,6 @@ from halfseen.io.coding import Coding, warn_unseen_categories
 from halfseen.io.containers import arrow_table, as_array, as_frame, fill_like, table_like
 from halfseen.io.files import Files
 from halfseen.io.open_files import table_with_labels
-from halfseen.io.open_table import open_rows
 from halfseen.io.validation import arrow_batch_as_table, feature_names
 
 
@@ -137,7 +137,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_threads(self, "n_jobs")
         check_seed(self, "random_state")
         clock = Clock(NO_END if self.max_seconds is None else float(self.max_seconds))
-        rows, _ = open_rows(self, X, None)
+        rows = opened(self, X).rows
         number, seed = int(self.draws or 0), self._seed()
         self.learned_: Learned = learned_from(
             rows, self.coding_, number, seed, clock, self.possible

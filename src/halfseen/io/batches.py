@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from halfseen.data.engines.batched import Piece
 from halfseen.data.errors import DataError
+from halfseen.io.validation import FloatTable
 
 REITERABLE_HINT = (
     "A fit goes through the batches several times: give a list of them, or an object whose "
@@ -16,15 +17,8 @@ REITERABLE_HINT = (
 )
 
 
-class Batch(NamedTuple):
-    """Rows as floats, with the names of their columns if they have any."""
-
-    values: np.ndarray[Any, Any]  # (n, d), NaN marks the gaps
-    names: tuple[str, ...] | None
-
-
 R = TypeVar("R")
-BatchReader = Callable[[Any], Batch]
+BatchReader = Callable[[Any], FloatTable]
 """Makes a batch of what the user's object gives."""
 
 
@@ -69,7 +63,7 @@ class BatchSource:
                 yield Piece(len(part), partial(_columns, part, chosen))
         self._check_rows(total)
 
-    def _check_columns(self, batch: Batch, number: int) -> None:
+    def _check_columns(self, batch: FloatTable, number: int) -> None:
         ours = self.names if self.named else None
         _check_same(number, batch.values.shape[1], batch.names, len(self.names), ours)
 

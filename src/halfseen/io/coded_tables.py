@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
-from halfseen.io.batches import Batch
 from halfseen.io.cells.cardinality import MAX_EXACT_INTEGER
 from halfseen.io.cells.category_codes import UNSEEN_CODE, FactorizedColumn, label_encoder, text_of
 from halfseen.io.cells.cell_sums import CellSums
@@ -25,14 +24,16 @@ from halfseen.io.coding import (
     numeric_coding,
     warn_unseen_categories,
 )
-from halfseen.io.columns import remember_columns
+from halfseen.io.columns import Column
 from halfseen.io.containers import as_frame
 from halfseen.io.kind_inference import ColumnEvidence, coding_of, infer_column, warn_unused_columns
+from halfseen.io.table import Reading
 from halfseen.io.validation import (
-    ColumnNames,
+    FloatTable,
     arrow_batch_as_table,
     check_in_memory,
-    feature_names,
+    listener,
+    names_heard,
     read_batch,
     read_new_table,
     read_table,
@@ -210,28 +211,35 @@ class FoundCoding(NamedTuple):
 
     coding: Coding
     writings: tuple[NumberFormat, ...]  # of numbers that are written as text
+    columns: tuple[Column, ...] | None  # what became of each, if the table has names
 
 
-def read_and_code(estimator: Any, X: Any, coding: Coding | None = None) -> np.ndarray[Any, Any]:
-    """The float table (n, d) to learn from, by a coding that is known or found in it.
+class LearnedTable(NamedTuple):
+    """A table as floats, with what was found of its columns."""
 
-    The estimator keeps the coding; what is not used is said.
-    """
+    values: np.ndarray[Any, Any]  # (n, d), codes for words, NaN in the gaps
+    names: tuple[str, ...] | None
+    coding: Coding | None = None
+    columns: tuple[Column, ...] | None = None  # what became of each, if anything is told of them
+
+
+def read_and_code(X: Any, reading: Reading) -> LearnedTable:
+    """The table to learn from, by a coding that is known or found in it; says what is not used."""
+    coding = reading.coding
     table = None if _is_plain(X, coding) else as_memory_table(X)
     if table is None:
-        values = read_table(estimator, X)
-        names = feature_names(estimator)
-        estimator.coding_ = coding or numeric_coding(names, declared_kinds(estimator, names))
-        return _without(values, estimator.coding_)
-    record_names(estimator, X)
+        values, names = read_table(X, reading.name)
+        every = names or tuple(map(str, range(values.shape[1])))
+        coding = coding or numeric_coding(every, declared_kinds(reading.kinds, every))
+        return LearnedTable(_without(values, coding), names, coding)
+    names = names_of(X, reading.name)
     if coding is None:
-        found = infer_coding(estimator, table_evidence(table))
-        estimator.coding_ = found.coding
-        return _checked(estimator, encode(table, *found).values)
-    estimator.coding_ = coding
+        found = infer_coding(reading.kinds, table_evidence(table), names is not None)
+        values = _checked(reading.name, encode(table, found.coding, found.writings).values)
+        return LearnedTable(values, names, found.coding, found.columns)
     made = encode(table, coding, None)
     warn_unseen_categories(coding, made.unseen.sum(axis=0))
-    return _checked(estimator, made.values)
+    return LearnedTable(_checked(reading.name, made.values), names, coding)
 
 
 def _is_plain(X: Any, coding: Coding | None) -> bool:
@@ -239,23 +247,32 @@ def _is_plain(X: Any, coding: Coding | None) -> bool:
     return is_array_of_numbers(X) and (coding is None or not coding.worded.any())
 
 
-def infer_coding(estimator: Any, seen: TableEvidence) -> FoundCoding:
+def infer_coding(kinds: Any, seen: TableEvidence, tell: bool) -> FoundCoding:
     """The coding of a table of which this was seen; says which of its columns are not used."""
-    names = feature_names(estimator)
-    kinds = declared_kinds(estimator, names)
+    names = tuple(map(str, seen.names))
+    declared = declared_kinds(kinds, names)
     columns = {
-        name: infer_column(name, what, kinds.get(name), named=seen.named)
+        name: infer_column(name, what, declared.get(name), named=seen.named)
         for name, what in zip(names, seen.columns.values(), strict=True)
     }
-    fates = [one.fate.column(name) for name, one in columns.items()]
+    fates = tuple(one.fate.column(name) for name, one in columns.items())
     warn_unused_columns(fates)
-    if hasattr(estimator, "feature_names_in_"):
-        remember_columns(estimator, fates)
-    return FoundCoding(coding_of(names, columns), tuple(one.writing for one in columns.values()))
+    return FoundCoding(
+        coding_of(names, columns),
+        tuple(one.writing for one in columns.values()),
+        fates if tell else None,
+    )
 
 
-def record_names(estimator: Any, X: Any, *, reset: bool = True) -> None:
-    """Tell an estimator the names of the columns, or check that they are those it knows."""
+def names_of(X: Any, name: str) -> tuple[str, ...] | None:
+    """What the columns of a table are called; refused if some have names and others none."""
+    heard = listener(name)
+    _hear_names(heard, X, reset=True)
+    return names_heard(heard)
+
+
+def _hear_names(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Have scikit-learn look at the names of columns, or compare them with those it knows."""
     if isinstance(X, list | tuple):
         X = np.asarray(X, dtype=object)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -269,9 +286,9 @@ def encode_new_table(estimator: Any, X: Any) -> CodedTable:
     if table is None:
         values = _without(read_new_table(estimator, X), coding)
         return CodedTable(values, np.zeros(values.shape, bool))
-    record_names(estimator, ordered, reset=False)
+    _hear_names(estimator, ordered, reset=False)
     made = encode(table, coding, None)
-    return made._replace(values=_checked(estimator, made.values))
+    return made._replace(values=_checked(type(estimator).__name__, made.values))
 
 
 def read_new(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
@@ -345,10 +362,10 @@ def _without(values: np.ndarray[Any, Any], coding: Coding) -> np.ndarray[Any, An
     return values
 
 
-def _checked(estimator: Any, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _checked(name: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """A table with at least a row and a column, in scikit-learn's words."""
     checked: np.ndarray[Any, Any] = check_array(
-        values, dtype=None, ensure_all_finite=False, estimator=estimator
+        values, dtype=None, ensure_all_finite=False, estimator=name
     )
     return checked
 
@@ -379,13 +396,15 @@ def count_unseen(coding: Coding, X: Any) -> UnseenCounts:
     return UnseenCounts(table.names_or_numbers, table.names is not None, counts)
 
 
-def read_coded_batch(coding: Coding, writings: tuple[NumberFormat, ...] | None, X: Any) -> Batch:
+def read_coded_batch(
+    coding: Coding, writings: tuple[NumberFormat, ...] | None, X: Any
+) -> FloatTable:
     """Some rows of a table as floats; there may be none."""
     table = _table(X)
     if len(table.columns) != len(coding.names):  # which is refused with its number
-        return Batch(np.empty((table.n_rows, len(table.columns))), table.names)
-    record_names(ColumnNames(), arrow_batch_as_table(X))
-    return Batch(encode(table, coding, writings).values, table.names)
+        return FloatTable(np.empty((table.n_rows, len(table.columns))), table.names)
+    names_of(arrow_batch_as_table(X), "Estimator")
+    return FloatTable(encode(table, coding, writings).values, table.names)
 
 
 def _table(X: Any) -> MemoryTable:

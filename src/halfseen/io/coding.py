@@ -222,9 +222,8 @@ def check_kinds(kinds: Any) -> None:
             )
 
 
-def declared_kinds(estimator: Any, names: Iterable[str]) -> dict[str, str]:
+def declared_kinds(kinds: Any, names: Iterable[str]) -> dict[str, str]:
     """The declared kinds by name, of columns that the table has; columns may go by number."""
-    kinds = estimator.kinds
     check_kinds(kinds)
     if isinstance(kinds, str):
         return {}

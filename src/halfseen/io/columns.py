@@ -1,8 +1,8 @@
 """What became of each column of a table, and why: nothing is left out in silence."""
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Literal, NamedTuple
 
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import quoted
@@ -271,26 +271,6 @@ def unused_messages(columns: Iterable[Column]) -> list[str]:
 
 
 DECLARED = "It is declared not to be used."
-
-
-def remember_columns(estimator: Any, columns: Iterable[Column]) -> None:
-    """Let an estimator know what became of the columns."""
-    estimator._columns_read = tuple(columns)
-
-
-def remembered_coding(estimator: Any, names: tuple[str, ...], sums: FeatureSums) -> Coding | None:
-    """What became of the columns of the last table, with ``sums`` of those that are read.
-
-    None if they are counts of sparse matrices. If nothing was found at the door, all are numbers.
-    """
-    read: Sequence[Column] | None = vars(estimator).pop("_columns_read", None)
-    if read == ():
-        return None
-    if read is None:
-        read = [Column(name, "continuous", True) for name in names]
-    coding = getattr(estimator, "coding_", None)
-    pairs = () if coding is None else zip(coding.names, coding.labels, strict=True)
-    return as_coding(mark_constant(read, names, sums, {name for name, labels in pairs if labels}))
 
 
 def as_coding(columns: Iterable[Column]) -> Coding:

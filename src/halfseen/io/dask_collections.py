@@ -21,7 +21,7 @@ from halfseen.io.file_source import FilePart, FileSource
 from halfseen.io.formats.in_memory import MemoryTables
 from halfseen.io.sparse_matrix import read_sparse
 from halfseen.io.studies import is_dask as is_dask
-from halfseen.io.validation import ColumnNames, read_batch
+from halfseen.io.validation import listener, read_batch
 
 
 class Partitions(NamedTuple):
@@ -149,7 +149,7 @@ def _read(read: BatchReader, names: tuple[str, ...], content: Any, first: int) -
 
 def _read_sparse(names: tuple[str, ...], content: Any, first: int) -> SparseRows:
     matrix, weights = content
-    return read_sparse(ColumnNames(), matrix, reset=True, weights=weights, first=first)
+    return read_sparse(listener(), matrix, reset=True, weights=weights, first=first)
 
 
 def _read_file(memory: float, source: FileSource, first: int) -> BatchedRows:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import issparse
-from sklearn.utils import get_tags
 
 from halfseen.data.engines.batched import MEMORY, Source, all_columns
 from halfseen.data.engines.dask_rows import ClusterRows
@@ -19,25 +18,20 @@ from halfseen.data.formatting import quoted
 from halfseen.data.messages import leave_out, remedy, setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows, whole_table
-from halfseen.io.batches import BatchReader, BatchSource, is_batches, open_batches, sum_over_batches
+from halfseen.io.batches import BatchReader, is_batches, open_batches, sum_over_batches
 from halfseen.io.cells.cell_sums import CellSums
 from halfseen.io.coded_tables import (
+    LearnedTable,
     as_memory_table,
     batch_evidence,
     count_unseen,
     infer_coding,
+    names_of,
     read_and_code,
     read_coded_batch,
-    record_names,
 )
-from halfseen.io.coding import (
-    Coding,
-    declared_kinds,
-    numeric_coding,
-    takes_kinds,
-    warn_unseen_categories,
-)
-from halfseen.io.columns import remember_columns
+from halfseen.io.coding import Coding, declared_kinds, numeric_coding, warn_unseen_categories
+from halfseen.io.columns import Column
 from halfseen.io.dask_collections import (
     Partitions,
     is_dask,
@@ -61,89 +55,86 @@ from halfseen.io.sparse_matrix import (
     read_sparse,
 )
 from halfseen.io.studies import Studies
+from halfseen.io.table import Reading, Table
 from halfseen.io.text import check_column, check_vocabulary
-from halfseen.io.validation import check_sample_weight, feature_names, read_batch, read_table
+from halfseen.io.validation import check_sample_weight, listener, read_batch, read_table
 
 MAX_BYTES_IN_MEMORY = 64e6
 """Bytes of several tables that are rather read once than once for every pass over them."""
 
 
-def open_rows(
-    estimator: Any,
+def open_table(
     X: Any,
-    sample_weight: Any,
+    reading: Reading = Reading(),  # noqa: B008 - immutable
+    sample_weight: Any = None,
     observed: ObservedBlocks | None = None,
-    coding: Coding | None = None,
     vocabulary: Any = None,
-) -> tuple[Rows, Stages]:
-    """The rows of an array, a frame, a sparse matrix, files or batches, and their clock.
+) -> Table:
+    """The table in an array, a frame, a sparse matrix, files or batches, or on a cluster.
 
-    Arrays and frames of Dask are summed by Dask, and so are files if they say so. An estimator that
-    takes columns of words keeps how they became numbers: by the ``coding`` of an earlier fit, or as
-    it is found in all rows. A ``vocabulary`` names columns that have no names.
+    Arrays and frames of Dask are summed by Dask, and so are files if they say so. Where words are
+    taken they become numbers by the coding of an earlier fit, or as it is found in all rows. A
+    ``vocabulary`` names columns that have no names.
     """
     if vocabulary is not None:
-        return _in_words(estimator, X, sample_weight, observed, vocabulary)
+        return _in_words(X, reading, sample_weight, observed, vocabulary)
     if isinstance(X, Sequenced):
-        return _sequenced(estimator, X, coding)
+        return _sequenced(X, reading)
     if isinstance(X, np.ndarray) and observed is None:
-        return _in_memory(estimator, X, sample_weight, coding)
+        return _in_memory(X, reading, sample_weight)
     X, words = Files(X) if isinstance(X, str | Path) else X, None
     if isinstance(X, Files):
         if not is_sparse_file(X.single):
             check_no_blocks(observed)
-        X, source = _opened(estimator, X, coding)
+        X, source = _opened(X, reading)
         words = source.names if source.named else None
         if isinstance(source, SparseSource) and observed is None:
             observed = source.observed
-    if get_tags(estimator).input_tags.sparse and issparse(X):
-        return _sparse(estimator, X, sample_weight, observed, words)
+    if reading.takes_sparse and issparse(X):
+        return _sparse(X, reading, sample_weight, observed, words)
     if is_dask(X):
         check_no_blocks_on_dask(observed)
-        return _collection(estimator, X, sample_weight, coding)
+        return _collection(X, reading, sample_weight)
     check_no_blocks(observed)
     if isinstance(X, Files):
-        return _files(estimator, X, source, sample_weight)
+        return _files(X, source, reading, sample_weight)
     if is_batches(X):
-        return _streamed(estimator, _batches(estimator, X, coding), sample_weight)
-    return _in_memory(estimator, X, sample_weight, coding)
+        return _batches(X, reading, sample_weight)
+    return _in_memory(X, reading, sample_weight)
 
 
 def _in_words(
-    estimator: Any, X: Any, sample_weight: Any, observed: ObservedBlocks | None, vocabulary: Any
-) -> tuple[Rows, Stages]:
-    """Rows whose columns are called by words that are given beside them."""
+    X: Any, reading: Reading, sample_weight: Any, observed: ObservedBlocks | None, vocabulary: Any
+) -> Table:
+    """A table whose columns are called by words that are given beside it."""
     X = Files(X) if isinstance(X, str | Path) else X
     if isinstance(X, Files):
-        return open_rows(
-            estimator, replace(X, vocabulary=vocabulary), sample_weight, observed, None
-        )
-    rows, stages = open_rows(estimator, X, sample_weight, observed)
-    if not isinstance(rows, MemoryRows | SparseRows | ClusterRows):
+        return open_table(replace(X, vocabulary=vocabulary), reading, sample_weight, observed)
+    table = open_table(X, reading, sample_weight, observed)
+    if not isinstance(table.rows, MemoryRows | SparseRows | ClusterRows):
         raise ValueError(
             "vocabulary goes with an array, a sparse matrix or the file of one. Batches of rows "
             "have names if they are data frames."
         )
-    if hasattr(estimator, "feature_names_in_"):
+    if table.names is not None:
         raise ValueError(
             "vocabulary names columns that have no names, and those of X have some. Leave "
             "vocabulary out, or give the values of X alone."
         )
-    words = check_vocabulary(vocabulary, len(rows.names))
-    estimator.feature_names_in_ = np.array(words, dtype=object)
-    estimator._words_given = True
-    return replace(rows, names=words), stages
+    words = check_vocabulary(vocabulary, len(table.rows.names))
+    rows = replace(table.rows, names=words)
+    return replace(table, rows=rows, names=words, named_by_words=True)
 
 
-def _sequenced(estimator: Any, given: Sequenced, coding: Coding | None) -> tuple[Rows, Stages]:
+def _sequenced(given: Sequenced, reading: Reading) -> Table:
     """Rows that follow each other, in their order wherever they can be put in it."""
     if given.single is not None and (is_out_of_memory(given.table) or is_dask(given.table)):
         raise ValueError(
             "X_single goes with arrays and data frames in memory. Among the rows of files, batches "
             "and Dask, give each row without neighbours a sequence of its own."
         )
-    rows, stages = open_rows(estimator, without_keys(given), None, None, coding)
-    return in_sequences(rows, given), stages
+    table = open_table(without_keys(given), reading)
+    return replace(table, rows=in_sequences(table.rows, given))
 
 
 def in_sequences(rows: Any, given: Sequenced) -> Rows:
@@ -215,28 +206,24 @@ def rows_of(files: Files, source: Source, n_threads: int = 1, advance: Told = No
     return rows if files.preprocessing is None else files.preprocessing.rows(rows)
 
 
-def _opened(
-    estimator: Any, files: Files, coding: Coding | None
-) -> tuple[Any, FileSource | SparseSource]:
+def _opened(files: Files, reading: Reading) -> tuple[Any, FileSource | SparseSource]:
     """A sparse matrix, for those who take one, or the files; and what there is in them."""
-    kinds = partial(declared_kinds, estimator) if takes_kinds(estimator) else None
+    kinds = partial(declared_kinds, reading.kinds) if reading.takes_words else None
     files = with_harmonization(files, kinds) if isinstance(files, Studies) else files
-    source = open_source(files, kinds, coding)
+    source = open_source(files, kinds, reading.coding)
     if not (isinstance(source, SparseSource) and source.named):  # in which nothing is wrong
         for sentence in source.notes:
             warn(sentence, UnicodeWarning)
-    if coding is None:
+    if reading.coding is None:
         warn_unused_columns(source.columns)
-        if source.named and isinstance(source, FileSource):
-            remember_columns(estimator, source.columns)
     elif isinstance(source, FileSource):
-        warn_unseen_categories(coding, source.n_unseen())
-    takes_sparse = get_tags(estimator).input_tags.sparse and not _changes(files.preprocessing)
+        warn_unseen_categories(reading.coding, source.n_unseen())
+    takes_sparse = reading.takes_sparse and not _changes(files.preprocessing)
     whole = isinstance(source, SparseSource) and takes_sparse
     if files.text is not None and not whole:
         raise ValueError(
             f"Words of '{files.text.column}' are counted for models that take sparse counts, and "
-            f"{type(estimator).__name__} is none. Use one of topics, or leave text out."
+            f"{reading.name} is none. Use one of topics, or leave text out."
         )
     return (source.matrix if isinstance(source, SparseSource) and whole else files), source
 
@@ -245,31 +232,29 @@ def _changes(preprocessing: Preprocessing | None) -> bool:
     return preprocessing is not None and preprocessing.changes
 
 
-def _in_memory(
-    estimator: Any, X: Any, sample_weight: Any, coding: Coding | None
-) -> tuple[MemoryRows, Stages]:
-    if takes_kinds(estimator):
-        table = read_and_code(estimator, X, coding)
+def _in_memory(X: Any, reading: Reading, sample_weight: Any) -> Table:
+    if reading.takes_words:
+        learned = read_and_code(X, reading)
     else:
-        table = read_table(estimator, X)
-        _warn_of_identifiers(estimator, table)
-    weights = None
+        learned = LearnedTable(*read_table(X, reading.name))
+        _warn_of_identifiers(learned)
+    values, weights = learned.values, None
     if sample_weight is not None:
-        weights = check_sample_weight(estimator, sample_weight, len(table))
+        weights = check_sample_weight(reading.name, sample_weight, len(values))
     if weights is not None and not weights.all():
         # Rows are known by their numbers, which must not depend on where blocks are cut.
-        table, weights = table[weights > 0], weights[weights > 0]
-    stages = Stages(len(table), estimator.verbose)
-    threads, names = effective_n_jobs(estimator.n_jobs), feature_names(estimator)
-    return MemoryRows(table, names, weights, threads, stages.told), stages
+        values, weights = values[weights > 0], weights[weights > 0]
+    stages, threads = Stages(len(values), reading.verbose), effective_n_jobs(reading.n_jobs)
+    names = tuple(map(str, learned.names or range(values.shape[1])))
+    rows = MemoryRows(values, names, weights, threads, stages.told)
+    return Table(rows, stages, learned.names, learned.coding, learned.columns)
 
 
-def _warn_of_identifiers(estimator: Any, table: np.ndarray[Any, Any]) -> None:
+def _warn_of_identifiers(table: LearnedTable) -> None:
     """Columns of a frame that were named to tell rows apart are used, as all that X holds is."""
-    names = feature_names(estimator) if hasattr(estimator, "feature_names_in_") else ()
     found = [
         name
-        for name, values in zip(names, table.T, strict=False)
+        for name, values in zip(map(str, table.names or ()), table.values.T, strict=False)
         if named_as_identifier(name)
         and identifier_reason(name, CellSums.of_numbers(np.asarray(values, dtype=float)))
     ]
@@ -291,75 +276,69 @@ def is_out_of_memory(X: Any) -> bool:
 
 
 def _sparse(
-    estimator: Any,
     X: Any,
+    reading: Reading,
     sample_weight: Any,
     observed: ObservedBlocks | None,
     words: tuple[str, ...] | None,
-) -> tuple[SparseRows, Stages]:
-    remember_columns(estimator, ())  # which are counts, one and all
-    weights = check_sample_weight(estimator, sample_weight, X.shape[0])
+) -> Table:
+    weights = check_sample_weight(reading.name, sample_weight, X.shape[0])
     n_rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
-    stages = Stages(n_rows, estimator.verbose)
+    stages = Stages(n_rows, reading.verbose)
     rows = read_sparse(
-        estimator,
+        listener(reading.name),
         X,
         reset=True,
         observed=observed,
         weights=weights,
         words=words,
-        n_threads=effective_n_jobs(estimator.n_jobs),
+        n_threads=effective_n_jobs(reading.n_jobs),
         advance=stages.told,
     )
-    return rows, stages
+    return Table(rows, stages, words, columns=())  # which are counts, one and all
 
 
-def _batches(estimator: Any, X: Any, coding: Coding | None) -> BatchSource:
+def _batches(X: Any, reading: Reading, sample_weight: Any) -> Table:
     """The rows of batches; words are coded by what a pass over all of them finds."""
-    if not takes_kinds(estimator):
-        return open_batches(X, read_batch)
-    if coding is not None:
-        source = open_batches(X, partial(read_coded_batch, coding, None))
-        warn_unseen_categories(coding, sum_over_batches(X, partial(count_unseen, coding)).counts)
-        estimator.coding_ = coding
-        return source
-    seen = sum_over_batches(X, batch_evidence)
-    _keep_names(estimator, seen.names, seen.named)
-    found = infer_coding(estimator, seen)
-    estimator.coding_ = found.coding
-    return open_batches(X, partial(read_coded_batch, *found))
-
-
-def _streamed(estimator: Any, source: Source, sample_weight: Any) -> tuple[Rows, Stages]:
-    stages = Stages(0, estimator.verbose)
+    coding, columns, read = reading.coding, None, read_batch
+    if reading.takes_words and coding is None:
+        seen = sum_over_batches(X, batch_evidence)
+        coding, writings, columns = infer_coding(reading.kinds, seen, seen.named)
+        read = partial(read_coded_batch, coding, writings)
+    elif reading.takes_words and coding is not None:
+        unseen = sum_over_batches(X, partial(count_unseen, coding))
+        warn_unseen_categories(coding, unseen.counts)
+        read = partial(read_coded_batch, coding, None)
+    source, stages = open_batches(X, read), Stages(0, reading.verbose)
     _check_unweighted(sample_weight)
-    _keep_names(estimator, source.names, source.named)
-    threads = effective_n_jobs(estimator.n_jobs)
-    return all_columns(source, threads, stages.told, MEMORY), stages
+    rows = all_columns(source, effective_n_jobs(reading.n_jobs), stages.told, MEMORY)
+    names = source.names if source.named else None
+    return Table(rows, stages, names, coding if reading.takes_words else None, columns)
 
 
 def _files(
-    estimator: Any, files: Files, source: FileSource | SparseSource, sample_weight: Any
-) -> tuple[Rows, Stages]:
+    files: Files, source: FileSource | SparseSource, reading: Reading, sample_weight: Any
+) -> Table:
     _check_unweighted(sample_weight)
-    stages = Stages(source.n_rows or 0, estimator.verbose)
-    threads = effective_n_jobs(estimator.n_jobs)
-    rows = rows_of(files, source, threads, stages.told)
-    estimator.tables_ = None
+    stages, threads = Stages(source.n_rows or 0, reading.verbose), effective_n_jobs(reading.n_jobs)
+    rows, tables = rows_of(files, source, threads, stages.told), None
     if isinstance(files, Studies) and isinstance(source, FileSource):
-        estimator.tables_ = harmonise_tables(files, source)
+        tables = harmonise_tables(files, source)
         if (
             not files.dask
             and 8 * sum(source.table_lengths) * len(rows.names) <= MAX_BYTES_IN_MEMORY
         ):
             # Some tables may lie in memory anyway.
             rows = MemoryRows(whole_table(rows), rows.names, None, threads, stages.told)
-    _keep_names(estimator, rows.names, source.named or _changes(files.preprocessing))
-    if takes_kinds(estimator):
+    coding = columns = None
+    if reading.takes_words:
         found = source.coding if isinstance(source, FileSource) else None
-        kinds = declared_kinds(estimator, rows.names) if found is None else {}
-        estimator.coding_ = replace(found or numeric_coding(rows.names, kinds), names=rows.names)
-    return rows, stages
+        kinds = declared_kinds(reading.kinds, rows.names) if found is None else {}
+        coding = replace(found or numeric_coding(rows.names, kinds), names=rows.names)
+    if reading.coding is None and source.named and isinstance(source, FileSource):
+        columns = source.columns
+    names = rows.names if source.named or _changes(files.preprocessing) else None
+    return Table(rows, stages, names, coding, columns, tables)
 
 
 def with_harmonization(studies: Studies, kinds: Kinds | None = None) -> Studies:
@@ -369,39 +348,41 @@ def with_harmonization(studies: Studies, kinds: Kinds | None = None) -> Studies:
     return replace(studies, kept=harmonise_tables(studies, open_files(studies, kinds)))
 
 
-def _collection(
-    estimator: Any, X: Any, sample_weight: Any, coding: Coding | None
-) -> tuple[ClusterRows, Stages]:
+def _collection(X: Any, reading: Reading, sample_weight: Any) -> Table:
     parts = partitions_of(X)
     read: BatchReader = read_batch
+    coding = columns = None
     # For the names, and to refuse what is refused in memory.
-    if takes_kinds(estimator):
-        read = _coded_on_workers(estimator, parts, coding)
-    elif get_tags(estimator).input_tags.sparse and issparse(parts.example):
-        read_sparse(estimator, parts.example, reset=True)
+    if reading.takes_words:
+        if as_memory_table(parts.example) is None:
+            read_table(parts.example, reading.name)  # which refuses it
+        names = names_of(parts.example, reading.name)
+        coding, columns, read = _coded_on_workers(parts, reading, names is not None)
+    elif reading.takes_sparse and issparse(parts.example):
+        read_sparse(listener(reading.name), parts.example, reset=True)
+        names = None
     else:
-        read_table(estimator, parts.example)
+        names = read_table(parts.example, reading.name).names
     weights = sample_weight if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    rows = rows_of_collection(parts, feature_names(estimator), weights, read)
-    check_sample_weight(estimator, weights, rows.n_rows)
-    stages = Stages(rows.n_rows, estimator.verbose)
-    return replace(rows, advance=stages.told), stages
+    every = tuple(map(str, names or range(parts.example.shape[1])))
+    rows = rows_of_collection(parts, every, weights, read)
+    check_sample_weight(reading.name, weights, rows.n_rows)
+    stages = Stages(rows.n_rows, reading.verbose)
+    return Table(replace(rows, advance=stages.told), stages, names, coding, columns)
 
 
-def _coded_on_workers(estimator: Any, parts: Partitions, coding: Coding | None) -> BatchReader:
+def _coded_on_workers(
+    parts: Partitions, reading: Reading, named: bool
+) -> tuple[Coding, tuple[Column, ...] | None, BatchReader]:
     """How workers read partitions, by what a pass over all of them finds."""
-    if as_memory_table(parts.example) is None:
-        read_table(estimator, parts.example)  # which refuses it
-    record_names(estimator, parts.example)
+    coding = reading.coding
     if coding is not None:
-        estimator.coding_ = coding
-        warn_unseen_categories(
-            coding, sum_over_partitions(parts, partial(count_unseen, coding)).counts
-        )
-        return partial(read_coded_batch, coding, None)
-    found = infer_coding(estimator, sum_over_partitions(parts, batch_evidence))
-    estimator.coding_ = found.coding
-    return partial(read_coded_batch, *found)
+        unseen = sum_over_partitions(parts, partial(count_unseen, coding))
+        warn_unseen_categories(coding, unseen.counts)
+        return coding, None, partial(read_coded_batch, coding, None)
+    seen = sum_over_partitions(parts, batch_evidence)
+    found = infer_coding(reading.kinds, seen, named)
+    return found.coding, found.columns, partial(read_coded_batch, found.coding, found.writings)
 
 
 def _on_workers(files: Files, source: FileSource) -> ClusterRows:
@@ -418,14 +399,6 @@ def _check_unweighted(sample_weight: Any) -> None:
         raise ValueError(
             "Rows in files and batches have no sample_weight. Read them into memory to weigh them."
         )
-
-
-def _keep_names(estimator: Any, names: tuple[str, ...], named: bool) -> None:
-    estimator.n_features_in_ = len(names)
-    if named:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-    elif hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_  # of an earlier fit
 
 
 def open_text(given: Files) -> SparseSource:

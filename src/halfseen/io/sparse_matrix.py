@@ -111,14 +111,13 @@ def read_sparse(
             estimator, given, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
         )
     matrix = canonical_csr(matrix if matrix is given else check_sparse(matrix))
-    if words is not None:
-        estimator.feature_names_in_ = np.array(words, dtype=object)
     blocks = () if observed is None else _checked(observed).arrays(*matrix.shape)
     if blocks:
         matrix = _without_gaps(matrix, *blocks)
     if weights is not None:
         matrix, weights, blocks = _counted(matrix, weights, blocks)
-    return SparseRows.of(matrix, feature_names(estimator), *blocks, weights=weights, **engine)
+    names = feature_names(estimator) if words is None else tuple(words)
+    return SparseRows.of(matrix, names, *blocks, weights=weights, **engine)
 
 
 def _counted(matrix: Any, weights: Array, blocks: Any) -> Any:

@@ -4,7 +4,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -19,35 +19,50 @@ from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
 from halfseen.data.rows import Block
-from halfseen.io.batches import Batch
 
 
-def read_table(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
-    """The float table (n, d) to learn from, of an array or a data frame; float32 stays as it is."""
-    return _floats(estimator, X, reset=True)
+class FloatTable(NamedTuple):
+    """Rows as floats, with the names of their columns if they have any."""
+
+    values: np.ndarray[Any, Any]  # (n, d), NaN marks the gaps; float32 stays as it is
+    names: tuple[str, ...] | None
 
 
-def read_more(estimator: Any, X: Any, *, first: bool) -> np.ndarray[Any, Any]:
-    """A batch of rows to learn from; all but the first must have the first's columns."""
-    return _floats(estimator, X, reset=first)
+def listener(name: str = "Estimator") -> Any:
+    """Somebody who hears from scikit-learn's checks what columns are called; errors have its name.
+
+    The checks write on whom they are given, and estimators set their own attributes.
+    """
+    return type(name, (BaseEstimator,), {})()
+
+
+def names_heard(heard: Any) -> tuple[str, ...] | None:
+    """The names of columns that somebody has heard of."""
+    names = getattr(heard, "feature_names_in_", None)
+    return None if names is None else tuple(names)
+
+
+def read_table(X: Any, name: str = "Estimator", fewest_rows: int = 1) -> FloatTable:
+    """The rows to learn from, of an array, a data frame or an Arrow batch."""
+    heard = listener(name)
+    table = _floats(heard, arrow_batch_as_table(X), reset=True, fewest_rows=fewest_rows)
+    return FloatTable(table, names_heard(heard))
+
+
+def read_batch(X: Any) -> FloatTable:
+    """Some rows of a table; there may be none."""
+    return read_table(X, fewest_rows=0)
+
+
+def read_more(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
+    """Another batch of rows to learn from, which must have the columns of those before."""
+    return _floats(estimator, X, reset=False)
 
 
 def read_new_table(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
     """A float table (n, d) for a fitted estimator."""
     check_is_fitted(estimator)
     return _floats(estimator, reorder_as_fitted(estimator, X), reset=False)
-
-
-class ColumnNames(BaseEstimator):
-    """Hears what the columns of one batch are called."""
-
-
-def read_batch(X: Any) -> Batch:
-    """Some rows of a table, of an array, a data frame or an Arrow batch; there may be none."""
-    columns = ColumnNames()
-    table = _floats(columns, arrow_batch_as_table(X), reset=True, fewest_rows=0)
-    names = getattr(columns, "feature_names_in_", None)
-    return Batch(table, None if names is None else tuple(names))
 
 
 def arrow_batch_as_table(X: Any) -> Any:
@@ -60,8 +75,6 @@ def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.
     try:
         if has_dates(X):
             raise TypeError("dates are no numbers")
-        if reset:
-            vars(estimator).pop("_words_given", None)  # of an earlier fit
         with _ignore_missing_names() if hasattr(estimator, "_words_given") else nullcontext():
             table: np.ndarray[Any, Any] = validate_data(
                 estimator,
@@ -290,11 +303,10 @@ MIN_OTHER_WEIGHT = 1e-12
 """Of all weight, that must be on more than one row."""
 
 
-def check_sample_weight(estimator: Any, sample_weight: Any, n_rows: int) -> Array | None:
-    """Checked weights (n,), or None if every row counts once."""
+def check_sample_weight(name: str, sample_weight: Any, n_rows: int) -> Array | None:
+    """Checked weights (n,), or None if every row counts once; ``name`` is the estimator's."""
     if sample_weight is None:
         return None
-    name = type(estimator).__name__
     if np.ma.is_masked(sample_weight):
         raise ValueError(
             f"The 'sample_weight' of {name}.fit is masked in some rows. Give these rows a weight "

@@ -14,11 +14,11 @@ from halfseen.diagnostics.choice import CLEARLY, Choice
 from halfseen.diagnostics.cross_validation import bins_for, cross_scores
 from halfseen.diagnostics.number_of_components import MOST_COMPONENTS, choose
 from halfseen.estimators.parameter_checks import check_count
+from halfseen.estimators.reading import opened
 from halfseen.inference.fit import Fit, fit_rows, look_through
 from halfseen.inference.model import Model
 from halfseen.inference.plan import Settings, check_adjustable
 from halfseen.io.coding import unused_names
-from halfseen.io.open_table import open_rows
 from halfseen.io.sequences import Sequenced
 from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.models import MODELS, USUAL_MODEL
@@ -92,7 +92,8 @@ def choose_components(
         "lengths": lengths, "sequence": sequence, "order": order, "step": step, "single": X_single
     }  # fmt: skip
     given = in_sequences(estimator, X, follow)
-    rows, stages = open_rows(estimator, given, None, observed)
+    table = opened(estimator, given, None, observed)
+    rows, stages = table.rows, table.stages
     kind = estimator._model()  # which may rest on what the columns are
     seen = look_through(settings, kind, rows, stages, unused_names(estimator))
     bins = None if groups is None else bins_for(groups, rows)
@@ -230,7 +231,8 @@ def compare_weights(
             + "."
         )
     settings, kind = estimator.set_params(refine=None, n_components=n_components).checked()
-    rows, stages = open_rows(estimator, X, None, observed)
+    table = opened(estimator, X, None, observed)
+    rows, stages = table.rows, table.stages
     seen = look_through(settings, kind, rows, stages, unused_names(estimator))
     bins = bins_for(groups, rows)
     apart = None if groups is None else bins

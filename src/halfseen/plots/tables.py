@@ -2,32 +2,19 @@
 
 from typing import Any
 
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
-
 from halfseen.data.arrays import Mask
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
 from halfseen.data.rows import Rows, gathered
-from halfseen.io.open_table import open_rows
+from halfseen.io.open_table import open_table
+from halfseen.io.table import Reading
 from halfseen.io.validation import non_numeric_names
-
-
-class AnyTable(BaseEstimator):  # type: ignore[misc]
-    """Asks nothing of a table, and hears what its columns are called."""
-
-    n_jobs, verbose = None, 0
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.sparse = True
-        return tags
 
 
 def opened(X: Any) -> Rows:
     """The rows of anything that ``fit`` takes."""
     try:
-        rows, _ = open_rows(AnyTable(), X, None)
+        return open_table(X, Reading(takes_sparse=True)).rows
     except (TypeError, ValueError) as error:
         names = non_numeric_names(X)
         if not names:
@@ -36,7 +23,6 @@ def opened(X: Any) -> Rows:
             f"{quoted(names, range(len(names)))} cannot be drawn as numbers. Leave out columns of "
             "text and dates, or code them as numbers."
         ) from error
-    return rows
 
 
 def observed_cells(rows: Rows) -> Mask:

@@ -45,7 +45,7 @@ def learned_from(voice: Voice, data: Files, asked: Asked, **settings: Any) -> Im
     kinds = asked.kinds or {}
     check_columns(kinds, data)
     imputer = Imputer(kinds or "auto", max_seconds=asked.max_seconds, **settings)
-    declared = partial(declared_kinds, imputer)
+    declared = partial(declared_kinds, imputer.kinds)
     table = open_table(data, asked.columns, asked.drop, kinds=declared)
     voice.note(*table.short_notes)
     voice.note(f"No model is given, so gaps are learned to be filled from {table.file} itself.")
