@@ -7,14 +7,14 @@ from halfseen.inference.multi_start import (
     EVERY,
     MANY_ROWS,
     SAME,
-    Tried,
+    EMStart,
     agreed,
     finalists,
-    narrowed,
+    halved,
+    one_maximum,
     plan_for,
     plan_of_many,
-    sure,
-    tried,
+    screened,
 )
 
 N = 100.0
@@ -33,12 +33,12 @@ class Hills:
         return EMResult((name, there), Convergence(there / N, most, False))
 
     def starts(self):
-        return [Tried(name, (name, 0.0)) for name in self.tops]
+        return [EMStart(name, (name, 0.0)) for name in self.tops]
 
 
 def test_starts_come_back_best_first_with_the_heights_they_reached():
     hills = Hills(moments=3.0, a=8.0, b=5.0)
-    found = tried(hills.starts(), hills, N, ((EVERY, 10),))
+    found = screened(hills.starts(), hills, N, ((EVERY, 10),))
     assert [one.name for one in found] == ["a", "b", "moments"]
     assert [one.height for one in found] == pytest.approx([8.0, 5.0, 3.0])
     assert [one.passes for one in found] == [10, 10, 10]
@@ -47,7 +47,7 @@ def test_starts_come_back_best_first_with_the_heights_they_reached():
 
 def test_after_each_round_the_worse_stay_behind_but_what_the_moments_say_goes_on():
     hills = Hills(moments=1.0, a=2.0, b=3.0, c=4.0, d=5.0)
-    found = tried(hills.starts(), hills, N, ((EVERY, 10), (2, 20)))
+    found = screened(hills.starts(), hills, N, ((EVERY, 10), (2, 20)))
     assert {name for name, most in hills.calls if most == 20} == {"d", "c", "moments"}
     assert len(found) == 5
     assert {one.name: one.passes for one in found}["a"] == 10
@@ -55,13 +55,13 @@ def test_after_each_round_the_worse_stay_behind_but_what_the_moments_say_goes_on
 
 def test_of_climbs_that_are_as_good_as_one_one_goes_on():
     hills = Hills(moments=1.0, a=5.0, b=5.0, c=5.0, d=4.0)
-    tried(hills.starts(), hills, N, ((EVERY, 10), (2, 20)))
+    screened(hills.starts(), hills, N, ((EVERY, 10), (2, 20)))
     assert sorted(name for name, most in hills.calls if most == 20) == ["a", "d", "moments"]
 
 
 def test_the_same_starts_give_the_same():
     one, other = (
-        tried(
+        screened(
             Hills(moments=3.0, a=8.0, b=5.0).starts(), Hills(moments=3.0, a=8.0, b=5.0), N, rounds
         )
         for rounds in [((EVERY, 4), (2, 4))] * 2
@@ -71,7 +71,7 @@ def test_the_same_starts_give_the_same():
 
 def heights(**of):
     return sorted(
-        (Tried(name, name, height) for name, height in of.items()), key=lambda one: -one.height
+        (EMStart(name, name, height) for name, height in of.items()), key=lambda one: -one.height
     )
 
 
@@ -102,10 +102,10 @@ def test_fewer_rows_get_more_starts():
     ],
 )
 def test_where_nearly_all_starts_that_went_on_lead_to_one_place_that_is_sure(on, is_sure):
-    behind = [Tried("behind", 0, 1.0, 4)] * 5
-    went = [Tried("on", 0, height, 30) for height in sorted(on, reverse=True)]
-    assert sure([*went, *behind]) == is_sure
-    assert not sure(went)  # before any stayed behind
+    behind = [EMStart("behind", 0, 1.0, 4)] * 5
+    went = [EMStart("on", 0, height, 30) for height in sorted(on, reverse=True)]
+    assert one_maximum([*went, *behind]) == is_sure
+    assert not one_maximum(went)  # before any stayed behind
 
 
 def test_once_enough_starts_agree_the_rest_is_left():
@@ -117,7 +117,7 @@ def test_once_enough_starts_agree_the_rest_is_left():
 
 def test_of_many_starts_the_worse_and_those_that_are_as_good_as_one_are_given_up_for_good():
     hills = Hills(a=9.0, b=9.0, c=8.0, d=7.0, e=1.0)
-    found = narrowed(hills.starts(), hills, N, ((EVERY, 10), (2, 20), (1, 30)))
+    found = halved(hills.starts(), hills, N, ((EVERY, 10), (2, 20), (1, 30)))
     assert [name for name, most in hills.calls if most == 20] == ["a", "c"]
     assert [name for name, most in hills.calls if most == 30] == ["a"]
     assert found[0].parameters == ("a", 9.0)

@@ -17,7 +17,7 @@ Rounds = tuple[tuple[int, int], ...]
 """How many starts go on, and in how many passes, round after round."""
 
 
-class Plan(NamedTuple):
+class StartPlan(NamedTuple):
     """How many starts there are, and how far they go before the worse of them are given up."""
 
     n_seeds: int  # of each kind
@@ -34,7 +34,7 @@ class Plan(NamedTuple):
 
 EVERY = 1000
 MANY_ROWS = 5000
-USUAL = Plan(
+USUAL = StartPlan(
     n_seeds=7,
     n_further=0,
     thorough=True,
@@ -54,7 +54,7 @@ FEW_ROWS = USUAL._replace(
     simpler_first=False,
 )
 """Starts are tried on all of the rows, where every pass counts."""
-LARGE = Plan(
+LARGE = StartPlan(
     n_seeds=3,
     n_further=0,
     thorough=False,
@@ -83,7 +83,7 @@ FEW_PLACES, MOST_OF_THEM = 4, 0.8
 """Starts that lead to one place, and hardly any elsewhere: more would do the same."""
 
 
-class Tried(NamedTuple, Generic[P]):
+class EMStart(NamedTuple, Generic[P]):
     """A start, and where it led on some of the rows."""
 
     name: str
@@ -92,18 +92,18 @@ class Tried(NamedTuple, Generic[P]):
     passes: int = 0  # over those rows
 
 
-def plan_for(n_rows: float) -> Plan:
+def plan_for(n_rows: float) -> StartPlan:
     """Few rows have many maxima."""
     if n_rows <= USUAL.most_rows:
         return FEW_ROWS
     return USUAL if n_rows <= MANY_ROWS else LARGE
 
 
-def plan_of_many(n_cells: float, n_components: int) -> Plan:
+def plan_of_many(n_cells: float, n_components: int) -> StartPlan:
     """The plan where passes are compiled: the fewer cells distinct rows have, the more starts."""
     most = int(MOST_LOOKED_UP / (2 * n_cells * n_components))  # there are two kinds of seeds
     n_seeds = min(max(most, FEWEST_SEEDS), MOST_SEEDS)
-    return Plan(
+    return StartPlan(
         n_seeds=n_seeds,
         n_further=0,
         thorough=True,
@@ -114,28 +114,30 @@ def plan_of_many(n_cells: float, n_components: int) -> Plan:
     )
 
 
-def narrowed(
-    starts: Iterable[Tried[P]], run_em: RunEM[P], n_rows: float, rounds: Rounds
-) -> list[Tried[P]]:
+def halved(
+    starts: Iterable[EMStart[P]], run_em: RunEM[P], n_rows: float, rounds: Rounds
+) -> list[EMStart[P]]:
     """Where starts lead, best first: after each round the worse are given up for good.
 
     So are all but one of those that are as good as one.
     """
-    found, given_up = list(starts), list[Tried[P]]()
+    found, given_up = list(starts), list[EMStart[P]]()
     for n_on, most in rounds:
         on, behind = _parted(found, n_on)
-        found = sorted((gone(one, run_em, most, n_rows) for one in on), key=lambda one: -one.height)
+        found = sorted(
+            (advanced(one, run_em, most, n_rows) for one in on), key=lambda one: -one.height
+        )
         given_up += behind
     return [*found, *given_up]
 
 
-def tried(
-    starts: Iterable[Tried[P]],
+def screened(
+    starts: Iterable[EMStart[P]],
     run_em: RunEM[P],
     n_rows: float,
     rounds: Rounds,
     agreeing: int = EVERY,
-) -> list[Tried[P]]:
+) -> list[EMStart[P]]:
     """Where starts lead on some rows, best first: after each round the worse stay behind.
 
     Once ``agreeing`` starts lead to one place there are no more rounds.
@@ -145,35 +147,35 @@ def tried(
         return found
     for n_on, most in rounds:
         on, behind = _parted(found, n_on)
-        went = [gone(one, run_em, most, n_rows) for one in on]
+        went = [advanced(one, run_em, most, n_rows) for one in on]
         found = sorted([*went, *behind], key=lambda one: -one.height)
-        if len(agreed(found)) >= agreeing or sure(found):
+        if len(agreed(found)) >= agreeing or one_maximum(found):
             break
     return found
 
 
-def gone(one: Tried[P], run_em: RunEM[P], most: int, n_rows: float) -> Tried[P]:
+def advanced(one: EMStart[P], run_em: RunEM[P], most: int, n_rows: float) -> EMStart[P]:
     """Where a start leads in at most so many passes."""
     found, way = run_em(one.parameters, most)
     height = (way.log_likelihood or 0.0) * n_rows
-    return Tried(one.name, found, height, one.passes + way.n_iterations)
+    return EMStart(one.name, found, height, one.passes + way.n_iterations)
 
 
-def agreed(found: list[Tried[P]]) -> list[Tried[P]]:
+def agreed(found: list[EMStart[P]]) -> list[EMStart[P]]:
     """Those that led to the highest place."""
     return [one for one in found if one.height > found[0].height - SAME]
 
 
-def sure(found: list[Tried[P]]) -> bool:
+def one_maximum(found: list[EMStart[P]]) -> bool:
     """Whether most starts that went on after the first rounds led to one place, and are several."""
     longest = max(one.passes for one in found)
     on = [one for one in found if one.passes > 0.7 * longest]
     return len(on) < len(found) and len(agreed(on)) >= max(FEW_PLACES, MOST_OF_THEM * len(on))
 
 
-def _parted(found: list[Tried[P]], n_on: int) -> tuple[list[Tried[P]], list[Tried[P]]]:
+def _parted(found: list[EMStart[P]], n_on: int) -> tuple[list[EMStart[P]], list[EMStart[P]]]:
     """Those that go on, and those that do not: of climbs that are as good as one, one does."""
-    on: list[Tried[P]] = []
+    on: list[EMStart[P]] = []
     for one in found:
         alone = all(abs(one.height - other.height) > ONE for other in on if one.height > -np.inf)
         if alone and (one.name in FIRST or len(on) < n_on):
@@ -185,14 +187,14 @@ FIRST = ("moments",)
 """Starts that are never given up early: with many rows they are the right ones."""
 
 
-def finalists(found: list[Tried[P]], n_rows: float, plan: Plan) -> list[Tried[P]]:
+def finalists(found: list[EMStart[P]], n_rows: float, plan: StartPlan) -> list[EMStart[P]]:
     """Those that are worth climbing from on all rows.
 
     With many rows what the moments say goes on, and another only if it was clearly better. Of those
     that agree one does.
     """
     same = agreed(found)
-    if len(same) >= plan.agreeing or sure(found):
+    if len(same) >= plan.agreeing or one_maximum(found):
         return [*(one for one in same if one.name in FIRST), *same][:1]
     if n_rows <= MANY_ROWS:
         return found

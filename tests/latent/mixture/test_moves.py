@@ -8,9 +8,9 @@ from halfseen import GaussianMixture
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.sampling import sample_shuffled
 from halfseen.distributions.normal_parameters import MixtureParameters
-from halfseen.inference.multi_start import Tried
+from halfseen.inference.multi_start import EMStart, plan_for
 from halfseen.latent.mixture.initialisation import moves
-from halfseen.latent.mixture.model import FEW_PASSES
+from halfseen.latent.mixture.model import FEW_PASSES, Search
 from halfseen.moments.survey import survey
 
 
@@ -39,6 +39,13 @@ def test_a_component_is_cut_across_its_longest_direction():
     assert abs(np.corrcoef(side, values[:, 2] > values[:, 2].mean())[0, 1]) > 0.95
 
 
+def among(rows, sample):
+    """A search of all rows whose starts are tried on a sample."""
+    plan = plan_for(len(rows.table))
+    n_rows, n_sample = float(len(rows.table)), float(len(sample.table))
+    return Search(rows, n_rows, sample, n_sample, survey(rows, 0.95), plan)
+
+
 def test_a_climb_that_ended_in_a_wrong_place_is_moved_to_the_right_one():
     rng = np.random.default_rng(0)
     truth = np.array([[0.0, 0, 0], [20, 0, 0], [20, 8, 0]])
@@ -55,12 +62,12 @@ def test_a_climb_that_ended_in_a_wrong_place_is_moved_to_the_right_one():
     stuck = model.run_em(rows, start, 300)
     there = model.emission.means(model.emission.finalised(rows, stuck.parameters))
     assert np.abs(np.sort(there[:, 1]) - [0, 0, 8]).max() > 3
-    moved, work = model._moved(rows, rows, stuck, 900.0, 900.0)
+    moved, work = model._split_and_merged(among(rows, rows), stuck)
     assert moved.convergence.log_likelihood > stuck.convergence.log_likelihood + 0.1
     means = model.emission.means(model.emission.finalised(rows, moved.parameters))
     np.testing.assert_allclose(means[np.lexsort(means.round(0).T)], truth, atol=0.3)
     assert work > 0
-    again, _ = model._moved(rows, rows, moved, 900.0, 900.0)
+    again, _ = model._split_and_merged(among(rows, rows), moved)
     assert again is moved
 
 
@@ -72,7 +79,7 @@ def test_a_place_that_no_move_betters_is_kept():
     means = 9 * np.eye(3)[:2]
     start = model.emission.em_start(MixtureParameters(np.full(2, 0.5), means, np.ones((2, 3))))
     there = model.run_em(rows, start, 300)
-    assert model._moved(rows, rows, there, 300.0, 300.0)[0] is there
+    assert model._split_and_merged(among(rows, rows), there)[0] is there
 
 
 def test_a_climb_that_is_not_at_its_end_is_moved_too():
@@ -96,13 +103,13 @@ def test_of_many_rows_only_moves_that_lead_elsewhere_go_on_to_all():
 
     wrong = at([[-0.5, 0, 0], [0.5, 0, 0], [20, 4, 0.0]], [[1.0, 1, 1], [1, 1, 1], [1, 17, 1]])
     right = at(truth, np.ones((3, 3)))
-    both = [Tried("back", wrong.parameters), Tried("better", right.parameters)]
+    both = [EMStart("back", wrong.parameters), EMStart("better", right.parameters)]
     found, passes = model._promising(rows, both, wrong.parameters)
     assert [one.name for one in found] == ["better"]
     assert passes == 3 * FEW_PASSES
     assert not model._promising(rows, both, right.parameters)[0]
     some = sample_shuffled(rows, 1000)
-    moved, work = model._moved(rows, some, wrong, float(n), 1000.0)
+    moved, work = model._split_and_merged(among(rows, some), wrong)
     means = model.emission.means(model.emission.finalised(rows, moved.parameters))
     np.testing.assert_allclose(means[np.lexsort(means.round(0).T)], truth, atol=0.1)
     assert work > 0

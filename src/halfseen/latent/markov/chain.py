@@ -13,7 +13,7 @@ from halfseen.distributions.emission import Posterior
 from halfseen.distributions.mixed_parameters import NOT_GIVEN, MixedParameters
 from halfseen.inference.em import normalised
 from halfseen.inference.model import Cells, Each
-from halfseen.inference.multi_start import EVERY, FEW_ROWS, LARGE, MANY_ROWS, Plan
+from halfseen.inference.multi_start import EVERY, FEW_ROWS, LARGE, MANY_ROWS, StartPlan
 from halfseen.inference.parameters import ANY, GIVEN, SHARE, SHOWN, learned
 from halfseen.latent.markov import forward_backward
 from halfseen.latent.markov.autocorrelation import drawn_levels, lasting_of, leaned
@@ -63,7 +63,7 @@ PRIOR_MOVES = 0.1
 """Of the Dirichlet prior on transitions, in steps from each state, spread evenly over states."""
 STAYING = 0.5
 """How likely a state lasts where nothing is known of that."""
-USUAL = Plan(
+USUAL = StartPlan(
     n_seeds=2,
     n_further=2,
     thorough=False,
@@ -155,7 +155,7 @@ class Chain(LatentStructure):
     def steps(self, emission: Any) -> ChainSteps:
         return ChainSteps(emission, self.strength)
 
-    def plan(self, n_rows: float) -> Plan:
+    def plan(self, n_rows: float) -> StartPlan:
         if n_rows <= FEW_ROWS.most_rows:
             return USUAL._replace(n_seeds=3, n_further=3)
         if n_rows <= MANY_ROWS:

@@ -26,13 +26,13 @@ from halfseen.inference.model import Cells, Each, EMResult
 from halfseen.inference.multi_start import (
     EVERY,
     MANY_ROWS,
-    Plan,
+    EMStart,
     Rounds,
-    Tried,
-    gone,
+    StartPlan,
+    advanced,
     k_means,
     plan_for,
-    tried,
+    screened,
 )
 from halfseen.inference.parameters import (
     ANY,
@@ -44,7 +44,7 @@ from halfseen.inference.parameters import (
     from_coordinates,
     reordered,
 )
-from halfseen.latent.mixture.model import OneClass
+from halfseen.latent.mixture.model import OneClass, Search, total_weight
 from halfseen.latent.mixture.structure import ClassRegression, ClassSteps
 from halfseen.moments.survey import Survey, survey
 
@@ -86,16 +86,13 @@ class Correlated(OneClass[P]):
     first: OneClass[MixtureParameters] = field(kw_only=True)  # the same with independent columns
 
     def adapted_to(self, rows: Rows, kept: Survey) -> Self:
-        """With limits that suit a table."""
         emission: Any = self.emission.for_table(rows, kept)
         return replace(self, emission=emission, first=self.first.adapted_to(rows, kept))
 
     def winsorised(self, rows: Rows, kept: Survey) -> Rows:
-        """As independent columns have them."""
         return self.first.winsorised(rows, kept)
 
     def regression(self, kept: Survey) -> ClassRegression[Any]:
-        """As independent columns have it."""
         return self.first.regression(kept)
 
     def from_moments(self, read: Any) -> P:
@@ -139,7 +136,7 @@ class Correlated(OneClass[P]):
         total, n_rows = rows.accumulate(summarise)
         return float(total / n_rows), float(n_rows)
 
-    def _plan(self, n_rows: float) -> Plan:
+    def _plan(self, n_rows: float) -> StartPlan:
         """Small tables have many maxima, and passes over them are cheap."""
         plan = plan_for(n_rows)
         if n_rows > MANY_ROWS:
@@ -148,8 +145,8 @@ class Correlated(OneClass[P]):
         return plan._replace(rounds=rounds, last=LAST, n_ends=6)
 
     def _starts(
-        self, some: MemoryRows, start: P, k: int, plan: Plan, seed: Callable[[], int]
-    ) -> tuple[list[Tried[P]], Iterator[Tried[P]]]:
+        self, some: MemoryRows, start: P, k: int, plan: StartPlan, seed: Callable[[], int]
+    ) -> tuple[list[EMStart[P]], Iterator[EMStart[P]]]:
         """The best mixtures of independent columns, clusters of sphered rows, and random ones."""
         emission, steps = self.emission, ClassSteps(self.emission)
         weights, means, variances = emission.plain(start)
@@ -157,21 +154,21 @@ class Correlated(OneClass[P]):
         spread = weights @ (variances + (means - middle) ** 2)
         single = emission.single(some, middle, spread)
         if k == 1:
-            return [Tried("moments", single)], iter(())
+            return [EMStart("moments", single)], iter(())
         alone = self.run_em(some, single, FEW_PASSES).parameters
-        n_some = some.accumulate(lambda block: block.row_weights().sum())
+        n_some = total_weight(some)
         starts, _ = self.first._starts(
             some, MixtureParameters(*emission.plain(start)), k, plan, seed
         )
-        found = tried(starts, partial(self.first.run_em, some), n_some, plan_for(n_some).rounds)
+        found = screened(starts, partial(self.first.run_em, some), n_some, plan_for(n_some).rounds)
         turned = []
         for one in found[: MOST_TURNED if n_some < plan.most_rows else MOST_OF_MANY]:
             here = emission.apart(alone, one.parameters.weights, one.parameters.centres)
             shares = np.vstack(
                 [self.first.expected_latent(block, one.parameters) for block in some.blocks()]
             )
-            turned.append(Tried(one.name, here))
-            turned.append(Tried(one.name, steps.from_responsibilities(some, shares, here)))
+            turned.append(EMStart(one.name, here))
+            turned.append(EMStart(one.name, steps.from_responsibilities(some, shares, here)))
         few = plan.rounds is LARGE_ROUNDS
         if few:
             n_clustered, n_drawn = FEW_CLUSTERED, FEW_DRAWN
@@ -182,7 +179,7 @@ class Correlated(OneClass[P]):
         begun = self._begun_by(some, alone, k, np.random.default_rng(seed()))
         first = [*begun("clusters", range(n_clustered)), *begun("random", range(n_drawn))]
 
-        def further() -> Iterator[Tried[P]]:
+        def further() -> Iterator[EMStart[P]]:
             if not few:
                 yield from begun("clusters", range(n_clustered, 2 * n_clustered))
                 yield from begun("random", range(n_drawn, 3 * n_drawn))
@@ -191,7 +188,7 @@ class Correlated(OneClass[P]):
 
     def _begun_by(
         self, some: MemoryRows, alone: P, k: int, random: np.random.Generator
-    ) -> Callable[[str, range], Iterator[Tried[P]]]:
+    ) -> Callable[[str, range], Iterator[EMStart[P]]]:
         """Starts that do not depend on how columns are turned, by their name and numbers."""
         one = np.ones((len(some.table), 1))
         filled = self.emission.expected(Block.from_table(some.table), one, alone).mean
@@ -200,46 +197,41 @@ class Correlated(OneClass[P]):
         like, steps = reordered(alone, np.zeros(k, dtype=int)), ClassSteps(self.emission)
         like = replace(like, weights=np.full(k, 1 / k))  # type: ignore[type-var]
 
-        def begun(name: str, numbers: range) -> Iterator[Tried[P]]:
+        def begun(name: str, numbers: range) -> Iterator[EMStart[P]]:
             for i in numbers:
                 if name == "clusters":
                     shares = k_means(values, weights, k, random)
                 else:
                     shares = random.dirichlet(np.ones(k), len(values))
-                yield Tried(f"{name} {i + 1}", steps.from_responsibilities(some, shares, like))
+                yield EMStart(f"{name} {i + 1}", steps.from_responsibilities(some, shares, like))
 
         return begun
 
-    def _compared(
-        self, rows: Rows, last: list[Tried[P]], n_rows: float, plan: Plan
-    ) -> list[Tried[P]]:
+    def _compared(self, search: Search, last: list[EMStart[P]]) -> list[EMStart[P]]:
         """Of many rows, where the best start leads on some of them: nearly where all rows do."""
-        if n_rows < MANY_TIMES * PART:
-            return super()._compared(rows, last, n_rows, plan)
-        some = sample_shuffled(rows, PART)
-        part = large_blocks(some, rows) if self.emission.by_gaps else some
-        n_part = part.accumulate(lambda block: block.row_weights().sum())
-        best = super()._compared(part, last, n_part, plan)[0]
-        return [gone(best, partial(self.run_em, part), self.max_iter, n_part)]
+        if search.n_rows < MANY_TIMES * PART:
+            return super()._compared(search, last)
+        some = sample_shuffled(search.rows, PART)
+        part = large_blocks(some, search.rows) if self.emission.by_gaps else some
+        n_part = total_weight(part)
+        best = super()._compared(search._replace(rows=part, n_rows=n_part), last)[0]
+        return [advanced(best, partial(self.run_em, part), self.max_iter, n_part)]
 
-    def _moved(
-        self, rows: Rows, some: MemoryRows, reached: EMResult[P], n_rows: float, n_some: float
-    ) -> tuple[EMResult[P], float]:
-        """Where moves of components lead, if that is cheap to see: few rows have many maxima."""
-        if n_rows > MANY_ROWS:
-            return reached, 0.0
-        return super()._moved(rows, some, reached, n_rows, n_some)
+    def _split_and_merged(self, search: Search, reached: EMResult[P]) -> tuple[EMResult[P], float]:
+        """Where moves lead, if that is cheap to see: few rows have many maxima."""
+        return (
+            (reached, 0.0)
+            if search.n_rows > MANY_ROWS
+            else super()._split_and_merged(search, reached)
+        )
 
     def cells(self, block: Block, parameters: P) -> Cells:
-        """Expectations over components, given the other cells of the row."""
         return self.emission.expected(block, self.expected_latent(block, parameters), parameters)
 
     def fills(self, block: Block, parameters: P) -> Cells:
-        """With expectations."""
         return self.cells(block, parameters)
 
     def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
-        """By a few passes each."""
         return refitted(self, rows, parameters, bins, weights)
 
     def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:

@@ -21,16 +21,16 @@ from halfseen.inference.model import Convergence, EMResult
 from halfseen.inference.multi_start import (
     MANY_ROWS,
     MOVES_OF_MANY,
-    Tried,
+    EMStart,
     agreed,
-    narrowed,
+    halved,
     plan_of_many,
 )
 from halfseen.latent.mixture.initialisation import Seeding, moves
-from halfseen.latent.mixture.model import EQUAL, MOST_MOVES, OneClass
+from halfseen.latent.mixture.model import MOST_MOVES, TIED, OneClass
 from halfseen.moments.survey import Survey
 
-Start = Tried[MixedParameters]
+Start = EMStart[MixedParameters]
 FACTOR = Squarem.FACTOR  # a global, as compiled functions read no attributes of classes
 CLOSER = 0.01
 """Times the tolerance, at which starts are at their end: what gains little may be on a plateau."""
@@ -69,7 +69,7 @@ class MixedClasses(OneClass[MixedParameters]):
         def run_em(here: MixedParameters, most: int) -> EMResult[MixedParameters]:
             return em.run_em(here, min(most, self.max_iter), CLOSER * self.tol)
 
-        found = narrowed(starts, run_em, n_rows, plan.rounds)
+        found = halved(starts, run_em, n_rows, plan.rounds)
         moved = self._moved_on(every, found[0], run_em, n_rows)
         best = max([found[0], *moved], key=lambda one: one.height)
         how = Convergence(
@@ -82,7 +82,7 @@ class MixedClasses(OneClass[MixedParameters]):
             work=float(sum(one.passes for one in [*found, *moved])),
         )
         reached = self.run_em(rows, best.parameters, self.max_iter)
-        return self._finished(rows, reached, start, n_rows, how)
+        return self._result(rows, reached, start, n_rows, how)
 
     @staticmethod
     def _every_row(rows: Rows, start: MixedParameters, n_rows: float) -> MemoryRows | None:
@@ -103,9 +103,9 @@ class MixedClasses(OneClass[MixedParameters]):
         values, found = Seeding.of(*self.emission.as_numbers(every.table)).values, []
         for _ in range(MOST_MOVES):
             begun = self._moves(every, best.parameters, values)
-            there = narrowed([Tried("moved", one) for one in begun], run_em, n_rows, MOVES_OF_MANY)
+            there = halved([EMStart("moved", one) for one in begun], run_em, n_rows, MOVES_OF_MANY)
             found.append(there[0])
-            if not there[0].height > best.height + EQUAL:
+            if not there[0].height > best.height + TIED:
                 break
             best = there[0]
         return found

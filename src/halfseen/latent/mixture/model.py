@@ -1,10 +1,10 @@
 """Everything that follows from one component a row, whatever its columns are."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from scipy.special import gammainc
@@ -24,13 +24,13 @@ from halfseen.inference.multi_start import (
     MANY_ROWS,
     MOVES,
     SAME,
-    Plan,
-    Tried,
+    EMStart,
+    StartPlan,
+    advanced,
     agreed,
     finalists,
-    gone,
-    sure,
-    tried,
+    one_maximum,
+    screened,
 )
 from halfseen.inference.parameters import reordered
 from halfseen.latent.mixture.concerns import outlying, overlap
@@ -41,7 +41,7 @@ from halfseen.moments.survey import Survey
 P = TypeVar("P")
 FEW_COMPONENTS = 3
 """So few are found by joining rows in a few ways."""
-EQUAL = 0.01
+TIED = 0.01
 """Nats that are no reason to prefer another start to what the moments say."""
 RARE_ROW = 1e-4
 """A row that one of so many of its component is as far out as is as likely unlike all of them."""
@@ -49,7 +49,7 @@ COMMON_ROW = 0.1
 """A row with as many wild cells as one of so many rows is as likely usual."""
 ROUNDING = 1e-9
 """Of a row that is a component's own."""
-MOST_SETTLING = 200
+MOST_FINAL_PASSES = 200
 """Passes until parameters are at rest: little beside the starts."""
 ENOUGH, EARLY = 10, 5
 """Passes that show whether parameters that allow for more are worth it; before there are starts."""
@@ -59,13 +59,19 @@ MOST_MOVES, MOST_LAST, FEW_PASSES = 4, 2, 12
 """Moves one after the other; those of each that go on to all rows, and in how many passes."""
 MANY_MOVED = 10_000
 """Rows that moves must hold on before they go on to more than twice as many."""
-MAYBE, CLOSE = 5.0, 100.0
-"""Nats by which moves may be lower on some rows, or before they are at their end, and go on."""
+SCREENING_TOLERANCE, EARLY_TOLERANCE = 5.0, 100.0
+"""Nats that a move may fall behind on the sample, or after a few passes, and still go on."""
 
 
-def _made(simpler: Callable[[P], P], start: Tried[P]) -> Tried[P]:
-    """A start, no more than the table asks for."""
-    return start._replace(parameters=simpler(start.parameters))
+class Search(NamedTuple):
+    """What the stages of a search for the best start go over."""
+
+    rows: Rows
+    n_rows: float  # by weight, as ``n_sample``
+    sample: MemoryRows  # some of them, on which starts are tried
+    n_sample: float
+    kept: Survey
+    plan: StartPlan
 
 
 INDEPENDENT = Independent()
@@ -105,80 +111,100 @@ class OneClass(Model[P]):
     def refine(
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
     ) -> EMResult[P]:
-        """By expectation-maximisation, from the best of several starts."""
-        n_rows, plan = kept.sums.n_rows, self._plan(kept.sums.n_rows)
-        some = sample_shuffled(rows, plan.most_rows)
-        n_some = some.accumulate(lambda block: block.row_weights().sum())
-        starts, further = self._starts(some, start, n_components, plan, seed)
-        run_em_some = partial(self.run_em, some)
-        if plan.simpler_first:
-            early = self._simpler(some, starts[0].parameters, n_some, kept, EARLY)
-            starts, further = (
-                [_made(early, one) for one in starts],
-                map(partial(_made, early), further),
-            )
-        found = tried(starts, run_em_some, n_some, plan.rounds, plan.agreeing)
-        if len(agreed(found)) < plan.agreeing and not sure(found):  # a table with many maxima
-            more = tried(further, run_em_some, n_some, plan.rounds)
-            found = sorted([*found, *more], key=lambda one: -one.height)
-        simpler = self._simpler(some, found[0].parameters, n_some, kept)
-        last = [Tried(one.name, simpler(one.parameters)) for one in finalists(found, n_rows, plan)]
-        last = self._compared(rows, last, n_rows, plan)
-        if math.isnan(last[0].height):
-            raise FloatingPointError("the likelihood is no number")
-        best = next(one for one in last if one.height >= last[0].height - EQUAL)
-        reached, moving = self.run_em(rows, best.parameters, self.max_iter), 0.0
-        n_passes = reached.convergence.n_iterations
-        for other in self._as_good(last, best)[: plan.n_ends - 1]:
-            there = self.run_em(rows, other.parameters, self.max_iter)
-            moving += there.convergence.n_iterations
-            if (there.convergence.log_likelihood or 0.0) * n_rows > (
-                (reached.convergence.log_likelihood or 0.0) * n_rows + EQUAL
-            ):
-                best, reached = other, there
-        if reached.convergence.log_likelihood == -math.inf:
-            best, reached = self._not_collapsed(rows, last)
-        many_maxima = len(agreed(found)) < plan.agreeing and not sure(found)
-        if n_components > 1 and many_maxima:
-            reached, moved = self._moved(rows, some, reached, n_rows, n_some)
-            moving += moved
+        """Run EM from the best of several starts: one stage a line."""
+        search = self._search(rows, kept)
+        starts, further = self._simple_starts(search, start, n_components, seed)
+        found = self._screened(search, starts, further)
+        last = self._compared(search, self._finalists(search, found))
+        best, reached, n_passes = self._best_end(search, last)
+        moved, n_moving = reached, 0.0
+        if n_components > 1 and not self._decided(search, found):
+            moved, n_moving = self._split_and_merged(search, reached)
+        on_sample = sum(one.passes for one in found) * search.n_sample / search.n_rows
         how = Convergence(
             log_likelihood=None,
-            n_iterations=best.passes + n_passes,
+            n_iterations=best.passes + n_passes[0],
             converged=False,
             start=best.name,
             n_starts=len(found),
             n_agreeing=len(agreed(found)),
-            work=sum(one.passes for one in found) * n_some / n_rows
-            + sum(one.passes for one in last)
-            + n_passes
-            + moving,
+            work=on_sample + sum(one.passes for one in last) + sum(n_passes) + n_moving,
         )
-        return self._finished(rows, reached, start, n_rows, how)
+        return self._result(rows, moved, start, search.n_rows, how)
 
-    def _finished(
-        self, rows: Rows, reached: EMResult[P], start: P, n_rows: float, how: Convergence
-    ) -> EMResult[P]:
-        """Parameters at rest, without empty components, in order; ``how`` they were found."""
-        if reached.convergence.converged and n_rows <= MANY_ROWS:
-            final_passes = min(int(self.structure.final_passes / n_rows), MOST_SETTLING)
-            if final_passes:
-                reached = self.run_em(rows, reached.parameters, self.max_iter, final_passes)
-        while (fewer := self._filled(reached.parameters, n_rows)) is not reached.parameters:
-            reached = self.run_em(rows, fewer, self.max_iter)
-        parameters, convergence = reached
-        height, emission = convergence.log_likelihood or 0.0, self.emission
-        beside = emission.left_out(rows, parameters)
-        beside -= self.structure.steps(emission).prior(parameters)
-        convergence = how._replace(
-            log_likelihood=height + beside / convergence.n_rows,
-            converged=convergence.converged,
-            n_rows=convergence.n_rows,
-        )
-        settled = self.structure.finalised(rows, emission, parameters)
-        return EMResult(self._in_order(settled, start), convergence)
+    def _search(self, rows: Rows, kept: Survey) -> Search:
+        plan = self._plan(kept.sums.n_rows)
+        sample = sample_shuffled(rows, plan.most_rows)
+        return Search(rows, kept.sums.n_rows, sample, total_weight(sample), kept, plan)
 
-    def _not_collapsed(self, rows: Rows, last: list[Tried[P]]) -> tuple[Tried[P], EMResult[P]]:
+    def _plan(self, n_rows: float) -> StartPlan:
+        """How many starts there are, and how far they go."""
+        return self.structure.plan(n_rows)
+
+    def _simple_starts(
+        self, search: Search, start: P, k: int, seed: Callable[[], int]
+    ) -> tuple[list[EMStart[P]], Iterable[EMStart[P]]]:
+        """Starts, and further ones, that allow for no more than the table asks for."""
+        starts, further = self._starts(search.sample, start, k, search.plan, seed)
+        if not search.plan.simpler_first:
+            return starts, further
+        simpler = self._simpler(search, starts[0].parameters, EARLY)
+
+        def simple(one: EMStart[P]) -> EMStart[P]:
+            return one._replace(parameters=simpler(one.parameters))
+
+        return [simple(one) for one in starts], map(simple, further)
+
+    def _screened(
+        self, search: Search, starts: list[EMStart[P]], further: Iterable[EMStart[P]]
+    ) -> list[EMStart[P]]:
+        """Where starts lead on the sample, best first; further ones if there are many maxima."""
+        run_em, plan = partial(self.run_em, search.sample), search.plan
+        found = screened(starts, run_em, search.n_sample, plan.rounds, plan.agreeing)
+        if self._decided(search, found):
+            return found
+        more = screened(further, run_em, search.n_sample, plan.rounds)
+        return sorted([*found, *more], key=lambda one: -one.height)
+
+    @staticmethod
+    def _decided(search: Search, found: list[EMStart[P]]) -> bool:
+        """Whether enough starts led to one maximum."""
+        return len(agreed(found)) >= search.plan.agreeing or one_maximum(found)
+
+    def _finalists(self, search: Search, found: list[EMStart[P]]) -> list[EMStart[P]]:
+        simpler = self._simpler(search, found[0].parameters)
+        chosen = finalists(found, search.n_rows, search.plan)
+        return [EMStart(one.name, simpler(one.parameters)) for one in chosen]
+
+    def _compared(self, search: Search, last: list[EMStart[P]]) -> list[EMStart[P]]:
+        """Where the finalists lead in a few passes over all rows, best first."""
+        run_em = partial(self.run_em, search.rows)
+        return screened(last, run_em, search.n_rows, search.plan.last)
+
+    def _best_end(
+        self, search: Search, last: list[EMStart[P]]
+    ) -> tuple[EMStart[P], EMResult[P], list[int]]:
+        """The finalist that ends highest, where it ends, and the passes of all that went there."""
+        if math.isnan(last[0].height):
+            raise FloatingPointError("the likelihood is no number")
+        best = next(one for one in last if one.height >= last[0].height - TIED)
+        reached = self.run_em(search.rows, best.parameters, self.max_iter)
+        n_passes = [reached.convergence.n_iterations]
+        for other in self._as_good(last, best)[: search.plan.n_ends - 1]:
+            there = self.run_em(search.rows, other.parameters, self.max_iter)
+            n_passes.append(there.convergence.n_iterations)
+            if _total(there, search.n_rows) > _total(reached, search.n_rows) + TIED:
+                best, reached = other, there
+        if reached.convergence.log_likelihood == -math.inf:
+            best, reached = self._not_collapsed(search.rows, last)
+        return best, reached, n_passes
+
+    def _as_good(self, last: list[EMStart[P]], best: EMStart[P]) -> list[EMStart[P]]:
+        """Other starts that went as far and may yet end higher than the ``best`` so far."""
+        others = [one for one in last if one is not best and one.passes >= best.passes / 2]
+        return [one for one in others if TIED < best.height - one.height < self.undecided]
+
+    def _not_collapsed(self, rows: Rows, last: list[EMStart[P]]) -> tuple[EMStart[P], EMResult[P]]:
         """The best start that ends at a maximum of the likelihood, where the others have none."""
         for one in last:
             reached = self.run_em(rows, one.parameters, self.max_iter)
@@ -192,71 +218,80 @@ class OneClass(Model[P]):
             + " that components share."
         )
 
-    def _compared(
-        self, rows: Rows, last: list[Tried[P]], n_rows: float, plan: Plan
-    ) -> list[Tried[P]]:
-        """Where the last starts lead in a few passes over all rows, best first."""
-        return tried(last, partial(self.run_em, rows), n_rows, plan.last)
+    def _split_and_merged(self, search: Search, reached: EMResult[P]) -> tuple[EMResult[P], float]:
+        """Where split-merge moves lead, if higher; and how many passes that took.
 
-    def _plan(self, n_rows: float) -> Plan:
-        """How many starts there are, and how far they go."""
-        return self.structure.plan(n_rows)
-
-    def _as_good(self, last: list[Tried[P]], best: Tried[P]) -> list[Tried[P]]:
-        """Other starts that went as far and may yet end higher than the ``best`` so far."""
-        others = [one for one in last if one is not best and one.passes >= best.passes / 2]
-        return [one for one in others if EQUAL < best.height - one.height < self.undecided]
-
-    def _moved(
-        self, rows: Rows, some: MemoryRows, reached: EMResult[P], n_rows: float, n_some: float
-    ) -> tuple[EMResult[P], float]:
-        """Where moves of components lead, if higher; and how many passes that took.
-
-        Moves are compared on some of the rows, from where the EM run of all rows ended.
+        Moves are compared on the sample, from where EM of all rows ended.
         """
+        sample, n_rows, n_sample = search.sample, search.n_rows, search.n_sample
         steps = self.structure.steps(self.emission)
-        values = Seeding.of(*self.emission.as_numbers(some.table)).values
-        run_em_some, run_em_all = partial(self.run_em, some), partial(self.run_em, rows)
+        values = Seeding.of(*self.emission.as_numbers(sample.table)).values
+        on_sample, on_all = partial(self.run_em, sample), partial(self.run_em, search.rows)
         work = 0.0
         for _ in range(MOST_MOVES):
-            here, height = reached.parameters, (reached.convergence.log_likelihood or 0.0) * n_rows
-            shares = gathered(some, partial(self.expected_latent, parameters=here))
+            here = reached.parameters
+            shares = gathered(sample, partial(self.expected_latent, parameters=here))
             starts = [
-                Tried("moved", steps.from_responsibilities(some, one, here))
+                EMStart("moved", steps.from_responsibilities(sample, one, here))
                 for one in moves(shares, values)
             ]
-            stay = gone(Tried("", here), run_em_some, FEW_PASSES, n_some)
-            found = tried(starts, run_em_some, n_some, MOVES)
-            work += sum(one.passes for one in [stay, *found]) * n_some / n_rows
-            last = [one for one in found[:MOST_LAST] if one.height > stay.height - MAYBE]
+            stay = advanced(EMStart("", here), on_sample, FEW_PASSES, n_sample)
+            found = screened(starts, on_sample, n_sample, MOVES)
+            work += sum(one.passes for one in [stay, *found]) * n_sample / n_rows
+            close = stay.height - SCREENING_TOLERANCE
+            last = [one for one in found[:MOST_LAST] if one.height > close]
             if n_rows > 2 * MANY_MOVED:
-                last, passes = self._promising(rows, last, here)
+                last, passes = self._promising(search.rows, last, here)
                 work += passes * MANY_MOVED / n_rows
-            if n_some < n_rows:
-                last = [gone(one, run_em_all, FEW_PASSES, n_rows) for one in last]
+            if n_sample < n_rows:
+                last = [advanced(one, on_all, FEW_PASSES, n_rows) for one in last]
                 work += FEW_PASSES * len(last)
             best = max(last, key=lambda one: one.height, default=None)
-            if best is None or not best.height > height - CLOSE:
+            if best is None or not best.height > _total(reached, n_rows) - EARLY_TOLERANCE:
                 break
-            other = self.run_em(rows, best.parameters, self.max_iter)
+            other = self.run_em(search.rows, best.parameters, self.max_iter)
             work += other.convergence.n_iterations
-            if not (other.convergence.log_likelihood or 0.0) * n_rows > height + SAME:
+            if not _total(other, n_rows) > _total(reached, n_rows) + SAME:
                 break
             reached = other
         return reached, work
 
-    def _promising(self, rows: Rows, last: list[Tried[P]], here: P) -> tuple[list[Tried[P]], int]:
+    def _promising(
+        self, rows: Rows, last: list[EMStart[P]], here: P
+    ) -> tuple[list[EMStart[P]], int]:
         """Those that may end higher, by more of the rows than they were found on; and passes.
 
         Most come back to where they were moved from.
         """
-        run_em_part = partial(self.run_em, sample_shuffled(rows, MANY_MOVED))
+        run_em = partial(self.run_em, sample_shuffled(rows, MANY_MOVED))
         stay, *went = (
-            gone(one, run_em_part, FEW_PASSES, MANY_MOVED) for one in (Tried("", here), *last)
+            advanced(one, run_em, FEW_PASSES, MANY_MOVED) for one in (EMStart("", here), *last)
         )
-        passes = FEW_PASSES * (1 + len(went))
         ahead = ((one, one.height - stay.height) for one in went)
-        return [one for one, by in ahead if by > -CLOSE and abs(by) > SAME], passes
+        left = [one for one, by in ahead if by > -EARLY_TOLERANCE and abs(by) > SAME]
+        return left, FEW_PASSES * (1 + len(went))
+
+    def _result(
+        self, rows: Rows, reached: EMResult[P], start: P, n_rows: float, how: Convergence
+    ) -> EMResult[P]:
+        """Parameters at rest, without empty components, in order; ``how`` they were found."""
+        if reached.convergence.converged and n_rows <= MANY_ROWS:
+            final_passes = min(int(self.structure.final_passes / n_rows), MOST_FINAL_PASSES)
+            if final_passes:
+                reached = self.run_em(rows, reached.parameters, self.max_iter, final_passes)
+        while (fewer := self._filled(reached.parameters, n_rows)) is not reached.parameters:
+            reached = self.run_em(rows, fewer, self.max_iter)
+        parameters, end = reached
+        # The score has the prior, and lacks what E-steps leave out as no component changes it.
+        beside = self.emission.left_out(rows, parameters)
+        beside -= self.structure.steps(self.emission).prior(parameters)
+        convergence = how._replace(
+            log_likelihood=(end.log_likelihood or 0.0) + beside / end.n_rows,
+            converged=end.converged,
+            n_rows=end.n_rows,
+        )
+        shown = self.structure.finalised(rows, self.emission, parameters)
+        return EMResult(self._in_order(shown, start), convergence)
 
     def run_em(
         self, rows: Rows, start: P, max_iterations: int, final_passes: int = 0
@@ -307,15 +342,15 @@ class OneClass(Model[P]):
         return reordered(found, np.r_[known, others])
 
     def _starts(
-        self, some: MemoryRows, start: P, k: int, plan: Plan, seed: Callable[[], int]
-    ) -> tuple[list[Tried[P]], Iterator[Tried[P]]]:
+        self, some: MemoryRows, start: P, k: int, plan: StartPlan, seed: Callable[[], int]
+    ) -> tuple[list[EMStart[P]], Iterator[EMStart[P]]]:
         """What the moments say, rows joined to groups, and rows about others that are drawn.
 
         And further ones of the last two kinds.
         """
         n_known, begun = len(self.shares(start)), self.emission.em_start(start)
         if k == 1:
-            return [Tried("moments", begun)], iter(())
+            return [EMStart("moments", begun)], iter(())
         steps = self.structure.steps(self.emission)
         seeding = Seeding.of(*self.emission.as_numbers(some.table))
         random = np.random.default_rng(seed())
@@ -328,38 +363,38 @@ class OneClass(Model[P]):
         ways = EVERY_WAY if plan.thorough and k > FEW_COMPONENTS else FEW_WAYS
         joined = enumerate(seeding.joined(k, ways[: plan.n_joined]), start=1)
 
-        def drawn(numbers: range) -> Iterator[Tried[P]]:
+        def drawn(numbers: range) -> Iterator[EMStart[P]]:
             for i in numbers:
                 near = seeding.nearest(k, random)
-                yield Tried(f"seeds {i}", steps.from_responsibilities(some, near, like))
+                yield EMStart(f"seeds {i}", steps.from_responsibilities(some, near, like))
             for i in numbers:
-                yield Tried(f"any rows {i}", self.emission.about(seeding.any_rows(k, random), like))
+                yield EMStart(
+                    f"any rows {i}", self.emission.about(seeding.any_rows(k, random), like)
+                )
 
         first, last = plan.n_seeds + 1, plan.n_seeds + plan.n_further + 1
         return [
-            Tried("moments", begun),
+            EMStart("moments", begun),
             *(
-                Tried(f"joined rows {i}", steps.from_responsibilities(some, one, like))
+                EMStart(f"joined rows {i}", steps.from_responsibilities(some, one, like))
                 for i, one in joined
             ),
             *drawn(range(1, first)),
         ], drawn(range(first, last))
 
-    def _simpler(
-        self, some: MemoryRows, best: P, n_some: float, kept: Survey, passes: int = ENOUGH
-    ) -> Callable[[P], P]:
-        """What makes parameters no more than the table asks for."""
+    def _simpler(self, search: Search, best: P, passes: int = ENOUGH) -> Callable[[P], P]:
+        """The function that makes parameters no more than the table asks for."""
         emission = self.emission
 
         def height(parameters: P) -> float:
-            found, convergence = self.run_em(some, parameters, passes)
-            beside = emission.left_out(some, found)
-            return (convergence.log_likelihood or 0.0) * n_some + beside
+            there = self.run_em(search.sample, parameters, passes)
+            beside = emission.left_out(search.sample, there.parameters)
+            return _total(there, search.n_sample) + beside
 
-        less = emission.simpler(best, kept)
+        less = emission.simpler(best, search.kept)
         if less is None or height(best) > height(less) + WORTH:
             return lambda parameters: parameters
-        return lambda parameters: emission.simpler(parameters, kept) or parameters
+        return lambda parameters: emission.simpler(parameters, search.kept) or parameters
 
     def log_likelihood(self, block: Block, parameters: P) -> Array:
         return self.structure.posterior(block, self.emission, parameters).log_likelihood
@@ -422,3 +457,14 @@ class OneClass(Model[P]):
 
     def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
         return self.structure.replicated(rows, parameters, self.emission, bins, weights - 1)
+
+
+def total_weight(rows: Rows) -> float:
+    """How many rows there are, by weight."""
+    total: float = rows.accumulate(lambda block: block.row_weights().sum())
+    return total
+
+
+def _total(result: EMResult[Any], n_rows: float) -> float:
+    """The log-likelihood of all rows."""
+    return (result.convergence.log_likelihood or 0.0) * n_rows

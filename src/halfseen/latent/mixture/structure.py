@@ -14,7 +14,7 @@ from halfseen.data.sums import Sums
 from halfseen.distributions.emission import Emission, Posterior, posterior
 from halfseen.inference.em import normalised
 from halfseen.inference.model import Cells, Each
-from halfseen.inference.multi_start import Plan, plan_for
+from halfseen.inference.multi_start import StartPlan, plan_for
 from halfseen.inference.parameters import select
 from halfseen.latent.mixture.score_bootstrap import replicated
 from halfseen.moments.regression import RegressionSums, Solution
@@ -154,7 +154,7 @@ class LatentStructure(ABC):
     ) -> list[Any]:
         """The maxima of replicates in which bins count ``more`` (b, g) than once."""
 
-    def plan(self, n_rows: float) -> Plan:
+    def plan(self, n_rows: float) -> StartPlan:
         """How many starts there are."""
         return plan_for(n_rows)
 
