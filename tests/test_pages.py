@@ -21,7 +21,7 @@ from halfseen.datasets.clinic import PATH as SAMPLE
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 EXAMPLES = sorted((DOCS / "examples").glob("plot_*.py"))
-TESTED_ELSEWHERE = {"add_a_model.md", "reproduction.md"}
+TESTED_ELSEWHERE = {"add_a_column_kind.md", "add_a_model.md", "reproduction.md"}
 NEEDS_A_CLUSTER = {"scale.md"}
 GENERATED = {"api.md", "gallery/index.rst", "project/results.md"}
 TAKES_LONG = {"bench", "demo", "reproduce"}  # tests/test_readme.py makes the demo

@@ -169,7 +169,7 @@ class Mixed(Emission[MixedParameters]):
         """
         found = [histograms(places, shares, levels.size)]
         if not (parameters.numbers | parameters.tabulated).all():
-            found += mean_and_shape.sums(block, shares, parameters.kinds)
+            found += [*mean_and_shape.sums(block, shares, parameters.kinds)]
         return (*found, *(missingness.sums(block, shares) if parameters.informative else ()))
 
     def given(self, block: Block, shares: Array, parameters: MixedParameters) -> tuple[Array, ...]:
