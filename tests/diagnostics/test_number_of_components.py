@@ -24,9 +24,8 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block
 from halfseen.diagnostics import number_of_components as choosing
-from halfseen.diagnostics.choice import HeldOut, TriedNumber
+from halfseen.diagnostics.choice import HeldOut, RankTest, TriedNumber
 from halfseen.diagnostics.cross_validation import CrossScores, cross_scores
-from halfseen.diagnostics.rank_test import RankTest
 from halfseen.estimators.serialisation import RECORDS
 from halfseen.inference.plan import Settings
 from halfseen.models import MODELS

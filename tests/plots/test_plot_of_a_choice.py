@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from halfseen import Choice
-from halfseen.diagnostics.choice import HeldOut
-from halfseen.diagnostics.rank_test import RankTest
+from halfseen.diagnostics.choice import HeldOut, RankTest
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

@@ -15,9 +15,9 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
 from halfseen import Choice, DataError, GammaPoisson, GaussianMixture, plots, simulate
+from halfseen.diagnostics.choice import RankTest
 from halfseen.diagnostics.concerns.concern import MOST_FEATURES
 from halfseen.diagnostics.held_out_cells import hidden_as_missing
-from halfseen.diagnostics.rank_test import RankTest
 from halfseen.estimators.serialisation import kind_of
 from halfseen.models import MODELS
 from halfseen.persistence.model_file import dumps, loads

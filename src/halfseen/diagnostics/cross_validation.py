@@ -1,21 +1,24 @@
-"""Several fits compared by how likely they find rows that they were not learned from."""
+"""Models compared by how likely they find rows that they were not learned from."""
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from halfseen.data.arrays import Array
+from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import WeakMomentsWarning
+from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins, reweighted
 from halfseen.data.rows import Block, Rows
-from halfseen.data.sampling import sequence_of
+from halfseen.data.sampling import sample_binned, sequence_of
 from halfseen.data.sums import Sums
-from halfseen.inference.fit import Fit
+from halfseen.inference.fit import Fit, fit_rows
 from halfseen.inference.model import Model
+from halfseen.inference.plan import Settings
 from halfseen.moments.survey import Survey, survey
 
 P = TypeVar("P")
@@ -43,51 +46,63 @@ class CrossScores(Sums):
         return float(gain), float(np.sqrt(scatter) / n_rows)
 
 
+class Part(NamedTuple):
+    """All rows but those that are held out."""
+
+    apart: Mask  # (g,)  the bins that are held out
+    rows: Rows
+    seen: Survey
+
+
+def folds(complete_above: float, rows: Rows, bins: Bins) -> Iterator[Part]:
+    """Each third of the bins held out in turn; bins are not divided."""
+    fold = np.arange(bins.n) % N_FOLDS
+    for one in range(N_FOLDS):
+        others = reweighted(rows, bins, (fold != one).astype(float))
+        yield Part(fold == one, others, survey(others, complete_above))
+
+
 def cross_scores(
     complete_above: float, rows: Rows, model: Model[P], bins: Bins, fittings: Sequence[Fitting[P]]
 ) -> CrossScores:
-    """Each third of the rows under models learned from the other two; bins are not divided."""
-    folds = np.arange(bins.n) % N_FOLDS
-    return sum(
-        (
-            _scores_of_fold(complete_above, rows, model, bins, fittings, folds == fold)
-            for fold in range(1, N_FOLDS)
-        ),
-        start=_scores_of_fold(complete_above, rows, model, bins, fittings, folds == 0),
-    )
+    """Each third of the rows under models learned from the other two."""
+
+    def scores(part: Part) -> CrossScores:
+        n_rows, most = part.seen.sums.n_rows, model.abilities.scored_rows
+        # One row in so many, and so in every bin, if likelihoods are slow.
+        wanted = n_rows if most is None else most
+        stride = max(1, int(n_rows // (N_FOLDS - 1) // max(wanted // N_FOLDS, 1)))
+        with of_models_not_kept():
+            fits = [fitting(part.rows, part.seen).parameters for fitting in fittings]
+            return rows.accumulate(held_out_scores(model, fits, bins, part, stride))
+
+    first, *others = map(scores, folds(complete_above, rows, bins))
+    return sum(others, start=first)
 
 
-def _scores_of_fold(
-    complete_above: float,
-    rows: Rows,
+def held_out_scores(
     model: Model[P],
+    fits: Sequence[P],
     bins: Bins,
-    fittings: Sequence[Fitting[P]],
-    apart: Array,
-) -> CrossScores:
-    part = reweighted(rows, bins, 1.0 - apart)
-    seen = survey(part, complete_above)
-    with of_models_not_kept():
-        fits = [fitting(part, seen).parameters for fitting in fittings]
-        return rows.accumulate(_scored(model, bins, apart, fits, seen))
-
-
-def _scored(
-    model: Model[P], bins: Bins, apart: Array, fits: Sequence[P], seen: Survey
+    part: Part,
+    stride: int = 1,
+    scored: Mask | None = None,
 ) -> Callable[[Block], CrossScores]:
-    # One row in so many, and so in every bin, if likelihoods are slow.
-    most = model.abilities.scored_rows
-    wanted = seen.sums.n_rows if most is None else most
-    stride = max(1, int(seen.sums.n_rows // (N_FOLDS - 1) // max(wanted // N_FOLDS, 1)))
+    """The function that sums log-likelihoods of a block's held-out rows, one in ``stride``.
+
+    Of the cells of ``scored`` features (d,), or of all.
+    """
 
     def summarise(block: Block) -> CrossScores:
         labels = bins.of(block)
         turn = (block.start + np.arange(len(block))) // bins.n
-        chosen = np.flatnonzero(apart[labels] & (turn % stride == 0))
-        part = block.rows(chosen).select(seen.kept)
-        weights = part.row_weights()
-        scores = [part.weighed(model.log_likelihood(part, one)) for one in fits]
-        label = labels[chosen]
+        chosen = np.flatnonzero(part.apart[labels] & (turn % stride == 0))
+        unseen, label = block.rows(chosen), labels[chosen]
+        if scored is not None:
+            unseen = unseen.without(*np.nonzero(unseen.observed & ~scored))
+        unseen = unseen.select(part.seen.kept)
+        weights = unseen.row_weights()
+        scores = [unseen.weighed(model.log_likelihood(unseen, one)) for one in fits]
         return CrossScores(
             np.bincount(label, weights, minlength=bins.n).astype(float),
             np.column_stack([np.bincount(label, score, minlength=bins.n) for score in scores]),
@@ -158,3 +173,111 @@ def _is_missing(label: Any) -> bool:
     """None, NaN, and what will not even say whether it equals itself, as pandas' NA."""
     same = label == label
     return label is None or not isinstance(same, bool | np.bool_) or not same
+
+
+MOST_ROWS = 6000
+"""More rows than this do not make the comparison say more, only slower."""
+MANY_ROWS = 1000
+CLEARLY, WITH_FEW_ROWS = 1.0, 2.0
+"""Standard errors that a richer model must gain, and with fewer rows than many."""
+
+
+class Candidate(NamedTuple):
+    """A model, for fits that are only compared."""
+
+    name: str
+    model: Model[Any]
+    n_components: int
+
+
+class Preferred(NamedTuple):
+    """The place of the candidate that is preferred, and what speaks for it."""
+
+    place: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Rows, each third of which is scored under fits to the others."""
+
+    settings: Settings
+    rows: Rows
+    bins: Bins
+    scored: Mask  # (d,)  the features whose cells are
+    _found: dict[tuple[str, int], CrossScores] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, settings: Settings, rows: Rows, scored: Mask) -> "Comparison":
+        """On some of the rows, if there are many."""
+        few = sample_binned(rows, bins_for(None, rows), MOST_ROWS)
+        return cls(settings, few.rows, few.bins, scored)
+
+    @cached_property
+    def _folds(self) -> list[Part]:
+        return list(folds(self.settings.complete_above, self.rows, self.bins))
+
+    def scores(self, one: Candidate) -> CrossScores:
+        """Of all rows, under fits that did not see them; each candidate is fitted once."""
+        known = one.name, one.n_components
+        if known not in self._found:
+            first, *others = (self._scores(one, part) for part in self._folds)
+            self._found[known] = sum(others, start=first)
+        return self._found[known]
+
+    def _scores(self, one: Candidate, part: Part) -> CrossScores:
+        with of_models_not_kept():
+            fit = fit_rows(
+                self.settings, one.model, part.rows, part.seen, one.n_components, Stages()
+            )
+        return self.rows.accumulate(
+            held_out_scores(one.model, [fit.parameters], self.bins, part, scored=self.scored)
+        )
+
+    def preferred(self, candidates: Sequence[Candidate]) -> Preferred:
+        """The simplest of the ``candidates``, which come so, that no other clearly beats."""
+        if len(candidates) == 1 or not self.scored.any():
+            said = ("columns of few values cannot tell others", "no other was tried")
+            return Preferred(0, candidates[0].name + f": {said[int(self.scored.any())]}.")
+        scores = [self.scores(one) for one in candidates]
+        total = np.column_stack([one.total for one in scores])
+        return judged(candidates, CrossScores(scores[0].n_rows, total))
+
+
+def judged(candidates: Sequence[Candidate], scores: CrossScores) -> Preferred:
+    """The choice, from scores of held-out rows, and its sentence."""
+    enough = CLEARLY if scores.n_rows.sum() >= MANY_ROWS else WITH_FEW_ROWS
+    place = 0
+    for other in range(1, len(candidates)):
+        gain, error = scores.gain(other, place)
+        if gain > enough * error:
+            place = other
+    names = _named(candidates)
+    if place:
+        gain, error = scores.gain(place, 0)
+        return Preferred(
+            place,
+            names[place]
+            + ": held-out rows are more likely than with "
+            + names[0]
+            + f", by {gain:.3g} ± {error:.2g} a row.",
+        )
+    best = max(range(1, len(names)), key=scores.mean)
+    gain, error = scores.gain(best, 0)
+    return Preferred(
+        0,
+        names[0]
+        + ": nothing richer makes held-out rows clearly more likely ("
+        + names[best]
+        + f" by {gain:+.3g} ± {error:.2g} a row).",
+    )
+
+
+def _named(candidates: Sequence[Candidate]) -> list[str]:
+    """With their numbers of components, if these differ."""
+    if len({one.n_components for one in candidates}) == 1:
+        return [one.name for one in candidates]
+    return [
+        one.name + f" with {one.n_components} component{'s' * (one.n_components != 1)}"
+        for one in candidates
+    ]

@@ -21,8 +21,14 @@ from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Rows, gathered, with_gaps
 from halfseen.data.sampling import sample_binned
-from halfseen.diagnostics.choice import Choice, HeldOut
-from halfseen.diagnostics.choice_explanation import as_choice, of_climb, of_spectrum
+from halfseen.diagnostics.choice import (
+    Choice,
+    HeldOut,
+    RankTest,
+    as_choice,
+    of_climb,
+    of_spectrum,
+)
 from halfseen.diagnostics.cluster_tendency import number_of_groups
 from halfseen.diagnostics.cluster_tendency.preprocessing import has_few_values
 from halfseen.diagnostics.cross_validation import (
@@ -31,7 +37,6 @@ from halfseen.diagnostics.cross_validation import (
     cross_scores,
     of_models_not_kept,
 )
-from halfseen.diagnostics.rank_test import RankTest, rank_tests
 from halfseen.diagnostics.split_half import (
     LEAST_ROWS,
     MANY_ROWS,
@@ -43,10 +48,10 @@ from halfseen.diagnostics.split_half import (
     too_small,
 )
 from halfseen.inference.fit import Fit, fit_rows
-from halfseen.inference.model import Model
+from halfseen.inference.model import Cumulants, Model
 from halfseen.inference.plan import Settings, check_used
 from halfseen.inference.small_tables import in_own_order
-from halfseen.moments.resampling import BinSums
+from halfseen.moments.resampling import BinSums, Influence, OriginSums
 from halfseen.moments.second_moment import check_pairs
 from halfseen.moments.survey import Spread, Survey, survey
 
@@ -311,3 +316,83 @@ def held_out(
         HeldOut(k, scores.mean(i), *scores.gain(i, against), over=reference)
         for i, k in enumerate(candidates)
     )
+
+
+N_REPLICATES = 400
+"""Draws of the noise of eigenvalues."""
+LEVEL = 0.99
+"""Of the noise that an eigenvalue must exceed."""
+
+
+def rank_tests(
+    sums: BinSums,
+    cumulants: Cumulants[Any],
+    complete: Mask,
+    most: int,
+    generator: np.random.Generator,
+) -> tuple[RankTest, ...]:
+    """Tests from one component upwards, to the first that finds only noise or to ``most``.
+
+    The rank of the second moments is the number of eigenvalues above the noise (Y. Cheng, X. He,
+    Y. Liu, 2015, Model selection for topic models via spectral decomposition), here that of the
+    table itself, in which each pair of features has a quality of its own.
+    """
+    multipliers = generator.standard_normal((N_REPLICATES, sums.n_bins))
+    tests: list[RankTest] = []
+    while len(tests) < most and all(test.more for test in tests[-1:]):
+        tests.append(rank_test(sums, cumulants, complete, len(tests) + 1, multipliers))
+    return tuple(tests)
+
+
+def rank_test(
+    sums: BinSums,
+    cumulants: Cumulants[Any],
+    complete: Mask,
+    n_components: int,
+    multipliers: Array,
+    feature_weights: Array | None = None,
+) -> RankTest:
+    """Compare the first eigenvalue that the components leave with what noise would make of it.
+
+    With r dimensions of signal and P the projection on the others, the (r+1)-th eigenvalue of the
+    weighted signal is, to first order, ``λ_max(P E P)`` of its error E. Bins of rows, reweighted
+    by ``multipliers`` (b, g) of mean 0 and variance 1, draw from the law of that error: what the
+    model makes of the moments is differentiated, so the model has to say nothing more. Features
+    weigh as much as they are observed, unless ``feature_weights`` (d,) say otherwise.
+    """
+    weighted = _weighted_signal(sums, cumulants, complete, n_components, feature_weights)
+    signal = Influence.on(weighted, sums)
+    values, vectors = np.linalg.eigh(signal.value)
+    rank = cumulants.rank(n_components)
+    rest = vectors[:, : len(values) - rank]
+    within = Influence(signal.value, rest.T @ signal.of_bins @ rest)
+    noise = np.linalg.eigvalsh(within.errors(multipliers))[:, -1]
+    eigenvalue = float(values[len(values) - rank - 1])
+    return RankTest(
+        n_components,
+        eigenvalue,
+        float(np.quantile(noise, LEVEL)),
+        float((1 + np.count_nonzero(noise >= eigenvalue)) / (1 + len(noise))),
+    )
+
+
+def _weighted_signal(
+    sums: BinSums,
+    cumulants: Cumulants[Any],
+    complete: Mask,
+    n_components: int,
+    feature_weights: Array | None,
+) -> Callable[[OriginSums], Array]:
+    """The signal (d, d) of sums, with weights that are the same for all of them."""
+    whole = sums.reweighted(np.ones(sums.n_bins)).moments(cumulants.centred)
+    unit = cumulants.signal(whole, complete, n_components).unit
+    fraction = whole.observed_fraction if feature_weights is None else feature_weights
+    weights = fraction / unit
+
+    def signal(replicate: OriginSums) -> Array:
+        matrix = cumulants.signal(
+            replicate.moments(cumulants.centred), complete, n_components
+        ).matrix
+        return np.asarray(weights[:, None] * matrix * weights)
+
+    return signal

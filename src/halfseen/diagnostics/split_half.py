@@ -1,10 +1,10 @@
-"""Models fitted to halves of the rows apart: what each makes of the other half, and of all rows."""
+"""Split-half stability: models of states fitted to halves of the sequences, and what each says."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,15 +12,20 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
 from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins, reweighted
-from halfseen.data.rows import Block, Rows, with_gaps
+from halfseen.data.rows import Block, Rows
 from halfseen.data.sums import Sums
-from halfseen.diagnostics.agreement import adjusted_rand, least_overlap
 from halfseen.diagnostics.choice import HeldOut
-from halfseen.diagnostics.cross_validation import CrossScores, of_models_not_kept
+from halfseen.diagnostics.cross_validation import (
+    CrossScores,
+    Part,
+    held_out_scores,
+    of_models_not_kept,
+)
+from halfseen.diagnostics.recovery import adjusted_rand, least_overlap
 from halfseen.inference.fit import fit_rows
 from halfseen.inference.model import Model
 from halfseen.inference.plan import Settings
-from halfseen.moments.survey import Survey, survey
+from halfseen.moments.survey import survey
 
 P = TypeVar("P")
 MANY_ROWS = 1000
@@ -32,24 +37,14 @@ class HalfScores(Sums):
     """What two fits, of a half each, say of all rows."""
 
     scores: CrossScores  # each row under the fit that did not see it, one candidate
-    table: Array  # (k, k)  rows by the component that either fit gives them; empty if none does
+    table: Array  # (k, k)  rows by the component that either fit gives them
 
 
-class Halving(NamedTuple, Generic[P]):
+class Halving(NamedTuple):
     """Two fits of a half each, and what they say."""
 
     said: HalfScores
     share: float  # of the smallest component of either, by its weight or by the rows it is given
-
-    @property
-    def agreement(self) -> float | None:
-        """How far the fits give rows the same components; None if rows have none."""
-        return adjusted_rand(self.said.table) if self.said.table.size else None
-
-    @property
-    def overlap(self) -> float | None:
-        """How far the component that is found again least is; None if rows have none."""
-        return least_overlap(self.said.table) if self.said.table.size else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,19 +52,17 @@ class Trial:
     """A number of components, tried on several ways of halving the rows."""
 
     n_components: int
-    halvings: tuple[Halving[Any], ...] = ()
+    halvings: tuple[Halving, ...] = ()
 
     @property
-    def agreement(self) -> float | None:
-        """The mean over the ways."""
-        found = [one.agreement for one in self.halvings if one.agreement is not None]
-        return float(np.mean(found)) if found else None
+    def agreement(self) -> float:
+        """How far fits give rows the same components, in the mean over the ways."""
+        return float(np.mean([adjusted_rand(one.said.table) for one in self.halvings]))
 
     @property
-    def overlap(self) -> float | None:
+    def overlap(self) -> float:
         """Of the component that is found again least, in the mean over the ways."""
-        found = [one.overlap for one in self.halvings if one.overlap is not None]
-        return float(np.mean(found)) if found else None
+        return float(np.mean([least_overlap(one.said.table) for one in self.halvings]))
 
     @property
     def smallest(self) -> float:
@@ -107,20 +100,18 @@ class Halves(Generic[P]):
     n_ways: int
 
     @cached_property
-    def _parts(self) -> list[tuple["Part", "Part"]]:
+    def _parts(self) -> list[tuple[Part, Part]]:
         """Both halves by each of the ways."""
-        return [
-            (self._part(first), self._part(~first))
-            for first in map(self._first, range(self.n_ways))
-        ]
+        return [self._halves(way) for way in range(self.n_ways)]
 
-    def _first(self, way: int) -> Mask:
-        """The bins (g,) of the first half."""
-        return np.asarray(np.random.default_rng(way).permutation(self.bins.n) % 2 == 0)
+    def _halves(self, way: int) -> tuple[Part, Part]:
+        first = np.random.default_rng(way).permutation(self.bins.n) % 2 == 0
 
-    def _part(self, inside: Mask) -> "Part":
-        rows = reweighted(self.rows, self.bins, inside.astype(float))
-        return Part(inside, rows, survey(rows, self.settings.complete_above))
+        def part(inside: Mask) -> Part:
+            rows = reweighted(self.rows, self.bins, inside.astype(float))
+            return Part(~inside, rows, survey(rows, self.settings.complete_above))
+
+        return part(first), part(~first)
 
     def tried(self, trial: Trial, settled: Callable[[Trial], bool]) -> Trial:
         """A trial on the ways of halving that it lacks, until it is settled without them."""
@@ -131,95 +122,48 @@ class Halves(Generic[P]):
             trial = replace(trial, halvings=(*trial.halvings, halving))
         return trial
 
-    def _halving(self, n_components: int, one: "Part", other: "Part") -> Halving[P]:
+    def _halving(self, n_components: int, one: Part, other: Part) -> Halving:
         with of_models_not_kept():
-            fits = [
-                fit_rows(self.settings, self.model, part.rows, part.seen, n_components, Stages())
+            first, second = (
+                fit_rows(
+                    self.settings, self.model, part.rows, part.seen, n_components, Stages()
+                ).parameters
                 for part in (one, other)
-            ]
-            parameters = [fit.parameters for fit in fits]
-            said = self.rows.accumulate(
-                _said(
-                    self.model,
-                    self.bins,
-                    (one, other),
-                    (parameters[0], parameters[1]),
-                    # Sparse rows may be too wide to be filled, and others are told by neighbours.
-                    whole=not (self.rows.sparse or self.rows.sequenced),
-                )
             )
-        shares = [float(self.model.shares(one).min()) for one in parameters]
-        if said.table.size:
-            given = said.table / said.table.sum()
-            shares += [float(given.sum(axis=axis).min()) for axis in (0, 1)]
+            said = self.rows.accumulate(
+                _scores_and_states(self.model, self.bins, (one, other), (first, second))
+            )
+        given = said.table / said.table.sum()
+        shares = [float(self.model.shares(fit).min()) for fit in (first, second)]
+        shares += [float(given.sum(axis=axis).min()) for axis in (0, 1)]
         return Halving(said, min(shares))
 
 
-class Part(NamedTuple):
-    """One half."""
-
-    inside: Mask  # (g,)  the bins that are in it
-    rows: Rows
-    seen: Survey
-
-
-def _said(
-    model: Model[P], bins: Bins, parts: tuple[Part, Part], fits: tuple[P, P], *, whole: bool
+def _scores_and_states(
+    model: Model[P], bins: Bins, parts: tuple[Part, Part], fits: tuple[P, P]
 ) -> Callable[[Block], HalfScores]:
-    labelled, most = model.about.labels, model.abilities.scored_rows
+    most = model.abilities.scored_rows
     n_rows = sum(part.seen.sums.n_rows for part in parts)
     # One row in so many, and so in every bin, if likelihoods are slow.
     stride = 1 if most is None else max(1, int(n_rows // most))
+    scores = [
+        held_out_scores(model, [fit], bins, part, stride)
+        for fit, part in zip(fits, parts, strict=True)
+    ]
 
     def summarise(block: Block) -> HalfScores:
         turn = (block.start + np.arange(len(block))) // bins.n
-        chosen = np.flatnonzero(turn % stride == 0)
-        label, block = bins.of(block)[chosen], block.rows(chosen)
-        weights = block.row_weights()
-        total = np.zeros(bins.n)
-        table = with_gaps(block) if whole and labelled else None
-        for part, fit in zip(parts, fits, strict=True):
-            apart = np.flatnonzero(~part.inside[label])
-            unseen = block.rows(apart).select(part.seen.kept)
-            scores = unseen.weighed(model.log_likelihood(unseen, fit))
-            total += np.bincount(label[apart], scores, minlength=bins.n)
-            if table is not None:
-                table[np.ix_(apart, part.seen.kept)] = _filled(unseen, model, fit)
-        filled = block if table is None else _with(table, block)
-        given = [
-            np.asarray(model.expected_latent(filled.select(part.seen.kept), fit))
-            for part, fit in zip(parts, fits if labelled else (), strict=labelled)
-        ]
-        n_rows = np.bincount(label, weights, minlength=bins.n).astype(float)
-        return HalfScores(CrossScores(n_rows, total[:, None]), _crossed(given, weights))
+        some = block.rows(np.flatnonzero(turn % stride == 0))
+        one, other = (
+            np.asarray(model.expected_latent(some.select(part.seen.kept), fit))
+            for part, fit in zip(parts, fits, strict=True)
+        )
+        table = np.zeros((one.shape[1], other.shape[1]))
+        states = one.argmax(axis=1), other.argmax(axis=1)
+        np.add.at(table, states, some.row_weights())
+        return HalfScores(scores[0](block) + scores[1](block), table)
 
     return summarise
-
-
-def _filled(block: Block, model: Model[P], fit: P) -> Array:
-    """Values (n, d), those that were not observed drawn given those that were.
-
-    A row of which nothing tells is labelled by chance, which would count against components that
-    are found again: they are to agree on whole rows.
-    """
-    random = np.random.RandomState(block.start % 2**32)
-    (drawn,) = model.fill(lambda of_block: of_block(block), fit, 1, random)
-    return np.where(block.observed, block.values, drawn)
-
-
-def _with(table: Array, block: Block) -> Block:
-    """The rows of a block, holding other values."""
-    return Block.from_table(table, start=block.start, sequence=block.sequence)
-
-
-def _crossed(hidden: list[Array], weights: Array) -> Array:
-    """Weights of rows by the likeliest component of each of two fits, from probabilities (n, k)."""
-    if not hidden:
-        return np.zeros((0, 0))
-    one, other = hidden
-    shape = one.shape[1], other.shape[1]
-    pair = one.argmax(axis=1) * shape[1] + other.argmax(axis=1)
-    return np.bincount(pair, weights, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
 
 
 ENOUGH_GAIN = 1.0
@@ -271,8 +215,6 @@ def settled(trial: Trial, beside: Trial | None, n_ways: int) -> bool:
     gain, error = trial.gain(beside)
     if gain < -ENOUGH_GAIN * error:
         return True
-    if trial.agreement is None or trial.overlap is None:
-        return False
     done = len(trial.halvings) / n_ways
 
     def at_best(so_far: float) -> float:
@@ -323,12 +265,12 @@ def judged(trial: Trial, last: Trial, n_rows: float) -> HeldOut:
 
 def why_not_reproduced(trial: Trial, n_rows: float) -> str:
     """Why the components of halves are not to be believed; empty if they are."""
-    if trial.agreement is not None and trial.agreement < STATES_AGREE:
+    if trial.agreement < STATES_AGREE:
         return (
             "halves of the rows disagree on them (agreement "
             f"{_below(trial.agreement, STATES_AGREE):.2f}, of at least {STATES_AGREE:g})"
         )
-    if trial.overlap is not None and trial.overlap < ENOUGH_OVERLAP:
+    if trial.overlap < ENOUGH_OVERLAP:
         return (
             "one of them is not found again in the other half (overlap "
             f"{_below(trial.overlap, ENOUGH_OVERLAP):.2f}, of at least {ENOUGH_OVERLAP:g})"

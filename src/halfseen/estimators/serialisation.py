@@ -9,8 +9,7 @@ import numpy as np
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.feature_sums import PossibleValues
 from halfseen.data.rows import Block, gathered
-from halfseen.diagnostics.choice import Choice, HeldOut, TriedNumber
-from halfseen.diagnostics.rank_test import RankTest
+from halfseen.diagnostics.choice import Choice, HeldOut, RankTest, TriedNumber
 from halfseen.inference.fit import Diagnostics, Fitted
 from halfseen.inference.parameters import (
     ANY,

@@ -20,8 +20,7 @@ from halfseen.diagnostics.cluster_tendency.mixture import fitted, prior_of
 from halfseen.diagnostics.cluster_tendency.preprocessing import has_few_values, prepared
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext
 from halfseen.diagnostics.cross_validation import of_models_not_kept
-from halfseen.diagnostics.number_of_components import telling_features
-from halfseen.diagnostics.rank_test import rank_test
+from halfseen.diagnostics.number_of_components import rank_test, telling_features
 from halfseen.inference.fit import fit_rows
 from halfseen.inference.parameters import n_free
 from halfseen.moments.survey import survey

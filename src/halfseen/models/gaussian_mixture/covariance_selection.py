@@ -11,8 +11,7 @@ from halfseen.data.arrays import Mask
 from halfseen.data.messages import setting
 from halfseen.data.rows import Rows
 from halfseen.diagnostics.choice import Choice
-from halfseen.diagnostics.cross_validation import of_models_not_kept
-from halfseen.diagnostics.model_comparison import Candidate, Comparison
+from halfseen.diagnostics.cross_validation import Candidate, Comparison, of_models_not_kept
 from halfseen.diagnostics.number_of_components import choose
 from halfseen.distributions.correlated_normal import CorrelatedNormal
 from halfseen.distributions.factor_analysis import FactorParameters

@@ -15,9 +15,9 @@ from halfseen.data.messages import Message, leave_out, setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Block, Rows, gathered, with_gaps
 from halfseen.data.sampling import sample_binned
-from halfseen.diagnostics.agreement import adjusted_rand
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.diagnostics.cross_validation import of_models_not_kept
+from halfseen.diagnostics.recovery import adjusted_rand
 from halfseen.distributions.cell_densities import cell_log_densities
 from halfseen.distributions.column_kinds import those
 from halfseen.distributions.mixed_parameters import MixedParameters
