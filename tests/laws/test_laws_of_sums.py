@@ -44,23 +44,19 @@ from halfseen.models.gaussian_mixture.concerns import ResidualSums
 from halfseen.models.lda.parameters import LdaParameters
 from halfseen.models.lda.stochastic_em import ShareSums, Sweeps
 from halfseen.moments.adjusted_moments import AdjustedSums, Prediction
-from halfseen.moments.informative_missingness import GapValueSums
-from halfseen.moments.missing_patterns import MaskRows, Panels
+from halfseen.moments.missing_patterns import GapValueSums, MaskRows, Panels
 from halfseen.moments.moment_sums import MomentSums
 from halfseen.moments.product_mixture.encoding import Encoding, Item, ItemSums
+from halfseen.moments.product_mixture.item_moments import CubeSums, MeetingSums
 from halfseen.moments.product_mixture.lagged_moments import LaggedSums, WindowSums
 from halfseen.moments.product_mixture.markov_start import Places, PlaceSums, TimeSums
-from halfseen.moments.product_mixture.second_moment import MeetingSums
-from halfseen.moments.product_mixture.third_moment import CubeSums
 from halfseen.moments.regression import ManyRegressions, RegressionSums
 from halfseen.moments.resampling import BinSums, OriginSums
-from halfseen.moments.robust_statistics import FarSums, recorded
+from halfseen.moments.robust_statistics import FarSums, ValueCounts, padded, recorded
 from halfseen.moments.second_moment import PairSums
 from halfseen.moments.second_moment_operator import MaskKeys
 from halfseen.moments.survey import Spread
-from halfseen.moments.third_moment import ImplicitThirdSums, ThirdSums
-from halfseen.moments.third_moment_least_squares import RightSide
-from halfseen.moments.value_counts import ValueCounts, padded
+from halfseen.moments.third_moment import ImplicitThirdSums, RightSide, ThirdSums
 
 N, D, K = 60, 4, 2
 RNG = np.random.default_rng(0)

@@ -9,9 +9,8 @@ import pytest
 from halfseen.data.errors import DataError, WeakMomentsWarning
 from halfseen.inference.method_of_moments import warn_of_weak_moments
 from halfseen.inference.model import Evidence
-from halfseen.moments.missing_patterns import JointGaps
+from halfseen.moments.missing_patterns import FEW_ROWS, JointGaps
 from halfseen.moments.second_moment import Moments, check_pairs, check_rank, spanned
-from halfseen.moments.survey import FEW_ROWS
 from halfseen.moments.third_moment import ProjectedThird, alike_along
 from halfseen.moments.whitening import Signal, whiten
 

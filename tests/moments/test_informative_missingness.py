@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen.data.rows import Block
-from halfseen.moments.informative_missingness import CLEAR, FEW_ROWS, TELLING, GapValueSums
+from halfseen.moments.missing_patterns import CLEAR, FEW_ROWS, TELLING, GapValueSums
 
 law = settings(max_examples=40, deadline=None, derandomize=True)
 D = 4

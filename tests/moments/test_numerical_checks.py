@@ -8,8 +8,7 @@ from halfseen import DataError, GammaPoisson, GaussianMixture
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.parameters import check_finite
-from halfseen.moments.numerical_checks import FILL_VALUES, reckoning
-from halfseen.moments.survey import survey
+from halfseen.moments.survey import FILL_VALUES, reckoning, survey
 
 rng = np.random.default_rng(0)
 N = 120

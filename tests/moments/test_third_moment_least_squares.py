@@ -11,8 +11,7 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.inference.plan import asked_implicit, choose
 from halfseen.moments.second_moment import Moments, PairSums
-from halfseen.moments.third_moment import Probe, explicit
-from halfseen.moments.third_moment_least_squares import least_squares
+from halfseen.moments.third_moment import Probe, explicit, least_squares
 from halfseen.moments.whitening import whiten
 
 D, R = 6, 2

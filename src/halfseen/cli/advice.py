@@ -17,9 +17,9 @@ from halfseen.data.formatting import number, quoted
 from halfseen.diagnostics.missingness import COMPLETE_ABOVE, Missingness
 from halfseen.io.coding import takes_kinds
 from halfseen.models import MODELS
-from halfseen.moments.numerical_checks import check_magnitudes
+from halfseen.moments.missing_patterns import FEW_ROWS
 from halfseen.moments.robust_statistics import FarValues
-from halfseen.moments.survey import FEW_ROWS, survey_of
+from halfseen.moments.survey import check_magnitudes, survey_of
 from halfseen.report.portrait import YEARS
 
 SKEWED, EVEN = 2.0, 1.0

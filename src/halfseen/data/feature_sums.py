@@ -1,7 +1,6 @@
 """First pass over the rows: how often each feature is observed, and its mean."""
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Protocol, Self
 
 import numpy as np
@@ -72,14 +71,14 @@ class FeatureSums(Sums):
             self.n_highest[features],
         )
 
-    @cached_property
+    @property
     def mean(self) -> Array:
         """Means of the observed entries, NaN for features that are never observed; (d,)."""
         return np.divide(
             self.total, self.count, out=np.full_like(self.total, np.nan), where=self.count > 0
         )
 
-    @cached_property
+    @property
     def observed_fraction(self) -> Array:
         """``p_i = N_i / N`` over the rows that are not empty; (d,)."""
         return fraction_of(self.count, self.n_rows)

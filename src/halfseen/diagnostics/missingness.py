@@ -12,8 +12,7 @@ from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.missing_patterns import PatternSums
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sums import Sums
-from halfseen.moments.informative_missingness import GapValueSums
-from halfseen.moments.missing_patterns import INDEPENDENT_BELOW, joint_excess
+from halfseen.moments.missing_patterns import INDEPENDENT_BELOW, GapValueSums, joint_excess
 
 COMPLETE_ABOVE = 0.95
 MOST_PATTERNS = 1000

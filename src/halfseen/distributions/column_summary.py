@@ -13,9 +13,8 @@ from halfseen.data.sampling import sample_columns
 from halfseen.distributions.categorical import Levels
 from halfseen.distributions.column_kinds import ColumnFacts, kind_named, kind_of
 from halfseen.distributions.mean_and_shape import N_SUMS, untabulated
-from halfseen.moments.robust_statistics import FENCE, Recorded, habits
+from halfseen.moments.robust_statistics import FENCE, Recorded, ValueCounts, habits, padded
 from halfseen.moments.survey import Survey
-from halfseen.moments.value_counts import ValueCounts, padded
 
 MOST_SAMPLED = 5000
 MOST_LEVELS = 10

@@ -15,8 +15,7 @@ from halfseen.federated.sums import Stream
 from halfseen.io.validation import check_sample_weight, feature_names, read_more, read_table
 from halfseen.moments import symmetric_tensors
 from halfseen.moments.moment_sums import MomentSums
-from halfseen.moments.numerical_checks import check_sizes
-from halfseen.moments.survey import Survey, survey
+from halfseen.moments.survey import Survey, check_sizes, survey
 
 MOST_BYTES = 2e9
 

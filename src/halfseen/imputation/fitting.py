@@ -20,8 +20,7 @@ from halfseen.imputation.single_imputation import Filler, Fillers, learned
 from halfseen.imputation.time_budget import Clock
 from halfseen.io.coding import Coding
 from halfseen.models.latent_class import LatentClass
-from halfseen.moments.numerical_checks import check_magnitudes, reckoning
-from halfseen.moments.survey import survey
+from halfseen.moments.survey import check_magnitudes, reckoning, survey
 
 MOST_CELLS = 2_500_000
 FEWEST_MOST, MOST_ROWS = 5_000, 100_000

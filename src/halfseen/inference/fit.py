@@ -33,8 +33,7 @@ from halfseen.io.coding import Coding
 from halfseen.moments.joint_counts import pair_counts
 from halfseen.moments.missing_patterns import INDEPENDENT_BELOW, Gaps
 from halfseen.moments.moment_sums import MomentSums, SummedSecond, check_varies, summed_third
-from halfseen.moments.numerical_checks import check_magnitudes, reckoning
-from halfseen.moments.survey import Survey, survey, survey_of
+from halfseen.moments.survey import Survey, check_magnitudes, reckoning, survey, survey_of
 
 P = TypeVar("P")
 

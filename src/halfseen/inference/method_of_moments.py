@@ -23,10 +23,10 @@ from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
 from halfseen.inference.model import Evidence, Model, Start
 from halfseen.inference.plan import Plan, Routes
-from halfseen.moments.numerical_checks import check_not_lost
+from halfseen.moments.missing_patterns import FEW_ROWS
 from halfseen.moments.regression import recovered
 from halfseen.moments.second_moment import Moments
-from halfseen.moments.survey import FEW_ROWS
+from halfseen.moments.survey import check_not_lost
 from halfseen.moments.third_moment import Probe
 from halfseen.moments.whitening import Signal, Whitening
 

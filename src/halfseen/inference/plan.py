@@ -18,8 +18,14 @@ from halfseen.moments.missing_patterns import INDEPENDENT_BELOW
 from halfseen.moments.second_moment import AllPairs, Moments, SecondMoment
 from halfseen.moments.second_moment_operator import ThinProducts
 from halfseen.moments.survey import Survey
-from halfseen.moments.third_moment import Probe, ProjectedThird, ThirdMoment, explicit, implicit
-from halfseen.moments.third_moment_least_squares import least_squares
+from halfseen.moments.third_moment import (
+    Probe,
+    ProjectedThird,
+    ThirdMoment,
+    explicit,
+    implicit,
+    least_squares,
+)
 from halfseen.moments.whitening import WEIGHTINGS, Signal, Weighting, equal, given, given_weights
 
 CHEAP = 1e9

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.feature_sums import fraction_of
 from halfseen.data.products import Parts
 from halfseen.data.rows import Block
-from halfseen.data.sums import JOINED, KeyedSums
+from halfseen.data.sums import JOINED, KeyedSums, Sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +113,8 @@ def joint_excess(count: Array, n_rows: float) -> Array:
 class Gaps(Protocol):
     """Where the gaps of a table are, as far as the method has to know."""
 
+    all_pairs: ClassVar[bool]  # whether there is an array of all pairs of features
+
     @property
     def n_rows(self) -> float:
         """Rows in which something is observed, by weight."""
@@ -123,15 +124,8 @@ class Gaps(Protocol):
         """``N_i``, the rows in which each feature is observed; (d,)."""
 
     @property
-    def all_pairs(self) -> bool:
-        """Whether there is an array of all pairs of features."""
-
-    @property
     def exact(self) -> bool:
         """Whether the joint counts of all pairs of features are known."""
-
-    def counted(self, matrix: Any, vectors: Array) -> Array:
-        """``Σ_j N_ij R_ij v_j`` for a matrix R (d, d) and vectors (d, m); (d, m)."""
 
     @property
     def groups(self) -> Panels:
@@ -148,6 +142,9 @@ class Gaps(Protocol):
     @property
     def dependence_of_features(self) -> float:
         """The same for single features, those of one group among them."""
+
+    def counted(self, matrix: Any, vectors: Array) -> Array:
+        """``Σ_j N_ij R_ij v_j`` for a matrix R (d, d) and vectors (d, m); (d, m)."""
 
     def rarest(self) -> tuple[int, int, float]:
         """The two features (or the one, twice) that the fewest rows hold, and how many do."""
@@ -157,44 +154,37 @@ class Gaps(Protocol):
 class JointGaps:
     """Gaps known by the joint counts of all pairs of features."""
 
-    count: Array  # (d, d)
-    n_rows: float
     all_pairs: ClassVar[bool] = True
     exact: ClassVar[bool] = True
+    count: Array  # (d, d)
+    n_rows: float
 
     def counted(self, matrix: Any, vectors: Array) -> Array:
-        """``Σ_j N_ij R_ij v_j`` for a matrix R (d, d) and vectors (d, m); (d, m)."""
         product: Array = (self.count * matrix) @ vectors
         return product
 
-    @cached_property
+    @property
     def own(self) -> Array:
-        """``N_i``, the rows in which each feature is observed; (d,)."""
         return self.count.diagonal()
 
-    @cached_property
+    @property
     def groups(self) -> Panels:
-        """The features that are observed in exactly the same rows."""
         return panels_of(self.count, self.n_rows)
 
-    @cached_property
+    @property
     def rows_behind(self) -> float:
-        """How many rows there were before empty ones were left out."""
         return rows_behind(self.own, self.n_rows, self.groups)
 
-    @cached_property
+    @property
     def dependence(self) -> float:
-        """How far groups of features are from being missing independently, at the worst pair."""
-        chosen = np.ix_(self.groups.representatives, self.groups.representatives)
-        return dependence_of_gaps(self.count[chosen], self.rows_behind)
+        chosen = self.groups.representatives
+        return dependence_of_gaps(self.count[np.ix_(chosen, chosen)], self.rows_behind)
 
-    @cached_property
+    @property
     def dependence_of_features(self) -> float:
-        """The same for single features, those of one group among them."""
         return dependence_of_gaps(self.count, self.n_rows)
 
     def rarest(self) -> tuple[int, int, float]:
-        """The two features (or the one, twice) that the fewest rows hold, and how many do."""
         i, j = np.unravel_index(np.argmin(self.count), self.count.shape)
         return int(i), int(j), float(self.count[i, j])
 
@@ -235,3 +225,87 @@ class MaskRows(KeyedSums):
             some = slice(start, start + _AT_A_TIME)
             bits = np.unpackbits(self.codes[some], axis=1, count=self.n_features)
             yield bits.astype(float), self.count[some]
+
+
+# Whether the values of one feature differ where another is missing.
+
+
+FEW_ROWS = 30
+"""Below this many rows a mean or a covariance over them says next to nothing."""
+CLEAR = 5.0
+"""Standard errors that chance is unlikely to give, at the worst of all pairs of features."""
+TELLING = 0.1
+"""Shifts of means below so many standard deviations are too small to matter."""
+
+
+class Shift(NamedTuple):
+    """How the values of one feature, by number, differ where another is missing."""
+
+    feature: int
+    where_missing: int
+    difference: float  # in standard deviations of the feature
+    deviation: float  # the difference over its standard error
+
+
+@dataclass(frozen=True, eq=False)
+class GapValueSums(Sums):
+    """Counts, sums and squares of feature i over the rows that hold feature j, for all i and j."""
+
+    count: Array  # (d, d)
+    total: Array  # (d, d)
+    square: Array  # (d, d)
+
+    @classmethod
+    def about(cls, origin: Array) -> Callable[[Block], "GapValueSums"]:
+        """The function that sums a block about ``origin`` (d,)."""
+        return lambda block: cls(*block.along_presence(origin))
+
+    def clearest_shift(self, ordered: Mask | None = None) -> Shift | None:
+        """The shift that is least likely to be chance, if any is both clear and large.
+
+        Welch's statistic for the mean of feature i in rows with and without feature j; only of
+        features whose values are ``ordered`` (d,), as codes of words are not.
+        """
+        own = self.count.diagonal()[:, None]
+        few = (self.count < FEW_ROWS) | (own - self.count < FEW_ROWS)
+        if few.all():
+            return None
+        whole = GapValueSums(
+            *(np.broadcast_to(part.diagonal()[:, None], part.shape) for part in vars(self).values())
+        )
+        spread = np.sqrt(_means(whole).variance)
+        with_it, without = _means(self), _means(_less(whole, self))
+        difference = _ratio(without.mean - with_it.mean, spread)
+        error = _ratio(
+            np.sqrt(with_it.variance / with_it.n_rows + without.variance / without.n_rows), spread
+        )
+        usable = ~few & (error > 0)
+        if ordered is not None:
+            usable &= ordered[:, None]
+        deviation = np.where(usable, _ratio(difference, error), 0.0)
+        clear = (np.abs(deviation) >= CLEAR) & (np.abs(difference) >= TELLING)
+        if not clear.any():
+            return None
+        i, j = np.unravel_index(np.argmax(np.where(clear, np.abs(deviation), 0)), clear.shape)
+        return Shift(int(i), int(j), float(difference[i, j]), float(deviation[i, j]))
+
+
+class _Means(NamedTuple):
+    n_rows: Array
+    mean: Array
+    variance: Array
+
+
+def _means(sums: GapValueSums) -> _Means:
+    n = np.maximum(sums.count, 1.0)
+    mean = sums.total / n
+    return _Means(n, mean, np.maximum(sums.square / n - mean**2, 0.0))
+
+
+def _less(whole: GapValueSums, part: GapValueSums) -> GapValueSums:
+    pairs = zip(vars(whole).values(), vars(part).values(), strict=True)
+    return GapValueSums(*(all_of_it - some for all_of_it, some in pairs))
+
+
+def _ratio(value: Array, unit: Array) -> Array:
+    return np.divide(value, unit, out=np.zeros_like(value), where=unit > 0)

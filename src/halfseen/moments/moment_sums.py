@@ -22,9 +22,9 @@ from halfseen.data.formatting import quoted
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sums import ALL, HIGHEST, LOWEST, SHARED, Sums
 from halfseen.moments import symmetric_tensors
-from halfseen.moments.missing_patterns import Gaps, JointGaps
-from halfseen.moments.numerical_checks import LOST
-from halfseen.moments.second_moment import AllPairs, Moments, PairSums, check_pairs
+from halfseen.moments.missing_patterns import JointGaps
+from halfseen.moments.second_moment import Moments, PairsOfSums, PairSums, check_pairs
+from halfseen.moments.survey import LOST
 from halfseen.moments.symmetric_tensors import Indices
 from halfseen.moments.third_moment import (
     Probe,
@@ -222,21 +222,12 @@ def _counted(block: Block, values: Sequence[Array]) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class SummedSecond(AllPairs):
+class SummedSecond(PairsOfSums):
     """The route to second moments of rows that are not at hand."""
 
     sums: MomentSums
 
-    def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
-        """Where the gaps were."""
-        return self.sums.gaps
-
-    def meeting(self, rows: Rows, features: FeatureSums) -> Mask:
-        """All of them: without rows nothing could bring one back."""
-        return np.ones(len(features.count), dtype=bool)
-
     def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
-        """Moments about the means, or about zero."""
         check_pairs(self.sums.count, rows.names)
         seen = self.sums.features
         pairs = self.sums.pairs(seen.mean if centred else np.zeros_like(seen.mean))

@@ -16,9 +16,9 @@ from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sums import SHARED, LargeSums, Sums
 from halfseen.moments import symmetric_tensors
-from halfseen.moments.missing_patterns import Gaps, JointGaps
-from halfseen.moments.numerical_checks import LOST
-from halfseen.moments.second_moment import AllPairs, Moments, PairSums, check_pairs
+from halfseen.moments.missing_patterns import JointGaps
+from halfseen.moments.second_moment import Moments, PairsOfSums, PairSums, check_pairs
+from halfseen.moments.survey import LOST
 from halfseen.moments.symmetric_tensors import matrix_and_vector
 from halfseen.moments.third_moment import (
     Probe,
@@ -99,21 +99,12 @@ class OriginSums(Sums):
 
 
 @dataclass(frozen=True, eq=False)
-class OriginSecond(AllPairs):
+class OriginSecond(PairsOfSums):
     """The route to second moments of rows that are gone."""
 
     sums: OriginSums
 
-    def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
-        """Where the gaps were."""
-        return self.sums.gaps
-
-    def meeting(self, rows: Rows, features: FeatureSums) -> Mask:
-        """All of them: without rows nothing could bring one back."""
-        return np.ones(len(features.count), dtype=bool)
-
     def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
-        """Moments about the means, or about zero."""
         check_pairs(self.sums.pairs.count, rows.names)
         return self.sums.moments(centred)
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy.sparse import diags_array
@@ -18,9 +17,6 @@ from halfseen.data.sums import Sums
 from halfseen.moments.joint_counts import pair_counts
 from halfseen.moments.missing_patterns import Gaps, JointGaps
 from halfseen.moments.whitening import Signal, Whitening, whiten
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +54,12 @@ class Moments:
         gaps = JointGaps(pairs.count, features.n_rows)
         return cls(mean, np.zeros_like(mean), False, second, gaps)
 
-    @cached_property
+    @property
     def n_rows(self) -> float:
         """Rows in which something is observed, by weight."""
         return self.gaps.n_rows
 
-    @cached_property
+    @property
     def offset(self) -> Array:
         """The mean as seen from the origin: zero for central moments; (d,)."""
         return self.mean - self.origin
@@ -72,13 +68,13 @@ class Moments:
         """A diagonal matrix (d, d) of the kind that the second moment is."""
         return np.diag(values) if self.gaps.all_pairs else diags_array(values)
 
-    @cached_property
+    @property
     def covariance(self) -> Array:
         """Second moments about the mean, whatever the origin; (d, d)."""
         covariance: Array = self.second - np.outer(self.offset, self.offset)
         return covariance
 
-    @cached_property
+    @property
     def observed_fraction(self) -> Array:
         """``p_i``, the fraction of rows in which a feature is observed; (d,)."""
         return fraction_of(self.gaps.own, self.n_rows)
@@ -175,15 +171,13 @@ class SecondMoment(Protocol):
         """Whiten a weighted signal to ``rank`` dimensions."""
 
 
-class AllPairs:
+class AllPairs(SecondMoment):
     """Available-case: every pair of features from the rows that hold both, in a d × d array."""
 
     def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
-        """Where the gaps are, from joint counts."""
         return JointGaps(rows.accumulate(pair_counts), features.n_rows)
 
     def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
-        """Moments about the means, or about zero."""
         origin: Array = features.mean if centred else np.zeros_like(features.mean)
         pairs = rows.accumulate(PairSums.about(origin))
         check_pairs(pairs.count, rows.names)
@@ -201,9 +195,29 @@ class AllPairs:
         return spanned(moments)
 
     def check(self, moments: Moments, rows: Rows, rank: int, n_components: int) -> None:
-        """Refuse moments of less than the ``rank`` that the components need."""
         check_rank(moments, rows.names, rank, n_components)
 
     def whiten(self, signal: Signal, weights: Array, rank: int) -> Whitening:
         """Whiten a weighted signal to ``rank`` dimensions, from all its eigenvalues."""
         return whiten(signal.matrix, weights, rank, signal.noise)
+
+
+class WithGaps(Protocol):
+    """Sums that know where the gaps were."""
+
+    @property
+    def gaps(self) -> JointGaps: ...
+
+
+@dataclass(frozen=True, eq=False)
+class PairsOfSums(AllPairs):
+    """Second moments of rows that are gone, or elsewhere, from what was summed of them."""
+
+    sums: WithGaps
+
+    def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
+        return self.sums.gaps
+
+    def meeting(self, rows: Rows, features: FeatureSums) -> Mask:
+        """All of them: without rows nothing could bring one back."""
+        return np.ones(len(features.count), dtype=bool)

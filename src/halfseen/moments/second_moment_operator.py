@@ -13,7 +13,6 @@ put right.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -98,17 +97,17 @@ class PartGaps:
         """``Σ_j N_ij R_ij v_j`` for a matrix R (d, d) and vectors (d, m); (d, m)."""
         return replace(matrix, pair_weights=matrix.pair_weights * self.count) @ vectors
 
-    @cached_property
+    @property
     def rows_behind(self) -> float:
         """How many rows there were before empty ones were left out."""
         return rows_behind(self.own, self.n_rows, self.groups)
 
-    @cached_property
+    @property
     def dependence(self) -> float:
         """How far parts are from being missing independently, at the worst pair."""
         return dependence_of_gaps(self.joint, self.rows_behind)
 
-    @cached_property
+    @property
     def dependence_of_features(self) -> float:
         """The same for single features: √N if two with gaps have equal masks."""
         together = float(np.sqrt(self.n_rows)) if self.groups.together else 0.0

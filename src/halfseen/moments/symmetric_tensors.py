@@ -190,3 +190,17 @@ def pairs_with(pairs: Array, singles: Array) -> Array:
 def in_each_mode(t: Array) -> Array:
     """A tensor that is symmetric in its first two modes, with its third in each place."""
     return t + t.transpose(0, 2, 1) + t.transpose(2, 0, 1)
+
+
+def bordered(third: Array, constant: float = 1.0) -> Array:
+    """A third moment about the mean (r, r, r) with a constant coordinate before the others.
+
+    Of ``Σ_k π_k (1, ζ_k)^⊗3`` with mean zero and covariance one the entries with the constant are
+    known without noise, ``G_000 = 1``, ``G_00i = 0`` and ``G_0ij = δ_ij``, here times ``constant``.
+    """
+    k = len(third) + 1
+    tensor, i = np.zeros((k, k, k)), np.arange(1, k)
+    tensor[1:, 1:, 1:] = third
+    tensor[0, 0, 0] = constant
+    tensor[0, i, i] = tensor[i, 0, i] = tensor[i, i, 0] = constant
+    return tensor

@@ -6,7 +6,6 @@ keeps a sum of K rank-one terms a sum of K rank-one terms: the same as rescaling
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -116,7 +115,7 @@ class Whitening:
     weights: Array  # (d,)    w
     spectrum: Array  # (≤ d,) eigenvalues of the weighted signal, largest first
 
-    @cached_property
+    @property
     def rank(self) -> int:
         """How many dimensions were kept."""
         return int(self.forward.shape[1])

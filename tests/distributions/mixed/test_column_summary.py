@@ -8,8 +8,8 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block
 from halfseen.distributions.column_kinds import kind_of
 from halfseen.distributions.column_summary import facts_of, found_kind, highest_count
+from halfseen.moments.robust_statistics import ValueCounts, padded
 from halfseen.moments.survey import survey
-from halfseen.moments.value_counts import ValueCounts, padded
 
 RNG = np.random.default_rng(0)
 COLUMNS = {

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from halfseen.moments.product_mixture import second_moment as completion
-from halfseen.moments.product_mixture.second_moment import (
+from halfseen.moments.product_mixture import item_moments as completion
+from halfseen.moments.product_mixture.item_moments import (
     MeetingSums,
     complete,
     known_pairs,

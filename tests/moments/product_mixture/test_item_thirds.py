@@ -5,13 +5,13 @@ import pytest
 
 from halfseen.data.block import Block
 from halfseen.moments.product_mixture.encoding import Encoding, ItemSums
-from halfseen.moments.product_mixture.mixture_start import inner_products
-from halfseen.moments.product_mixture.third_moment import (
+from halfseen.moments.product_mixture.item_moments import (
     CubeSums,
     fit_tensor,
     joint_triples,
     normal_matrix,
 )
+from halfseen.moments.product_mixture.mixture_start import inner_products
 from tests.moments.product_mixture.mixed import drawn, rows_of
 
 N = 120

@@ -2,8 +2,8 @@ import numpy as np
 
 from halfseen.data.block import Block
 from halfseen.moments.product_mixture.encoding import Encoding, ItemSums
+from halfseen.moments.product_mixture.item_moments import MeetingSums
 from halfseen.moments.product_mixture.mixture_start import read_statistics
-from halfseen.moments.product_mixture.second_moment import MeetingSums
 from tests.moments.product_mixture.mixed import drawn, rows_of
 
 

@@ -10,7 +10,7 @@ from halfseen.cli.options import as_option
 from halfseen.data.arrays import Array
 from halfseen.data.errors import DataError, UnreckonableError
 from halfseen.data.formatting import quoted
-from halfseen.moments.numerical_checks import strangest
+from halfseen.moments.survey import strangest
 
 
 class Ends(NamedTuple):

@@ -9,9 +9,12 @@ from halfseen.data.arrays import Array
 from halfseen.data.formatting import features, quoted
 from halfseen.data.messages import leave_out
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
-from halfseen.moments.informative_missingness import GapValueSums
-from halfseen.moments.missing_patterns import INDEPENDENT_BELOW, joint_excess
-from halfseen.moments.survey import FEW_ROWS
+from halfseen.moments.missing_patterns import (
+    FEW_ROWS,
+    INDEPENDENT_BELOW,
+    GapValueSums,
+    joint_excess,
+)
 
 ENOUGH = 0.95
 """Of the rows: a feature that is observed in so many has no gaps to speak of."""

@@ -11,8 +11,8 @@ from halfseen.data.messages import leave_out
 from halfseen.data.rows import Block, gathered, with_gaps
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity, Subject
 from halfseen.diagnostics.concerns.number_of_components import N_REPLICATES
+from halfseen.moments.missing_patterns import FEW_ROWS
 from halfseen.moments.resampling import Influence, OriginSums
-from halfseen.moments.survey import FEW_ROWS
 
 LEVEL = 0.99
 WEAK = 0.2

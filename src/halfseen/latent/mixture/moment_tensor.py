@@ -1,18 +1,13 @@
 """Two ways to turn a mixture's moments into an orthogonally decomposable tensor."""
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.inference.tensor_decomposition import Decomposition
-
-
-class Located(NamedTuple):
-    """Mixing weights and the components' places in whitened space, seen from the origin."""
-
-    weights: Array  # (k,)
-    places: Array  # (k, r)
+from halfseen.moments.product_mixture.mixture_start import Located, located
+from halfseen.moments.symmetric_tensors import bordered
 
 
 class Form(Protocol):
@@ -50,20 +45,11 @@ class Centred:
 
     def tensor(self, third: Array) -> Array:
         """Border the whitened third central moment."""
-        k = len(third) + 1
-        tensor = np.zeros((k, k, k))
-        tensor[1:, 1:, 1:] = third
-        tensor[0, 0, 0] = 1.0
-        for i in range(1, k):
-            tensor[0, i, i] = tensor[i, 0, i] = tensor[i, i, 0] = 1.0
-        return tensor
+        return bordered(third)
 
     def locate(self, decomposition: Decomposition, n_rows: float) -> Located:
         """``π_k = v_k[0]²`` and ``F'b_k = v_k[1:] / v_k[0]``."""
-        vectors = decomposition.vectors * np.sign(decomposition.vectors[0] + 1e-300)
-        # No component can be rarer than one row.
-        root = np.maximum(vectors[0], n_rows**-0.5)
-        return Located(root**2 / np.sum(root**2), (vectors[1:] / root).T)
+        return located(decomposition.vectors, n_rows)
 
 
 class Raw:

@@ -24,7 +24,8 @@ from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.inference.fit import fit_rows
 from halfseen.inference.parameters import select
 from halfseen.latent.mixture.mutual_information import of_class
-from halfseen.moments.survey import FEW_ROWS, survey
+from halfseen.moments.missing_patterns import FEW_ROWS
+from halfseen.moments.survey import survey
 
 
 class LabelChange(NamedTuple):

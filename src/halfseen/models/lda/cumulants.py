@@ -55,6 +55,7 @@ from halfseen.models.lda.parameters import (
     length_sums,
 )
 from halfseen.moments.second_moment import Moments, SecondMoment
+from halfseen.moments.symmetric_tensors import bordered
 from halfseen.moments.third_moment import Probe, ProjectedThird, explicit, implicit
 from halfseen.moments.whitening import Signal, Whitening
 
@@ -174,7 +175,7 @@ class ShareCumulants:
         grid = np.ones(1) if k == 1 else COARSE if k == 2 else GRID
         if self.concentration is not None:
             grid = np.array([self.concentration])
-        found = [(float(one), decompose(bordered(third, float(one)))) for one in grid]
+        found = [(float(one), decompose(bordered(third, _constant(float(one))))) for one in grid]
         if len(found) > 1 and k == 2:
             read = [(self.topics(evidence, tensor, one), tensor) for one, tensor in found]
             return max(read, key=lambda pair: self.likelihood(pair[0]))
@@ -204,15 +205,9 @@ class ShareCumulants:
         return ReadTopics.of(topics.T, shares, concentration, self.lengths.law)
 
 
-def bordered(third: Array, concentration: float) -> Array:
-    """The tensor with its constant coordinate, first in each mode; (k, k, k)."""
-    k = len(third) + 1
-    tensor = np.zeros((k, k, k))
-    tensor[1:, 1:, 1:] = third
-    inner = np.arange(1, k)
-    for place in ((0, inner, inner), (inner, 0, inner), (inner, inner, 0), (0, 0, 0)):
-        tensor[place] = 2 * np.sqrt(concentration + 1) / (concentration + 2)
-    return tensor
+def _constant(concentration: float) -> float:
+    """What borders the tensor of shares, whose third cumulant depends on the concentration."""
+    return float(2 * np.sqrt(concentration + 1) / (concentration + 2))
 
 
 N_SCORED = 200

@@ -23,9 +23,8 @@ from halfseen.data.arrays import Array
 from halfseen.data.rows import Block
 from halfseen.data.sums import Sums
 from halfseen.moments.product_mixture.encoding import Encoding, Ints
+from halfseen.moments.product_mixture.item_moments import Statistics, acting
 from halfseen.moments.product_mixture.mixture_start import Equations, System, inner_products
-from halfseen.moments.product_mixture.second_moment import Statistics
-from halfseen.moments.product_mixture.third_moment import acting
 
 
 class Windows(NamedTuple):
@@ -52,9 +51,7 @@ class LaggedSums(Sums):
     """Sums along sequences, by weight, of features z, presence m and statistics f."""
 
     one: Array  # (q, q)      Σ z_t z_t+1'
-    two: Array  # (q, q)      Σ z_t-1 z_t+1'
     count_one: Array  # (j, j)   Σ m_t m_t+1'
-    count_two: Array  # (j, j)   Σ m_t-1 m_t+1'
     ahead: Array  # (s, q)    Σ f_t z_t+1'
     behind: Array  # (s, q)   Σ f_t+1 z_t'
     held_ahead: Array  # (j, q)   Σ m_t z_t+1'
@@ -80,9 +77,7 @@ class LaggedSums(Sums):
             w = weight[t, None]
             return cls(
                 one=(z[t] * w).T @ z[t + 1],
-                two=(z[mid - 1] * weight[mid, None]).T @ z[mid + 1],
                 count_one=(m[t] * w).T @ m[t + 1],
-                count_two=(m[mid - 1] * weight[mid, None]).T @ m[mid + 1],
                 ahead=(f[t] * w).T @ z[t + 1],
                 behind=(f[t + 1] * w).T @ z[t],
                 held_ahead=(m[t] * w).T @ z[t + 1],

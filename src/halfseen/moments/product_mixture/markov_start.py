@@ -19,6 +19,7 @@ from halfseen.data.arrays import Array
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sums import Sums
 from halfseen.moments.product_mixture.encoding import Encoding, Ints, Item
+from halfseen.moments.product_mixture.item_moments import Completion, MeetingSums, Statistics
 from halfseen.moments.product_mixture.lagged_moments import (
     LaggedSums,
     Neighbour,
@@ -43,7 +44,6 @@ from halfseen.moments.product_mixture.mixture_start import (
     second_of,
     supported,
 )
-from halfseen.moments.product_mixture.second_moment import Completion, MeetingSums, Statistics
 
 
 class Places(NamedTuple):

@@ -7,29 +7,28 @@ levels and histograms of counts are all had in this one way.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.rows import Rows
-from halfseen.data.sums import SHARED, Sums
+from halfseen.data.sums import Sums
 from halfseen.moments.product_mixture.encoding import Encoding, Ints, Item, ItemSums
-from halfseen.moments.product_mixture.second_moment import (
+from halfseen.moments.product_mixture.item_moments import (
     Completion,
+    CubeSums,
     MeetingSums,
     Statistics,
     complete,
-    known_pairs,
-    most_rank,
-)
-from halfseen.moments.product_mixture.third_moment import (
-    CubeSums,
     fit_tensor,
     joint_triples,
+    known_pairs,
+    most_rank,
     normal_matrix,
 )
+from halfseen.moments.symmetric_tensors import bordered
 
 SMALLEST = 1e-10
 """Directions that the other items tell less of, beside the best told, are not read."""
@@ -92,36 +91,22 @@ def read_statistics(
     return told.read(means_of(sums, owner), owner)
 
 
-# The tensor of a mixture about its mean, bordered with a constant coordinate.
-#
-# With classes of weight π_k at places ζ_k that have mean zero and covariance one, the vectors
-# ``v_k = √π_k (1, ζ_k)`` are orthonormal, and of ``Σ_k π_k (1, ζ_k)^⊗3`` all entries with a
-# constant
-# are known: G_000 = 1, G_00i = 0, G_0ij = δ_ij.
-
-
-class Classes(NamedTuple):
-    """How common classes are, and where."""
+class Located(NamedTuple):
+    """How common components are, and their places in whitened space, seen from the origin."""
 
     weights: Array  # (k,)   π
     places: Array  # (k, r)  ζ
 
 
-def bordered(third: Array) -> Array:
-    """The tensor (r + 1, r + 1, r + 1) to decompose, from the third moment (r, r, r)."""
-    k = len(third) + 1
-    tensor, i = np.zeros((k, k, k)), np.arange(1, k)
-    tensor[1:, 1:, 1:] = third
-    tensor[0, 0, 0] = 1.0
-    tensor[0, i, i] = tensor[i, 0, i] = tensor[i, i, 0] = 1.0
-    return tensor
+def located(vectors: Array, n_rows: float) -> Located:
+    """Components from the columns v_k of ``vectors``, the parts of a bordered tensor.
 
-
-def located(vectors: Array, n_rows: float) -> Classes:
-    """``π_k = v_k[0]²`` and ``ζ_k = v_k[1:] / v_k[0]``, v_k being the columns of ``vectors``."""
+    With weights π_k at places ζ_k that have mean zero and covariance one, the vectors
+    ``v_k = √π_k (1, ζ_k)`` are orthonormal: ``π_k = v_k[0]²`` and ``ζ_k = v_k[1:] / v_k[0]``.
+    """
     turned = vectors * np.where(vectors[0] < 0, -1.0, 1.0)
-    root = np.maximum(turned[0], max(n_rows, 1.0) ** -0.5)  # no class is rarer than one row
-    return Classes(root**2 / np.sum(root**2), (turned[1:] / root).T)
+    root = np.maximum(turned[0], max(n_rows, 1.0) ** -0.5)  # none is rarer than one row
+    return Located(root**2 / np.sum(root**2), (turned[1:] / root).T)
 
 
 MOST_COMPONENTS = 8
@@ -157,9 +142,7 @@ class ItemStart:
     decomposition: Decomposed
     n_rows: float  # rows that hold something, by weight
     counts: Array  # (j, j)      those that hold both items
-    n_unseen: int = field(
-        metadata=SHARED
-    )  # triples of distinct items that no row holds, of those that are fitted
+    n_unseen: int  # triples of distinct items that no row holds, of those that are fitted
 
     @property
     def finite(self) -> bool:
