@@ -10,8 +10,8 @@ import pytest
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.sequences import Sequences
 from halfseen.inference.tensor_decomposition import joint
-from halfseen.moments.product_mixture import markov_start as sequence_start_module
 from halfseen.moments.product_mixture import item_moments as completion
+from halfseen.moments.product_mixture import markov_start as sequence_start_module
 from halfseen.moments.product_mixture.encoding import Item
 from halfseen.moments.product_mixture.markov_start import sequence_start
 
