@@ -68,7 +68,7 @@ class Normal(Exponential):
         seen = recorded(rows, kept.sums)
         if "d" not in self.shape.axes:
             warn_of_scales(kept.names, seen.high - seen.low)
-        shape = self.shape.measured_in(seen.spread)
+        shape = self.shape.measured_in(seen.spread) if self.shape.in_units else self.shape
         low, high = (
             (np.maximum(lowest, seen.low), np.minimum(highest, seen.high))
             if self.outliers

@@ -13,7 +13,7 @@ from halfseen.data.formatting import features
 from halfseen.data.messages import Message, setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
-from halfseen.distributions.covariance_types import SHAPES, InUnits, warn_of_ranges
+from halfseen.distributions.covariance_types import SHAPES, warn_of_ranges
 from halfseen.distributions.normal import Normal
 from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.estimators.estimator import Estimator
@@ -386,7 +386,7 @@ class GaussianMixture(Estimator):
         by_likelihood = self._by_likelihood
         noise, shape = NOISES[kind], SHAPES[kind]
         if self.scale is not None and "d" not in shape.axes:
-            noise, shape = NOISES["tied_diag"], InUnits(shape)
+            noise, shape = NOISES["tied_diag"], shape.measured_in(1.0)
         return OneClass(
             about=ABOUT,
             abilities=Abilities(
