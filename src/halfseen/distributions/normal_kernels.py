@@ -49,11 +49,13 @@ class Cells(NamedTuple):
         return np.where(np.isnan(self.spike), PLAIN, two).astype(np.int64)
 
     @property
-    def ready(self) -> tuple[Array, ...]:
+    def ready(self) -> "Features":
         """As the compiled loops take them."""
         half = 1 / (WIDTH * self.spread)
         height = (1 - self.outlier_share) * np.pi / half / np.sqrt(2 * np.pi * self.variances)
-        return (
+        return Features(
+            self.kinds,
+            float(self.outlier_share),
             np.ascontiguousarray(self.centres),
             np.ascontiguousarray(0.5 / self.variances),
             np.ascontiguousarray(height),
@@ -63,6 +65,21 @@ class Cells(NamedTuple):
             np.asarray(self.spike, dtype=float),
             np.asarray(self.other, dtype=float),
         )
+
+
+class Features(NamedTuple):
+    """What compiled loops need of each feature."""
+
+    kinds: np.ndarray[tuple[int], np.dtype[np.int64]]  # (d,)
+    share: float  # ε
+    centres: Array  # (k, d)
+    half_precision: Array  # (k, d)
+    height: Array  # (k, d)  of the normal density in units of the background's
+    spike_shares: Array  # (k, d)
+    middle: Array  # (d,)
+    half: Array  # (d,)  one over the background's half width
+    spike: Array  # (d,)
+    other: Array  # (d,)
 
 
 class Expectation(NamedTuple):
@@ -96,9 +113,7 @@ def expectation(
         observed,
         weights,
         cells.log_weights[:, None] if known is None else known,
-        cells.kinds,
-        cells.outlier_share,
-        *cells.ready,
+        cells.ready,
         share,
         sums,
         np.empty((k, 0)) if shares is None else shares,
@@ -116,7 +131,7 @@ def relative(block: Block, cells: Cells) -> Array:
     values, observed = _by_feature(block, cells)
     out = np.empty((len(cells.centres), values.shape[1]))
     run: Any = _joint
-    run(values, observed, cells.kinds, cells.outlier_share, *cells.ready, out)
+    run(values, observed, cells.ready, out)
     return out
 
 
@@ -170,25 +185,16 @@ LOWEST = -700.0
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _normal_parts(
-    x: Array,
-    seen: Mask,
-    centre: float,
-    half_precision: float,
-    height: float,
-    share: float,
-    middle: float,
-    half: float,
-    rounded: Array,
-    bits: np.ndarray,
-    powers: Array,
-    ratio: Array,
-    normal: Array,
+    f: Features, c: int, i: int, x: Array, seen: Mask, room: Array, ratio: Array, normal: Array
 ) -> None:  # pragma: no cover - compiled
     """Ratios of some cells' densities to the background's, and how much of them is normal.
 
     The exponential is 2 to a whole number times a polynomial (Cody and Waite 1980), in loops that
     the compiler does several cells at a time in.
     """
+    centre, half_precision, height = f.centres[c, i], f.half_precision[c, i], f.height[c, i]
+    middle, half, share = f.middle[i], f.half[i], f.share
+    rounded, bits, powers = room, room.view(np.int64), room
     for j in range(len(x)):
         deviation = x[j] - centre
         y = -half_precision * deviation * deviation
@@ -220,48 +226,19 @@ def _normal_parts(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _ratios(
-    kind: int,
-    x: Array,
-    seen: Mask,
-    centre: float,
-    half_precision: float,
-    height: float,
-    spike_share: float,
-    share: float,
-    middle: float,
-    half: float,
-    spike: float,
-    other: float,
-    rounded: Array,
-    bits: np.ndarray,
-    powers: Array,
-    ratio: Array,
-    normal: Array,
+    f: Features, c: int, i: int, x: Array, seen: Mask, room: Array, ratio: Array, normal: Array
 ) -> None:  # pragma: no cover - compiled
     """Ratios and normal parts of one feature's cells under one component."""
-    if kind == 2:
+    spike, other, spike_share, share = f.spike[i], f.other[i], f.spike_shares[c, i], f.share
+    if f.kinds[i] == 2:
         for j in range(len(x)):
             own = (1 - share) * (spike_share if x[j] == spike else 1 - spike_share)
             known = x[j] == spike or x[j] == other
             ratio[j] = (own if known else share) if seen[j] else 1.0
             normal[j] = 1.0 if seen[j] and known else 0.0
         return
-    _normal_parts(
-        x,
-        seen,
-        centre,
-        half_precision,
-        height,
-        share,
-        middle,
-        half,
-        rounded,
-        bits,
-        powers,
-        ratio,
-        normal,
-    )
-    if kind == 1:
+    _normal_parts(f, c, i, x, seen, room, ratio, normal)
+    if f.kinds[i] == 1:
         for j in range(len(x)):
             if seen[j]:
                 at = x[j] == spike
@@ -270,61 +247,43 @@ def _ratios(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _joint(
+def _add_log_ratios(
+    f: Features,
+    c: int,
     x: Array,
     seen: Mask,
-    kinds: np.ndarray,
-    share: float,
-    centres: Array,
-    half_precision: Array,
-    height: Array,
-    spike_shares: Array,
-    middle: Array,
-    half: Array,
-    spike: Array,
-    other: Array,
+    start: int,
+    stop: int,
+    room: Array,
+    normal: Array,
     out: Array,
 ) -> None:  # pragma: no cover - compiled
+    """Add logarithms of some rows' ratios under one component to ``out``; also normal parts."""
+    m, d = stop - start, len(x)
+    ratio, product = room[1], room[2]
+    for j in range(m):
+        product[j] = 1.0
+    for i in range(d):
+        _ratios(f, c, i, x[i, start:stop], seen[i, start:stop], room[0], ratio, normal[i])
+        for j in range(m):
+            product[j] *= ratio[j]
+        if i % 16 == 15 or i == d - 1:  # so many ratios do not overflow
+            for j in range(m):
+                out[j] += np.log(product[j])
+                product[j] = 1.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _joint(x: Array, seen: Mask, f: Features, out: Array) -> None:  # pragma: no cover - compiled
     """Logarithms of ratios of rows' densities to the background's; out (k, n)."""
-    k, d = centres.shape
-    n = x.shape[1]
-    size = 512
-    rounded, ratio, normal = np.empty(size), np.empty(size), np.empty(size)
-    product = np.empty(size)
-    bits, powers = rounded.view(np.int64), rounded
+    k, d = f.centres.shape
+    n, size = x.shape[1], max(32, min(512, CHUNK // max(d, 1)))
+    room, normal = np.empty((3, size)), np.empty((d, size))
     for start in range(0, n, size):
         stop = min(start + size, n)
-        m = stop - start
         for c in range(k):
-            for j in range(m):
-                product[j] = 1.0
-                out[c, start + j] = 0.0
-            for i in range(d):
-                _ratios(
-                    kinds[i],
-                    x[i, start:stop],
-                    seen[i, start:stop],
-                    centres[c, i],
-                    half_precision[c, i],
-                    height[c, i],
-                    spike_shares[c, i],
-                    share,
-                    middle[i],
-                    half[i],
-                    spike[i],
-                    other[i],
-                    rounded,
-                    bits,
-                    powers,
-                    ratio,
-                    normal,
-                )
-                for j in range(m):
-                    product[j] *= ratio[j]
-                if i % 16 == 15 or i == d - 1:
-                    for j in range(m):
-                        out[c, start + j] += np.log(product[j])
-                        product[j] = 1.0
+            out[c, start:stop] = 0.0
+            _add_log_ratios(f, c, x, seen, start, stop, room, normal, out[c, start:stop])
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
@@ -362,16 +321,7 @@ def _expect(
     seen: Mask,
     weights: Array,
     known: Array,
-    kinds: np.ndarray,
-    share: float,
-    centres: Array,
-    half_precision: Array,
-    height: Array,
-    spike_shares: Array,
-    middle: Array,
-    half: Array,
-    spike: Array,
-    other: Array,
+    f: Features,
     total: Array,
     sums: Array,
     shares: Array,
@@ -380,14 +330,10 @@ def _expect(
 
     ``known`` is (k, 1) or (k, n), ``shares`` (k, 0) or (k, n).
     """
-    k, d = centres.shape
-    n = x.shape[1]
-    size = max(32, min(512, 16384 // (k * d)))
-    rounded, ratio = np.empty(size), np.empty(size)
-    bits, powers = rounded.view(np.int64), rounded
-    normal = np.empty((k, d, size))
-    product, joint = np.empty(size), np.empty((k, size))
-    here = np.zeros((k, d, 5))
+    k, d = f.centres.shape
+    n, size = x.shape[1], max(32, min(512, CHUNK // (k * d)))
+    room, normal = np.empty((3, size)), np.empty((k, d, size))
+    joint, here = np.empty((k, size)), np.zeros((k, d, 5))
     likelihood = 0.0
     stride, told = (1 if known.shape[1] == n else 0), shares.shape[1] == n
     for start in range(0, n, size):
@@ -395,34 +341,8 @@ def _expect(
         m = stop - start
         for c in range(k):
             for j in range(m):
-                product[j] = 1.0
                 joint[c, j] = known[c, (start + j) * stride]
-            for i in range(d):
-                _ratios(
-                    kinds[i],
-                    x[i, start:stop],
-                    seen[i, start:stop],
-                    centres[c, i],
-                    half_precision[c, i],
-                    height[c, i],
-                    spike_shares[c, i],
-                    share,
-                    middle[i],
-                    half[i],
-                    spike[i],
-                    other[i],
-                    rounded,
-                    bits,
-                    powers,
-                    ratio,
-                    normal[c, i],
-                )
-                for j in range(m):
-                    product[j] *= ratio[j]
-                if i % 16 == 15 or i == d - 1:
-                    for j in range(m):
-                        joint[c, j] += np.log(product[j])
-                        product[j] = 1.0
+            _add_log_ratios(f, c, x, seen, start, stop, room, normal[c], joint[c])
         for j in range(m):
             highest = joint[0, j]
             for c in range(1, k):
@@ -445,14 +365,14 @@ def _expect(
                     seen[i, start:stop],
                     joint[c, :m],
                     normal[c, i, :m],
-                    centres[c, i],
-                    kinds[i] > 0,
-                    spike[i],
+                    f.centres[c, i],
+                    f.kinds[i] > 0,
+                    f.spike[i],
                     here[c, i],
                 )
     for c in range(k):
         for i in range(d):
-            here[c, i, 0] -= here[c, i, 4] if kinds[i] == 1 else 0.0
+            here[c, i, 0] -= here[c, i, 4] if f.kinds[i] == 1 else 0.0
             for s in range(5):
                 sums[s, c, i] += here[c, i, s]
     return likelihood
