@@ -29,7 +29,7 @@ from halfseen.data.progress import Stages
 from halfseen.estimators.reading import opened
 from halfseen.inference.method_of_moments import moment_start
 from halfseen.inference.plan import planned, routes
-from halfseen.latent.mixture import moment_start as starts
+from halfseen.latent import moment_start as starts
 from halfseen.moments.survey import survey
 
 FIRST_SEED = 3000

@@ -22,7 +22,7 @@ from halfseen.estimators.reading import opened as open_for
 from halfseen.inference.fit import fit_rows
 from halfseen.inference.method_of_moments import moment_start
 from halfseen.inference.plan import planned, routes
-from halfseen.latent.mixture.initialisation import Seeding
+from halfseen.latent.initialisation import Seeding
 from halfseen.moments.survey import survey
 
 NATS = 1.0

@@ -47,8 +47,8 @@ from halfseen import GaussianMixture
 from halfseen.data.arrays import Array, Labels
 from halfseen.data.block import Block
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.latent.mixture.correlated import sorted_by_gaps
-from halfseen.latent.mixture.structure import ClassSums
+from halfseen.latent.correlated import sorted_by_gaps
+from halfseen.latent.structure import ClassSums
 from halfseen.moments.survey import survey
 
 Figures = dict[str, Any]

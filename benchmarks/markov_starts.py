@@ -27,7 +27,7 @@ from halfseen.inference.method_of_moments import moment_start
 from halfseen.inference.parameters import reordered
 from halfseen.inference.plan import planned, routes
 from halfseen.io.sequences import Sequenced
-from halfseen.latent.mixture.initialisation import Seeding
+from halfseen.latent.initialisation import Seeding
 from halfseen.moments.survey import survey
 
 NATS = 1.0

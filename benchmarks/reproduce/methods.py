@@ -11,7 +11,7 @@ from benchmarks.reproduce import paper
 from halfseen import GammaPoisson, GaussianMixture
 from halfseen.data.arrays import Array
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.latent.mixture.moment_tensor import FORMS
+from halfseen.latent.moment_tensor import FORMS
 from halfseen.models.gaussian_mixture.cumulants import NOISE_EIGENVALUES, NOISES, GaussianCumulants
 from halfseen.moments.second_moment import AllPairs
 from halfseen.moments.survey import survey

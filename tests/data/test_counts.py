@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from halfseen.data.counts import Nonzeros
 from halfseen.data.rows import Block
-from halfseen.latent.topics.posterior import log_factorials
+from halfseen.latent.loadings import log_factorials
 
 tables = st.tuples(st.integers(0, 6), st.integers(0, 5)).flatmap(
     lambda shape: arrays(float, shape, elements=st.sampled_from([0.0, 0.0, 1.0, 2.0, 300.0]))

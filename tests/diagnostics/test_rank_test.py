@@ -7,7 +7,7 @@ from halfseen import simulate
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block
 from halfseen.diagnostics.number_of_components import LEVEL, rank_test, rank_tests
-from halfseen.latent.mixture.moment_tensor import FORMS
+from halfseen.latent.moment_tensor import FORMS
 from halfseen.models.gamma_poisson.parameters import GammaPoissonCumulants
 from halfseen.models.gaussian_mixture.cumulants import NOISE_EIGENVALUES, NOISES, GaussianCumulants
 from halfseen.moments.resampling import BinSums

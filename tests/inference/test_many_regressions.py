@@ -10,9 +10,9 @@ from halfseen.data.resampling import Bins, reweighted
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.normal import Normal
 from halfseen.distributions.normal_parameters import MixtureParameters
-from halfseen.latent.mixture.structure import ClassRegression
-from halfseen.latent.topics.loading_prior import TopicParameters
-from halfseen.latent.topics.regression import TopicRegression
+from halfseen.latent.loadings import TopicParameters
+from halfseen.latent.structure import ClassRegression
+from halfseen.latent.topic_regression import TopicRegression
 from halfseen.moments.regression import recovered, recovered_each
 
 N, COMPLETE = 300, np.array([True, True, False, True, False])

@@ -32,12 +32,11 @@ from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.mixed import Mixed
 from halfseen.distributions.normal import Normal
 from halfseen.distributions.normal_parameters import MixtureParameters
-from halfseen.latent.markov.autocorrelation import LastingSums
-from halfseen.latent.markov.chain import CHAIN, ChainParameters, ChainSums
-from halfseen.latent.markov.score_bootstrap import ChainSlopes
-from halfseen.latent.mixture.concerns import OutlyingSums
-from halfseen.latent.mixture.score_bootstrap import ScoreSums
-from halfseen.latent.mixture.structure import ClassSums
+from halfseen.latent.autocorrelation import LastingSums
+from halfseen.latent.chain import CHAIN, ChainParameters, ChainSums
+from halfseen.latent.mixture_concerns import OutlyingSums
+from halfseen.latent.score_bootstrap import ChainSlopes, ScoreSums
+from halfseen.latent.structure import ClassSums
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import Chains, SplitSums
 from halfseen.models.gaussian_mixture.concerns import ResidualSums

@@ -6,7 +6,7 @@ import pytest
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.parameters import forms, n_free, select
-from halfseen.latent.topics.loading_prior import TopicParameters
+from halfseen.latent.loadings import TopicParameters
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 
 FEATURES = np.array([True, False, True])

@@ -14,8 +14,8 @@ from halfseen.imputation.ridge import searched
 from halfseen.imputation.time_budget import Clock
 from halfseen.inference.model import EMResult
 from halfseen.inference.parameters import reordered
-from halfseen.latent.mixture.initialisation import FEW_WAYS, Seeding
-from halfseen.latent.mixture.structure import ClassSteps
+from halfseen.latent.initialisation import FEW_WAYS, Seeding
+from halfseen.latent.structure import ClassSteps
 from halfseen.models.gaussian_mixture import GaussianMixture
 from halfseen.moments.survey import survey
 

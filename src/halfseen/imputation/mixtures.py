@@ -19,9 +19,9 @@ from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.imputation.features import View
 from halfseen.imputation.time_budget import Clock
 from halfseen.inference.parameters import reordered
-from halfseen.latent.mixture.initialisation import FEW_WAYS, Seeding
-from halfseen.latent.mixture.moment_start import Statistics, read
-from halfseen.latent.mixture.structure import ClassSteps
+from halfseen.latent.initialisation import FEW_WAYS, Seeding
+from halfseen.latent.moment_start import Statistics, read
+from halfseen.latent.structure import ClassSteps
 from halfseen.models.latent_class import LatentClass
 from halfseen.moments.robust_statistics import recorded
 from halfseen.moments.survey import Survey

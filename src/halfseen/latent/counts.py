@@ -1,12 +1,28 @@
-"""Counts: what columns of them must hold, and how they are drawn."""
+"""Counts: what columns of them must hold, and which of them are beyond what the others allow.
 
-from typing import Any
+Limits rest on no means of all rows: one typing error moves those as far as it likes.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import nbinom
 
-from halfseen.data.arrays import Array
+from halfseen.data.arrays import Array, Mask
+from halfseen.data.count_quantiles import CountTails
+from halfseen.data.counts import Indices, Nonzeros
 from halfseen.data.errors import DataError
+from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import features, quoted
+from halfseen.data.rows import Block, Rows
+from halfseen.latent.loadings import (
+    FactorisedPosterior,
+    LoadingPrior,
+    factorised_posterior,
+    loading_means,
+    variance_along,
+)
 from halfseen.moments.survey import Survey
 
 MOST_COUNTED = 2.0**50
@@ -46,3 +62,208 @@ def check_counts(seen: Survey) -> None:
             f"{seen.sums.maximum[worst]:.6g}, more than can be counted ({MOST_COUNTED:.2g}). Use "
             "NaN for a count that is missing, or GaussianMixture for measurements."
         )
+
+
+TAIL_SHARE = 0.02
+"""The share of counts above zero that the end of a tail is read off."""
+MIN_TAIL_COUNTS = 5.0
+"""At least so many counts are in it, if half of all are."""
+WIDER_TAIL = 5.0
+"""The tail is followed from the place that so many times as many counts reach."""
+POISSON_DEVIATIONS = 2.0
+"""Standard deviations of a Poisson count by which limits are above what tails say."""
+EXPECTED_FALSE_ALARMS = 0.01
+"""Counts of a whole table that may be beyond the limits by chance, if tails are as they look."""
+TYPICAL_EXPOSURE = 0.5
+"""Rows that show at least so much of what the average row shows say how long rows are."""
+
+
+def tail_limits(tails: CountTails, n_tails: int) -> Array:
+    """What no count of each feature should reach, if its tail goes on as it begins; (d,).
+
+    Counts of gamma rates have tails that are, far out, exponential: a straight line in the
+    logarithm of the share that reach a value. With shapes below one the line is not yet straight
+    at the end of what can be seen, and a stretched exponential through the same two quantiles goes
+    too far; the geometric mean of both is a little above what gammas of any shape from 0.05 on
+    reach. It is stretched by the standard error of a slope that so few counts tell, and by
+    standard deviations of a Poisson count, which matter where all counts are small. None of it is
+    moved by what the largest 2 % of the counts are.
+    """
+    counted = tails.totals()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.clip(MIN_TAIL_COUNTS / counted, TAIL_SHARE, 0.5)
+        wider = np.minimum(WIDER_TAIL * share, 1.0)
+        near, far = tails.reached_by(wider), tails.reached_by(share)
+        end = np.log(np.maximum(counted * n_tails / EXPECTED_FALSE_ALARMS, 1 / share))
+        depth, nearer = -np.log(share), -np.log(wider)
+        straight = far + (far - near) / (depth - nearer) * (end - depth)
+        power = np.log(far / near) / np.log(depth / nearer)
+        stretched = np.where(nearer > 0, far * (end / depth) ** power, straight)
+        beyond = np.maximum(straight, np.sqrt(straight * stretched)) - far
+        limits = far + beyond * (1 + 1 / np.sqrt(share * counted))
+        limits += POISSON_DEVIATIONS * np.sqrt(limits)
+    return np.where(counted > 0, limits, np.inf)
+
+
+class OutlyingCounts(NamedTuple):
+    """Which of a block's counts and rows are beyond the limits."""
+
+    row: Indices  # (m,)      of counts in rows that are not long themselves
+    feature: Indices  # (m,)
+    long: Mask  # (n,)        rows
+
+
+@dataclass(frozen=True, eq=False)
+class CountLimits:
+    """The limits of what is usual in a table."""
+
+    most: Array  # (d,)    the largest count of each feature
+    longest: float  # the largest total of a row without its largest count, which may be wild
+    all_usual: bool  # nothing in the table is beyond them
+
+    def odd(self, block: Block) -> OutlyingCounts:
+        """What is beyond them; what a long row counts is not wild."""
+        counts = block.nonzeros()
+        long = counts.totals_but_largest() > self.longest
+        wild = (counts.counts > self.most[counts.features]) & ~long[counts.rows]
+        return OutlyingCounts(counts.rows[wild], counts.features[wild], long)
+
+    def mask(self, block: Block) -> Block:
+        """The same rows with wild counts as gaps, and long rows as if nothing was observed."""
+        odd = self.odd(block)
+        if odd.long.any():
+            block = block.emptied(odd.long)
+        return block.without(odd.row, odd.feature) if len(odd.row) else block
+
+    def tally(self, block: Block) -> Array:
+        """How many counts of each feature, and at last how many rows, are beyond them; (d + 1,)."""
+        odd = self.odd(block)
+        wild = np.bincount(odd.feature, minlength=len(self.most))
+        return np.append(wild, np.count_nonzero(odd.long)).astype(float)
+
+    def masked(self, rows: Rows) -> Rows:
+        """The table without what is beyond them; the rows themselves if nothing is."""
+        return rows if self.all_usual else rows.map(self.mask)
+
+
+def count_limits(rows: Rows, sums: FeatureSums) -> CountLimits:
+    """The limits of a table's counts and rows; two passes."""
+    tails = rows.accumulate(CountTails.of)
+    most = tail_limits(tails, tails.n_features)
+    means = tails.sums_below(most) / np.maximum(sums.count, np.finfo(float).tiny)
+    means = means / max(means.sum(), np.finfo(float).tiny)
+    typical = TYPICAL_EXPOSURE * float(means @ sums.observed_fraction)
+    lengths = rows.accumulate(CountTails.of_rows(RowTotals(means, typical)))
+    longest = float(tail_limits(lengths, 1)[0])
+    all_usual = lengths.largest()[1] <= longest and (sums.maximum <= most).all()
+    return CountLimits(most, longest, bool(all_usual))
+
+
+@dataclass(frozen=True, eq=False)
+class RowTotals:
+    """How long rows are: as they would be without gaps, where much is seen, and as they are."""
+
+    share: Array  # (d,)  of each feature in what is counted
+    typical: float
+
+    def __call__(self, block: Block) -> Array:
+        """Both for each row; (n, 2)."""
+        as_is = block.nonzeros().totals_but_largest()
+        seen = block.presence().onto(self.share[:, None])[:, 0]
+        much = seen >= max(self.typical, np.finfo(float).tiny)
+        whole = np.divide(as_is, seen, out=np.full(len(as_is), np.nan), where=much)
+        return np.column_stack([whole, as_is])
+
+
+# Rows that are unlike all that topics were learned from, and counts unlike their rows.
+
+VARIANCE_FACTOR = 2.0
+"""Factorised posteriors are too sure of loadings that topics trade: their variances count twice."""
+RARE_ROW = 1e-4
+"""A row of this probability is as likely to be an error as not, as in mixtures."""
+IMPOSSIBLE_COUNT = 1e-6
+"""A count of this probability given its row, its being one of many allowed for, is an error."""
+
+
+def outlier_score(block: Block, law: LoadingPrior) -> Array:
+    """How unlike the model's own each row is, from 0 to 1; (n,).
+
+    A half where one row of the model in ten thousand has a count as far above what the row's other
+    counts say, in any of its features, or is as long.
+    """
+    chance, _ = _least_likely(block, law)
+    either = np.minimum(2 * np.minimum(chance, _tail_of_length(block, law)), 1.0)
+    score: Array = RARE_ROW / (RARE_ROW + either)
+    return score
+
+
+def without_impossible_counts(block: Block, law: LoadingPrior) -> Block:
+    """The same rows, a count that is impossible given the rest of its row being a gap."""
+    chance, feature = _least_likely(block, law)
+    row = np.flatnonzero(chance < IMPOSSIBLE_COUNT)
+    return block.without(row, feature[row]) if len(row) else block
+
+
+def _least_likely(block: Block, law: LoadingPrior) -> tuple[Array, Indices]:
+    """Of each row how probable its least likely count is, and the feature; (n,) each.
+
+    A count is judged without itself, which would take as many passes as there are features. Two
+    are: the one that is furthest above what its row says, and the one that is furthest above what
+    all rows say, which may have drawn its row's loadings to itself. The probability is that of any
+    count of the row being as unlikely.
+    """
+    counts = block.nonzeros()
+    n_seen = block.presence().onto(np.ones((block.n_features, 1)))[:, 0]
+    least, feature = np.ones(len(block)), np.zeros(len(block), dtype=np.int64)
+    usual = loading_means(law) @ law.topics  # (d,)
+    spread = np.sqrt(usual + variance_along(law, law.topics.T)) + np.finfo(float).tiny
+    of_row = _predicted(factorised_posterior(block, law), law, counts.rows, counts)
+    for above in (
+        (counts.counts - of_row[0]) / np.sqrt(of_row[1]),
+        ((counts.counts - usual[counts.features]) / spread[counts.features]),
+    ):
+        place = _furthest(counts, above)
+        row, chosen = (
+            counts.rows[place],
+            counts._replace(features=counts.features[place], counts=counts.counts[place]),
+        )
+        rest = factorised_posterior(block.without(row, chosen.features), law)
+        mean, variance = _predicted(rest, law, row, chosen)
+        chance = np.minimum(n_seen[row] * _tail(chosen.counts, mean, variance), 1.0)
+        lower = chance < least[row]
+        least[row[lower]], feature[row[lower]] = chance[lower], chosen.features[lower]
+    return least, feature
+
+
+def _furthest(counts: Nonzeros, above: Array) -> Indices:
+    """The places of the counts with the largest ``above`` (nnz,) of each row that has any."""
+    order = np.lexsort((above, counts.rows))
+    last = counts.starts[1:][np.diff(counts.starts) > 0] - 1
+    return order[last]
+
+
+def _predicted(
+    posterior: FactorisedPosterior,
+    law: LoadingPrior,
+    row: Indices,
+    counts: Nonzeros,
+) -> tuple[Array, Array]:
+    """Means and variances of ``counts``, each in its ``row``, given the loadings; (m,) each."""
+    shares = law.topics.T[counts.features]  # (m, k)
+    mean = np.einsum("mk,mk->m", shares, posterior.mean[row]) + np.finfo(float).tiny
+    of_loadings = (posterior.mean / posterior.rates)[row]
+    return mean, mean + VARIANCE_FACTOR * np.einsum("mk,mk->m", shares**2, of_loadings)
+
+
+def _tail_of_length(block: Block, law: LoadingPrior) -> Array:
+    """The probability that what is observed in a row has as large a total; (n,)."""
+    seen = block.presence().onto(law.topics.T)  # (n, k)
+    mean = seen @ loading_means(law) + np.finfo(float).tiny
+    return _tail(block.nonzeros().totals(), mean, mean + variance_along(law, seen))
+
+
+def _tail(count: Array, mean: Array, variance: Array) -> Array:
+    """P(x ≥ count) of negative binomial counts of such means and variances; (m,)."""
+    mean = np.maximum(mean, 1e-12)
+    shape = mean**2 / np.maximum(variance - mean, 1e-12 * mean)
+    return np.asarray(nbinom.sf(count - 1, shape, shape / (shape + mean)))

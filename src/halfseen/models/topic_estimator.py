@@ -25,7 +25,7 @@ from halfseen.estimators.partial_fit import streams
 from halfseen.estimators.prediction_input import new_rows
 from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.io.validation import feature_names
-from halfseen.latent.topics.model import loadings
+from halfseen.latent.topics import loadings
 
 
 class StreamOptions(TypedDict, total=False):

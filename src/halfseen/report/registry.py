@@ -19,9 +19,9 @@ from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.distributions.outlier_limits import Fenced
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import reordered, whole
-from halfseen.latent.markov.chain import ChainParameters
-from halfseen.latent.mixture.mutual_information import class_entropy, of_class
-from halfseen.latent.topics.loading_prior import LoadingPrior
+from halfseen.latent.chain import ChainParameters
+from halfseen.latent.loadings import LoadingPrior
+from halfseen.latent.mutual_information import class_entropy, of_class
 from halfseen.report.categories import Categories, numbered
 from halfseen.report.classes import Classes
 from halfseen.report.groups import Groups

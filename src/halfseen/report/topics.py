@@ -19,7 +19,7 @@ from halfseen.diagnostics.topic_words import (
 )
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import whole
-from halfseen.latent.topics.model import loadings
+from halfseen.latent.topics import loadings
 from halfseen.report.portrait import (
     NOT_SHOWN,
     WITHHELD,

@@ -13,7 +13,7 @@ from halfseen import GaussianMixture, choose_components
 from halfseen.diagnostics.concerns import concerns_of
 from halfseen.diagnostics.concerns.number_of_components import N_REPLICATES
 from halfseen.diagnostics.number_of_components import rank_test
-from halfseen.latent.mixture.concerns import OVERLAP
+from halfseen.latent.mixture_concerns import OVERLAP
 from halfseen.moments.resampling import Influence
 
 N_ROWS = 1500

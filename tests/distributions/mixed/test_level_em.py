@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen.distributions.mixed import PRIOR_ROWS
-from halfseen.latent.mixture.latent_class import LevelEM
-from halfseen.latent.mixture.structure import ClassSteps
+from halfseen.latent.mixed_classes import LevelEM
+from halfseen.latent.structure import ClassSteps
 from tests.distributions.mixed.worlds import emission_for, mixture, rows_of
 
 SEED = st.integers(0, 2**16)

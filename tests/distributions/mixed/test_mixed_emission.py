@@ -14,7 +14,7 @@ from halfseen.distributions.mixed import PRIOR_ROWS
 from halfseen.inference.em import run_em
 from halfseen.inference.model import Cells
 from halfseen.inference.parameters import declared, reordered, select
-from halfseen.latent.mixture.structure import ClassSteps, ClassSums
+from halfseen.latent.structure import ClassSteps, ClassSums
 from tests.distributions.mixed.worlds import (
     NAMES,
     cell_density,

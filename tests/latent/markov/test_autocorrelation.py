@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfseen import HiddenMarkov
-from halfseen.latent.markov.autocorrelation import LastingSums, draw_levels, smooth_levels
+from halfseen.latent.autocorrelation import LastingSums, draw_levels, smooth_levels
 
 BEGINS = np.array([0, 5, 6, 9])
 FADING_OF = (0.8, 0.5)

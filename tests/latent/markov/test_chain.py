@@ -14,7 +14,7 @@ from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.mixed import Mixed
 from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.distributions.normal import Normal
-from halfseen.latent.markov.chain import (
+from halfseen.latent.chain import (
     CHAIN,
     PRIOR_MOVES,
     PRIOR_STARTS,
@@ -22,8 +22,8 @@ from halfseen.latent.markov.chain import (
     ChainSteps,
     ChainSums,
 )
-from halfseen.latent.markov.forward_backward import smoothed
-from halfseen.latent.markov.score_bootstrap import FreeChain, replicated
+from halfseen.latent.forward_backward import smoothed
+from halfseen.latent.score_bootstrap import FreeChain, replicated_chain
 
 K, LENGTHS = 3, [5, 1, 4, 2]
 ENDS = np.cumsum([0, *LENGTHS])
@@ -229,7 +229,7 @@ def test_replicates_follow_the_weights_of_sequences():
     bins = Bins.of_sequences(sequence_of(rows))
     more = np.zeros((2, bins.n))
     more[1, :20] = 0.3
-    still, found = replicated(rows, here, EMISSION, CHAIN, bins, more)
+    still, found = replicated_chain(rows, here, EMISSION, CHAIN, bins, more)
     again, weighed = here, np.where(bins.labels < 20, 1.3, 1.0)
     heavier = replace(rows, weights=weighed)
     for _ in range(400):
@@ -247,9 +247,9 @@ def test_how_slopes_bend_is_seen_on_some_of_the_sequences(monkeypatch):
         here = steps.maximise(rows.accumulate(steps.expect(here)), here)
     bins = Bins.of_sequences(sequence_of(rows))
     more = np.random.default_rng(0).exponential(size=(100, bins.n)) - 1
-    every = replicated(rows, here, EMISSION, CHAIN, bins, more)
-    monkeypatch.setattr("halfseen.latent.markov.score_bootstrap.MOST_ROWS", 3000)
-    some = replicated(rows, here, EMISSION, CHAIN, bins, more)
+    every = replicated_chain(rows, here, EMISSION, CHAIN, bins, more)
+    monkeypatch.setattr("halfseen.latent.score_bootstrap.MOST_ROWS", 3000)
+    some = replicated_chain(rows, here, EMISSION, CHAIN, bins, more)
     for name in ("transition", "centres", "start", "weights"):
         one, other = (np.std([getattr(p, name) for p in part], axis=0) for part in (every, some))
         assert not np.array_equal(one, other)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfseen.latent.mixture.initialisation import BLUR, EVERY_WAY, FARTHEST, Seeding
+from halfseen.latent.initialisation import BLUR, EVERY_WAY, FARTHEST, Seeding
 
 
 def table(n=60, d=5, seed=0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfseen.inference.tensor_decomposition import Decomposition
-from halfseen.latent.mixture.moment_tensor import FORMS
+from halfseen.latent.moment_tensor import FORMS
 
 CENTRED, RAW = FORMS["centred"], FORMS["raw"]
 

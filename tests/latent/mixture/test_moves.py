@@ -9,8 +9,8 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.sampling import sample_shuffled
 from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.multi_start import EMStart, plan_for
-from halfseen.latent.mixture.initialisation import moves
-from halfseen.latent.mixture.model import FEW_PASSES, Search
+from halfseen.latent.initialisation import moves
+from halfseen.latent.mixture import FEW_PASSES, Search
 from halfseen.moments.survey import survey
 
 

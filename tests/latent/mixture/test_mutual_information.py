@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import nbinom, norm
 
 from halfseen.distributions.mixed_parameters import MixedParameters
-from halfseen.latent.mixture.mutual_information import class_entropy, of_class, of_pairs
+from halfseen.latent.mutual_information import class_entropy, of_class, of_pairs
 from tests.distributions.mixed.worlds import cell_density, emission_for, mixture, table
 
 

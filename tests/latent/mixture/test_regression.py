@@ -10,7 +10,7 @@ from halfseen.distributions.emission import posterior
 from halfseen.distributions.normal import Normal
 from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.parameters import select
-from halfseen.latent.mixture.structure import ClassRegression
+from halfseen.latent.structure import ClassRegression
 from halfseen.moments.regression import recovered
 
 MEANS = np.array([[0.0, 0.0, 5.0, 1.0], [3.0, 1.0, -5.0, 2.0], [-2.0, 4.0, 0.0, 9.0]])

@@ -12,7 +12,7 @@ from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.normal import Normal
 from halfseen.distributions.normal_parameters import MixtureParameters
-from halfseen.latent.mixture.score_bootstrap import ScoreSums, replicated
+from halfseen.latent.score_bootstrap import ScoreSums, replicated
 from halfseen.moments.survey import survey
 
 K, D, N = 3, 4, 60

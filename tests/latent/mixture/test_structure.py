@@ -11,7 +11,7 @@ from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.normal import Normal
 from halfseen.distributions.normal_parameters import MixtureParameters
-from halfseen.latent.mixture.structure import ClassSums
+from halfseen.latent.structure import ClassSums
 
 MEANS = np.array([[0.0, 0.0, 5.0, 1.0], [3.0, 1.0, -5.0, 2.0], [-2.0, 4.0, 0.0, 9.0]])
 PARAMETERS = MixtureParameters(np.array([0.5, 0.3, 0.2]), MEANS, np.ones((3, 4)))

@@ -10,8 +10,8 @@ from scipy.stats import nbinom
 from halfseen import GammaPoisson, LikelihoodWarning, simulate
 from halfseen.data.rows import Block
 from halfseen.inference.parameters import select
-from halfseen.latent.topics.importance_sampling import N_DRAWS, importance_sample
-from halfseen.latent.topics.posterior import factorised_posterior, likelihood_bound
+from halfseen.latent.importance_sampling import N_DRAWS, importance_sample
+from halfseen.latent.loadings import factorised_posterior, likelihood_bound
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 
 TOPICS = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from halfseen.latent.topics.regression import RIDGE, non_negative_least_squares
+from halfseen.latent.topic_regression import RIDGE, non_negative_least_squares
 
 
 def regressions(t, n, k, seed, alike=0.0):

@@ -9,7 +9,7 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import whole_table
-from halfseen.latent.topics.outliers import count_limits
+from halfseen.latent.counts import count_limits
 from halfseen.models import simulate
 
 N, D, K = 1500, 12, 3

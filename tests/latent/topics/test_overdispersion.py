@@ -5,7 +5,7 @@ import pytest
 
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.resampling import Bins
-from halfseen.latent.topics.overdispersion import communalities, max_identified_rank, overdispersion
+from halfseen.latent.topic_concerns import communalities, max_identified_rank, overdispersion
 from halfseen.moments.resampling import BinSums
 
 D, K = 12, 3

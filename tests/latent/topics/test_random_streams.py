@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 from scipy import stats
 
-from halfseen.latent.topics import random_streams
+from halfseen.latent import random_streams
 
 
 @njit

@@ -7,10 +7,9 @@ from scipy.special import digamma
 from halfseen import simulate
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block
-from halfseen.latent.topics import posterior
-from halfseen.latent.topics.loading_prior import TopicParameters
-from halfseen.latent.topics.posterior import best_linear_loadings, factorised_posterior
-from halfseen.latent.topics.regression import TopicRegression
+from halfseen.latent import loadings as posterior
+from halfseen.latent.loadings import TopicParameters, best_linear_loadings, factorised_posterior
+from halfseen.latent.topic_regression import TopicRegression
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.moments.regression import recovered
 

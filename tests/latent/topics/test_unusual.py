@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from halfseen.data.block import Block
 from halfseen.data.engines.sparse.rows import SparseRows
 from halfseen.data.rows import with_gaps
-from halfseen.latent.topics.outliers import RARE_ROW, outlier_score, without_impossible_counts
+from halfseen.latent.counts import RARE_ROW, outlier_score, without_impossible_counts
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 
 D, K, N = 15, 3, 3000

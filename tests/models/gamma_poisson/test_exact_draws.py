@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from halfseen.data.rows import Block
-from halfseen.latent.topics.importance_sampling import importance_sample
+from halfseen.latent.importance_sampling import importance_sample
 from halfseen.models.gamma_poisson import gamma_poisson
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import Chains

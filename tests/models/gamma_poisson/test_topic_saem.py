@@ -8,7 +8,7 @@ from scipy.special import digamma, gammaln
 from halfseen import GammaPoisson, recovery, simulate
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block
-from halfseen.latent.topics.stochastic_approximation import draw_split
+from halfseen.latent.topic_refinement import draw_split
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import (
     Chains,
@@ -78,7 +78,7 @@ def test_chains_have_the_posterior_as_their_law():
 
 
 def test_averaged_chains_agree_with_importance_sampling():
-    from halfseen.latent.topics.importance_sampling import importance_sample
+    from halfseen.latent.importance_sampling import importance_sample
 
     block = Block.from_table(table(50))
     sweeps, loadings = [], None

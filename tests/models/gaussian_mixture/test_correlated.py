@@ -12,9 +12,9 @@ from halfseen import GaussianMixture, load
 from halfseen.data.block import Block
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.inference.parameters import coordinates_of, from_coordinates
-from halfseen.latent.mixture import correlated
-from halfseen.latent.mixture.correlated import Correlated
-from halfseen.latent.mixture.structure import ClassSteps, ClassSums
+from halfseen.latent import correlated
+from halfseen.latent.correlated import Correlated
+from halfseen.latent.structure import ClassSteps, ClassSums
 from halfseen.moments.survey import survey
 
 TYPES = ("tied", "full", "factor")

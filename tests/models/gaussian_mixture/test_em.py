@@ -11,7 +11,7 @@ from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.normal import SMALLEST_SPREAD, Normal
 from halfseen.distributions.normal_parameters import MixtureParameters
-from halfseen.latent.mixture.structure import ClassSteps, ClassSums
+from halfseen.latent.structure import ClassSteps, ClassSums
 from halfseen.moments.survey import survey
 
 MEANS = np.array([[0.0, 0.0, 0.0], [3.0, 1.0, -2.0]])

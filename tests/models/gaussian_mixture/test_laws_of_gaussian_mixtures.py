@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen.latent.mixture.moment_tensor import FORMS
+from halfseen.latent.moment_tensor import FORMS
 from halfseen.models.gaussian_mixture.cumulants import NOISES, GaussianCumulants, exact_rank
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen.inference.tensor_decomposition import DECOMPOSERS
-from halfseen.latent.mixture.moment_tensor import FORMS
+from halfseen.latent.moment_tensor import FORMS
 from halfseen.models.gaussian_mixture.cumulants import (
     NOISE_EIGENVALUES,
     NOISES,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfseen.latent.mixture.moment_tensor import FORMS, Located
+from halfseen.latent.moment_tensor import FORMS, Located
 from halfseen.models.gaussian_mixture.cumulants import NOISES, GaussianCumulants, exact_rank
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)

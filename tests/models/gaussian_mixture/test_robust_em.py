@@ -14,7 +14,7 @@ from halfseen.distributions.normal import ALIKE_ROWS
 from halfseen.distributions.normal_em import LEAST_OUTLIERS, MOST_OUTLIERS, cells_of, prior
 from halfseen.distributions.normal_kernels import background, wild
 from halfseen.distributions.normal_parameters import MixtureParameters
-from halfseen.latent.mixture.structure import ClassSteps
+from halfseen.latent.structure import ClassSteps
 from halfseen.moments.survey import survey
 
 K, D = 2, 5

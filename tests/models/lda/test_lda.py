@@ -18,9 +18,9 @@ from halfseen import (
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block
 from halfseen.diagnostics.recovery import match
-from halfseen.latent.topics.importance_sampling import importance_sample
-from halfseen.latent.topics.loading_prior import loading_means, unrecorded, variance_along
-from halfseen.latent.topics.refinement import document_completion, should_refine
+from halfseen.latent.importance_sampling import importance_sample
+from halfseen.latent.loadings import loading_means, unrecorded, variance_along
+from halfseen.latent.topic_refinement import document_completion, should_refine
 from halfseen.models.lda import Shares, given_length
 from halfseen.models.lda.parameters import TURNS, LdaParameters, found_lengths
 from halfseen.models.lda.stochastic_em import Sweeps, likeliest_alpha

@@ -23,12 +23,12 @@ from halfseen.estimators.parameter_checks import check_sweeps
 from halfseen.inference.fit import Fitted
 from halfseen.inference.model import Abilities, About, EMResult
 from halfseen.io.sparse_matrix import ObservedBlocks
-from halfseen.latent.topics.concerns import alike, bursty, odd_counts
-from halfseen.latent.topics.loading_prior import (
+from halfseen.latent.loadings import (
     TopicParameters,
+    likelihood_bound,
 )
-from halfseen.latent.topics.model import LoadingDistribution, Loadings
-from halfseen.latent.topics.posterior import likelihood_bound
+from halfseen.latent.topic_concerns import alike, bursty, odd_counts
+from halfseen.latent.topics import LoadingDistribution, Loadings
 from halfseen.models.gamma_poisson.parameters import GammaPoissonCumulants, GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import refine
 from halfseen.models.topic_estimator import TopicEstimator

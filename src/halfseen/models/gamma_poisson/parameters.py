@@ -10,7 +10,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.inference.model import Decompose, Evidence
 from halfseen.inference.parameters import CLIPPED, POSITIVE, learned
 from halfseen.inference.tensor_decomposition import Decomposition
-from halfseen.latent.topics.loading_prior import (
+from halfseen.latent.loadings import (
     LoadingPrior,
     TopicParameters,
     non_negative_shares,

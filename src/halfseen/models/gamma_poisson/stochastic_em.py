@@ -22,10 +22,9 @@ from halfseen.data.interrupts import short_calls
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sums import Sums
 from halfseen.inference.model import Convergence, EMResult
-from halfseen.latent.topics import posterior, random_streams
-from halfseen.latent.topics.loading_prior import MOST_SHAPE
-from halfseen.latent.topics.posterior import inverse_digamma
-from halfseen.latent.topics.stochastic_approximation import (
+from halfseen.latent import random_streams
+from halfseen.latent.loadings import MOST_SHAPE, compiled_digamma, inverse_digamma
+from halfseen.latent.topic_refinement import (
     draw_split,
     mixed_with_mean,
     stochastic_em,
@@ -214,6 +213,6 @@ def _sweep(
             draw_split(int(count), share, shape, state)
         for c in range(k):
             mean[row, c] = shape[c] / rates[row, c]
-            log_mean[row, c] = posterior.compiled_digamma(shape[c]) - np.log(rates[row, c])
+            log_mean[row, c] = compiled_digamma(shape[c]) - np.log(rates[row, c])
             drawn = math.exp(random_streams.log_gamma(shape[c], state)) / rates[row, c]
             moved[row, c] = max(drawn, 1e-300)

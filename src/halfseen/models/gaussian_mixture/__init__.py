@@ -28,9 +28,9 @@ from halfseen.inference.model import Abilities, About, Model, anything
 from halfseen.inference.plan import Settings
 from halfseen.inference.small_tables import in_own_order
 from halfseen.io.sparse_matrix import ObservedBlocks
+from halfseen.latent.correlated import Correlated
 from halfseen.latent.mixture import OneClass
-from halfseen.latent.mixture.correlated import Correlated
-from halfseen.latent.mixture.moment_tensor import FORMS
+from halfseen.latent.moment_tensor import FORMS
 from halfseen.models.gaussian_mixture.concerns import correlated_within, heteroscedastic_noise
 from halfseen.models.gaussian_mixture.covariance_selection import CORRELATED, choose_covariance
 from halfseen.models.gaussian_mixture.cumulants import (

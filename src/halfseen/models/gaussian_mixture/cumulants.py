@@ -14,7 +14,7 @@ from halfseen.data.messages import parameter, setting
 from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.model import Decompose, Evidence
 from halfseen.inference.tensor_decomposition import Decomposition
-from halfseen.latent.mixture.moment_tensor import Form
+from halfseen.latent.moment_tensor import Form
 from halfseen.moments.product_mixture.mixture_start import Located
 from halfseen.moments.second_moment import Moments
 from halfseen.moments.second_moment_operator import Outer

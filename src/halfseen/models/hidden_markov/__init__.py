@@ -27,7 +27,7 @@ from halfseen.inference.model import Model
 from halfseen.inference.plan import Settings
 from halfseen.io.coding import decode
 from halfseen.io.sequences import Sequenced
-from halfseen.latent.markov.chain import CHAIN, ChainParameters
+from halfseen.latent.chain import CHAIN, ChainParameters
 from halfseen.latent.mixture import OneClass
 from halfseen.models.hidden_markov.model import (
     ABOUT,

@@ -19,10 +19,10 @@ from halfseen.distributions.normal import Normal
 from halfseen.inference.fit import Fitted
 from halfseen.inference.model import Abilities, About
 from halfseen.inference.parameters import whole
-from halfseen.latent.markov.chain import CHAIN, Chain
-from halfseen.latent.markov.forward_backward import begins_of, smoothed
-from halfseen.latent.markov.moment_start import by_sequences
-from halfseen.latent.mixture import Centred, OneClass
+from halfseen.latent.chain import CHAIN, Chain, by_sequences
+from halfseen.latent.forward_backward import begins_of, smoothed
+from halfseen.latent.mixture import OneClass
+from halfseen.latent.moment_tensor import Centred
 
 ABOUT = About(
     name="markov",

@@ -20,9 +20,9 @@ from halfseen.estimators.parameter_checks import (
     check_positive_integer,
 )
 from halfseen.inference.model import Abilities, About
-from halfseen.latent.mixture import Centred
-from halfseen.latent.mixture.latent_class import MixedClasses
-from halfseen.latent.mixture.moment_start import by_items
+from halfseen.latent.mixed_classes import MixedClasses
+from halfseen.latent.moment_start import by_items
+from halfseen.latent.moment_tensor import Centred
 from halfseen.models.latent_class.concerns import (
     informative_missingness,
     locally_dependent,

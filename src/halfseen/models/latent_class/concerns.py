@@ -23,7 +23,7 @@ from halfseen.distributions.column_kinds import those
 from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.inference.fit import fit_rows
 from halfseen.inference.parameters import select
-from halfseen.latent.mixture.mutual_information import of_class
+from halfseen.latent.mutual_information import of_class
 from halfseen.moments.missing_patterns import FEW_ROWS
 from halfseen.moments.survey import survey
 

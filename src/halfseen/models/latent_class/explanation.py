@@ -17,7 +17,7 @@ from halfseen.inference.parameters import whole
 from halfseen.io.containers import as_frame, table_like
 from halfseen.io.open_table import is_out_of_memory
 from halfseen.io.validation import reorder_as_fitted, reorder_like
-from halfseen.latent.mixture.mutual_information import of_pairs
+from halfseen.latent.mutual_information import of_pairs
 
 
 def surprisals(estimator: Any, X: Any) -> Any:

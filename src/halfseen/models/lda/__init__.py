@@ -23,18 +23,18 @@ from halfseen.inference.model import Abilities, About, EMResult
 from halfseen.io.batches import is_batches
 from halfseen.io.dask_collections import is_dask
 from halfseen.io.sparse_matrix import ObservedBlocks
-from halfseen.latent.topics.concerns import alike, bursty, odd_counts
-from halfseen.latent.topics.importance_sampling import importance_sample
-from halfseen.latent.topics.loading_prior import (
+from halfseen.latent.importance_sampling import importance_sample
+from halfseen.latent.loadings import (
     Rest,
     unrecorded,
 )
-from halfseen.latent.topics.model import LoadingDistribution, Loadings
-from halfseen.latent.topics.refinement import (
+from halfseen.latent.topic_concerns import alike, bursty, odd_counts
+from halfseen.latent.topic_refinement import (
     MAX_ITEMS_OF_TEXT,
     document_completion,
     mean_items_per_cell,
 )
+from halfseen.latent.topics import LoadingDistribution, Loadings
 from halfseen.models.lda.cumulants import CountCumulants, by_shares
 from halfseen.models.lda.parameters import LdaParameters, ReadTopics
 from halfseen.models.lda.stochastic_em import refine

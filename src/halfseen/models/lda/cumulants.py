@@ -42,8 +42,8 @@ from halfseen.inference.plan import (
 )
 from halfseen.inference.plan import routes as routes_of
 from halfseen.inference.tensor_decomposition import Decomposition
-from halfseen.latent.topics.importance_sampling import importance_sample
-from halfseen.latent.topics.loading_prior import normalised_topics
+from halfseen.latent.importance_sampling import importance_sample
+from halfseen.latent.loadings import normalised_topics
 from halfseen.models.lda.parameters import (
     SHORTEST,
     LdaParameters,

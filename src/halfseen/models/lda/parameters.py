@@ -8,7 +8,7 @@ import numpy as np
 from halfseen.data.arrays import Array
 from halfseen.data.rows import Block, Rows
 from halfseen.inference.parameters import BEHIND, CLIPPED, POSITIVE, learned
-from halfseen.latent.topics.loading_prior import MOST_SHAPE, LoadingPrior, TopicParameters
+from halfseen.latent.loadings import MOST_SHAPE, LoadingPrior, TopicParameters
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,9 +27,9 @@ from halfseen.data.interrupts import short_calls
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sums import Sums
 from halfseen.inference.model import Convergence, EMResult
-from halfseen.latent.topics import random_streams
-from halfseen.latent.topics.posterior import factorised_posterior
-from halfseen.latent.topics.stochastic_approximation import (
+from halfseen.latent import random_streams
+from halfseen.latent.loadings import factorised_posterior
+from halfseen.latent.topic_refinement import (
     draw_split,
     mixed_with_mean,
     stochastic_em,

@@ -16,7 +16,7 @@ from halfseen.inference.em import normalised
 from halfseen.inference.model import Cells, Each
 from halfseen.inference.multi_start import StartPlan, plan_for
 from halfseen.inference.parameters import select
-from halfseen.latent.mixture.score_bootstrap import replicated
+from halfseen.latent.score_bootstrap import replicated
 from halfseen.moments.regression import RegressionSums, Solution
 
 

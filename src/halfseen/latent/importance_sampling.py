@@ -20,9 +20,8 @@ from halfseen.data.compiled import njit
 from halfseen.data.counts import Indices
 from halfseen.data.interrupts import short_calls
 from halfseen.data.rows import Block
-from halfseen.latent.topics import random_streams
-from halfseen.latent.topics.loading_prior import LoadingPrior, Rest
-from halfseen.latent.topics.posterior import factorised_posterior, log_factorials
+from halfseen.latent import random_streams
+from halfseen.latent.loadings import LoadingPrior, Rest, factorised_posterior, log_factorials
 
 DEGREES = 2.0  # of freedom of the t distribution
 WIDER = 3.0  # how much more variance the wider gammas have

@@ -33,9 +33,9 @@ from halfseen.inference.multi_start import (
     screened,
 )
 from halfseen.inference.parameters import reordered
-from halfseen.latent.mixture.concerns import outlying, overlap
-from halfseen.latent.mixture.initialisation import EVERY_WAY, FEW_WAYS, Seeding, moves
-from halfseen.latent.mixture.structure import ClassRegression, Independent, LatentStructure
+from halfseen.latent.initialisation import EVERY_WAY, FEW_WAYS, Seeding, moves
+from halfseen.latent.mixture_concerns import outlying, overlap
+from halfseen.latent.structure import ClassRegression, Independent, LatentStructure
 from halfseen.moments.survey import Survey
 
 P = TypeVar("P")

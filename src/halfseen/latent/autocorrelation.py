@@ -27,7 +27,7 @@ from halfseen.data.compiled import njit
 from halfseen.data.rows import Block, Rows, with_gaps
 from halfseen.data.sums import Sums
 from halfseen.inference.model import Cells
-from halfseen.latent.markov import forward_backward
+from halfseen.latent import forward_backward
 
 N_LAGS = 4
 FARTHEST = 4.0

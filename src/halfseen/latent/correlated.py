@@ -44,8 +44,8 @@ from halfseen.inference.parameters import (
     from_coordinates,
     reordered,
 )
-from halfseen.latent.mixture.model import OneClass, Search, total_weight
-from halfseen.latent.mixture.structure import ClassRegression, ClassSteps
+from halfseen.latent.mixture import OneClass, Search, total_weight
+from halfseen.latent.structure import ClassRegression, ClassSteps
 from halfseen.moments.survey import Survey, survey
 
 P = TypeVar("P")

@@ -26,8 +26,8 @@ from halfseen.inference.multi_start import (
     halved,
     plan_of_many,
 )
-from halfseen.latent.mixture.initialisation import Seeding, moves
-from halfseen.latent.mixture.model import MOST_MOVES, TIED, OneClass
+from halfseen.latent.initialisation import Seeding, moves
+from halfseen.latent.mixture import MOST_MOVES, TIED, OneClass
 from halfseen.moments.survey import Survey
 
 Start = EMStart[MixedParameters]

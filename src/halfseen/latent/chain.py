@@ -1,4 +1,4 @@
-"""Parameters of chains of states."""
+"""A chain of states along every sequence: its parameters, EM, and start by moments."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
@@ -7,19 +7,32 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halfseen.data.arrays import Array, Labels
+from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows, with_gaps
+from halfseen.data.sampling import sample_weighted
+from halfseen.distributions.column_summary import Facts
 from halfseen.distributions.emission import Posterior
 from halfseen.distributions.mixed_parameters import NOT_GIVEN, MixedParameters
 from halfseen.inference.em import normalised
-from halfseen.inference.model import Cells, Each
+from halfseen.inference.model import Cells, Each, Start
 from halfseen.inference.multi_start import EVERY, FEW_ROWS, LARGE, MANY_ROWS, StartPlan
 from halfseen.inference.parameters import ANY, GIVEN, SHARE, SHOWN, learned
-from halfseen.latent.markov import forward_backward
-from halfseen.latent.markov.autocorrelation import drawn_levels, lasting_of, leaned
-from halfseen.latent.markov.forward_backward import Begins, filtered, smoothed, smoothed_by
-from halfseen.latent.markov.score_bootstrap import replicated
-from halfseen.latent.mixture.structure import ClassSteps, ClassSums, LatentStructure
+from halfseen.inference.plan import Plan, Routes
+from halfseen.latent import forward_backward
+from halfseen.latent.autocorrelation import drawn_levels, lasting_of, leaned
+from halfseen.latent.forward_backward import Begins, filtered, smoothed, smoothed_by
+from halfseen.latent.moment_start import (
+    MOST_ROWS,
+    Statistics,
+    read,
+    recorded_of,
+    weighting,
+)
+from halfseen.latent.score_bootstrap import replicated_chain
+from halfseen.latent.structure import ClassSteps, ClassSums, LatentStructure
+from halfseen.moments.missing_patterns import JointGaps
+from halfseen.moments.product_mixture.markov_start import sequence_start
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +41,7 @@ class ChainParameters(MixedParameters):
 
     ``P(h_1 = k) = π_k`` and ``P(h_t+1 = j | h_t = k) = A_kj``. The weights are how often rows are
     of each state. What states leave of a continuous column lasts along a sequence by ``lasting``
-    and ``fading`` (see :mod:`~halfseen.latent.markov.autocorrelation`).
+    and ``fading`` (see :mod:`~halfseen.latent.autocorrelation`).
     """
 
     weights: Array = learned("weights_", "k", SHARE, role=SHOWN)
@@ -241,7 +254,7 @@ class Chain(LatentStructure):
     def replicated(
         self, rows: Rows, parameters: Any, emission: Any, bins: Bins, more: Array
     ) -> list[Any]:
-        return replicated(rows, parameters, emission, self, bins, more)
+        return replicated_chain(rows, parameters, emission, self, bins, more)
 
 
 def _by_sequence(each: Each, of_block: Callable[[Block], Array]) -> tuple[Array, Begins]:
@@ -258,3 +271,44 @@ def _by_sequence(each: Each, of_block: Callable[[Block], Array]) -> tuple[Array,
 
 
 CHAIN = Chain()
+
+
+EARLY = 0.95
+"""What is taken of transitions that moments tell: those that look impossible may not be."""
+
+
+def by_sequences(model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
+    """Read states off the moments of distinct columns and of neighbouring rows."""
+    facts: Facts = model.emission.looked_through
+    with stages("moments of sequences"):
+        if plan.refine:
+            winsorised = sample_weighted(winsorised, MOST_ROWS)
+        seen = recorded_of(model, winsorised, plan, facts)
+        statistics = Statistics(facts, seen)
+        found = sequence_start(
+            winsorised,
+            statistics.items,
+            statistics,
+            statistics.owner,
+            plan.n_components,
+            weighting(plan),
+            plan.decompose,
+        )
+    states = found.states
+    mixture = read(states, statistics, model.emission.informative)
+    k = len(states.weights)
+    transition = normalised(EARLY * found.transition + (1 - EARLY) / k)
+    chain = ChainParameters.of(mixture, normalised(found.start), transition)
+    parameters = model.emission.em_start(chain)
+    return Start(
+        found=model.emission.shown(parameters),
+        used=np.ones(len(facts.kinds), dtype=bool),
+        weights=states.item_weights,
+        gaps=JointGaps(states.counts, states.n_rows),
+        spectrum=states.spectrum,
+        n_kept=k - 1,
+        decomposition=states.decomposition,  # type: ignore[arg-type]
+        route=found.route,
+        reason=found.reason,
+        n_unseen=states.n_unseen,
+    )

@@ -10,18 +10,18 @@ import numpy as np
 from halfseen.data.arrays import Array
 from halfseen.data.rows import Block, Rows
 from halfseen.inference.model import Cells, Each, EMResult, Model
-from halfseen.latent.counts import check_counts, poisson
-from halfseen.latent.topics.importance_sampling import ImportanceSample, importance_sample
-from halfseen.latent.topics.loading_prior import LoadingPrior, Rest
-from halfseen.latent.topics.outliers import (
+from halfseen.latent.counts import (
     CountLimits,
+    check_counts,
     count_limits,
     outlier_score,
+    poisson,
     without_impossible_counts,
 )
-from halfseen.latent.topics.posterior import factorised_posterior
-from halfseen.latent.topics.refinement import refinement_gain, should_refine
-from halfseen.latent.topics.regression import TopicRegression
+from halfseen.latent.importance_sampling import ImportanceSample, importance_sample
+from halfseen.latent.loadings import LoadingPrior, Rest, factorised_posterior
+from halfseen.latent.topic_refinement import refinement_gain, should_refine
+from halfseen.latent.topic_regression import TopicRegression
 from halfseen.moments.regression import Regression
 from halfseen.moments.survey import Survey
 

@@ -7,8 +7,7 @@ import numpy as np
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.compiled import njit
 from halfseen.data.rows import Block
-from halfseen.latent.topics.loading_prior import TopicParameters
-from halfseen.latent.topics.posterior import best_linear_loadings
+from halfseen.latent.loadings import TopicParameters, best_linear_loadings
 from halfseen.moments.regression import RegressionSums, Solution
 
 

@@ -1,1 +1,0 @@
-"""Components of rows that follow each other: a chain of states along every sequence."""

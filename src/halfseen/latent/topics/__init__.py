@@ -1,1 +1,0 @@
-"""Loadings behind a row, which add up to the rates of its counts: topics."""
