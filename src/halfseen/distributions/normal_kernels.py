@@ -49,37 +49,17 @@ class Cells(NamedTuple):
         return np.where(np.isnan(self.spike), PLAIN, two).astype(np.int64)
 
     @property
-    def ready(self) -> "Features":
-        """As the compiled loops take them."""
+    def ready(self) -> tuple[Any, float, Array]:
+        """As the compiled loops take them: kinds, ε and what densities need; (d,), (k, d, 8)."""
         half = 1 / (WIDTH * self.spread)
         height = (1 - self.outlier_share) * np.pi / half / np.sqrt(2 * np.pi * self.variances)
-        return Features(
-            self.kinds,
-            float(self.outlier_share),
-            np.ascontiguousarray(self.centres),
-            np.ascontiguousarray(0.5 / self.variances),
-            np.ascontiguousarray(height),
-            np.ascontiguousarray(np.where(self.kinds == PLAIN, 0.5, self.spike_shares)),
-            np.asarray(self.middle, dtype=float),
-            np.asarray(half, dtype=float),
-            np.asarray(self.spike, dtype=float),
-            np.asarray(self.other, dtype=float),
-        )
-
-
-class Features(NamedTuple):
-    """What compiled loops need of each feature."""
-
-    kinds: np.ndarray[tuple[int], np.dtype[np.int64]]  # (d,)
-    share: float  # ε
-    centres: Array  # (k, d)
-    half_precision: Array  # (k, d)
-    height: Array  # (k, d)  of the normal density in units of the background's
-    spike_shares: Array  # (k, d)
-    middle: Array  # (d,)
-    half: Array  # (d,)  one over the background's half width
-    spike: Array  # (d,)
-    other: Array  # (d,)
+        numbers = np.empty((*self.centres.shape, 8))
+        numbers[..., 0], numbers[..., 1] = self.centres, 0.5 / self.variances
+        numbers[..., 2] = height  # in units of the background's
+        numbers[..., 3] = np.where(self.kinds == PLAIN, 0.5, self.spike_shares)
+        for place, one in enumerate((self.middle, half, self.spike, self.other)):
+            numbers[..., 4 + place] = one
+        return self.kinds, float(self.outlier_share), numbers
 
 
 class Expectation(NamedTuple):
@@ -113,7 +93,7 @@ def expectation(
         observed,
         weights,
         cells.log_weights[:, None] if known is None else known,
-        cells.ready,
+        *cells.ready,
         share,
         sums,
         np.empty((k, 0)) if shares is None else shares,
@@ -131,7 +111,7 @@ def relative(block: Block, cells: Cells) -> Array:
     values, observed = _by_feature(block, cells)
     out = np.empty((len(cells.centres), values.shape[1]))
     run: Any = _joint
-    run(values, observed, cells.ready, out)
+    run(values, observed, *cells.ready, out)
     return out
 
 
@@ -185,15 +165,14 @@ LOWEST = -700.0
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _normal_parts(
-    f: Features, c: int, i: int, x: Array, seen: Mask, room: Array, ratio: Array, normal: Array
+    share: float, own: Array, x: Array, seen: Mask, room: Array, ratio: Array, normal: Array
 ) -> None:  # pragma: no cover - compiled
     """Ratios of some cells' densities to the background's, and how much of them is normal.
 
     The exponential is 2 to a whole number times a polynomial (Cody and Waite 1980), in loops that
     the compiler does several cells at a time in.
     """
-    centre, half_precision, height = f.centres[c, i], f.half_precision[c, i], f.height[c, i]
-    middle, half, share = f.middle[i], f.half[i], f.share
+    centre, half_precision, height, middle, half = own[0], own[1], own[2], own[4], own[5]
     rounded, bits, powers = room, room.view(np.int64), room
     for j in range(len(x)):
         deviation = x[j] - centre
@@ -226,19 +205,26 @@ def _normal_parts(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _ratios(
-    f: Features, c: int, i: int, x: Array, seen: Mask, room: Array, ratio: Array, normal: Array
+    kind: int,
+    share: float,
+    own: Array,
+    x: Array,
+    seen: Mask,
+    room: Array,
+    ratio: Array,
+    normal: Array,
 ) -> None:  # pragma: no cover - compiled
     """Ratios and normal parts of one feature's cells under one component."""
-    spike, other, spike_share, share = f.spike[i], f.other[i], f.spike_shares[c, i], f.share
-    if f.kinds[i] == 2:
+    spike_share, spike, other = own[3], own[6], own[7]
+    if kind == TWO_VALUED:
         for j in range(len(x)):
-            own = (1 - share) * (spike_share if x[j] == spike else 1 - spike_share)
+            usual = (1 - share) * (spike_share if x[j] == spike else 1 - spike_share)
             known = x[j] == spike or x[j] == other
-            ratio[j] = (own if known else share) if seen[j] else 1.0
+            ratio[j] = (usual if known else share) if seen[j] else 1.0
             normal[j] = 1.0 if seen[j] and known else 0.0
         return
-    _normal_parts(f, c, i, x, seen, room, ratio, normal)
-    if f.kinds[i] == 1:
+    _normal_parts(share, own, x, seen, room, ratio, normal)
+    if kind == HURDLE:
         for j in range(len(x)):
             if seen[j]:
                 at = x[j] == spike
@@ -248,8 +234,9 @@ def _ratios(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add_log_ratios(
-    f: Features,
-    c: int,
+    kinds: np.ndarray,
+    share: float,
+    numbers: Array,
     x: Array,
     seen: Mask,
     start: int,
@@ -258,13 +245,14 @@ def _add_log_ratios(
     normal: Array,
     out: Array,
 ) -> None:  # pragma: no cover - compiled
-    """Add logarithms of some rows' ratios under one component to ``out``; also normal parts."""
+    """Add logarithms of some rows' ratios under a component to ``out``; also their normal parts."""
     m, d = stop - start, len(x)
     ratio, product = room[1], room[2]
     for j in range(m):
         product[j] = 1.0
     for i in range(d):
-        _ratios(f, c, i, x[i, start:stop], seen[i, start:stop], room[0], ratio, normal[i])
+        here, known = x[i, start:stop], seen[i, start:stop]
+        _ratios(kinds[i], share, numbers[i], here, known, room[0], ratio, normal[i])
         for j in range(m):
             product[j] *= ratio[j]
         if i % 16 == 15 or i == d - 1:  # so many ratios do not overflow
@@ -274,16 +262,19 @@ def _add_log_ratios(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _joint(x: Array, seen: Mask, f: Features, out: Array) -> None:  # pragma: no cover - compiled
+def _joint(
+    x: Array, seen: Mask, kinds: np.ndarray, share: float, numbers: Array, out: Array
+) -> None:  # pragma: no cover - compiled
     """Logarithms of ratios of rows' densities to the background's; out (k, n)."""
-    k, d = f.centres.shape
+    k, d, _ = numbers.shape
     n, size = x.shape[1], max(32, min(512, CHUNK // max(d, 1)))
     room, normal = np.empty((3, size)), np.empty((d, size))
     for start in range(0, n, size):
         stop = min(start + size, n)
         for c in range(k):
-            out[c, start:stop] = 0.0
-            _add_log_ratios(f, c, x, seen, start, stop, room, normal, out[c, start:stop])
+            own = out[c, start:stop]
+            own[:] = 0.0
+            _add_log_ratios(kinds, share, numbers[c], x, seen, start, stop, room, normal, own)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
@@ -321,7 +312,9 @@ def _expect(
     seen: Mask,
     weights: Array,
     known: Array,
-    f: Features,
+    kinds: np.ndarray,
+    share: float,
+    numbers: Array,
     total: Array,
     sums: Array,
     shares: Array,
@@ -330,7 +323,7 @@ def _expect(
 
     ``known`` is (k, 1) or (k, n), ``shares`` (k, 0) or (k, n).
     """
-    k, d = f.centres.shape
+    k, d, _ = numbers.shape
     n, size = x.shape[1], max(32, min(512, CHUNK // (k * d)))
     room, normal = np.empty((3, size)), np.empty((k, d, size))
     joint, here = np.empty((k, size)), np.zeros((k, d, 5))
@@ -342,7 +335,8 @@ def _expect(
         for c in range(k):
             for j in range(m):
                 joint[c, j] = known[c, (start + j) * stride]
-            _add_log_ratios(f, c, x, seen, start, stop, room, normal[c], joint[c])
+            own, parts = numbers[c], normal[c]
+            _add_log_ratios(kinds, share, own, x, seen, start, stop, room, parts, joint[c])
         for j in range(m):
             highest = joint[0, j]
             for c in range(1, k):
@@ -365,14 +359,14 @@ def _expect(
                     seen[i, start:stop],
                     joint[c, :m],
                     normal[c, i, :m],
-                    f.centres[c, i],
-                    f.kinds[i] > 0,
-                    f.spike[i],
+                    numbers[c, i, 0],
+                    kinds[i] > 0,
+                    numbers[c, i, 6],
                     here[c, i],
                 )
     for c in range(k):
         for i in range(d):
-            here[c, i, 0] -= here[c, i, 4] if f.kinds[i] == 1 else 0.0
+            here[c, i, 0] -= here[c, i, 4] if kinds[i] == HURDLE else 0.0
             for s in range(5):
                 sums[s, c, i] += here[c, i, s]
     return likelihood
