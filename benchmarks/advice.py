@@ -18,13 +18,13 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks import results_file
 from benchmarks.number_of_components import FIRST_SEED
 from halfseen import GaussianMixture, WeakMomentsWarning, simulate
-from halfseen.cli.advice import Advice, Seen, advice
-from halfseen.cli.value_codes import CodeSums
+from halfseen.cli.advice import Advice, NumberSums, advise
 from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.column_moments import ValueSums
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import together
+from halfseen.diagnostics.missing_codes import CodeSums
 from halfseen.diagnostics.missingness import missingness
 from halfseen.io.cells.cell_sums import CellSums
 from halfseen.io.kind_inference import identifier_reason
@@ -54,7 +54,7 @@ def advised(X: Array) -> list[Advice]:
     rows = MemoryRows(X, names)
     logged = ValueSums.logging(np.ones(len(names), bool))
     sums = rows.accumulate(together(FeatureSums.of, ValueSums.of, logged, CodeSums.of)).each
-    return list(advice(missingness(rows, sums[0]), Seen(names, *sums), {}))
+    return list(advise(missingness(rows, sums[0]), NumberSums(names, *sums), {}))
 
 
 def _option(X: Array, option: str) -> list[int] | None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from halfseen import Files
 from halfseen.cli.app import app
-from halfseen.cli.reading.asked_files import as_arguments
+from halfseen.cli.input_files import as_arguments
 from halfseen.data.errors import DataError
 from halfseen.io import file_discovery
 from halfseen.io.open_table import open_source

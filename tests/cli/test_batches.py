@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from halfseen import load, simulate
+from halfseen.cli import model_input, new_table
 from halfseen.cli.app import app
-from halfseen.cli.reading import fitting, given
 
 NAMES = ["age", "pulse", "lactate", "crp"]
 
@@ -42,10 +42,10 @@ def no_memory(monkeypatch):
         raise AssertionError("the whole table was read into memory")
 
     def turn_on():
-        monkeypatch.setattr(given, "in_memory", refuse)
-        monkeypatch.setattr(given, "all_rows", refuse)
-        monkeypatch.setattr(given, "SMALL", 0)
-        monkeypatch.setattr(fitting, "CHUNK", 70)
+        monkeypatch.setattr(model_input, "in_memory", refuse)
+        monkeypatch.setattr(model_input, "all_rows", refuse)
+        monkeypatch.setattr(model_input, "IN_MEMORY", 0)
+        monkeypatch.setattr(new_table, "CHUNK_ROWS", 70)
 
     return turn_on
 
@@ -105,7 +105,7 @@ def test_a_result_that_cannot_be_finished_is_not_there(data, tmp_path, monkeypat
     model = tmp_path / "it.halfseen"
     run("fit", data, "-k", 2, *COLUMNS, "--out", model)
     before = sorted(path.name for path in tmp_path.iterdir())
-    monkeypatch.setattr(fitting, "CHUNK", 70)
+    monkeypatch.setattr(new_table, "CHUNK_ROWS", 70)
     calls = []
 
     def fails(self, rows):

@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from halfseen.cli import clone
+import halfseen
 from halfseen.cli.app import app
 
 
@@ -35,7 +35,7 @@ def test_without_a_clone_it_says_where_to_get_one(command, monkeypatch, tmp_path
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "benchmarks" / "__init__.py").write_text("raise SystemExit('somebody else')")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(clone.halfseen, "__file__", str(tmp_path / "a" / "b" / "c.py"))
+    monkeypatch.setattr(halfseen, "__file__", str(tmp_path / "a" / "b" / "c.py"))
     told = CliRunner().invoke(app, [command])
     assert told.exit_code == 2
     assert "not part of what pip installs. Get the sources of halfseen" in told.stderr

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from benchmarks.dying_workers import local_cluster
 from halfseen import GaussianMixture, load, simulate
 from halfseen.cli.app import app
-from halfseen.cli.cluster import client_of
+from halfseen.cli.cluster import dask_client
 
 NAMES = ["temperature", "pulse", "pressure", "lactate"]
 
@@ -133,10 +133,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_is_said_before_anything_is_done(case, folder, monkeypatch):
-    monkeypatch.setattr("halfseen.cli.cluster.PATIENCE", "1s")
+    monkeypatch.setattr("halfseen.cli.cluster.TIMEOUT", "1s")
     arguments, code, sentence = REFUSED[case]
     if case.startswith("text"):  # which the files themselves say
-        monkeypatch.setattr("halfseen.cli.fit.client_of", lambda *_: local_cluster(1))
+        monkeypatch.setattr("halfseen.cli.fit.dask_client", lambda *_: local_cluster(1))
     result = run("fit", folder / "table", "-k", 2, *arguments, "--out", folder / "m.halfseen")
     assert result.exit_code == code
     assert sentence in result.stderr
@@ -145,9 +145,9 @@ def test_what_cannot_be_is_said_before_anything_is_done(case, folder, monkeypatc
 
 @pytest.mark.parametrize("address", ["over there", "tcp://127.0.0.1:9"])
 def test_a_scheduler_that_does_not_answer_is_not_kept_as_the_default(address, monkeypatch):
-    monkeypatch.setattr("halfseen.cli.cluster.PATIENCE", "1s")
+    monkeypatch.setattr("halfseen.cli.cluster.TIMEOUT", "1s")
     before = dask.config.get("scheduler", None)
-    with pytest.raises(ConnectionError), client_of(address, None):
+    with pytest.raises(ConnectionError), dask_client(address, None):
         raise AssertionError("nobody is there")
     assert dask.config.get("scheduler", None) == before
     with pytest.raises(ValueError, match="No clients found"):
@@ -173,9 +173,9 @@ def test_without_dask_it_is_said_how_to_get_it(folder, monkeypatch):
 def test_workers_started_here_are_reached_from_here_only():
     from psutil import Process
 
-    from halfseen.cli.cluster import client_of
+    from halfseen.cli.cluster import dask_client
 
-    with client_of(None, 1):
+    with dask_client(None, 1):
         family = [Process(), *Process().children(recursive=True)]
         listening = [c for one in family for c in one.net_connections() if c.status == "LISTEN"]
     assert listening

@@ -10,10 +10,10 @@ from scipy.sparse import csr_array, lil_array, save_npz
 from typer.testing import CliRunner
 
 from halfseen import Files, load
+from halfseen.cli import new_table
 from halfseen.cli.app import app
-from halfseen.cli.reading import fitting
-from halfseen.cli.reading.filled_chunks import Filled
-from halfseen.cli.reading.fills import ByModel
+from halfseen.cli.console import Console
+from halfseen.cli.filling import FilledTable, ModelFiller
 
 N_ROWS = 900
 COLUMNS = ["age", "weight", "children", "smoker", "dose", "lactate", "cost"]
@@ -118,7 +118,7 @@ def test_draws_spread_as_the_standard_deviations_say(files, tmp_path):
 
 def test_filled_values_do_not_depend_on_how_rows_are_cut(files, tmp_path, monkeypatch):
     filled_by(files, tmp_path / "whole.parquet", "--std")
-    monkeypatch.setattr(fitting, "CHUNK", 128)
+    monkeypatch.setattr(new_table, "CHUNK_ROWS", 128)
     filled_by(files, tmp_path / "parts.parquet", "--std")
     for name in ("whole.parquet", "whole.std.parquet"):
         ours = pd.read_parquet(tmp_path / name.replace("whole", "parts"))
@@ -126,13 +126,14 @@ def test_filled_values_do_not_depend_on_how_rows_are_cut(files, tmp_path, monkey
 
 
 def test_chunks_do_not_have_the_same_draws(files, tmp_path, monkeypatch):
-    monkeypatch.setattr(fitting, "CHUNK", 300)
+    monkeypatch.setattr(new_table, "CHUNK_ROWS", 300)
     data, model = files
     row = pd.read_csv(data).iloc[[0] * 900].assign(lactate=np.nan)
     row.to_csv(tmp_path / "same.csv", index=False)
-    given = fitting.fitting(load(model), Files(tmp_path / "same.csv"))
-    filled = Filled(ByModel(load(model)), given, 1)
-    parts = [np.asarray(filled.of(chunk)[0]["lactate"]) for chunk in filled.given.chunks()]
+    table = new_table.open_new_table(load(model), Files(tmp_path / "same.csv"))
+    filled = FilledTable(ModelFiller(load(model)), table, 1)
+    chunks = table.chunks(Console(), "Filling gaps")
+    parts = [np.asarray(filled.fill(chunk)[0]["lactate"]) for chunk in chunks]
     first, second, third = parts
     assert (first != second).any()
     assert (second != third).any()

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from halfseen import Imputer
+from halfseen.cli import new_table
 from halfseen.cli.app import app
-from halfseen.cli.reading import fitting
 
 COLUMNS = ["id", "heat", "pulse", "visits", "cough", "colour", "ward", "note"]
 N = 150
@@ -216,7 +216,7 @@ def test_averages_are_written_if_asked_for(data, tmp_path):
 
 
 def test_fills_do_not_depend_on_how_rows_are_cut(data, filled, tmp_path, monkeypatch):
-    monkeypatch.setattr(fitting, "CHUNK", 32)
+    monkeypatch.setattr(new_table, "CHUNK_ROWS", 32)
     succeed("impute", data, "--out", tmp_path / "f.csv")
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "f.csv"), filled)
 

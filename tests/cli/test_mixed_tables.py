@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from halfseen import Files, LatentClass, load
+from halfseen.cli import new_table
 from halfseen.cli.app import app
-from halfseen.cli.reading import fitting
 
 N = 600
 KINDS = {
@@ -275,7 +275,7 @@ def test_scales_are_for_continuous_columns_alone_and_undone(data, fitted, tmp_pa
 def test_predict_gives_classes_of_new_rows_and_tells_once_of_new_categories(
     fitted, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(fitting, "CHUNK", 150)
+    monkeypatch.setattr(new_table, "CHUNK_ROWS", 150)
     new = patients(1).replace({"tumour site": {"lung": "brain"}})
     new.iloc[:, ::-1].to_csv(tmp_path / "new.csv", index=False)
     result = succeed("predict", fitted[0], tmp_path / "new.csv", "--out", tmp_path / "o.csv")
@@ -290,7 +290,7 @@ def test_predict_gives_classes_of_new_rows_and_tells_once_of_new_categories(
 
 
 def test_impute_fills_words_with_words_and_keeps_what_is_known(data, fitted, tmp_path, monkeypatch):
-    monkeypatch.setattr(fitting, "CHUNK", 250)
+    monkeypatch.setattr(new_table, "CHUNK_ROWS", 250)
     frame = pd.read_csv(data)
     said = succeed("impute", fitted[0], data, "--out", tmp_path / "f.csv", "--keep", "*").stdout
     filled = pd.read_csv(tmp_path / "f.csv")

@@ -10,8 +10,8 @@ from pyarrow import feather
 
 from halfseen import DataError, Files
 from halfseen.cli.messages import in_options
-from halfseen.cli.reading.command_table import open_table, surveyed
-from halfseen.cli.reading.given import all_rows
+from halfseen.cli.model_input import all_rows
+from halfseen.cli.training_table import open_table, survey
 from halfseen.data.messages import message_of
 
 
@@ -23,7 +23,7 @@ class Table:
         self.values = all_rows(opened.source, 256)
         self.names, self.named = opened.source.names, opened.source.named
         self.aside = tuple(column.name for column in opened.columns if not column.used)
-        self.notes = opened.notes
+        self.notes = opened.notes()
 
 
 def read_table(path, missing=(), wanted=()):
@@ -142,7 +142,7 @@ def test_tables_that_cannot_be_read_are_refused_with_the_reason(tmp_path, text, 
 def test_infinite_values_are_refused_by_name(tmp_path):
     table = open_table(Files(written(tmp_path, "a,b\n1,2\ninf,5\n4,4\n")))
     with pytest.raises(DataError, match=r"Infinite values in 'a'\. ") as refused:
-        surveyed(table)
+        survey(table)
     assert "--missing-values inf,-inf" in in_options(message_of(refused.value))
 
 

@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from halfseen.cli.app import NO_RESULT, _stop, app
-from halfseen.cli.printable import printable
+from halfseen.cli.console import printable
 
 WILD = "a\x1b[31mred\x07\x9b2J\u202egnp"
 

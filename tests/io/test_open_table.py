@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from halfseen import DroppedFeatureWarning, Files, GaussianMixture, load
 from halfseen.cli.app import app
-from halfseen.cli.reading.given import in_memory
+from halfseen.cli.model_input import in_memory
 from halfseen.io.coding import declared_kinds, takes_kinds
 from halfseen.io.open_table import open_source, open_table, rows_of
 from halfseen.io.table import Reading

@@ -45,7 +45,7 @@ def model(wide):
 VERBS = """
 import sys, resource, warnings
 from halfseen import GammaPoisson
-from halfseen.cli.describe import describe
+from halfseen.cli.app import app
 
 def most():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -53,7 +53,7 @@ def most():
 warnings.simplefilter("ignore")
 path, page = sys.argv[1:]
 before = most()
-describe([path])
+app(["describe", path], standalone_mode=False)
 described = most() - before
 GammaPoisson(2).fit(path).report(path, page, include_rows=True)
 print(described, most() - before, sep=";", end="")

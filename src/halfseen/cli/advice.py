@@ -5,15 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from halfseen.cli.column_summary import ColumnKind
 from halfseen.cli.model_choice import MOSTLY_CODES
-from halfseen.cli.options import as_option
-from halfseen.cli.reading.column_kinds import ColumnKind
-from halfseen.cli.value_codes import CodeSums
+from halfseen.cli.options import format_names
 from halfseen.data.arrays import Mask
 from halfseen.data.column_moments import ValueSums
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import number, quoted
+from halfseen.diagnostics.missing_codes import CodeSums
 from halfseen.diagnostics.missingness import COMPLETE_ABOVE, Missingness
 from halfseen.io.coding import takes_kinds
 from halfseen.models import MODELS
@@ -22,7 +22,7 @@ from halfseen.moments.robust_statistics import FarValues
 from halfseen.moments.survey import check_magnitudes, survey_of
 from halfseen.report.portrait import YEARS
 
-SKEWED, EVEN = 2.0, 1.0
+SKEWED, SYMMETRIC = 2.0, 1.0
 """Skewness from which a tail is long, and up to which logarithms are even enough."""
 GAIN = 0.1
 """Log-likelihood a value that logarithms must gain, all values being of one normal distribution."""
@@ -39,7 +39,7 @@ class Advice(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-class Seen(NamedTuple):
+class NumberSums(NamedTuple):
     """What was summed over the rows of a table, of its columns of numbers."""
 
     names: tuple[str, ...]
@@ -68,10 +68,12 @@ def what_methods_use(found: Missingness) -> Iterator[str]:
     yield f"partial: the {n_complete} columns known for at least 95% of rows{rest}."
 
 
-def advice(found: Missingness, seen: Seen, kinds: Mapping[str, ColumnKind]) -> Iterator[Advice]:
+def advise(
+    found: Missingness, seen: NumberSums, kinds: Mapping[str, ColumnKind]
+) -> Iterator[Advice]:
     """What to do, with the options that do it."""
     names = seen.names
-    yield from _beyond_reckoning(names, seen.features)
+    yield from _numerical_problems(names, seen.features)
     yield from _hardly_known(found)
     yield from _hardly_complete(found)
     if not found.at_random:
@@ -92,10 +94,10 @@ def advice(found: Missingness, seen: Seen, kinds: Mapping[str, ColumnKind]) -> I
         return
     if not words:
         yield from _few_values(kinds)
-    yield from _long_tails(names, seen, {n for n, k in kinds.items() if words and not k.measured})
+    yield from _long_tails(names, seen, {n for n, k in kinds.items() if words and not k.continuous})
 
 
-def _beyond_reckoning(names: tuple[str, ...], features: FeatureSums) -> Iterator[Advice]:
+def _numerical_problems(names: tuple[str, ...], features: FeatureSums) -> Iterator[Advice]:
     """What a fit would refuse."""
     try:
         check_magnitudes(survey_of(names, features, COMPLETE_ABOVE))
@@ -108,7 +110,7 @@ def _hardly_known(found: Missingness) -> Iterator[Advice]:
     rare = np.flatnonzero(np.round(found.observed * found.n_rows) < FEW_ROWS)
     if len(rare) and len(rare) < len(names) and n_rows >= FEW_ROWS:
         is_ = "is" if len(rare) == 1 else "are"
-        option = f"--drop {as_option([names[i] for i in rare])}"
+        option = f"--drop {format_names([names[i] for i in rare])}"
         yield Advice(
             f"{quoted(names, rare)} {is_} known in fewer than {FEW_ROWS} rows, which says next to "
             f"nothing: {option}.",
@@ -136,7 +138,7 @@ def _codes(names: tuple[str, ...], codes: CodeSums) -> Iterator[Advice]:
         more = f" and in {len(n_rows) - 3} other columns" if len(n_rows) > 3 else ""
         said = f"{code:g} is the value of {where}{more}, far from all others."
         if elsewhere:
-            own = as_option([f"{names[i]}:{code:g}" for i in n_rows])
+            own = format_names([f"{names[i]}:{code:g}" for i in n_rows])
             yield Advice(
                 f"{said} If it stands for a gap there, use --missing-values {own}. The number "
                 f"alone would empty cells of {quoted(names, elsewhere)} too."
@@ -145,7 +147,7 @@ def _codes(names: tuple[str, ...], codes: CodeSums) -> Iterator[Advice]:
             yield Advice(f"{said} If it stands for a gap, use --missing-values={safe}.")
 
 
-def _mistyped(names: tuple[str, ...], seen: Seen) -> Iterator[Advice]:
+def _mistyped(names: tuple[str, ...], seen: NumberSums) -> Iterator[Advice]:
     coded = {feature for code in seen.codes.far() for feature in code.n_rows}
     whole = seen.features.whole
     # Where all others are 0, rare events are counted.
@@ -183,7 +185,7 @@ def better_as_logarithms(features: FeatureSums, values: ValueSums, logs: ValueSu
     The tail of a column with a few mistyped values stays long, and such a column is left alone.
     """
     possible = (features.minimum > 0) & (values.count >= FEW_ROWS) & ~features.two_valued
-    even = (values.skewness > SKEWED) & (np.abs(logs.skewness) < EVEN)
+    even = (values.skewness > SKEWED) & (np.abs(logs.skewness) < SYMMETRIC)
     with np.errstate(divide="ignore", invalid="ignore"):
         gain = np.log(values.spread) - np.log(logs.spread) - logs.mean
     better: Mask = possible & even & (gain > GAIN)
@@ -215,12 +217,14 @@ def _few_values(kinds: Mapping[str, ColumnKind]) -> Iterator[Advice]:
         )
 
 
-def _long_tails(names: tuple[str, ...], seen: Seen, without: Collection[str]) -> Iterator[Advice]:
+def _long_tails(
+    names: tuple[str, ...], seen: NumberSums, without: Collection[str]
+) -> Iterator[Advice]:
     """Columns that logarithms make even, ``without`` those that are to stay as they are."""
     better = better_as_logarithms(seen.features, seen.values, seen.logarithms)
     skewed = [int(i) for i in np.flatnonzero(better) if names[i] not in without]
     if len(skewed):
-        option = f"--log {as_option([names[i] for i in skewed])}"
+        option = f"--log {format_names([names[i] for i in skewed])}"
         yield Advice(
             f"{quoted(names, skewed)} {'has' if len(skewed) == 1 else 'have'} a long tail, which "
             f"logarithms make even: {option}.",

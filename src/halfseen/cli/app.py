@@ -9,15 +9,14 @@ from importlib import import_module
 from importlib.metadata import version
 from inspect import cleandoc
 from io import TextIOWrapper
+from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from halfseen.cli.clone import MODULES as FROM_CLONE
-from halfseen.cli.clone import load_command
-from halfseen.cli.printable import printable
-from halfseen.cli.wording import in_options
+import halfseen
 from halfseen.data.errors import DataError
 from halfseen.data.messages import message_of
 
@@ -35,6 +34,8 @@ COMMANDS = {
     "bench": "Measure it beside other libraries, from a clone of the project.",
 }
 """What each command does. The function has the name of its module."""
+FROM_CLONE = {"bench": "benchmarks.bench.command", "reproduce": "benchmarks.reproduce.command"}
+"""Modules of the commands that run from a clone: what measures halfseen is not in the wheel."""
 
 NO_RESULT, WRONG_CALL = 1, 2
 REMEDIES = {
@@ -91,15 +92,39 @@ class Commands(TyperGroup):
 
 
 def _loaded(name: str) -> Any:
+    from halfseen.cli.options import expand_groups  # which needs the models, and NumPy
+
     one = typer.Typer(add_completion=False, rich_markup_mode=None)
-    module = load_command(name) if name in FROM_CLONE else import_module(f"halfseen.cli.{name}")
-    function = getattr(module, name)
+    module = clone_module(name) if name in FROM_CLONE else import_module(f"halfseen.cli.{name}")
+    command = expand_groups(getattr(module, name))
     # Docstrings are raw, and a line of \\b before what is not to be wrapped is two signs there.
-    one.command(name, help=cleandoc(function.__doc__ or "").replace("\\b\n", "\b\n"))(function)
+    one.command(name, help=cleandoc(command.__doc__ or "").replace("\\b\n", "\b\n"))(command)
     return typer.main.get_command(one)
 
 
+def clone_module(name: str) -> ModuleType:
+    """The module of a command in a clone, or a sentence that says how to get one.
+
+    Others have packages called ``benchmarks`` too. Only that beside our own sources is imported.
+    """
+    module = FROM_CLONE[name]
+    files = ("src/halfseen/__init__.py", f"{module.replace('.', '/')}.py")
+    for folder in (Path.cwd(), Path(halfseen.__file__).parents[2]):
+        if all((folder / file).is_file() for file in files):
+            sys.path.insert(0, str(folder))
+            loaded = import_module(module)
+            if Path(str(loaded.__file__)).is_relative_to(folder):
+                return loaded
+    raise ValueError(
+        f"What 'halfseen {name}' measures is not part of what pip installs. Get the sources of "
+        f"halfseen {halfseen.__version__}, and call it in their folder, which holds 'benchmarks'."
+    )
+
+
 def _stop(why: object, code: int) -> None:
+    from halfseen.cli.console import printable
+    from halfseen.cli.messages import in_options
+
     sentence = " ".join(in_options(_sentence(why)).splitlines())
     with suppress(OSError):  # the disk that is full may be the one that errors are told to
         print(printable(f"Error: {sentence}", sys.stderr), file=sys.stderr)

@@ -3,28 +3,12 @@
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Have the workers of a Dask scheduler read and sum the table; they must all see it. "
-        "DATA may be a folder.",
-    ),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        metavar="NUMBER", help="The same, with so many worker processes started on this machine."
-    ),
-]
 LOOPBACK = "127.0.0.1"
 """Workers take orders from anyone who reaches them, so that nobody else may."""
-PATIENCE = "10s"
-"""How long a scheduler may take to answer."""
+TIMEOUT = "10s"
+"""How long a scheduler may take to answer, which is longer than a busy one needs."""
 
 
 def check_workers(cluster: str | None, workers: int | None) -> bool:
@@ -39,7 +23,7 @@ def check_workers(cluster: str | None, workers: int | None) -> bool:
 
 
 @contextmanager
-def client_of(cluster: str | None, workers: int | None) -> Iterator[None]:
+def dask_client(cluster: str | None, workers: int | None) -> Iterator[None]:
     """Dask's workers, for as long as the body runs."""
     try:
         from distributed import Client, LocalCluster
@@ -65,8 +49,8 @@ def client_of(cluster: str | None, workers: int | None) -> Iterator[None]:
 def _answering(client: Any, address: str) -> Any:
     try:
         # A client that fails to connect would stay Dask's default for the rest of the process.
-        client(address, timeout=PATIENCE, set_as_default=False).close()
-        return client(address, timeout=PATIENCE)
+        client(address, timeout=TIMEOUT, set_as_default=False).close()
+        return client(address, timeout=TIMEOUT)
     except (OSError, ValueError, TimeoutError) as error:
         raise ConnectionError(
             f"No Dask scheduler answers at {address}. Start one with 'dask scheduler', check the "

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from halfseen.cli.options import Force, check_writable
-from halfseen.cli.reading.given import with_names
-from halfseen.cli.voice import Voice
+from halfseen.cli.console import Console
+from halfseen.cli.model_input import with_names
+from halfseen.cli.options import Force
+from halfseen.cli.output_files import check_writable
 from halfseen.data.formatting import percent
 from halfseen.datasets import Clinic, load_clinic
 from halfseen.io.preprocessing import Preprocessing
@@ -27,10 +28,10 @@ def demo(
 ) -> None:
     """Fit the bundled sample, say what was learned, and write the report."""
     check_writable(out, force)
-    voice = Voice()
+    console = Console()
     clinic = load_clinic()
     n_rows, n_columns = clinic.values.shape
-    voice.say(
+    console.say(
         f"A simulated clinic: {n_rows:,} patients and {n_columns} measurements, of which "
         f"{percent(float(np.isnan(clinic.values).mean()))} are missing. No patient and no "
         "measurement is left out, and no value is made up to fill a gap."
@@ -38,18 +39,15 @@ def demo(
     model, table = _fitted(clinic)
     view = portrait_of(model)
     for title, lines in view.told("patients"):
-        voice.say("")
-        voice.say(title)
-        for line in lines:
-            voice.say(f"  - {line}")
-    voice.say("")
-    voice.say("How much each measurement counted:")
-    for line in weights_told(view.names, model.feature_weights_, model.observed_fraction_):
-        voice.say(f"  - {line}")
+        console.say("")
+        console.items(title, lines)
+    console.say("")
+    counted = weights_told(view.names, model.feature_weights_, model.observed_fraction_)
+    console.items("How much each measurement counted:", counted)
     title = f"{N_GROUPS} groups among {n_rows:,} simulated patients"
     model.report(table, out, title=title, overwrite=force)
-    voice.say("")
-    voice.say(f"Report: {out.resolve()}")
+    console.say("")
+    console.say(f"Report: {out.resolve()}")
 
 
 def _fitted(clinic: Clinic) -> tuple[Any, Any]:

@@ -1,6 +1,6 @@
 """``halfseen describe``: what is missing, before any model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -8,75 +8,49 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from halfseen.cli.advice import Seen, advice, what_methods_use
-from halfseen.cli.each_column import (
-    MODEL,
-    Done,
-    for_machines,
-    of_model,
-    of_table,
-    show,
+from halfseen.cli.advice import NumberSums, advise, what_methods_use
+from halfseen.cli.column_summary import (
+    ColumnKind,
+    column_kinds,
+    print_summaries,
+    summaries_of_model,
+    summaries_of_table,
 )
-from halfseen.cli.kinds import KindOf, as_declared, check_columns, said
+from halfseen.cli.console import Console
+from halfseen.cli.input_files import as_arguments, check_columns, files_of
+from halfseen.cli.messages import in_options
+from halfseen.cli.model_choice import declared_as
 from halfseen.cli.options import (
-    AbsentAsZero,
-    Columns,
+    ColumnOptions,
     Data,
-    Dates,
-    Decimal,
-    Drop,
-    Encoding,
-    Header,
     Json,
-    MissingValues,
-    On,
-    Rename,
-    Skip,
-    Table,
-    Unit,
-    Vocabulary,
-    all_or_some,
-    as_option,
-    listed,
+    TableOptions,
+    Without,
+    format_names,
+    parse_names,
 )
-from halfseen.cli.reading.asked_files import as_arguments, asked_files
-from halfseen.cli.reading.column_kinds import ColumnKind, column_kinds
-from halfseen.cli.reading.command_table import Surveyed, open_table, surveyed
-from halfseen.cli.value_codes import CodeSums
-from halfseen.cli.voice import Voice
-from halfseen.cli.wording import in_options
+from halfseen.cli.training_table import SurveyedTable, open_table, survey
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.column_moments import ValueSums
 from halfseen.data.formatting import percent, quoted
+from halfseen.diagnostics.missing_codes import CodeSums
 from halfseen.diagnostics.missingness import Missingness, missingness
 from halfseen.io.columns import DECLARED
-from halfseen.io.files import Files
 from halfseen.moments.robust_statistics import far_values
 from halfseen.report.columns import what_is_missing
 
-MOST_COLUMNS = 60
-MOST_COUNTED = 20
-MOST_PATTERNS = 8
-MOST_LABELS = 30
+MODEL_ENDING = ".halfseen"
+MOST_COLUMNS = 60  # that are listed
+MOST_COUNTED = 20  # columns of a sparse table that are listed
+MOST_PATTERNS = 8  # of missing columns that are listed
+MOST_LABELS = 30  # of a column that --show-text shows
 
 
 def describe(
     data: Data,
-    columns: Columns = None,
-    drop: Drop = None,
-    kind: KindOf = None,
-    missing_values: MissingValues = "",
-    absent_as_zero: AbsentAsZero = None,
-    dates: Dates = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    header: Header = None,
-    skip: Skip = None,
-    table: Table = None,
-    rename: Rename = None,
-    unit: Unit = None,
-    on: On = None,
-    vocabulary: Vocabulary = None,
+    *,
+    columns: Annotated[ColumnOptions, Without("log", "scale", "standardise")],
+    table: Annotated[TableOptions, Without("text", "stop_words", "min_rows")],
     show_text: Annotated[
         bool,
         typer.Option(
@@ -102,89 +76,68 @@ def describe(
       halfseen describe patients.xlsx --all-columns
       halfseen describe patients.halfseen --all-columns
     """
-    voice = Voice(as_json)
-    if data[0].endswith(MODEL):
-        _tell_each(voice, of_model(Path(data[0])))
+    console = Console(as_json)
+    if data[0].endswith(MODEL_ENDING):
+        print_summaries(console, summaries_of_model(Path(data[0])))
         return
-    declared = said(kind)
-    files = asked_files(
-        *(data, listed(missing_values)),
-        rename=rename,
-        unit=unit,
-        on=on,
-        absent_as_zero=all_or_some(absent_as_zero),
-        dates=dates,
-        decimal=decimal,
-        encoding=encoding,
-        header=header,
-        skip=skip,
-        table=table,
-        vocabulary=vocabulary,
-    )
-    check_columns(declared, files)
+    files, declared = files_of(data, table), columns.kinds
+    check_columns(files, kind=list(declared))
     opened = open_table(
-        *(files, listed(columns), listed(drop)),
+        *(files, columns.used, columns.dropped),
         show_text=show_text,
-        kinds=as_declared(declared),
+        kinds=declared_as(declared),
     )
     all_logged = ValueSums.logging(np.ones(len(opened.source.names), bool))
-    seen = surveyed(opened, ValueSums.of, all_logged, CodeSums.of)
-    kinds, words = column_kinds(seen), set(seen.table.worded)
+    seen = survey(opened, ValueSums.of, all_logged, CodeSums.of)
+    kinds, words, names = column_kinds(seen), set(seen.table.worded), seen.table.source.names
     if all_columns:
-        found_kinds = {name: one.told for name, one in kinds.items()}
-        known = dict(zip(seen.table.source.names, seen.features.count / seen.n_rows, strict=True))
-        voice.note(*seen.table.source.notes)
-        _tell_each(voice, of_table(seen.table.columns, found_kinds, known))
+        known = dict(zip(names, seen.features.count / seen.n_rows, strict=True))
+        in_words = {name: str(one) for name, one in kinds.items()}
+        console.note(*seen.table.source.notes)
+        print_summaries(console, summaries_of_table(seen.table.columns, in_words, known))
         return
-    numbers = np.array([name not in words for name in seen.table.source.names])
+    numbers = np.array([name not in words for name in names])
     found = missingness(seen.table.rows(), seen.features, ordered=numbers)
-    voice.note(
-        f"{opened.file}: {found.n_rows:,} rows, {_columns(len(found.names))} that can be used.",
-        *seen.table.notes,
+    usable = "1 column" if len(found.names) == 1 else f"{len(found.names):,} columns"
+    console.note(
+        f"{files.name}: {found.n_rows:,} rows, {usable} that can be used.", *seen.table.notes()
     )
-    voice.say("")
+    console.say("")
     if seen.table.sparse and (found.observed == 1).all():
-        _show_counts(voice, found, seen.features.total)
+        _print_counts(console, found, seen.features.total)
     else:
-        _show_columns(voice, found, kinds)
+        _print_columns(console, found, kinds)
     if show_text:
-        _show_categories(voice, seen)
-    _show_patterns(voice, found)
-    given = list(advice(found, _numbers(seen, numbers), kinds))
-    options = [option for one in given for option in one.options]
+        _print_categories(console, seen)
+    _print_patterns(console, found)
+    advice = list(advise(found, _number_sums(seen, numbers), kinds))
+    options = [option for one in advice for option in one.options]
     sections = {
         "missing": list(what_is_missing(found)),
         "methods": list(what_methods_use(found)),
-        "advice": [one.sentence for one in given] or ["Nothing stands in the way of a fit."],
+        "advice": [one.sentence for one in advice] or ["Nothing stands in the way of a fit."],
     }
-    for title, key in _TITLES.items():
-        voice.say(title)
-        for sentence in sections[key]:
-            voice.say(f"  - {sentence}")
-        voice.say("")
-    voice.say(f"Next:  {_next(files, columns, drop, kind, missing_values, options)}")
+    for title, key in SECTIONS.items():
+        console.items(title, sections[key])
+        console.say("")
+    arguments = [
+        as_arguments(files, learning=True),
+        *_repeated(columns, table.missing_values),
+        *options,
+    ]
+    console.say(f"Next:  halfseen fit {' '.join(arguments)} --out model.halfseen")
     aside = [column for column in seen.table.columns if not column.used]
-    ignored = {column.name: in_options(column.sentence or DECLARED) for column in aside}
-    voice.finish(
-        **_for_machines(found),
+    console.finish(
+        **_as_dict(found),
         kinds={name: one.kind for name, one in kinds.items()},
         n_categories={name: one.n_values for name, one in kinds.items() if one.n_values},
-        ignored=ignored,
+        ignored={column.name: in_options(column.sentence or DECLARED) for column in aside},
         options=options,
         **sections,
     )
 
 
-def _tell_each(voice: Voice, columns: Sequence[Done]) -> None:
-    show(voice, columns)
-    voice.finish(columns=for_machines(columns))
-
-
-def _columns(number: int) -> str:
-    return "1 column" if number == 1 else f"{number:,} columns"
-
-
-def _numbers(seen: Surveyed, numbers: Mask) -> Seen:
+def _number_sums(seen: SurveyedTable, numbers: Mask) -> NumberSums:
     """What was summed of the columns of numbers, with values that stand apart."""
     features = seen.features.select(numbers)
     values, logarithms, codes = (sums.select(numbers) for sums in seen.sums)
@@ -192,109 +145,93 @@ def _numbers(seen: Surveyed, numbers: Mask) -> Seen:
     # Counts in sparse tables have long tails; fits tell those that are too far out.
     measured = numbers.any() and not seen.table.sparse
     far = far_values(seen.table.rows().select(numbers), features) if measured else []
-    return Seen(names, features, values, logarithms, codes, far, seen.table.sparse)
+    return NumberSums(names, features, values, logarithms, codes, far, seen.table.sparse)
 
 
-def _next(
-    files: Files,
-    columns: list[str] | None,
-    drop: list[str] | None,
-    kinds: list[str] | None,
-    missing_values: str,
-    options: list[str],
-) -> str:
-    """The fit that follows, with what was asked for here and what is safe to do."""
-    asked = [
-        f"--{name} {as_option(listed(given))}"
-        for name, given in (
-            ("columns", columns),
-            ("drop", drop),
-            ("missing-values", missing_values),
-        )
-        if listed(given)
-    ]
-    declared = [f"--kind {quote(kind)}" for kind in kinds or ()]
-    words = [
-        "halfseen fit",
-        as_arguments(files, learning=True),
-        *asked,
-        *declared,
-        *options,
-        "--out model.halfseen",
-    ]
-    return " ".join(words)
+def _repeated(columns: ColumnOptions, missing_values: str) -> list[str]:
+    """Options of this call that the fit that follows needs too."""
+    given = {
+        "columns": columns.used,
+        "drop": columns.dropped,
+        "missing-values": parse_names(missing_values),
+    }
+    named = [f"--{name} {format_names(names)}" for name, names in given.items() if names]
+    return [*named, *(f"--kind {quote(kind)}" for kind in columns.kind or ())]
 
 
-_TITLES = {
+SECTIONS = {
     "What is missing": "missing",
     "What each method would use": "methods",
     "Advice": "advice",
 }
+"""Title and JSON key of each list of sentences."""
 
 
-def _show_columns(voice: Voice, found: Missingness, kinds: Mapping[str, ColumnKind]) -> None:
+def _print_columns(console: Console, found: Missingness, kinds: Mapping[str, ColumnKind]) -> None:
     order = np.argsort(-found.observed, kind="stable")
     rows = [
         (
             found.names[i],
-            *([kinds[found.names[i]].told] if kinds else []),
+            *([str(kinds[found.names[i]])] if kinds else []),
             percent(found.observed[i]),
             _bar(found.observed[i]),
         )
         for i in order[:MOST_COLUMNS]
     ]
     head = ("column", "kind", "known", "") if kinds else ("column", "known", "")
-    voice.table("Columns", head, rows, right=len(head) - 2)
+    console.table("Columns", head, rows, right=len(head) - 2)
     if len(order) > MOST_COLUMNS:
-        voice.say(f"... and {len(order) - MOST_COLUMNS} columns that are known less often.")
-    voice.say("")
+        console.say(f"... and {len(order) - MOST_COLUMNS} columns that are known less often.")
+    console.say("")
 
 
-def _show_counts(voice: Voice, found: Missingness, total: Array) -> None:
+def _print_counts(console: Console, found: Missingness, total: Array) -> None:
     """Columns of a sparse table without gaps, by what they hold together."""
     order = np.argsort(-total, kind="stable")
     rows = [(found.names[i], f"{total[i]:,.6g}") for i in order[:MOST_COUNTED]]
-    voice.table("Columns that hold most", ("column", "sum"), rows)
+    console.table("Columns that hold most", ("column", "sum"), rows)
     if len(order) > MOST_COUNTED:
-        voice.say(f"... and {len(order) - MOST_COUNTED:,} columns that hold less.")
-    voice.say("")
+        console.say(f"... and {len(order) - MOST_COUNTED:,} columns that hold less.")
+    console.say("")
 
 
-def _show_categories(voice: Voice, seen: Surveyed) -> None:
+def _print_categories(console: Console, seen: SurveyedTable) -> None:
     """The words of columns, which may be names of people."""
     coding = seen.table.coding
     if coding is None or not coding.worded.any():
         return
-    voice.say("Categories")
+    console.say("Categories")
     for name, labels in zip(coding.names, coding.labels, strict=True):
         if labels:
-            voice.say(f"  - {name}: {quoted(labels, range(len(labels)), MOST_LABELS)}.")
-    voice.say("")
+            console.say(f"  - {name}: {quoted(labels, range(len(labels)), MOST_LABELS)}.")
+    console.say("")
 
 
 def _bar(share: float) -> str:
     return ("█" * round(20 * share)).ljust(20, "·")
 
 
-def _show_patterns(voice: Voice, found: Missingness) -> None:
+def _print_patterns(console: Console, found: Missingness) -> None:
     if len(found.patterns) < 2:
         return
     rows = []
     for pattern in found.patterns[:MOST_PATTERNS]:
         share = pattern.n_rows / found.n_rows
-        rows.append((_missing(found, pattern.observed), f"{pattern.n_rows:,}", percent(share)))
-    voice.table("Which columns are missing together", ("missing", "rows", ""), rows)
+        rows.append(
+            (_missing_names(found, pattern.observed), f"{pattern.n_rows:,}", percent(share))
+        )
+    console.table("Which columns are missing together", ("missing", "rows", ""), rows)
     shown = found.patterns[:MOST_PATTERNS]
     n_others = found.n_patterns - len(shown)
     if n_others:
         n_rows = found.n_rows - sum(pattern.n_rows for pattern in shown)
         rows_told = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
         patterns = "1 other pattern" if n_others == 1 else f"{n_others:,} other patterns"
-        voice.say(f"... and {patterns}, in {rows_told}.")
-    voice.say("")
+        console.say(f"... and {patterns}, in {rows_told}.")
+    console.say("")
 
 
-def _missing(found: Missingness, observed: Mask) -> str:
+def _missing_names(found: Missingness, observed: Mask) -> str:
     gone = [name for name, known in zip(found.names, observed, strict=True) if not known]
     if len(gone) == len(found.names):
         return "everything"
@@ -302,7 +239,7 @@ def _missing(found: Missingness, observed: Mask) -> str:
     return ", ".join(shown) or "nothing"
 
 
-def _for_machines(found: Missingness) -> dict[str, object]:
+def _as_dict(found: Missingness) -> dict[str, object]:
     return {
         "n_rows": found.n_rows,
         "n_empty_rows": found.n_empty_rows,

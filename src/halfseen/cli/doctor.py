@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from halfseen.cli.console import Console
 from halfseen.cli.options import Json
-from halfseen.cli.voice import Voice
 
 CORE = (
     *("numpy", "scipy", "scikit-learn", "numba", "narwhals", "pyarrow", "joblib", "safetensors"),
@@ -47,24 +47,26 @@ def doctor(as_json: Json = False) -> None:
       halfseen doctor
       halfseen doctor --json
     """
-    voice = Voice(as_json)
+    console = Console(as_json)
     core = {name: _version(name) for name in CORE}
     extras = {one.library: _version(one.library) for one in EXTRAS if find_spec(one.module)}
     threads, cache = _threads(), _cache()
-    voice.say(f"halfseen {_version('halfseen')}, Python {platform.python_version()} on {_system()}")
-    voice.say("")
-    voice.table("Needed by all", ("library", "version"), list(core.items()), right=2)
-    voice.say("")
+    console.say(
+        f"halfseen {_version('halfseen')}, Python {platform.python_version()} on {_system()}"
+    )
+    console.say("")
+    console.table("Needed by all", ("library", "version"), list(core.items()), right=2)
+    console.say("")
     rows = [
         (one.what, one.library, extras.get(one.library) or f"pip install 'halfseen[{one.extra}]'")
         for one in EXTRAS
     ]
-    voice.table("For some things", ("for", "library", "version, or how to get it"), rows, right=3)
-    voice.say("")
-    voice.say(f"Threads: {threads['cpus']} processors, {threads['blas']} for linear algebra.")
+    console.table("For some things", ("for", "library", "version, or how to get it"), rows, right=3)
+    console.say("")
+    console.say(f"Threads: {threads['cpus']} processors, {threads['blas']} for linear algebra.")
     writable = "written to" if cache["writable"] else "NOT WRITABLE, so that each start is slow"
-    voice.say(f"Compiled functions are kept in {cache['folder']}, which is {writable}.")
-    voice.finish(
+    console.say(f"Compiled functions are kept in {cache['folder']}, which is {writable}.")
+    console.finish(
         halfseen=_version("halfseen"),
         python=platform.python_version(),
         system=_system(),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -11,108 +11,81 @@ from typing import Annotated, Any
 import typer
 
 from halfseen import choose_components
-from halfseen.cli import choices as scales
-from halfseen.cli.choices import Adjust, Covariance, Gaps, Method, Moments, Weights
-from halfseen.cli.cluster import Cluster, Workers, check_workers, client_of
-from halfseen.cli.fit_sums import are_sums, check_planned, fit_sums
-from halfseen.cli.kinds import KindOf, as_declared, check_columns, said
-from halfseen.cli.learned import tell
-from halfseen.cli.model_choice import Choice, chosen, codes_told
-from halfseen.cli.models import MODELS_TOLD, Kind, check_scales, made, options_of
-from halfseen.cli.options import (
-    AbsentAsZero,
-    Columns,
-    Data,
-    Dates,
-    Decimal,
-    Drop,
-    Encoding,
-    Force,
-    Groups,
-    Header,
-    Json,
-    Log,
-    MinRows,
-    MissingValues,
-    Number,
-    On,
-    Order,
-    Outcomes,
-    Rename,
-    Scale,
-    Sequence_,
-    Skip,
-    Standardise,
-    Step,
-    StopWords,
-    Table,
-    TextColumn,
-    Unit,
-    Vocabulary,
-    all_or_some,
-    check_writable,
-    listed,
-    named_after,
+from halfseen.cli.cluster import check_workers, dask_client
+from halfseen.cli.console import Console
+from halfseen.cli.fit_summary import print_fit
+from halfseen.cli.input_files import as_arguments, check_columns, files_of, local_paths
+from halfseen.cli.model_choice import (
+    ModelChoice,
+    check_scales,
+    choose_model,
+    declared_as,
+    few_values_hint,
+    make_estimator,
+    model_of_sequences,
 )
-from halfseen.cli.reading.asked_files import as_arguments, asked_files, written
-from halfseen.cli.reading.command_table import Opened, open_table
-from halfseen.cli.reading.kept_columns import labels
-from halfseen.cli.reading.prepared import prepared
-from halfseen.cli.sequences import following, keys_among, of_sequences, outcomes_among
-from halfseen.cli.voice import Voice
-from halfseen.diagnostics.choice import Choice as NumberChoice
-from halfseen.diagnostics.choice import ClusterTendency
+from halfseen.cli.model_input import prepare
+from halfseen.cli.new_table import read_labels
+from halfseen.cli.options import (
+    MODEL_SUMMARIES,
+    ColumnOptions,
+    Covariance,
+    Data,
+    Gaps,
+    Method,
+    Model,
+    Moments,
+    Number,
+    OutputOptions,
+    RowOptions,
+    Scale,
+    TableOptions,
+    Weights,
+    Without,
+    parse_names,
+    parse_number,
+)
+from halfseen.cli.output_files import check_writable, named_after
+from halfseen.cli.sums import are_sums, fit_sums
+from halfseen.cli.training_table import TrainingTable, open_table
+from halfseen.diagnostics.choice import Choice, ClusterTendency
 from halfseen.diagnostics.concerns import concerns_of
 from halfseen.diagnostics.concerns.fit import LEAST_ROWS
 from halfseen.io.coding import takes_kinds
 from halfseen.io.columns import as_coding
-from halfseen.io.text import Text
 from halfseen.models import MODELS
 from halfseen.report.main_line import main_line
 
 
-def fit(
-    data: Data,
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """Which model is learned, and where it is written."""
+
     out: Annotated[
         Path | None,
         typer.Option(help="Where the model is written; without it, here, named after the table."),
-    ] = None,
-    k: Number = "auto",
+    ] = None
+    k: Number = "auto"
     model: Annotated[
-        Kind | None,
-        typer.Option(help=f"{MODELS_TOLD} Without it, one that takes what the columns hold."),
-    ] = None,
-    columns: Columns = None,
-    drop: Drop = None,
-    kind: KindOf = None,
-    log: Log = None,
-    scale: Scale = scales.Scale.robust,
-    standardise: Standardise = False,
-    missing_values: MissingValues = "",
-    absent_as_zero: AbsentAsZero = None,
-    dates: Dates = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    header: Header = None,
-    skip: Skip = None,
-    table: Table = None,
-    rename: Rename = None,
-    unit: Unit = None,
-    on: On = None,
-    vocabulary: Vocabulary = None,
-    text: TextColumn = None,
-    stop_words: StopWords = scales.StopWords.english,
-    min_rows: MinRows = 0,
+        Model | None,
+        typer.Option(help=f"{MODEL_SUMMARIES} Without it, one that takes what the columns hold."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions:
+    """How the model is fitted."""
+
     method: Annotated[
         Method,
         typer.Option(
             help="Weight columns by how well they are known, take all as equal (full), or use "
             "complete ones only (partial)."
         ),
-    ] = Method.weighted,
+    ] = Method.weighted
     complete_above: Annotated[
         float, typer.Option(help="A column known for at least this fraction counts as complete.")
-    ] = 0.95,
+    ] = 0.95
     covariance: Annotated[
         Covariance | None,
         typer.Option(
@@ -122,21 +95,21 @@ def fit(
             "other, alike in all groups (tied), in each in its own way (full), or by a few factors "
             "(factor). Held-out rows choose among the last five if it is auto, as a rule."
         ),
-    ] = None,
+    ] = None
     factors: Annotated[
         int | None,
         typer.Option(
             min=1,
             help="How many factors --covariance factor has; without it, held-out rows choose.",
         ),
-    ] = None,
+    ] = None
     gaps: Annotated[
         Gaps | None,
         typer.Option(
             help="Whether gaps in mixed columns say nothing beyond what is known (ignorable, as a "
             "rule), or tell of the class themselves (informative)."
         ),
-    ] = None,
+    ] = None
     weights: Annotated[
         Weights,
         typer.Option(
@@ -144,38 +117,55 @@ def fit(
             "known (observed), by the square root of that (sqrt), by how much they tell (signal), "
             "or not (none). 'halfseen weigh' compares them."
         ),
-    ] = Weights.auto,
+    ] = Weights.auto
     moments: Annotated[
         Moments,
         typer.Option(
             help="Averages over the rows that hold what they need (available), or also using what "
             "complete columns predict in the others (adjusted)."
         ),
-    ] = Moments.available,
+    ] = Moments.available
     refine: Annotated[
         bool | None,
         typer.Option(
             "--refine/--no-refine",
             help="Polish by likelihood: done for groups unless told not to, slow for topics.",
         ),
-    ] = None,
-    adjust: Annotated[
-        Adjust | None,
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputingOptions:
+    """Where the model is computed, and whether it can be repeated."""
+
+    seed: Annotated[int | None, typer.Option(help="Makes random steps repeatable.")] = None
+    cluster: Annotated[
+        str | None,
         typer.Option(
-            help="Of several tables: move and stretch shared columns of numbers, so that each has "
-            "the same mean and spread in all tables (location). The model keeps by how much."
+            metavar="ADDRESS",
+            help="Have the workers of a Dask scheduler read and sum the table; they must all see "
+            "it. DATA may be a folder.",
         ),
-    ] = None,
-    groups: Groups = None,
-    sequence: Sequence_ = None,
-    order: Order = None,
-    step: Step = None,
-    outcome: Outcomes = None,
-    seed: Annotated[int | None, typer.Option(help="Makes random steps repeatable.")] = None,
-    cluster: Cluster = None,
-    workers: Workers = None,
-    force: Force = False,
-    as_json: Json = False,
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="The same, with so many worker processes started on this machine.",
+        ),
+    ] = None
+
+
+def fit(
+    data: Data,
+    *,
+    wanted: FitOptions,
+    columns: ColumnOptions,
+    table: TableOptions,
+    method: MethodOptions,
+    rows: RowOptions,
+    computing: ComputingOptions,
+    output: Annotated[OutputOptions, Without("for_spreadsheets")],
 ) -> None:
     r"""Learn a model from a table with gaps, and write it to a file.
 
@@ -196,136 +186,122 @@ def fit(
       halfseen fit folder-of-parquet -k 4 --workers 8 --out big.halfseen
       halfseen fit north.sums south.sums --out model.halfseen
     """
-    out = out or named_after(data[0], ".halfseen")
+    out = wanted.out or named_after(data[0], ".halfseen")
     if are_sums(data):
-        said_too = {"--model": model, "--columns": columns, "--drop": drop, "--kind": kind}
-        check_planned({"-k": None if k == "auto" else k, "--covariance": covariance, **said_too})
-        fit_sums(data, out, force, as_json)
+        said_by_plan = {
+            "-k": None if wanted.k == "auto" else wanted.k,
+            "--covariance": method.covariance,
+            "--model": wanted.model,
+            "--columns": columns.columns,
+            "--drop": columns.drop,
+            "--kind": columns.kind,
+        }
+        fit_sums(data, out, said_by_plan, output)
         return
-    files = asked_files(
-        *(data, listed(missing_values)),
-        rename=rename,
-        unit=unit,
-        on=on,
-        adjust=None if adjust is None else adjust.value,
-        absent_as_zero=all_or_some(absent_as_zero),
-        dates=dates,
-        decimal=decimal,
-        encoding=encoding,
-        header=header,
-        skip=skip,
-        table=table,
-        vocabulary=vocabulary,
-        text=None if text is None else Text(text, stop_words.value, min_rows),
-    )
-    check_writable(out, force, *written(files))
-    voice = Voice(as_json)
-    common = {
-        "n_components": number_of_components(k),
-        "method": method.value,
-        "feature_weights": weights.value,
-        "moments": moments.value,
-        "complete_above": complete_above,
-        "random_state": seed,
-        "verbose": int(voice.shows_progress),
+    files = files_of(data, table, rows.adjust)
+    check_writable(out, output.force, *local_paths(files))
+    console = Console(output.as_json)
+    own: dict[str, Any] = {
+        "covariance_type": method.covariance,
+        "n_factors": method.factors,
+        "kinds": columns.kinds,
+        "gaps": method.gaps,
     }
-    scale = scales.Scale.standard if standardise else scale
-    standardise = scale is scales.Scale.standard
-    kinds = said(kind)
-    own = {"covariance_type": covariance, "n_factors": factors, "kinds": kinds, "gaps": gaps}
-    follow = following(sequence, order, step)
-    model = of_sequences(model, follow)
+    if computing.seed is not None and computing.seed < 0:
+        raise ValueError(
+            f"--seed must be a whole number of at least 0. Got {computing.seed} instead."
+        )
+    common = {
+        "n_components": parse_number(wanted.k),
+        "method": method.method.value,
+        "feature_weights": method.weights.value,
+        "moments": method.moments.value,
+        "complete_above": method.complete_above,
+        "random_state": computing.seed,
+        "verbose": int(console.shows_progress),
+    }
+    scale = Scale.standard if columns.standardised else columns.scale
+
+    def estimator_of(name: str) -> Any:
+        return make_estimator(name, common, method.refine, scale, **own)
+
+    in_order = rows.in_order
+    model = model_of_sequences(wanted.model, in_order)
     if model is not None:
-        made(model, common, refine, scale, **own)  # which refuses options of other models
-        check_scales(model, listed(log), standardise)
-    far = check_workers(cluster, workers)
-    check_columns(kinds, files)
-    if groups is not None and far:
+        estimator_of(model)  # which refuses options of other models
+        check_scales(model, columns.logged, columns.standardised)
+    far = check_workers(computing.cluster, computing.workers)
+    if rows.groups is not None and far:
         raise ValueError("--groups goes with tables that are read here. Leave out --workers.")
-    by_row = None if groups is None else labels(open_table(files).source, files.name, groups)
-    outcomes = listed(outcome)
-    left_out = [
-        *listed(drop),
-        *([groups] if groups else []),
-        *keys_among(follow, files),
-        *outcomes_among(outcomes, files),
-    ]
-    opened = partial(
-        open_table,
-        *(files, listed(columns), left_out),
-        workers=far,
-    )
-    with client_of(cluster, workers) if far else nullcontext(), voice.listening():
-        whole, choice = _table(opened, model, own)
-        estimator = made(choice.model, common, refine, scale, **own)
-        ready = prepared(voice, whole, listed(log), standardise)
+    keys = {name: [in_order[name]] for name in ("sequence", "order") if name in in_order}
+    outcomes = parse_names(rows.outcome)
+    check_columns(files, kind=list(columns.kinds), **keys, outcome=outcomes)
+    by_row = None
+    left_out = [*columns.dropped, *(name for [name] in keys.values()), *outcomes]
+    if rows.groups is not None:
+        by_row = read_labels(open_table(files).source, files.name, rows.groups)
+        left_out.append(rows.groups)
+    opened = partial(open_table, files, columns.used, left_out, workers=far)
+    client = dask_client(computing.cluster, computing.workers) if far else nullcontext()
+    with client, console.warnings_as_cautions():
+        whole, choice = _table_and_model(opened, model, own)
+        estimator = estimator_of(choice.model)
+        ready = prepare(console, whole, columns.logged, columns.standardised)
         if choice.sentence:
-            voice.say(choice.sentence)
-        X = ready.files if far else ready.given
-        with ready.reckoning():
-            found = None
-            if by_row is not None and estimator.n_components == "auto":
-                found = choose_components(X, estimator, groups=by_row, **follow)
-                estimator.set_params(n_components=found.n_components)
-            learned = estimator.fit(X, **follow)
-            found = _of_undecided(found or learned.diagnostics_.choice)
-            if found is not None and found.n_components != learned.n_components_:
-                learned = estimator.set_params(n_components=found.n_components).fit(X, **follow)
-    if found is not None:
-        learned.diagnostics_ = replace(learned.diagnostics_, choice=found)
+            console.say(choice.sentence)
+        X = ready.files if far else ready.table
+        with ready.naming_columns():
+            fitted = _fitted(estimator, X, by_row, in_order)
     if ready.columns:
-        learned.diagnostics_ = replace(learned.diagnostics_, columns=as_coding(ready.columns))
-    learned.verbose = 0
+        fitted.diagnostics_ = replace(fitted.diagnostics_, columns=as_coding(ready.columns))
+    fitted.verbose = 0
     if ready.changed:
-        learned.preprocessing_ = ready.preprocessing
+        fitted.preprocessing_ = ready.preprocessing
     # A table that only workers read is not gone over again from here.
-    with voice.listening(), ready.reckoning():
-        bic = learned.bic(X) if hasattr(learned, "bic") and not far else None
-        case = None if far else learned.case(X, by_row).in_words()
+    with console.warnings_as_cautions(), ready.naming_columns():
+        bic = fitted.bic(X) if hasattr(fitted, "bic") and not far else None
+        case = None if far else fitted.case(X, by_row).in_words()
         concerns = [] if case is None else concerns_of(case)
         line = None if case is None else main_line(case, LEAST_ROWS)
-    learned.save(out, overwrite=force)  # when all that can fail is done
+    fitted.save(out, overwrite=output.force)  # when all that can fail is done
     along = line.sentence if line is not None and line.exists else ""
-    tell(voice, learned, ready.n_rows, out, bic, concerns, choice.sentence, along)
+    print_fit(console, fitted, ready.n_rows, out, bic, concerns, choice.sentence, along)
     if far:
         return
-    read = f"{as_arguments(files)}{_again(groups, outcomes)}"
-    voice.say(f"Next:  halfseen report {quote(str(out))} {read} --out report.html")
+    again = [("--groups", rows.groups)] if rows.groups else []
+    again += [("--outcome", name) for name in outcomes]
+    read = "".join([as_arguments(files), *(f" {option} {quote(name)}" for option, name in again)])
+    console.say(f"Next:  halfseen report {quote(str(out))} {read} --out report.html")
 
 
-def _of_undecided(found: NumberChoice | None) -> NumberChoice | None:
-    """If it is undecided whether there are groups, the best number above one is shown."""
-    if found is None or found.case != ClusterTendency.UNDECIDED or found.n_components > 1:
-        return found
-    return replace(found, n_components=found.runner_up or 2, runner_up=1)
-
-
-def _again(groups: str | None, outcomes: list[str]) -> str:
-    """The columns that the page is to be told of as well."""
-    named = [("--groups", groups)] if groups else []
-    named += [("--outcome", name) for name in outcomes]
-    return "".join(f" {option} {quote(name)}" for option, name in named)
-
-
-def _table(
-    opened: Callable[..., Opened], model: str | None, own: dict[str, Any]
-) -> tuple[Opened, Choice]:
+def _table_and_model(
+    opened: Callable[..., TrainingTable], model: str | None, own: dict[str, Any]
+) -> tuple[TrainingTable, ModelChoice]:
     """The table as the model takes it that is asked for, or that suits it."""
-    kinds = as_declared(own["kinds"])
+    kinds = declared_as(own["kinds"])
     if model is not None:
-        return opened(kinds=kinds if takes_kinds(MODELS[model]) else None), Choice(model, "")
+        return opened(kinds=kinds if takes_kinds(MODELS[model]) else None), ModelChoice(model, "")
     table = opened(kinds=kinds)
-    choice = chosen(table, options_of(own))
+    choice = choose_model(table, own)
     if takes_kinds(MODELS[choice.model]):
         return table, choice
     numbers = opened()
-    return numbers, Choice(choice.model, f"{choice.sentence}{codes_told(numbers)}")
+    return numbers, ModelChoice(choice.model, f"{choice.sentence}{few_values_hint(numbers)}")
 
 
-def number_of_components(k: str) -> int | str:
-    """What ``-k`` says."""
-    if k == "auto":
-        return k
-    if not k.isdecimal() or int(k) < 1:
-        raise ValueError(f"-k must be a whole number of at least 1, or auto. Got {k!r} instead.")
-    return int(k)
+def _fitted(estimator: Any, X: Any, by_row: Any, in_order: dict[str, Any]) -> Any:
+    """The model; if it is undecided whether there are groups, with the best number above one."""
+    choice: Choice | None = None
+    if by_row is not None and estimator.n_components == "auto":
+        choice = choose_components(X, estimator, groups=by_row, **in_order)
+        estimator.set_params(n_components=choice.n_components)
+    fitted = estimator.fit(X, **in_order)
+    choice = choice or fitted.diagnostics_.choice
+    if choice is None:
+        return fitted
+    if choice.case == ClusterTendency.UNDECIDED and choice.n_components == 1:
+        choice = replace(choice, n_components=choice.runner_up or 2, runner_up=1)
+    if choice.n_components != fitted.n_components_:
+        fitted = estimator.set_params(n_components=choice.n_components).fit(X, **in_order)
+    fitted.diagnostics_ = replace(fitted.diagnostics_, choice=choice)
+    return fitted

@@ -2,50 +2,113 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from halfseen import load
-from halfseen.cli.gaps_told import Gaps, counted
-from halfseen.cli.kinds import KindOf, said
+from halfseen.cli.console import Console
+from halfseen.cli.fill_summary import summarise_fills
+from halfseen.cli.filling import FilledTable, ImputerFiller, ModelFiller
+from halfseen.cli.input_files import check_columns, files_of, local_paths
+from halfseen.cli.model_input import numerical_errors
+from halfseen.cli.new_table import ColumnReader, kept_names, open_new_table
 from halfseen.cli.options import (
     KNOWN_FILES,
-    AbsentAsZero,
-    Dates,
-    Decimal,
-    Encoding,
-    Force,
-    ForSpreadsheets,
-    Header,
-    Json,
     Keep,
-    MissingValues,
-    On,
-    Rename,
-    Skip,
-    Table,
-    Unit,
-    Vocabulary,
-    all_or_some,
-    check_writable,
-    listed,
+    Kinds,
+    OutputOptions,
+    TableOptions,
+    Without,
+    parse_kinds,
+    parse_names,
 )
-from halfseen.cli.progress import over_rows
-from halfseen.cli.reading.asked_files import asked_files, written
-from halfseen.cli.reading.beside import Beside
-from halfseen.cli.reading.filled_chunks import Filled
-from halfseen.cli.reading.fills import ByImputer, ByModel, Fills
-from halfseen.cli.reading.fitting import fitting
-from halfseen.cli.reading.imputed_table import Asked, learned_from
-from halfseen.cli.reading.kept_columns import kept_names
-from halfseen.cli.results import beside, check_kind, table_file
-from halfseen.cli.voice import Voice
+from halfseen.cli.output_files import (
+    check_table_format,
+    check_writable,
+    table_file,
+    with_suffix_word,
+)
+from halfseen.cli.training_table import open_table
 from halfseen.data.errors import ModelFileError
+from halfseen.imputation.estimator import Imputer
+from halfseen.io.coding import declared_kinds
+from halfseen.io.files import Files
 from halfseen.io.formats import ENDINGS
 from halfseen.persistence.container import check_start
+
+
+@dataclass(frozen=True, kw_only=True)
+class FillOptions:
+    """What gaps are filled with, and what is written."""
+
+    expected: Annotated[
+        bool,
+        typer.Option(
+            "--expected",
+            help="Fill with averages as they are, such as 0.3 children, rather than with values "
+            "that a column can have.",
+        ),
+    ] = False
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Write so many tables, filled by lot, for multiple imputation: filled.1.csv, "
+            "filled.2.csv and so on for --out filled.csv.",
+        ),
+    ] = None
+    std: Annotated[
+        bool,
+        typer.Option(
+            "--std",
+            help="Write a second table, filled.std.csv for --out filled.csv: how far off each "
+            "filled value may be, as a standard deviation; 0 where a value is known, and nothing "
+            "for columns of words.",
+        ),
+    ] = False
+    seed: Annotated[int | None, typer.Option(min=0, help="Makes --draws repeatable.")] = None
+
+    def outputs(self, out: Path) -> list[Path]:
+        """All files that are written."""
+        if self.draws is not None and self.draws < 1:
+            raise ValueError(
+                f"--draws must be a whole number of at least 1. Got {self.draws} instead."
+            )
+        if self.draws is not None and self.std:
+            raise ValueError(
+                "--std goes with averages: how far apart draws are tells how sure they are. Leave "
+                "out --std or --draws."
+            )
+        if self.draws is not None:
+            return [with_suffix_word(out, str(number + 1)) for number in range(self.draws)]
+        return [out, with_suffix_word(out, "std")] if self.std else [out]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImputerOptions:
+    """How an imputer is learned from the table itself."""
+
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Without a model: learn from these columns, and fill them, only: 'age,pulse'.",
+        ),
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Without a model: neither use nor fill these columns."),
+    ] = None
+    kind: Kinds = None
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(help="Without a model: learn for no longer than that, nearly."),
+    ] = None
 
 
 def impute(
@@ -60,64 +123,12 @@ def impute(
     out: Annotated[
         Path, typer.Option(help="Where to write: .csv, .tsv (.gz), .parquet, .feather.")
     ],
+    *,
     keep: Keep = None,
-    expected: Annotated[
-        bool,
-        typer.Option(
-            "--expected",
-            help="Fill with averages as they are, such as 0.3 children, rather than with values "
-            "that a column can have.",
-        ),
-    ] = False,
-    draws: Annotated[
-        int | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="Write so many tables, filled by lot, for multiple imputation: filled.1.csv, "
-            "filled.2.csv and so on for --out filled.csv.",
-        ),
-    ] = None,
-    std: Annotated[
-        bool,
-        typer.Option(
-            "--std",
-            help="Write a second table, filled.std.csv for --out filled.csv: how far off each "
-            "filled value may be, as a standard deviation; 0 where a value is known, and nothing "
-            "for columns of words.",
-        ),
-    ] = False,
-    seed: Annotated[int | None, typer.Option(min=0, help="Makes --draws repeatable.")] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Without a model: learn from these columns, and fill them, only: 'age,pulse'.",
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="Without a model: neither use nor fill these columns."),
-    ] = None,
-    kind: KindOf = None,
-    max_seconds: Annotated[
-        float | None,
-        typer.Option(help="Without a model: learn for no longer than that, nearly."),
-    ] = None,
-    missing_values: MissingValues = "",
-    absent_as_zero: AbsentAsZero = None,
-    dates: Dates = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    header: Header = None,
-    skip: Skip = None,
-    table: Table = None,
-    rename: Rename = None,
-    unit: Unit = None,
-    on: On = None,
-    vocabulary: Vocabulary = None,
-    for_spreadsheets: ForSpreadsheets = False,
-    force: Force = False,
-    as_json: Json = False,
+    filling: FillOptions,
+    learning: ImputerOptions,
+    table: Annotated[TableOptions, Without("text", "stop_words", "min_rows")],
+    output: OutputOptions,
 ) -> None:
     r"""Fill the gaps of a table by what is expected given the rest of the row.
 
@@ -139,68 +150,60 @@ def impute(
       halfseen impute patients.halfseen new.parquet --out filled.parquet --keep '*' --std
     """
     model, data = _model_and_data(paths)
-    inputs = asked_files(
-        *(data, listed(missing_values)),
-        rename=rename,
-        unit=unit,
-        on=on,
-        absent_as_zero=all_or_some(absent_as_zero),
-        dates=dates,
-        decimal=decimal,
-        encoding=encoding,
-        header=header,
-        skip=skip,
-        table=table,
-        vocabulary=vocabulary,
-    )
-    check_kind(out)
-    outs = _outs(out, draws, std)
+    files = files_of(data, table)
+    check_table_format(out)
+    outs = filling.outputs(out)
     for path in outs:
-        check_writable(path, force, *([model] if model else []), *written(inputs))
-    voice = Voice(as_json)
-    asked = Asked(
-        *(listed(columns), listed(drop), said(kind), max_seconds),
-        *(inputs.absent_as_zero, inputs.dates),
+        check_writable(path, output.force, *([model] if model else []), *local_paths(files))
+    console = Console(output.as_json)
+    settings = {
+        "draws": filling.draws,
+        "random_state": filling.seed,
+        "possible": not filling.expected,
+    }
+    filler = (
+        _learn(console, files, learning, settings)
+        if model is None
+        else _load(model, learning, table, not filling.expected)
     )
-    if model is None:
-        settings = {"draws": draws, "random_state": seed, "possible": not expected}
-        fills: Fills = ByImputer(learned_from(voice, inputs, asked, **settings))
-    else:
-        _check_alone(asked)
-        fills = ByModel(load(model), not expected)
-    given = fitting(fills.estimator, inputs)
-    names = given.source.names
-    everything = ["*"] if model is None and given.source.named else []
-    kept = kept_names(given, listed(keep) or everything, names)
+    new = open_new_table(filler.estimator, files)
+    names = new.source.names
+    everything = ["*"] if model is None and new.source.named else []
+    kept = kept_names(new, parse_names(keep) or everything, names)
     wanted = {*kept, *names}
-    order = [name for name in given.source.all_names if name in wanted]
-    others, filled = Beside(given.source, kept), Filled(fills, given, draws, std, not expected)
-    filled.seed = np.random.SeedSequence(seed).entropy
-    with voice.listening(), given.reckoning(), given.unseen_told(), ExitStack() as files:
-        writers = [
-            files.enter_context(table_file(path, force=force, for_spreadsheets=for_spreadsheets))
-            for path in outs
-        ]
-        for chunk in over_rows(voice, "Filling gaps", given, dense=True):
-            taken = others.take(chunk.n_rows)
-            for write, own in zip(writers, filled.of(chunk), strict=True):
-                both = taken | own
+    order = [name for name in new.source.all_names if name in wanted]
+    reader = ColumnReader(new.source, kept)
+    seed = np.random.SeedSequence(filling.seed).entropy
+    filled = FilledTable(filler, new, filling.draws, filling.std, seed)
+    with console.warnings_as_cautions(), new.reading(), ExitStack() as stack:
+        how = {"force": output.force, "for_spreadsheets": output.for_spreadsheets}
+        writers = [stack.enter_context(table_file(path, **how)) for path in outs]
+        for chunk in new.chunks(console, "Filling gaps", dense=True):
+            others = reader.read(chunk.n_rows)
+            for write, own in zip(writers, filled.fill(chunk), strict=True):
+                both = others | own
                 write({name: both[name] for name in order})
-    voice.note(counted(filled.n_filled, filled.n_rows))
-    gaps = Gaps.of(names, filled, fills.accuracy, fills.zero_beside)
-    gaps.tell(voice)
+    console.note(_counted(filled.n_filled, filled.n_rows))
+    summary = summarise_fills(filled)
+    summary.show(console)
     if filled.n_left:
         stay = "1 gap stays" if filled.n_left == 1 else f"{filled.n_left:,} gaps stay"
-        voice.note(f"{stay}, in columns of which no value was ever seen.")
-    _tell(voice, outs, std)
-    voice.finish(
+        console.note(f"{stay}, in columns of which no value was ever seen.")
+    console.say(
+        f"Tables: {outs[0]} to {outs[-1]}"
+        if len(outs) > 1 and not filling.std
+        else f"Table: {outs[0]}"
+    )
+    if filling.std:
+        console.say(f"Standard deviations: {outs[1]}")
+    console.finish(
         table=str(outs[0]),
-        tables=[str(path) for path in (outs if draws else outs[:1])],
-        standard_deviations=str(outs[1]) if std else None,
+        tables=[str(path) for path in (outs if filling.draws else outs[:1])],
+        standard_deviations=str(outs[1]) if filling.std else None,
         n_rows=filled.n_rows,
         n_filled=filled.n_filled,
         columns=order,
-        gaps=gaps.as_dicts,
+        gaps=summary.as_dicts,
     )
 
 
@@ -226,34 +229,56 @@ def _is_model(path: Path) -> bool:
     return True
 
 
-def _check_alone(asked: Asked) -> None:
-    """Refuse options of learning where a model was learned already."""
-    if asked.options:
+def _learn(
+    console: Console, data: Files, options: ImputerOptions, settings: dict[str, Any]
+) -> ModelFiller:
+    """An imputer of the columns of a file that can be used, learned from the file."""
+    kinds = parse_kinds(options.kind)
+    check_columns(data, kind=list(kinds))
+    if options.max_seconds is not None and not options.max_seconds > 0:
         raise ValueError(
-            f"{asked.options[0]} is for learning from the table itself, and a model is given. "
-            f"Leave out {asked.options[0]}, or the model."
+            f"--max-seconds must be a number above 0. Got {options.max_seconds:g} instead."
         )
+    imputer = Imputer(kinds or "auto", max_seconds=options.max_seconds, **settings)
+    columns, drop = parse_names(options.columns), parse_names(options.drop)
+    table = open_table(data, columns, drop, kinds=partial(declared_kinds, imputer.kinds))
+    name = table.files.name
+    console.note(*table.notes(short=True))
+    console.note(f"No model is given, so gaps are learned to be filled from {name} itself.")
+    names = list(table.source.names) if table.source.named else None
+    files = replace(table.files, columns=names, drop=())
+    with console.warnings_as_cautions(), numerical_errors(table.files, lambda: table.source):
+        imputer.fit(files)
+    imputer.verbose = 0
+    learned = imputer.learned_
+    return ImputerFiller(imputer, settings["possible"], learned.accuracy, learned.zero_beside)
 
 
-def _outs(out: Path, draws: int | None, std: bool) -> list[Path]:
-    """All files that are written."""
-    if draws is not None and draws < 1:
-        raise ValueError(f"--draws must be a whole number of at least 1. Got {draws} instead.")
-    if draws is not None and std:
+def _load(model: Path, options: ImputerOptions, table: TableOptions, possible: bool) -> ModelFiller:
+    """A model, with which options of learning do not go."""
+    learning = {
+        "--columns": parse_names(options.columns),
+        "--drop": parse_names(options.drop),
+        "--kind": parse_kinds(options.kind),
+        "--max-seconds": options.max_seconds,
+        "--absent-as-zero": parse_names(table.absent_as_zero),
+        "--dates": table.dates,
+    }
+    given = [option for option, value in learning.items() if value]
+    if given:
         raise ValueError(
-            "--std goes with averages: how far apart draws are tells how sure they are. Leave out "
-            "--std or --draws."
+            f"{given[0]} is for learning from the table itself, and a model is given. "
+            f"Leave out {given[0]}, or the model."
         )
-    if draws is not None:
-        return [beside(out, str(number + 1)) for number in range(draws)]
-    return [out, beside(out, "std")] if std else [out]
+    return ModelFiller(load(model), possible)
 
 
-def _tell(voice: Voice, outs: Sequence[Path], std: bool) -> None:
-    if std:
-        voice.say(f"Table: {outs[0]}")
-        voice.say(f"Standard deviations: {outs[1]}")
-    elif len(outs) > 1:
-        voice.say(f"Tables: {outs[0]} to {outs[-1]}")
-    else:
-        voice.say(f"Table: {outs[0]}")
+def _counted(n_gaps: int, n_rows: int) -> str:
+    """How many gaps were filled.
+
+    >>> _counted(1, 1_200)
+    '1 gap in 1,200 rows was filled.'
+    """
+    gaps = "1 gap" if n_gaps == 1 else f"{n_gaps:,} gaps"
+    rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
+    return f"{gaps} in {rows} {'was' if n_gaps == 1 else 'were'} filled."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import Any
 
-from halfseen.cli.options import as_option
+from halfseen.cli.options import format_names
 from halfseen.data.messages import Message, Parameter, Placeholder, Remedy, Setting, Settings
 
 OPTIONS = {
@@ -78,7 +78,7 @@ def _shown(part: Placeholder) -> str:
         case Settings(each):
             return " ".join(map(_shown, each))
         case Remedy(name, columns=columns) if name in REMEDIES:
-            return REMEDIES[name].format(columns=as_option(columns))
+            return REMEDIES[name].format(columns=format_names(columns))
     return str(part)
 
 
@@ -86,5 +86,5 @@ def _set(flags: Sequence[str], value: Any) -> str:
     if len(flags) > 1 or value is True:
         return flags[0] if value else flags[-1]
     if isinstance(value, list | tuple):
-        return f"{flags[0]} {as_option(value)}"
+        return f"{flags[0]} {format_names(value)}"
     return f"{flags[0]} {quote(f'{value:g}' if isinstance(value, float) else str(value))}"

@@ -1,44 +1,53 @@
-"""Which model a table is learned by if nobody says: one that takes what its columns hold."""
+"""The model of a command: the one that is asked for, or one that takes what the columns hold."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import get_tags
 
-from halfseen.cli.reading.command_table import Opened
+from halfseen.cli.options import Scale
+from halfseen.cli.training_table import TrainingTable
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import quoted
-from halfseen.io.coding import takes_kinds
+from halfseen.io.coding import declared_kinds, takes_kinds
+from halfseen.io.open_files import Kinds
 from halfseen.models import MODELS
 
-MOST_NAMED = 3
-MOST_RATINGS = 10
-"""Whole numbers in a row that may be answers."""
-MOSTLY_CODES = 0.5
-"""Of columns of numbers, so many are worth a word."""
+OPTIONS = {
+    "covariance_type": "--covariance",
+    "n_factors": "--factors",
+    "kinds": "--kind",
+    "gaps": "--gaps",
+}
+"""Options of parameters that not all models have."""
+MOST_NAMED = 3  # columns in a sentence that says why a model was taken
+MOST_RATINGS = 10  # different whole numbers that may be answers on a scale
+MOSTLY_CODES = 0.5  # share of columns with few values from which it is worth a sentence
 
 
-class Choice(NamedTuple):
+class ModelChoice(NamedTuple):
     """A model of the registry, and why it is that one."""
 
     model: str
     sentence: str
 
 
-def chosen(table: Opened, options: Mapping[str, str]) -> Choice:
-    """The first model that has all of the ``options``, by parameter, and takes all columns.
+def choose_model(table: TrainingTable, own: Mapping[str, Any]) -> ModelChoice:
+    """The first model that has all parameters that are given in ``own``, and takes all columns.
 
     ``table`` is one whose words were read as codes.
     """
+    options = {name: OPTIONS[name] for name, value in own.items() if value}
     if table.sparse and not options and _counts(table.seen.features):
         takers = [name for name, kind in MODELS.items() if kind.about.counts and _sparse(kind)]
-        # Moments alone make topics of single odd texts: rather one that sees when to polish.
+        # Moments alone make topics of single odd texts: rather one that sees when to refine.
         takers.sort(key=lambda name: MODELS[name]().refine != "auto")
         if takers:
             gives = MODELS[takers[0]].about.gives
-            return Choice(
+            return ModelChoice(
                 takers[0],
                 f"All that is stored counts things, so --model {takers[0]} was taken ({gives}).",
             )
@@ -46,10 +55,10 @@ def chosen(table: Opened, options: Mapping[str, str]) -> Choice:
     words = table.seen.table.worded if table.worded else []
     takers = [name for name in able if takes_kinds(MODELS[name])]
     model = (takers if words and takers else able)[0]
-    return Choice(model, _why(model, words, table, [*options.values()], able))
+    return ModelChoice(model, _why(model, words, table, [*options.values()], able))
 
 
-def codes_told(table: Opened) -> str:
+def few_values_hint(table: TrainingTable) -> str:
     """That numbers may be codes, for a table of numbers most of which have few values."""
     takers = [name for name, kind in MODELS.items() if takes_kinds(kind)]
     if table.sparse or not takers:
@@ -65,6 +74,60 @@ def codes_told(table: Opened) -> str:
     )
 
 
+def model_of_sequences(model: Any, order: Mapping[str, Any]) -> Any:
+    """The model that is asked for, or the one whose rows follow each other if options say so."""
+    if not order:
+        return model
+    takers = [name for name, kind in MODELS.items() if kind.about.sequences]
+    if model is not None and str(model) not in takers:
+        raise ValueError(f"--{next(iter(order))} belongs to --model {takers[0]}. Leave it out.")
+    return takers[0] if model is None else model
+
+
+def make_estimator(
+    model: str,
+    common: Mapping[str, Any],
+    refine: bool | None,
+    scale: Scale = Scale.none,
+    **own: Any,
+) -> Any:
+    """An estimator with parameters that all have, and those of its ``own`` that are given."""
+    kind = MODELS[model]
+    known = signature(kind).parameters
+    given: dict[str, Any] = {
+        name: str(value) if isinstance(value, str) else value
+        for name, value in own.items()
+        if value
+    }
+    for name in given:
+        if name not in known:
+            others = [n for n, other in MODELS.items() if _has(other, [name])]
+            raise ValueError(f"{OPTIONS[name]} belongs to --model {others[0]}. Leave it out.")
+    if refine is not None:
+        given["refine"] = kind.refinements[0] if refine else None
+    if "scale" in known and scale is Scale.robust and refine is not False:
+        # Columns of a table are in units of their own, and so is their noise.
+        given = {"covariance_type": "auto"} | given
+        if "spherical" in given["covariance_type"]:
+            given["scale"] = "robust"
+    return kind(**common, **given)
+
+
+def declared_as(kinds: dict[str, str]) -> Kinds | None:
+    """How files are opened for a model that takes kinds; None if there is none."""
+    able = next((kind for kind in MODELS.values() if takes_kinds(kind)), None)
+    return None if able is None else partial(declared_kinds, kinds or "auto")
+
+
+def check_scales(model: str, logged: Sequence[str], standardised: bool) -> None:
+    """Refuse scales that the model does not go with."""
+    if (logged or standardised) and MODELS[model].about.counts:
+        raise ValueError(
+            "--log and --scale standard make fractions of counts. Leave them out with --model "
+            f"{model}."
+        )
+
+
 def _counts(sums: FeatureSums) -> bool:
     return bool(sums.whole.all() and (sums.minimum >= 0).all())
 
@@ -77,7 +140,9 @@ def _has(kind: Any, parameters: Collection[str]) -> bool:
     return set(parameters) <= set(signature(kind).parameters)
 
 
-def _why(model: str, words: list[str], table: Opened, options: list[str], able: list[str]) -> str:
+def _why(
+    model: str, words: list[str], table: TrainingTable, options: list[str], able: list[str]
+) -> str:
     learned = f"--model {model} was taken"
     if words and not takes_kinds(MODELS[model]):
         named = quoted(words, range(len(words)), MOST_NAMED)

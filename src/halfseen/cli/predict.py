@@ -7,37 +7,24 @@ import numpy as np
 import typer
 
 from halfseen import load
+from halfseen.cli.console import Console
+from halfseen.cli.input_files import files_of, local_paths
+from halfseen.cli.new_table import ColumnReader, kept_names, open_new_table
 from halfseen.cli.options import (
+    WITH_MODEL,
     Data,
-    Decimal,
-    Encoding,
-    Force,
-    ForSpreadsheets,
-    Header,
-    Json,
     Keep,
-    MissingValues,
     ModelFile,
-    On,
-    Rename,
-    Skip,
-    Table,
-    Unit,
-    Vocabulary,
-    check_writable,
-    listed,
+    OutputOptions,
+    TableOptions,
+    parse_names,
 )
-from halfseen.cli.progress import over_rows
-from halfseen.cli.reading.asked_files import asked_files, written
-from halfseen.cli.reading.beside import Beside
-from halfseen.cli.reading.fitting import fitting
-from halfseen.cli.reading.kept_columns import kept_names
-from halfseen.cli.results import check_kind, table_file
-from halfseen.cli.voice import Voice
+from halfseen.cli.output_files import check_table_format, check_writable, table_file
 from halfseen.report.registry import portrait_of
 
 UNUSUAL = "unusual"
-HALF = 0.5
+LIKELY = 0.5
+"""Probability from which a row counts as unlike all that the model was learned from."""
 
 
 def predict(
@@ -46,20 +33,10 @@ def predict(
     out: Annotated[
         Path, typer.Option(help="Where to write: .csv, .tsv (.gz), .parquet, .feather.")
     ],
+    *,
     keep: Keep = None,
-    missing_values: MissingValues = "",
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    header: Header = None,
-    skip: Skip = None,
-    table: Table = None,
-    rename: Rename = None,
-    unit: Unit = None,
-    on: On = None,
-    vocabulary: Vocabulary = None,
-    for_spreadsheets: ForSpreadsheets = False,
-    force: Force = False,
-    as_json: Json = False,
+    table: Annotated[TableOptions, WITH_MODEL],
+    output: OutputOptions,
 ) -> None:
     r"""Say to which group each row belongs and how probably, or how much of each topic it holds.
 
@@ -71,51 +48,37 @@ def predict(
       halfseen predict patients.halfseen patients.csv --out groups.csv --keep id
       halfseen predict words.halfseen words.mtx --out topics.parquet
     """
-    files = asked_files(
-        *(data, listed(missing_values)),
-        rename=rename,
-        unit=unit,
-        on=on,
-        decimal=decimal,
-        encoding=encoding,
-        header=header,
-        skip=skip,
-        table=table,
-        vocabulary=vocabulary,
-    )
-    check_writable(out, force, model, *written(files), *([vocabulary] if vocabulary else []))
-    check_kind(out)
-    voice = Voice(as_json)
-    learned = load(model)
-    given = fitting(learned, files)
-    view = portrait_of(learned)
-    kept = kept_names(given, listed(keep), ())
+    files = files_of(data, table)
+    inputs = [model, *local_paths(files), *([table.vocabulary] if table.vocabulary else [])]
+    check_writable(out, output.force, *inputs)
+    check_table_format(out)
+    console = Console(output.as_json)
+    fitted = load(model)
+    new = open_new_table(fitted, files)
+    view = portrait_of(fitted)
+    kept = kept_names(new, parse_names(keep), ())
     columns = [*view.predicted(np.empty((0, view.k))), UNUSUAL]
     clash = sorted(set(columns) & set(kept))
     if clash:
         raise ValueError(f"--keep names '{clash[0]}', which is a column of the result. Rename it.")
-    beside = Beside(given.source, kept)
+    reader = ColumnReader(new.source, kept)
     found, n_unusual = view.tallied(np.empty((0, view.k))), 0
-    with (
-        voice.listening(),
-        given.reckoning(),
-        given.unseen_told(),
-        table_file(out, force=force, for_spreadsheets=for_spreadsheets) as write,
-    ):
-        for chunk in over_rows(voice, f"Finding {view.nouns}", given):
-            hidden = learned.hidden(chunk.asked, **chunk.options)
-            unusual = learned.unusual(chunk.asked, **chunk.options)
-            write(beside.take(chunk.n_rows) | view.predicted(hidden) | {UNUSUAL: unusual})
-            found, n_unusual = found + view.tallied(hidden), n_unusual + np.sum(unusual > HALF)
-    voice.note(view.summed_up(found))
+    how = {"force": output.force, "for_spreadsheets": output.for_spreadsheets}
+    with console.warnings_as_cautions(), new.reading(), table_file(out, **how) as write:
+        for chunk in new.chunks(console, f"Finding {view.nouns}"):
+            hidden = fitted.hidden(chunk.X, **chunk.options)
+            unusual = fitted.unusual(chunk.X, **chunk.options)
+            write(reader.read(chunk.n_rows) | view.predicted(hidden) | {UNUSUAL: unusual})
+            found, n_unusual = found + view.tallied(hidden), n_unusual + np.sum(unusual > LIKELY)
+    console.note(view.summed_up(found))
     if n_unusual:
         rows = "1 row is" if n_unusual == 1 else f"{n_unusual:,} rows are"
-        voice.note(
+        console.note(
             f"{rows} unlike all that the model was learned from (column '{UNUSUAL}' above "
-            f"{HALF:g}): what is said of {'it' if n_unusual == 1 else 'them'} may mean little."
+            f"{LIKELY:g}): what is said of {'it' if n_unusual == 1 else 'them'} may mean little."
         )
-    voice.say(f"Table: {out}")
-    voice.finish(
+    console.say(f"Table: {out}")
+    console.finish(
         table=str(out),
         n_rows=int(found[0]),
         n_unusual=int(n_unusual),

@@ -1,41 +1,31 @@
 """``halfseen weigh``: which weights suit a table."""
 
 from dataclasses import asdict
+from typing import Annotated
+
+import typer
 
 from halfseen import compare_weights
-from halfseen.cli import choices as scales
-from halfseen.cli.fit import number_of_components
-from halfseen.cli.models import USUAL, Model, check_scales, made
+from halfseen.cli.console import Console
+from halfseen.cli.input_files import files_of
+from halfseen.cli.model_choice import check_scales, make_estimator
+from halfseen.cli.model_input import prepare
+from halfseen.cli.new_table import read_labels
 from halfseen.cli.options import (
-    AbsentAsZero,
-    Columns,
+    MODEL_SUMMARIES,
+    ColumnOptions,
     Data,
-    Dates,
-    Decimal,
-    Drop,
-    Encoding,
     Groups,
-    Header,
     Json,
-    Log,
-    MissingValues,
+    Model,
     Number,
-    On,
-    Rename,
     Scale,
-    Skip,
-    Standardise,
-    Table,
-    Unit,
-    all_or_some,
-    listed,
+    TableOptions,
+    Without,
+    parse_number,
 )
-from halfseen.cli.reading.asked_files import asked_files
-from halfseen.cli.reading.command_table import open_table
-from halfseen.cli.reading.kept_columns import labels
-from halfseen.cli.reading.prepared import prepared
-from halfseen.cli.voice import Voice
-from halfseen.models import MODELS
+from halfseen.cli.training_table import open_table
+from halfseen.models import MODELS, USUAL_MODEL
 
 OPTIONS = {
     "observed": "--weights observed",
@@ -45,27 +35,17 @@ OPTIONS = {
 }
 
 
+USUAL = Model(USUAL_MODEL)
+
+
 def weigh(
     data: Data,
     k: Number = "auto",
-    model: Model = USUAL,
-    columns: Columns = None,
-    drop: Drop = None,
-    log: Log = None,
-    scale: Scale = scales.Scale.robust,
-    standardise: Standardise = False,
+    model: Annotated[Model, typer.Option(help=MODEL_SUMMARIES)] = USUAL,
+    *,
+    columns: Annotated[ColumnOptions, Without("kind")],
     groups: Groups = None,
-    missing_values: MissingValues = "",
-    absent_as_zero: AbsentAsZero = None,
-    dates: Dates = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    header: Header = None,
-    skip: Skip = None,
-    table: Table = None,
-    rename: Rename = None,
-    unit: Unit = None,
-    on: On = None,
+    table: Annotated[TableOptions, Without("vocabulary", "text", "stop_words", "min_rows")],
     as_json: Json = False,
 ) -> None:
     r"""Compare ways of weighting columns by how well they predict rows not learned from.
@@ -78,39 +58,25 @@ def weigh(
       halfseen weigh patients.csv -k 4
       halfseen weigh visits.csv --groups patient --drop patient
     """
-    voice = Voice(as_json)
-    # Without polish there is one noise for all columns: they are divided by their spreads.
-    by_itself = scale is scales.Scale.robust and not MODELS[model].about.counts
-    standardise = standardise or by_itself or scale is scales.Scale.standard
-    check_scales(model, listed(log), standardise)
-    without = [*listed(drop), *([groups] if groups else [])]
-    files = asked_files(
-        *(data, listed(missing_values)),
-        rename=rename,
-        unit=unit,
-        on=on,
-        absent_as_zero=all_or_some(absent_as_zero),
-        dates=dates,
-        decimal=decimal,
-        encoding=encoding,
-        header=header,
-        skip=skip,
-        table=table,
-    )
+    console = Console(as_json)
+    # Without refinement there is one noise for all columns: they are divided by their spreads.
+    by_itself = columns.scale is Scale.robust and not MODELS[model].about.counts
+    standardise = columns.standardised or by_itself
+    check_scales(model, columns.logged, standardise)
+    without = [*columns.dropped, *([groups] if groups else [])]
+    files = files_of(data, table)
     whole = open_table(files)
-    by_row = labels(whole.source, whole.file, groups)
-    chosen = open_table(files, listed(columns), without)
-    ready = prepared(voice, chosen, listed(log), standardise)
-    estimator = made(model, {}, None)
-    with voice.listening(), ready.reckoning():
+    by_row = read_labels(whole.source, files.name, groups)
+    ready = prepare(console, open_table(files, columns.used, without), columns.logged, standardise)
+    with console.warnings_as_cautions(), ready.naming_columns():
         found = compare_weights(
-            ready.given,
-            estimator,
-            n_components=number_of_components(k),
+            ready.table,
+            make_estimator(model, {}, None),
+            n_components=parse_number(k),
             groups=by_row,
         )
-    voice.say("")
-    voice.table(
+    console.say("")
+    console.table(
         f"With {found.n_components} components, log-likelihood of held-out rows",
         ("weights", "mean", "gain", "± error", "option"),
         [
@@ -124,6 +90,7 @@ def weigh(
             for way in found.ways
         ],
     )
-    voice.say("")
-    voice.say(found.reason + (f" Use {OPTIONS[found.best]}." if found.best != found.usual else ""))
-    voice.finish(best=found.best, **asdict(found))
+    use = f" Use {OPTIONS[found.best]}." if found.best != found.usual else ""
+    console.say("")
+    console.say(f"{found.reason}{use}")
+    console.finish(best=found.best, **asdict(found))

@@ -1,4 +1,4 @@
-"""The table of a command: a file, the columns that are asked for, and what became of each."""
+"""The table that a model is to be learned from: the columns asked for, and what became of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.cli.reading.asked_files import as_arguments
-from halfseen.cli.reading.known_names import check_known
-from halfseen.cli.wording import in_options
+from halfseen.cli.input_files import all_names, as_arguments, check_known
+from halfseen.cli.messages import in_options
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import Rows, together
@@ -17,18 +16,17 @@ from halfseen.io.coding import Coding
 from halfseen.io.columns import Column, column_messages, mark_constant
 from halfseen.io.file_source import FileSource
 from halfseen.io.files import Files
-from halfseen.io.open_files import Kinds, names_in, non_numeric_names
+from halfseen.io.open_files import Kinds, non_numeric_names
 from halfseen.io.open_table import open_source, rows_of, with_harmonization
 from halfseen.io.sparse_file import SparseSource, is_sparse_file
 from halfseen.io.studies import Studies
 from halfseen.moments.survey import check_finite
 
-MOST_NAMED = 5
-"""Columns of one reason in what a fit says."""
+MOST_NAMED = 5  # columns that a fit names of those that were left aside for the same reason
 
 
-@dataclass(frozen=True, eq=False)
-class Opened:
+@dataclass(eq=False)
+class TrainingTable:
     """A table in files, of which no row was read for its values yet."""
 
     files: Files  # with the columns that can be used
@@ -37,33 +35,20 @@ class Opened:
     kinds: Kinds | None = None  # that columns are declared to be, if words are read as codes
 
     @property
-    def file(self) -> str:
-        """What people call it."""
-        return self.files.name
-
-    @property
     def sparse(self) -> bool:
         """Whether only what is not zero is stored."""
         return isinstance(self.source, SparseSource)
 
-    @property
-    def notes(self) -> list[str]:
-        """What is to be said of all columns, one sentence a reason."""
-        return [*self._of_files, *(in_options(one) for one in column_messages(self.columns))]
-
-    @property
-    def _of_files(self) -> list[str]:
-        """What is to be said of the files, and of the tables that they are."""
+    def notes(self, *, short: bool = False) -> list[str]:
+        """What is to be said of files and columns; ``short`` names only the first of many."""
         own = self.source.table_notes if isinstance(self.source, FileSource) else []
-        return [*self.source.notes, *own]
-
-    @property
-    def short_notes(self) -> list[str]:
-        """The same with only the first of many columns named."""
-        short = (in_options(one) for one in column_messages(self.columns, most=MOST_NAMED))
-        notes = [*self._of_files, *short]
+        of_files = [*self.source.notes, *own]
+        notes = [*of_files, *map(in_options, column_messages(self.columns))]
+        first = [*of_files, *map(in_options, column_messages(self.columns, most=MOST_NAMED))]
+        if not short or first == notes:
+            return notes
         where = f"'halfseen describe {as_arguments(self.files, learning=True)}' names all of them."
-        return notes if notes == self.notes else [*notes, where]
+        return [*first, where]
 
     @property
     def coding(self) -> Coding | None:
@@ -82,9 +67,23 @@ class Opened:
         return rows_of(self.files, self.source)
 
     @cached_property
-    def seen(self) -> "Surveyed":
-        """The same without columns that are constant or empty, and what was summed on the way."""
-        return surveyed(self)
+    def seen(self) -> "SurveyedTable":
+        """The table after one pass over the rows, which is done once."""
+        return survey(self)
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyedTable:
+    """A table whose columns all vary, and what was summed on the way."""
+
+    table: TrainingTable
+    features: FeatureSums
+    sums: tuple[Any, ...]  # of all that was asked for beside
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.features.n_rows) + self.features.n_empty
 
 
 def open_table(
@@ -95,7 +94,7 @@ def open_table(
     workers: bool = False,
     show_text: bool = False,
     kinds: Kinds | None = None,
-) -> Opened:
+) -> TrainingTable:
     """The table in files; columns that are asked for must hold numbers.
 
     With ``kinds``, which says what columns are declared to be, they may hold words too.
@@ -110,43 +109,18 @@ def open_table(
         known = all_names(data)
         for option, names in (("--columns", columns), ("--drop", drop)):
             check_known(names, known, data.name, option)
-        _check_left([name for name in columns or known if name not in drop], data, kinds)
+        if not set(columns or known) - set(drop):
+            what = "numbers" if kinds is None else "numbers or categories"
+            raise DataError(
+                f"No column of {what} is left in {data.name}. Give a table that holds some."
+            )
     files = replace(files, columns=list(columns) or None, drop=tuple(drop))
     files = with_harmonization(files, kinds) if isinstance(files, Studies) else files
     source = open_source(files, kinds)
-    return Opened(files, source, source.columns, kinds)
+    return TrainingTable(files, source, source.columns, kinds)
 
 
-def all_names(data: Files) -> tuple[str, ...]:
-    """All columns of a file."""
-    if is_sparse_file(data.single):
-        return open_source(data).all_names
-    return names_in(data)
-
-
-def _check_left(names: list[str], data: Files, kinds: Kinds | None) -> None:
-    if not names:
-        what = "numbers" if kinds is None else "numbers or categories"
-        raise DataError(
-            f"No column of {what} is left in {data.name}. Give a table that holds some."
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Surveyed:
-    """A table whose columns all vary, and what was summed on the way."""
-
-    table: Opened
-    features: FeatureSums
-    sums: tuple[Any, ...]  # of all that was asked for beside
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return int(self.features.n_rows) + self.features.n_empty
-
-
-def surveyed(table: Opened, *summaries: Any) -> Surveyed:
+def survey(table: TrainingTable, *summaries: Any) -> SurveyedTable:
     """The table without columns that are constant or empty, in one pass over the rows.
 
     ``summaries`` are summed in the same pass; what they give has ``select``.
@@ -154,15 +128,15 @@ def surveyed(table: Opened, *summaries: Any) -> Surveyed:
     rows = table.rows()
     features, *others = rows.accumulate(together(FeatureSums.of, *summaries)).each
     check_finite(rows.names, features)
-    fates = mark_constant(table.columns, rows.names, features, table.worded)
-    used = {column.name for column in fates if column.used}
+    columns = mark_constant(table.columns, rows.names, features, table.worded)
+    used = {column.name for column in columns if column.used}
     kept = np.array([name in used for name in rows.names])
     if not kept.any():
         raise DataError(
-            f"No column of {table.file} varies, so there is nothing to learn. Give a table with "
-            "columns that do."
+            f"No column of {table.files.name} varies, so there is nothing to learn. Give a table "
+            "with columns that do."
         )
     names = [name for name in rows.names if name in used]
     files = replace(table.files, columns=names, drop=())
-    narrow = Opened(files, open_source(files, table.kinds), fates, table.kinds)
-    return Surveyed(narrow, features.select(kept), tuple(sums.select(kept) for sums in others))
+    narrow = TrainingTable(files, open_source(files, table.kinds), columns, table.kinds)
+    return SurveyedTable(narrow, features.select(kept), tuple(sums.select(kept) for sums in others))

@@ -1,37 +1,39 @@
-"""Tables as a fitted model takes them, some rows at a time."""
+"""A table with the columns of a fitted model, for the model's methods some rows at a time."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from scipy.sparse import issparse
 from sklearn.utils import get_tags
 
-from halfseen.cli.reading.beside import CHUNK, Beside
-from halfseen.cli.reading.command_table import all_names
-from halfseen.cli.reading.given import SMALL, all_rows, in_memory, with_names
-from halfseen.cli.reading.numerical import Ends, reckoning
+from halfseen.cli.console import Console
+from halfseen.cli.input_files import all_names, check_known, check_named
+from halfseen.cli.model_input import IN_MEMORY, all_rows, in_memory, numerical_errors, with_names
 from halfseen.data.arrays import Array
 from halfseen.data.errors import DataError, UnseenCategoryWarning
-from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import quoted
 from halfseen.io.coding import Coding, numeric_coding, warn_unseen_categories
 from halfseen.io.file_source import FileSource
 from halfseen.io.files import Files
 from halfseen.io.harmonization import harmonise_tables
 from halfseen.io.open_files import non_numeric_names, numbers_and_labels
-from halfseen.io.open_table import open_source, rows_of
+from halfseen.io.open_table import open_source
 from halfseen.io.preprocessing import Preprocessing
 from halfseen.io.sequences import Sequenced, keys_of
 from halfseen.io.sparse_file import SparseSource, is_sparse_file
 from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.io.studies import KeptTables, Studies, together
 
-MOST_CELLS = 1 << 23
+CHUNK_ROWS = 20_000
+"""Rows that a model is given at a time, and between two steps of a progress bar."""
+CHUNK_CELLS = 1 << 23
+"""Cells of a chunk at most, where there are many columns: 64 MB of floats."""
 
 
 class Chunk(NamedTuple):
@@ -46,17 +48,17 @@ class Chunk(NamedTuple):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What they are given beside it."""
+        """Keyword arguments of the model's methods."""
         return {} if self.observed is None else {"observed": self.observed}
 
     @property
-    def asked(self) -> Any:
-        """What the model's verbs are given."""
+    def X(self) -> Any:
+        """The table that the model's methods are given."""
         return self.given if self.sequenced is None else self.sequenced
 
 
-@dataclass(frozen=True, eq=False)
-class Fitting:
+@dataclass(eq=False)
+class NewTable:
     """A table with the columns of a model."""
 
     model: Any
@@ -65,47 +67,39 @@ class Fitting:
     coding: Coding | None = None  # in the file's own names, if it has columns of words
 
     @property
-    def file(self) -> str:
-        """What people call it."""
-        return self.files.name
-
-    @property
-    def preprocessing(self) -> Preprocessing | None:
-        """What the model was fitted to."""
-        return preprocessing_of(self.model)
-
-    @property
-    def table(self) -> Any:
-        """All of it, as the model's verbs take it: in memory if that is small."""
-        files = replace(self.files, preprocessing=self.preprocessing)
-        # Files alone hold the columns by which rows follow each other.
-        small = self._small and self.coding is None and not in_sequences(self.model)
-        return in_memory(files) if small else files
+    def X(self) -> Any:
+        """All of it, as the model's methods take it: in memory if that is small."""
+        files = replace(self.files, preprocessing=preprocessing_of(self.model))
+        n_rows = self.source.n_rows
+        small = n_rows is None or 8 * n_rows * len(self.source.names) <= IN_MEMORY
+        # Files alone hold the columns by which rows follow each other, and tell words from codes.
+        here = small and self.coding is None and not in_sequences(self.model)
+        return in_memory(files) if here else files
 
     @property
     def worded(self) -> list[str]:
         """The columns that are written as words, or whatever they hold, and not as numbers."""
         return [] if self.coding is None else non_numeric_names(self.coding)
 
-    @property
-    def _small(self) -> bool:
+    def chunks(self, console: Console, title: str, *, dense: bool = False) -> Iterator[Chunk]:
+        """All rows in order, with a progress bar; one chunk of none if there are none."""
         n_rows = self.source.n_rows
-        return n_rows is None or 8 * n_rows * len(self.source.names) <= SMALL
+        n_steps = None if n_rows is None else max(-(-n_rows // CHUNK_ROWS), 1)
+        yield from console.progress(title, self._chunks(dense), n_steps)
 
-    def chunks(self, *, dense: bool = False) -> Iterator[Chunk]:
-        """All rows in order; one chunk of none if there are none."""
-        sparse = get_tags(self.model).input_tags.sparse and self.preprocessing is None
+    def _chunks(self, dense: bool) -> Iterator[Chunk]:
+        sparse = get_tags(self.model).input_tags.sparse and preprocessing_of(self.model) is None
         if isinstance(self.source, SparseSource) and sparse and not dense:
             matrix = self.source.matrix
-            for start in range(0, max(matrix.shape[0], 1), CHUNK):
-                part, known = matrix[start : start + CHUNK], self.source.known
-                some = None if known is None else known[start : start + CHUNK]
+            for start in range(0, max(matrix.shape[0], 1), CHUNK_ROWS):
+                part, known = matrix[start : start + CHUNK_ROWS], self.source.known
+                some = None if known is None else known[start : start + CHUNK_ROWS]
                 observed = replace(self.source, matrix=part, known=some).observed
                 yield Chunk(part, self._named(part), part.shape[0], observed=observed)
             return
-        beside = Beside(self.source, self.worded)
+        other_columns = ColumnReader(self.source, self.worded)
         for values in self._tables():
-            words = beside.take(len(values))
+            words = other_columns.read(len(values))
             given = self._as_taken(values, words)
             yield Chunk(values, given, len(values), words, self._in_sequences(given))
 
@@ -119,28 +113,32 @@ class Fitting:
         return Sequenced(given, None, keys.label, keys.order, step)
 
     @contextmanager
-    def unseen_told(self) -> Iterator[None]:
-        """Categories that the fit did not see are told of once, and not with every chunk."""
+    def reading(self) -> Iterator[None]:
+        """While rows are gone over: unseen categories are told of once, and not with every chunk.
+
+        Failures of arithmetic name a column.
+        """
         if self.coding is not None and isinstance(self.source, FileSource):
             warn_unseen_categories(self.coding, self.source.n_unseen())
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), self.naming_columns():
             warnings.simplefilter("ignore", UnseenCategoryWarning)
             yield
 
-    def reckoning(self) -> AbstractContextManager[None]:
-        """For what is reckoned with the table: failures name a column of it."""
-        return reckoning(self.file, self._ends)
-
-    def _ends(self) -> Ends:
-        sums = rows_of(self.files, self.source).accumulate(FeatureSums.of)
-        return Ends(self.source.names, sums.minimum, sums.maximum)
+    def naming_columns(self) -> AbstractContextManager[None]:
+        """For what is computed with the table: failures name a column of it."""
+        return numerical_errors(self.files, lambda: self.source)
 
     def in_units(self, values: Array, *, possible: bool) -> Array:
         """What the model fills into these columns, in their own units."""
-        done = self.preprocessing
+        done = preprocessing_of(self.model)
         return values if done is None else done.filled(values, possible=possible)
 
-    def as_in_tables(self, values: Array, first: int) -> Array:
+    def spread_in_units(self, values: Array, spread: Array) -> Array:
+        """Standard deviations about what the model fills in, in the columns' own units."""
+        done = preprocessing_of(self.model)
+        return spread if done is None else done.undo_spread(values, spread)
+
+    def unharmonised(self, values: Array, first: int) -> Array:
         """Comparable numbers (n, d) from row ``first`` on, as their tables have them."""
         if not self.tables.adjusted:
             return values
@@ -155,13 +153,8 @@ class Fitting:
             return KeptTables.none()
         return harmonise_tables(self.files, self.source)
 
-    def spread_in_units(self, values: Array, spread: Array) -> Array:
-        """Standard deviations about what the model fills in, in the columns' own units."""
-        done = self.preprocessing
-        return spread if done is None else done.undo_spread(values, spread)
-
     def _as_taken(self, values: Array, words: Mapping[str, Any]) -> Any:
-        done = self.preprocessing
+        done = preprocessing_of(self.model)
         table = values if done is None else done.apply(values)
         if not words or not isinstance(self.source, FileSource):
             return self._named(table)
@@ -176,19 +169,72 @@ class Fitting:
     def _tables(self) -> Iterator[Array]:
         """Floats, as many rows at a time whatever the format of the files."""
         every = tuple(range(len(self.source.names)))
-        step = max(min(CHUNK, MOST_CELLS // max(len(every), 1)), 1)
+        step = max(min(CHUNK_ROWS, CHUNK_CELLS // max(len(every), 1)), 1)
         if in_sequences(self.model):  # which chunks would cut
             yield all_rows(self.source, self.files.memory)
             return
         waiting = np.empty((0, len(every)))
-        told = False
+        any_chunk = False
         for piece in self.source.pieces(every, step):
             waiting = np.concatenate([waiting, piece.table()])
             while len(waiting) >= step:
                 yield waiting[:step]
-                waiting, told = waiting[step:], True
-        if len(waiting) or not told:
+                waiting, any_chunk = waiting[step:], True
+        if len(waiting) or not any_chunk:
             yield waiting
+
+
+class ColumnReader:
+    """Reads some columns as they are in the file, as many rows at a time as are asked for."""
+
+    def __init__(self, source: FileSource | SparseSource, names: Sequence[str]):
+        self.names = list(names)
+        self._batches: Iterator[Any] = iter(())
+        self._waiting: Any = None
+        source = _with_columns(source)
+        if names and isinstance(source, FileSource):
+            self._batches = source.batches(self.names, CHUNK_ROWS)
+
+    def read(self, n_rows: int) -> dict[str, Any]:
+        """The next so many rows of each column."""
+        while self.names and (self._waiting is None or self._waiting.num_rows < n_rows):
+            batch = next(self._batches, None)
+            if batch is None:
+                break
+            tables = [] if self._waiting is None else [self._waiting]
+            tables.append(pa.Table.from_batches([batch]))
+            self._waiting = pa.concat_tables(tables, promote_options="permissive")
+        if self._waiting is None:
+            return {name: pa.nulls(0) for name in self.names}
+        taken, self._waiting = self._waiting[:n_rows], self._waiting[n_rows:]
+        return {name: taken[name] for name in self.names}
+
+
+def open_new_table(model: Any, data: Files) -> NewTable:
+    """The table in files, with its columns found by name, or by number where it has no names."""
+    data = _as_tables(model, data)
+    files = _read_alike(data, preprocessing_of(model))
+    names = _column_names(model)
+    text = getattr(model, "text_", None)
+    if text is not None and not is_sparse_file(data.single):
+        files = replace(files, text=text, columns=names)
+        return NewTable(model, files, open_source(files))
+    if names is None and is_sparse_file(data.single) and data.vocabulary is None:
+        files = replace(files, vocabulary=())
+    # A sparse matrix for which no words are found has numbers for columns.
+    if names is not None and not (is_sparse_file(files.single) and not open_source(files).named):
+        _check_names(names, data)
+        files = replace(files, columns=names)
+    coding = _coding_of_words(model, names)
+    # Numbers must be numbers still, whatever few rows of them look like.
+    known = coding if names is None else coding or numeric_coding(tuple(names), {})
+    source = open_source(files, coding=known)
+    if len(source.names) != model.n_features_in_:
+        raise DataError(
+            f"{data.name} does not fit the model: it has {len(source.names)} columns of numbers, "
+            f"and the model was fitted to {model.n_features_in_}. Give the same columns."
+        )
+    return NewTable(model, files, source, coding)
 
 
 def in_sequences(model: Any) -> bool:
@@ -197,32 +243,48 @@ def in_sequences(model: Any) -> bool:
     return about is not None and bool(about.sequences)
 
 
-def fitting(model: Any, data: Files) -> Fitting:
-    """The table in a file, with its columns found by name, or by number where it has no names."""
-    data = _as_tables(model, data)
-    files = _read_alike(data, preprocessing_of(model))
-    names = own_names(model)
-    text = getattr(model, "text_", None)
-    if text is not None and not is_sparse_file(data.single):
-        files = replace(files, text=text, columns=names)
-        return Fitting(model, files, open_source(files))
-    if names is None and is_sparse_file(data.single) and data.vocabulary is None:
-        files = replace(files, vocabulary=())
-    if names is not None and not _numbered(files):
-        _check_names(names, data)
-        files = replace(files, columns=names)
-    coding = _coding_of_words(model, names)
-    # Numbers must be numbers still, whatever few rows of them look like.
-    known = coding if names is None else coding or numeric_coding(tuple(names), {})
-    source = open_source(files, coding=known)
-    _check_number(model, source, data.name)
-    return Fitting(model, files, source, coding)
+def preprocessing_of(model: Any) -> Preprocessing | None:
+    """What was done to the table before an estimator was fitted; imputers take it as it is."""
+    done: Preprocessing | None = getattr(model, "preprocessing_", None)
+    return done
+
+
+def kept_names(table: NewTable, keep: Sequence[str], model_columns: Sequence[str]) -> list[str]:
+    """Columns of the file that are written beside the result."""
+    if not keep:
+        return []
+    source, file = _with_columns(table.source), table.files.name
+    check_named(source.named and isinstance(source, FileSource), file, "--keep")
+    known, everything = source.all_names, list(keep) == ["*"]
+    check_known([] if everything else keep, known, file, "--keep")
+    return [name for name in (known if everything else keep) if name not in model_columns]
+
+
+def read_labels(
+    source: FileSource | SparseSource, file: str, column: str | None, option: str = "--groups"
+) -> Any:
+    """The values of a column of the file, one a row; None if no column is named."""
+    if column is None:
+        return None
+    source = _with_columns(source)
+    if not isinstance(source, FileSource):
+        raise ValueError(f"{file} holds counts only, and no labels. Leave {option} out.")
+    check_named(source.named, file, option)
+    check_known([column], source.all_names, file, option)
+    batches = source.batches([column], CHUNK_ROWS)
+    return np.array([v for batch in batches for v in batch.column(0).to_pylist()], dtype=object)
+
+
+def _with_columns(source: FileSource | SparseSource) -> FileSource | SparseSource:
+    """The source itself, or the file whose text was counted: what has other columns."""
+    beside = source.beside if isinstance(source, SparseSource) else None
+    return source if beside is None else beside
 
 
 def _as_tables(model: Any, data: Files) -> Files:
     """Files of a model of several tables: tables that may lack what others have."""
     tables = getattr(model, "tables_", None)
-    if isinstance(data, Studies) or (tables is not None and own_names(model) is not None):
+    if isinstance(data, Studies) or (tables is not None and _column_names(model) is not None):
         studies = data if isinstance(data, Studies) else together(data)
         return replace(studies, kept=tables or KeptTables.none())
     return data
@@ -241,17 +303,6 @@ def _read_alike(data: Files, done: Preprocessing | None) -> Files:
     )
 
 
-def _numbered(files: Files) -> bool:
-    """Whether a file is a sparse matrix for which no words are found."""
-    return is_sparse_file(files.single) and not open_source(files).named
-
-
-def preprocessing_of(model: Any) -> Preprocessing | None:
-    """What was done to the table before an estimator was fitted; imputers take it as it is."""
-    done: Preprocessing | None = getattr(model, "preprocessing_", None)
-    return done
-
-
 def _coding_of_words(model: Any, names: list[str] | None) -> Coding | None:
     """How the words of a file become numbers, in its own names; None if there are none."""
     coding: Coding | None = getattr(model, "coding_", None)
@@ -260,7 +311,7 @@ def _coding_of_words(model: Any, names: list[str] | None) -> Coding | None:
     return coding if names is None else replace(coding, names=tuple(names))
 
 
-def own_names(model: Any) -> list[str] | None:
+def _column_names(model: Any) -> list[str] | None:
     """The columns that a model wants, as files name them; None if it goes by number."""
     done = preprocessing_of(model)
     if done is not None:
@@ -280,12 +331,4 @@ def _check_names(names: list[str], data: Files) -> None:
             f"{quoted(known, range(len(known)), most=12) if known else 'none'}. "
             "Rename columns as they were in the table that the model was fitted to; a column "
             "without values stands for one that was not measured."
-        )
-
-
-def _check_number(model: Any, source: FileSource | SparseSource, file: str) -> None:
-    if len(source.names) != model.n_features_in_:
-        raise DataError(
-            f"{file} does not fit the model: it has {len(source.names)} columns of numbers, "
-            f"and the model was fitted to {model.n_features_in_}. Give the same columns."
         )

@@ -1,1 +1,0 @@
-"""Tables of commands: columns chosen, put on their scales, and given to models."""
