@@ -7,7 +7,7 @@ import numpy as np
 from halfseen import GaussianMixture
 from halfseen.data.arrays import Array
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.model import EMResult
 from halfseen.moments.survey import survey
 

@@ -19,7 +19,7 @@ from benchmarks.real_tables import TABLES, Array, at_hand, scaled
 from halfseen import GaussianMixture
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.progress import Stages
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.fit import fit_rows
 from halfseen.moments.survey import survey
 

@@ -17,7 +17,7 @@ from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, gathered
 from halfseen.diagnostics import bootstrap
 from halfseen.diagnostics.bootstrap import replicated_parameters
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.fit import learn
 from halfseen.inference.plan import Routes, Settings, planned
 from halfseen.moments.resampling import OriginSecond, OriginSums, origin_third

@@ -9,7 +9,7 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.resampling import Bins, reweighted
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.normal import Normal
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.latent.loadings import TopicParameters
 from halfseen.latent.structure import ClassRegression
 from halfseen.latent.topic_regression import TopicRegression

@@ -31,7 +31,7 @@ from halfseen.diagnostics.missingness import _GapSums
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.mixed import Mixed
 from halfseen.distributions.normal import Normal
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.latent.autocorrelation import LastingSums
 from halfseen.latent.chain import CHAIN, ChainParameters, ChainSums
 from halfseen.latent.mixture_concerns import OutlyingSums

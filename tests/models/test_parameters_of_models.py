@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfseen.distributions.covariance_types import SHAPES
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.parameters import forms, n_free, select
 from halfseen.latent.loadings import TopicParameters
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters

@@ -6,7 +6,7 @@ import pytest
 
 from halfseen import DataError, GammaPoisson, GaussianMixture
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.parameters import check_finite
 from halfseen.moments.survey import FILL_VALUES, reckoning, survey
 

@@ -12,8 +12,8 @@ from halfseen.distributions.mixed import Mixed, levels_of
 from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.distributions.negative_binomial import log_density
 from halfseen.distributions.normal import OUT_OF_SIGHT
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.distributions.normal_kernels import FARTHEST, WIDTH
-from halfseen.distributions.normal_parameters import MixtureParameters
 
 
 def cell_log_densities(block: Block, parameters: MixedParameters) -> Array:

@@ -14,8 +14,8 @@ from halfseen.distributions.column_kinds import (
     ColumnKind,
     between,
 )
+from halfseen.distributions.normal_em import variances_with_spikes
 from halfseen.distributions.normal_kernels import WIDTH
-from halfseen.distributions.normal_parameters import variances_with_spikes
 from halfseen.moments.product_mixture.encoding import Item
 
 if TYPE_CHECKING:

@@ -34,7 +34,6 @@ class Exponential(Emission[Any]):
         raise NotImplementedError
 
     def log_densities(self, block: Block, parameters: Any) -> Array:
-        """Of what is observed in each row, under each component; (n, k)."""
         origin = self.origin(parameters)
         values, mask = block.about(origin), block.observed.astype(float)
         natural = self.natural(self.moved(parameters, -origin))
@@ -45,7 +44,6 @@ class Exponential(Emission[Any]):
         return np.asarray(joint if self.constant is None else joint + self.constant(block)[:, None])
 
     def expect(self, parameters: Any) -> Step:
-        """The E-step on a block."""
         beside = self.expect_beside(parameters)
 
         def step(block: Block, log_weights: Array) -> tuple[float, Array, tuple[Array, ...]]:
@@ -70,7 +68,6 @@ class Exponential(Emission[Any]):
         return step
 
     def given(self, block: Block, shares: Array, parameters: Any) -> tuple[Array, ...]:
-        """Statistics summed by component, if rows belong to them by ``shares`` (n, k)."""
         statistics = self.statistics(block.values, block.observed.astype(float))
         return tuple(shares.T @ each for each in statistics)
 
@@ -135,11 +132,9 @@ class FreeLogarithms(Generic[P]):
 
     @property
     def size(self) -> int:
-        """How many there are."""
         return sum(int(np.size(getattr(self.start, one.field))) for one in declared(self.start))
 
     def moved(self, step: Array) -> P:
-        """The mixture a ``step`` (size,) away from the start."""
         weights, *fields = declared(self.start)
         shares = getattr(self.start, weights.field)
         changed, place = {weights.field: softmax(np.log(shares) + step[: len(shares)])}, len(shares)
@@ -151,15 +146,12 @@ class FreeLogarithms(Generic[P]):
 
     @property
     def probabilities(self) -> NDArray[np.intp]:
-        """None but the weights."""
         return np.empty(0, dtype=np.intp)
 
     def away_from_edges(self, seen: FeatureSums) -> P:
-        """The start itself: numbers above zero have no edge."""
         return self.start
 
     def pull(self, block: Block, component: int) -> Pull:
-        """Slopes along the logarithms of a component's numbers."""
         statistics = self.emission.statistics(block.values, block.observed.astype(float))
         k, d = _numbers(self.start)[0].shape
         n_fields = len(_numbers(self.start))

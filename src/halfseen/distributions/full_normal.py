@@ -194,7 +194,6 @@ class FullNormal(CorrelatedNormal[FullParameters]):
 
     @property
     def axes(self) -> Mapping[str, str]:
-        """What is shared is public once."""
         return {"covariances": "de" if self.tied else "kde"}
 
     def for_table(self, rows: Rows, kept: Survey) -> Self:
@@ -207,18 +206,15 @@ class FullNormal(CorrelatedNormal[FullParameters]):
         )
 
     def independent(self, weights: Array, means: Array, variances: Array) -> FullParameters:
-        """Components of which columns do not go along with each other."""
         covariances = variances[:, :, None] * np.eye(means.shape[1])
         return FullParameters(weights=weights, means=means, covariances=covariances)
 
     def apart(self, alone: FullParameters, weights: Array, means: Array) -> FullParameters:
-        """Components at ``means`` (k, d), from the single one that all rows have ``alone``."""
         left = within_components(alone.covariances[0], weights, means)
         covariances = np.repeat(left[None], len(means), axis=0)
         return self.within(replace(alone, weights=weights, means=means, covariances=covariances))
 
     def log_densities(self, block: Block, parameters: FullParameters) -> Array:
-        """Of what is observed in each row, under each component; (n, k)."""
         block, alone = inside(block, parameters)
         found = self._per_row(DENSITIES, block, parameters)
         return found if alone is None else found + alone[:, None]
@@ -233,7 +229,6 @@ class FullNormal(CorrelatedNormal[FullParameters]):
         return step
 
     def given(self, block: Block, shares: Array, parameters: FullParameters) -> tuple[Array, ...]:
-        """The same sums, if rows belong to components by ``shares`` (n, k)."""
         known = _known(parameters, self.tied)
         return _summed(GIVEN, block, shares, parameters, known)[2]
 
@@ -290,18 +285,15 @@ class FullNormal(CorrelatedNormal[FullParameters]):
         return replace(parameters, means=means, covariances=covariances)
 
     def units(self, parameters: FullParameters) -> Mapping[str, Array]:
-        """Means move by spreads."""
         return {"means": np.sqrt(parameters.variances)}
 
     def covariances(self, parameters: FullParameters) -> Array:
-        """Of the columns in each component; (k, d, d)."""
         return parameters.covariances
 
     def squares(self, block: Block, parameters: FullParameters) -> Array:
         return self._per_row(SQUARES, block, parameters)
 
     def expected(self, block: Block, shares: Array, parameters: FullParameters) -> Cells:
-        """Cells given the others of their row, over components that it has ``shares`` (n, k) of."""
         block, _ = inside(block, parameters)
         rows, (covariances, precisions, _) = ByGaps.of(block), _known(parameters, self.tied)
         mean, variance = np.empty((2, *rows.values.shape))
@@ -320,7 +312,6 @@ class FullNormal(CorrelatedNormal[FullParameters]):
     def draw_given(
         self, block: Block, labels: Labels, parameters: FullParameters, random: Any
     ) -> Array:
-        """Rows of the given components, drawn given the cells that are there; (n, d)."""
         block, _ = inside(block, parameters)
         rows, (covariances, precisions, _) = ByGaps.of(block), _known(parameters, self.tied)
         labels = labels[rows.order].astype(np.int64)
@@ -329,7 +320,6 @@ class FullNormal(CorrelatedNormal[FullParameters]):
         return rows.back(out)
 
     def draw(self, parameters: FullParameters, labels: Labels, random: Any) -> Array:
-        """Rows of the given components; (n, d)."""
         rows: Array = random.standard_normal((len(labels), parameters.means.shape[1]))
         roots = np.linalg.cholesky(parameters.covariances)
         for k, root in enumerate(roots):

@@ -93,18 +93,15 @@ class Mixed(Emission[MixedParameters]):
     # The same mixture elsewhere.
 
     def origin(self, parameters: MixedParameters) -> Array:
-        """Where continuous columns are best measured from, and zero for the others; (d,)."""
         zero = np.zeros(len(parameters.kinds))
         if parameters.numbers.any():
             zero[parameters.numbers] = self.normal.origin(parameters.of_numbers)
         return zero
 
     def moved(self, parameters: MixedParameters, by: Array) -> MixedParameters:
-        """Continuous columns move."""
         return self.normal.moved(parameters, by)  # type: ignore[return-value]
 
     def within(self, parameters: MixedParameters) -> MixedParameters:
-        """The same where no density overflows."""
         if parameters.numbers.any():
             part = self.normal.within(parameters.of_numbers)
             parameters = parameters.with_numbers(part)
@@ -112,13 +109,11 @@ class Mixed(Emission[MixedParameters]):
         return missingness.within(parameters) if parameters.informative else parameters
 
     def units(self, parameters: MixedParameters) -> Mapping[str, Array]:
-        """Centres move by spreads."""
         return self.normal.units(parameters)
 
     # Densities and the two steps.
 
     def log_densities(self, block: Block, parameters: MixedParameters) -> Array:
-        """Of what is observed in each row, under each component; (n, k)."""
         if parameters.all_numbers:
             return self.normal.log_densities(block, parameters.of_numbers)
         levels = self.levels(parameters)
@@ -140,7 +135,6 @@ class Mixed(Emission[MixedParameters]):
         return found
 
     def expect(self, parameters: MixedParameters) -> Step:
-        """The E-step on a block."""
         if parameters.all_numbers:
             return self.normal.expect(parameters.of_numbers)
         levels, some = self.levels(parameters), parameters.numbers.any()
@@ -173,7 +167,6 @@ class Mixed(Emission[MixedParameters]):
         return (*found, *(missingness.sums(block, shares) if parameters.informative else ()))
 
     def given(self, block: Block, shares: Array, parameters: MixedParameters) -> tuple[Array, ...]:
-        """Statistics summed by component, if rows belong to them by ``shares`` (n, k)."""
         sums: tuple[Array, ...] = ()
         if parameters.numbers.any():
             part = block.select(parameters.numbers)
@@ -220,7 +213,6 @@ class Mixed(Emission[MixedParameters]):
     def maximise(
         self, weights: Array, sums: tuple[Array, ...], before: MixedParameters
     ) -> MixedParameters:
-        """The likeliest parameters, kind by kind."""
         found, left = replace(before, weights=weights), list(sums)
         if before.informative:
             share, present = left.pop(), left.pop()
@@ -268,7 +260,6 @@ class Mixed(Emission[MixedParameters]):
     # Where it begins, and how it ends.
 
     def em_start(self, parameters: MixedParameters) -> MixedParameters:
-        """Where EM begins: allowing for outliers, and within limits."""
         if parameters.numbers.any():
             part = self.normal.em_start(parameters.of_numbers)
             read = parameters.spike_shares[:, parameters.numbers]
@@ -325,14 +316,12 @@ class Mixed(Emission[MixedParameters]):
         return np.hstack(found), np.concatenate(item)
 
     def centres_as_numbers(self, parameters: MixedParameters) -> Array:
-        """The components' centres on the same scales; (k, d')."""
         found = [parameters.centres[:, parameters.numbers]]
         for d in np.flatnonzero(~parameters.numbers):
             found.append(kind_of(parameters.kinds[d]).centres_as_numbers(parameters, int(d)))
         return np.hstack(found)
 
     def simpler(self, parameters: MixedParameters, kept: Survey) -> MixedParameters | None:
-        """The same without outliers, if nothing in the table asks for them."""
         numbers = parameters.numbers
         if not numbers.any():
             return None
@@ -340,13 +329,11 @@ class Mixed(Emission[MixedParameters]):
         return None if part is None else parameters.with_numbers(part)
 
     def left_out(self, rows: Rows, parameters: MixedParameters) -> float:
-        """What E-steps leave out of the log-likelihood, as no component changes it."""
         if not parameters.numbers.any():
             return 0.0
         return self.normal.left_out(rows.select(parameters.numbers), parameters.of_numbers)
 
     def finalised(self, rows: Rows, parameters: MixedParameters) -> MixedParameters:
-        """Parameters as they are shown: means of all that is not an outlier."""
 
         def shares(block: Block) -> Array:
             return posterior(block, self, parameters).responsibilities
@@ -371,15 +358,12 @@ class Mixed(Emission[MixedParameters]):
     # What it says of columns and rows.
 
     def means(self, parameters: MixedParameters) -> Array:
-        """Of the columns in each component, levels being the numbers that they are; (k, d)."""
         return means_of(parameters)
 
     def variances(self, parameters: MixedParameters) -> Array:
-        """Of the columns in each component; (k, d)."""
         return variances_of(parameters)
 
     def places(self, parameters: MixedParameters, home: MixedParameters) -> Array:
-        """Where components are, in units of ``home``; (k, d')."""
         spread = np.sqrt(self.variances(home).mean(axis=0))
         plain = ~home.of_levels | (home.n_values == 2)
         found = [(self.means(parameters) / spread)[:, plain]]
@@ -401,7 +385,6 @@ class Mixed(Emission[MixedParameters]):
         )
 
     def outlying(self, block: Block, parameters: MixedParameters) -> Array:
-        """The probability that each cell is of none of the components, by component; (k, n, d)."""
         found = np.zeros((len(parameters.weights), *block.values.shape))
         if parameters.numbers.any():
             part = block.select(parameters.numbers)
@@ -417,7 +400,6 @@ class Mixed(Emission[MixedParameters]):
         return self.normal.strays(block.select(parameters.numbers), parameters.of_numbers)
 
     def tail(self, block: Block, parameters: MixedParameters) -> Array:
-        """The chance that a row of each component is as far out as each is; (n, k)."""
         chance = np.ones((len(block), len(parameters.weights)))
         if parameters.numbers.any():
             part = block.select(parameters.numbers)
@@ -428,7 +410,6 @@ class Mixed(Emission[MixedParameters]):
         return both
 
     def draw(self, parameters: MixedParameters, labels: Labels, random: Any) -> Array:
-        """Rows of the given components; (n, d)."""
         rows = np.empty((len(labels), len(parameters.kinds)))
         if parameters.numbers.any():
             part = self.normal.draw(parameters.of_numbers, labels, random)
@@ -439,7 +420,6 @@ class Mixed(Emission[MixedParameters]):
         return rows
 
     def free(self, parameters: MixedParameters) -> FreeMixed:
-        """Its free numbers."""
         return FreeMixed.of(parameters, self.normal)
 
 

@@ -17,7 +17,7 @@ from halfseen.distributions.column_kinds import by_kind
 from halfseen.distributions.emission import Pull, with_pseudo_row
 from halfseen.distributions.mixed_parameters import MixedParameters, means_of
 from halfseen.distributions.normal import Normal
-from halfseen.distributions.normal_free_parameters import FreeNormal
+from halfseen.distributions.normal_em import FreeNormal
 
 Slopes = tuple[Array, Callable[[Array], Array]]
 """Slopes of rows (n, m), and what bends by their weights."""
@@ -75,7 +75,6 @@ class FreeMixed:
 
     @property
     def size(self) -> int:
-        """How many there are."""
         return self.first + len(self.start.weights) * self.each
 
     def _level(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -86,13 +85,11 @@ class FreeMixed:
 
     @property
     def probabilities(self) -> NDArray[np.intp]:
-        """Of spikes, levels and gaps."""
         k, own = len(self.start.weights), np.arange(len(self.rates), self.each)
         found = (self.first + self.each * np.arange(k)[:, None] + own).ravel()
         return found if self.numbers is None else np.r_[self.numbers.probabilities, found]
 
     def away_from_edges(self, seen: FeatureSums) -> MixedParameters:
-        """The mixture with a pseudo-row more for each column's spikes, levels and gaps."""
         start = self.start
         if self.numbers is not None:
             part = seen.select(start.numbers)
@@ -105,7 +102,6 @@ class FreeMixed:
         return replace(found, means=shown)
 
     def moved(self, step: Array) -> MixedParameters:
-        """The mixture a ``step`` (size,) away from the start."""
         start, k = self.start, len(self.start.weights)
         if self.numbers is None:
             found = replace(start, weights=softmax(np.log(start.weights) + step[:k]))
@@ -131,7 +127,6 @@ class FreeMixed:
         return replace(found, means=shown)
 
     def pull(self, block: Block, component: int) -> Pull:
-        """Slopes along a component's numbers. Those of different columns bend apart."""
         where, slopes, bends = [], [], []
         if self.numbers is not None:
             part = block.select(self.start.numbers)

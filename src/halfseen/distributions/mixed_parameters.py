@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.block import made_once
 from halfseen.distributions.column_kinds import by_kind, kind_of, those
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.parameters import (
     ANY,
     BEHIND,

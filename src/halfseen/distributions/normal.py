@@ -14,13 +14,13 @@ from halfseen.distributions.covariance_types import CovarianceShape, warn_of_sca
 from halfseen.distributions.covariances import collapsed_variances, log_prior_of_variances
 from halfseen.distributions.emission import Step, StepBeside, posterior
 from halfseen.distributions.exponential_family import Exponential
-from halfseen.distributions.normal_free_parameters import FreeNormal
-from halfseen.distributions.normal_kernels import background, relative, wild
-from halfseen.distributions.normal_parameters import (
+from halfseen.distributions.normal_em import (
+    FreeNormal,
     MixtureParameters,
     beside_the_spike,
     variances_with_spikes,
 )
+from halfseen.distributions.normal_kernels import background, relative, wild
 from halfseen.moments.robust_statistics import Recorded, recorded
 from halfseen.moments.survey import Survey
 
@@ -87,7 +87,6 @@ class Normal(Exponential):
         )
 
     def winsorised(self, rows: Rows, kept: Survey) -> Rows:
-        """Rows without values beyond the fences, if any are far beyond them."""
         if self.seen is None or self.without_outliers(kept):
             return rows
         low, high = self.seen.low, self.seen.high
@@ -103,7 +102,6 @@ class Normal(Exponential):
         return middle if parameters.plain else np.zeros_like(middle)
 
     def moved(self, parameters: MixtureParameters, by: Array) -> MixtureParameters:
-        """Means move, spreads do not."""
         return replace(
             parameters,
             means=parameters.means + by,
@@ -156,7 +154,6 @@ class Normal(Exponential):
         return block if within.all() else block.clipped(low, high)
 
     def expect(self, parameters: MixtureParameters) -> Step:
-        """The E-step on a block."""
         return super().expect(parameters) if parameters.plain else normal_em.expect(parameters)
 
     def expect_beside(self, parameters: MixtureParameters) -> StepBeside:
@@ -167,7 +164,6 @@ class Normal(Exponential):
     def given(
         self, block: Block, shares: Array, parameters: MixtureParameters
     ) -> tuple[Array, ...]:
-        """Statistics summed by component, if rows belong to them by ``shares`` (n, k)."""
         if parameters.plain:
             return super().given(block, shares, parameters)
         low, high = np.asarray(self.low), np.asarray(self.high)
@@ -189,7 +185,6 @@ class Normal(Exponential):
     def maximise(
         self, weights: Array, sums: tuple[Array, ...], before: MixtureParameters
     ) -> MixtureParameters:
-        """Centres and variances of what belongs to each component."""
         if not before.plain:
             return self._maximise_cells(weights, sums, before)
         first, count, second = sums
@@ -230,38 +225,31 @@ class Normal(Exponential):
         return np.maximum(found, self.floor)
 
     def units(self, parameters: MixtureParameters) -> Mapping[str, Array]:
-        """Centres move by spreads."""
         return {"centres": np.sqrt(parameters.variances)}
 
     def within(self, parameters: MixtureParameters) -> MixtureParameters:
-        """Variances between what a point and what the whole range would have."""
         variances = np.clip(parameters.variances, self.floor, self.ceiling)
         return replace(parameters, variances=variances)
 
     def means(self, parameters: MixtureParameters) -> Array:
-        """As shown."""
         return parameters.means
 
     def variances(self, parameters: MixtureParameters) -> Array:
         return variances_with_spikes(parameters)
 
     def limits(self, kept: Survey) -> Array:
-        """What is within the fences, if they were looked for."""
         if self.seen is None:
             return super().limits(kept)
         return np.array([self.low, self.high])
 
     def outlying(self, block: Block, parameters: MixtureParameters) -> Array:
-        """The probability that each cell is background, by component; (k, n, d)."""
         return wild(block, normal_em.cells_of(normal_em.doubting(parameters)))
 
     def strays(self, block: Block, parameters: MixtureParameters) -> Array:
-        """As many as there were outliers among the cells that were learned from; (n,)."""
         expected: Array = normal_em.doubting(parameters).outlier_share * block.observed.sum(axis=1)
         return expected
 
     def tail(self, block: Block, parameters: MixtureParameters) -> Array:
-        """The chance of squares about the centre that sum to as much; (n, k)."""
         normal = (1 - self.outlying(block, parameters)) * normal_em.beside_spikes(block, parameters)
         apart = (block.values - parameters.centres[:, None]) ** 2 / parameters.variances[:, None]
         total, count = (normal * apart).sum(axis=2), normal.sum(axis=2)
@@ -291,11 +279,9 @@ class Normal(Exponential):
         return np.where(at_spike, parameters.spike, rows)
 
     def free(self, parameters: MixtureParameters) -> FreeNormal:
-        """Means, and logarithms of the variances that differ."""
         return FreeNormal(parameters, self.shape.labels(parameters.means.shape))
 
     def em_start(self, parameters: MixtureParameters) -> MixtureParameters:
-        """Where refinement begins: allowing for outliers, and within limits."""
         if self.seen is None:
             return self.within(parameters)
         centres = np.clip(parameters.centres, self.low, self.high)
@@ -303,7 +289,6 @@ class Normal(Exponential):
         return self.within(normal_em.allowing(start, self.seen))
 
     def about(self, places: Array, like: MixtureParameters) -> MixtureParameters:
-        """Centres there, and for every component the spread of the table."""
         wide = self.shape.shared(self._spread_of_table(like))
         centres = np.clip(places, self.low, self.high)
         return replace(
@@ -323,7 +308,6 @@ class Normal(Exponential):
         return total
 
     def simpler(self, parameters: MixtureParameters, kept: Survey) -> MixtureParameters | None:
-        """The same without outliers, if nothing in the table asks for them beforehand."""
         if self.seen is None or parameters.plain or not np.isnan(self.seen.spike).all():
             return None
         if self.seen.beyond(kept.sums, FAR).any():
@@ -331,7 +315,6 @@ class Normal(Exponential):
         return replace(parameters, outlier_share=0.0)
 
     def left_out(self, rows: Rows, parameters: MixtureParameters) -> float:
-        """The background's own density, which no component changes."""
         if parameters.plain:
             return 0.0
         own = normal_em.cells_of(parameters)
@@ -339,7 +322,6 @@ class Normal(Exponential):
         return float(total)
 
     def finalised(self, rows: Rows, parameters: MixtureParameters) -> MixtureParameters:
-        """Parameters as they are shown: means of all that is not an outlier."""
         if parameters.plain:
             return replace(parameters, means=parameters.centres)
         low, high = np.asarray(self.low), np.asarray(self.high)

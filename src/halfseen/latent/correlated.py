@@ -19,7 +19,7 @@ from halfseen.data.rows import Block, Rows, with_gaps
 from halfseen.data.sampling import sample_binned, sample_shuffled
 from halfseen.distributions.correlated_normal import CorrelatedNormal
 from halfseen.distributions.covariances import sphered
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.distributions.outlier_limits import inside, share_beyond
 from halfseen.inference.em import normalised
 from halfseen.inference.model import Cells, Each, EMResult

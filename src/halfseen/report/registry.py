@@ -15,7 +15,7 @@ from halfseen.data.arrays import Array
 from halfseen.data.formatting import number
 from halfseen.distributions.column_kinds import kind_of, those
 from halfseen.distributions.mixed_parameters import MixedParameters
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.distributions.outlier_limits import Fenced
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import reordered, whole

@@ -26,7 +26,7 @@ from halfseen.data.rows import Block
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.normal import Normal
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.moments.regression import RegressionSums
 from halfseen.moments.second_moment import PairSums
 from halfseen.moments.third_moment import ThirdSums

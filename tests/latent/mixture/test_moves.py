@@ -7,7 +7,7 @@ from benchmarks.contaminated import draw
 from halfseen import GaussianMixture
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.sampling import sample_shuffled
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.multi_start import EMStart, plan_for
 from halfseen.latent.initialisation import moves
 from halfseen.latent.mixture import FEW_PASSES, Search

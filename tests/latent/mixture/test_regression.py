@@ -8,7 +8,7 @@ from halfseen.data.rows import Block
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.normal import Normal
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.parameters import select
 from halfseen.latent.structure import ClassRegression
 from halfseen.moments.regression import recovered

@@ -11,7 +11,7 @@ from halfseen.data.rows import Block
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.normal import Normal
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.latent.score_bootstrap import ScoreSums, replicated
 from halfseen.moments.survey import survey
 

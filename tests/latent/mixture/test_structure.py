@@ -10,7 +10,7 @@ from halfseen.data.rows import Block
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.normal import Normal
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.latent.structure import ClassSums
 
 MEANS = np.array([[0.0, 0.0, 5.0, 1.0], [3.0, 1.0, -5.0, 2.0], [-2.0, 4.0, 0.0, 9.0]])

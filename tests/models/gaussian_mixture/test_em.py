@@ -10,7 +10,7 @@ from halfseen.data.rows import Block
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.normal import SMALLEST_SPREAD, Normal
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.latent.structure import ClassSteps, ClassSums
 from halfseen.moments.survey import survey
 

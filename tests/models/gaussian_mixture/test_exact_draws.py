@@ -8,7 +8,7 @@ from scipy import stats
 
 from halfseen import GaussianMixture
 from halfseen.data.rows import Block
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 
 WEIGHTS = np.array([0.3, 0.5, 0.2])
 MEANS = np.array([[0.0, 0.0], [2.0, -1.0], [-1.0, 3.0]])

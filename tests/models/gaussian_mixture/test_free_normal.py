@@ -6,7 +6,7 @@ import pytest
 from halfseen.data.rows import Block
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.normal import Normal
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 
 K, D = 3, 4
 N_VARIANCES = {"tied_spherical": 1, "spherical": K, "tied_diag": D, "diag": K * D}

@@ -11,9 +11,14 @@ from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.covariances import common_variances
 from halfseen.distributions.emission import posterior
 from halfseen.distributions.normal import ALIKE_ROWS
-from halfseen.distributions.normal_em import LEAST_OUTLIERS, MOST_OUTLIERS, cells_of, prior
+from halfseen.distributions.normal_em import (
+    LEAST_OUTLIERS,
+    MOST_OUTLIERS,
+    MixtureParameters,
+    cells_of,
+    prior,
+)
 from halfseen.distributions.normal_kernels import background, wild
-from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.latent.structure import ClassSteps
 from halfseen.moments.survey import survey
 

@@ -15,7 +15,7 @@ from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
 from halfseen.distributions.covariance_types import SHAPES, warn_of_ranges
 from halfseen.distributions.normal import Normal
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.estimators.estimator import Estimator
 from halfseen.estimators.parameter_checks import (
     check_choice,

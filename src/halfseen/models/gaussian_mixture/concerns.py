@@ -13,9 +13,13 @@ from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block
 from halfseen.data.sums import Sums
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext
-from halfseen.distributions.normal_em import beside_spikes, cells_of, doubting
+from halfseen.distributions.normal_em import (
+    MixtureParameters,
+    beside_spikes,
+    cells_of,
+    doubting,
+)
 from halfseen.distributions.normal_kernels import wild
-from halfseen.distributions.normal_parameters import MixtureParameters
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import select
 

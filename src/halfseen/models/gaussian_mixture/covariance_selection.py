@@ -14,8 +14,7 @@ from halfseen.diagnostics.choice import Choice
 from halfseen.diagnostics.cross_validation import Candidate, Comparison, of_models_not_kept
 from halfseen.diagnostics.number_of_components import choose
 from halfseen.distributions.correlated_normal import CorrelatedNormal
-from halfseen.distributions.factor_analysis import FactorParameters
-from halfseen.distributions.factor_normal import FactorNormal
+from halfseen.distributions.factor_normal import FactorNormal, FactorParameters
 from halfseen.distributions.full_normal import FullNormal, FullParameters
 from halfseen.inference.plan import Settings
 from halfseen.moments.robust_statistics import recorded

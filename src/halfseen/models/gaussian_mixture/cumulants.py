@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError, WeakMomentsWarning, warn
 from halfseen.data.messages import parameter, setting
-from halfseen.distributions.normal_parameters import MixtureParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.model import Decompose, Evidence
 from halfseen.inference.tensor_decomposition import Decomposition
 from halfseen.latent.moment_tensor import Form
