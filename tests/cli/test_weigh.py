@@ -234,8 +234,8 @@ def test_fit_says_what_to_be_careful_about(folder, tmp_path):
     model = load(tmp_path / "m.halfseen")
     told = {c.kind: c.sentence for c in model.concerns(pd.read_csv(folder / "noisy.csv"))}
     i, j = map(int, re.findall(r"omponent (\d)", told["overlapping_components"])[:2])
-    view = portrait_of(model)
-    assert f"- {view.called(i).capitalize()} and {view.called(j)} overlap" in careful
+    place = np.argsort(portrait_of(model).order) + 1
+    assert f"- Group {place[i]} and group {place[j]} overlap" in careful
 
 
 def test_fit_tells_machines_its_concerns(folder, tmp_path):

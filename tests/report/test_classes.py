@@ -98,7 +98,9 @@ def test_shares_of_few_rows_are_bounds():
     assert bounded(0.004, 0.0) == "<1%"
     table = np.repeat([0.0, 1.0, 2.0], [150, 45, 5])[:, None]
     carried = np.eye(2)[np.r_[np.zeros(150, int), np.ones(50, int)]]
-    found = part([[1.0, 0.0], [0.0, 0.9], [0.0, 0.1]], (0.75, 0.25)).for_sharing(carried, table, 10)
+    found = part([[1.0, 0.0], [0.0, 0.9], [0.0, 0.1]], (0.75, 0.25)).without_small_cells(
+        carried, table, 10
+    )
     assert [found.told(0, i) for i in range(3)] == [">93%", "<20%", "75%"]
     assert found.labels == ("a", "b", "1 other")
     assert found.told(2, 1) == "<20%"
@@ -111,7 +113,7 @@ def test_shares_in_a_class_of_few_rows_are_withheld_and_left_out_of_all():
     table = np.repeat([0.0, 1.0], [95, 105])[:, None]
     carried = np.eye(3)[np.r_[np.zeros(95, int), np.ones(98, int), np.full(7, 2)]]
     shares = [[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]]
-    found = part(shares, (0.475, 0.49, 0.035)).for_sharing(carried, table, 10)
+    found = part(shares, (0.475, 0.49, 0.035)).without_small_cells(carried, table, 10)
     np.testing.assert_array_equal(found.withheld, [False, False, True])
     np.testing.assert_allclose(found.of_all, np.array([0.475, 0.49]) / 0.965)
     assert found.text(0, 2) == ""

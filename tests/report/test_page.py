@@ -15,7 +15,7 @@ from halfseen import GammaPoisson, GaussianMixture, simulate
 from halfseen.diagnostics.concerns import concerns_of, facts_of
 from halfseen.io.preprocessing import Preprocessing
 from halfseen.report import export
-from halfseen.report.certainty import certainty
+from halfseen.report.certainty import shown_intervals
 from halfseen.report.columns import weights_told
 from halfseen.report.registry import portrait_of
 
@@ -34,7 +34,7 @@ def report_page(model, X, *, groups=None, **options):
 
 
 def intervals_shown(model, X, groups=None):
-    return certainty(model.case(X, groups), portrait_of(model))
+    return shown_intervals(model.case(X, groups), portrait_of(model))
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from halfseen.diagnostics.concerns import concern
 from halfseen.report.columns import missing_in
 from halfseen.report.example_rows import some_rows
 from halfseen.report.registry import portrait_of
+from halfseen.report.report import context_of
 
 NAMES = ["age", "pulse", "lactate", "crp"]
 
@@ -100,8 +101,7 @@ def test_rows_are_shown_by_their_number_in_the_table(monkeypatch):
     monkeypatch.setattr(concern, "MOST_ROWS", 20)
     X = measurements()
     case = GaussianMixture(2).fit(X).case(X)
-    memberships = portrait_of(case.fitted).doubts(case.sample.rows).memberships
-    shown = some_rows(portrait_of(case.fitted), case.fitted, case.sample, memberships)
+    shown = some_rows(context_of(case))
     for line in shown.rows:
         row = X.iloc[int(line[0]) - 1]
         assert line[3:] == ["" if np.isnan(value) else number(value) for value in row]

@@ -10,7 +10,7 @@ import pytest
 from halfseen import GammaPoisson, GaussianMixture, simulate
 from halfseen.io.preprocessing import Preprocessing
 from halfseen.models import MODELS
-from halfseen.report.certainty import certainty
+from halfseen.report.certainty import shown_intervals
 from halfseen.report.groups import Groups
 from halfseen.report.registry import portrait_of
 
@@ -32,7 +32,6 @@ def test_components_are_numbered_by_how_common_they_are(model):
     assert sorted(view.order) == [0, 1, 2]
     np.testing.assert_array_equal(view.shares, np.sort(shares)[::-1])
     assert view.shares.sum() == pytest.approx(1)
-    assert [view.called(i) for i in view.order] == [f"{view.noun} {i + 1}" for i in range(3)]
 
 
 def test_the_average_is_that_of_the_centres(model):
@@ -59,7 +58,7 @@ def test_every_component_has_words_and_cells(model):
 
 def test_of_each_row_it_is_known_how_sure_the_model_is(model):
     view = portrait_of(model)
-    doubts = view.doubts(model.case(COUNTS).rows)
+    doubts = view.row_certainty(model.case(COUNTS).rows)
     np.testing.assert_allclose(doubts.memberships.sum(axis=1), 1)
     assert doubts.values.shape == (N_ROWS,)
     assert doubts.sentence.endswith(".")
@@ -85,9 +84,9 @@ def test_no_rows_have_results_too(model):
 def test_intervals_are_those_of_the_attributes_that_hold_what_is_shown(model):
     view, refused = portrait_of(model), model._model().abilities.no_intervals
     if refused:
-        assert certainty(model.case(COUNTS), view).low is None
+        assert shown_intervals(model.case(COUNTS), view).low is None
         return
-    sure, found = certainty(model.case(COUNTS), view), model.intervals(COUNTS)
+    sure, found = shown_intervals(model.case(COUNTS), view), model.intervals(COUNTS)
     centres, shares = view.learned_as
     np.testing.assert_array_equal(sure.low, found[centres].low[view.order])
     np.testing.assert_array_equal(sure.high, found[centres].high[view.order])
@@ -116,7 +115,7 @@ def test_groups_are_shown_whatever_their_columns_come_from():
 def test_averages_that_are_not_learned_as_such_have_no_intervals():
     model = GaussianMixture(2).fit(COUNTS)
     case = model.case(COUNTS)
-    sure = certainty(case, poisson_groups(model.fitted, np.ones((2, D))))
+    sure = shown_intervals(case, poisson_groups(model.fitted, np.ones((2, D))))
     assert sure.low is sure.share_low is None
     assert sure.none_because == "Averages are not learned as such."
 
@@ -128,7 +127,7 @@ def test_a_noun_is_used_throughout():
     assert view.nouns == "classes"
     assert view.told()[0].title.startswith("Class 1: ")
     assert "class" in view.predicted(np.array([[0.2, 0.8]]))
-    words = [view.known, view.grid(None, None).title, view.called(0)]
+    words = [view.known, view.grid(None, None).title]
     assert all("class" in said and "group" not in said for said in words)
 
 
@@ -151,7 +150,7 @@ def test_ends_of_intervals_are_in_own_units_as_the_centres_are():
     model.preprocessing_ = done
     view = portrait_of(model)
     np.testing.assert_allclose(view.in_own_units(model.means_[view.order]), view.centres)
-    sure = certainty(model.case(X), view)
+    sure = shown_intervals(model.case(X), view)
     assert (sure.low <= view.centres).all()
     assert (view.centres <= sure.high).all()
 

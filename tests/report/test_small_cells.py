@@ -10,7 +10,7 @@ import pytest
 from halfseen import GammaPoisson, GaussianMixture
 from halfseen.data.formatting import percent
 from halfseen.report.export import report_as as report_page
-from halfseen.report.portrait import WITHHELD, Doubts, few_behind
+from halfseen.report.portrait import WITHHELD, RowCertainty, few_behind
 from halfseen.report.registry import portrait_of
 
 NAMES = ["age", "pulse", "lactate", "crp"]
@@ -42,7 +42,7 @@ def test_rows_behind_an_average_are_counted_by_how_much_they_carry():
     rng = np.random.default_rng(0)
     carried, table = rng.random((40, 3)) ** 3, rng.normal(size=(40, 5))
     table[rng.random(table.shape) < 0.6] = np.nan
-    doubts = Doubts(carried, carried, carried[:, 0], "", "", "", "", (0, 1), ("", 0.0, ""))
+    doubts = RowCertainty(carried, carried, carried[:, 0], "", "", "", "", (0, 1), ("", 0.0, ""))
     found = np.zeros((3, 5))
     for k in range(3):
         for d in range(5):
@@ -85,12 +85,12 @@ def test_what_is_withheld_cannot_be_reckoned_from_what_is_shown():
     view = portrait_of(mixture(with_few(3)))
     few = np.zeros((3, 4), bool)
     few[2], few[0, 1] = True, True
-    shown = view.withholding(few)
+    shown = view.without_averages(few)
     for d in range(4):
         others = [k for k in range(3) if not few[k, d]]
         expected = np.average(view.centres[others, d], weights=view.shares[others])
         assert shown.average[d] == pytest.approx(expected)
-    np.testing.assert_array_equal(view.withholding(few & False).average, view.average)
+    np.testing.assert_array_equal(view.without_averages(few & False).average, view.average)
 
 
 def test_averages_of_columns_on_a_log_scale_stay_geometric():
@@ -99,15 +99,15 @@ def test_averages_of_columns_on_a_log_scale_stay_geometric():
     logged = replace(view, geometric=np.full(4, True), centres=np.exp(view.centres))
     few = np.zeros((3, 4), bool)
     few[2] = True
-    kept = view.withholding(few).average
-    np.testing.assert_allclose(logged.withholding(few).average, np.exp(kept))
+    kept = view.without_averages(few).average
+    np.testing.assert_allclose(logged.without_averages(few).average, np.exp(kept))
 
 
 def test_a_column_that_few_rows_of_a_group_have_is_withheld_there():
     X = with_few(40, seen=0.1)
     model = mixture(X)
     view = portrait_of(model)
-    few = few_behind(view.doubts(model.case(X).sample.rows), X.to_numpy(), 10)
+    few = few_behind(view.row_certainty(model.case(X).sample.rows), X.to_numpy(), 10)
     assert few.sum() == 1
     group, column = np.argwhere(few)[0]
     assert NAMES[column] == "crp"

@@ -27,7 +27,7 @@ def measured(n=900, k=2, seed=0):
 
 def test_groups_are_told_by_what_sets_them_apart_most():
     X = measured()
-    short = report_of(GaussianMixture(2).fit(X).case(X)).short
+    short = report_of(GaussianMixture(2).fit(X).case(X)).summary
     assert re.fullmatch(
         r"The 900 rows fall into 2 groups: group 1 \(6\d%\) with (lower age, higher pulse|higher "
         r"pulse, lower age); and group 2 \(3\d%\) with (higher age, lower pulse|lower pulse, "
@@ -44,7 +44,7 @@ def test_groups_are_told_by_what_sets_them_apart_most():
 def test_a_number_that_was_chosen_comes_with_how_far_halves_agree():
     X = measured()
     model = GaussianMixture("auto", covariance_type="diag").fit(X)
-    short = report_of(model.case(X)).short
+    short = report_of(model.case(X)).summary
     (chosen,) = [one for one in model.diagnostics_.choice.tried if one.n_components == 2]
     assert "the groups are clear, and fits to halves of the rows agree on them to " in short.sure
     assert f" {chosen.stability:.2f} (1 is the same, 0 is chance)." in short.sure
@@ -52,10 +52,10 @@ def test_a_number_that_was_chosen_comes_with_how_far_halves_agree():
 
 def test_one_group_is_told_as_such():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 3)), columns=list("abc"))
-    given = report_of(GaussianMixture(1).fit(X).case(X)).short
+    given = report_of(GaussianMixture(1).fit(X).case(X)).summary
     assert given.found == "All 300 rows are described together: you asked for one group."
     assert given.sure == "You asked for one group."
-    chosen = report_of(GaussianMixture("auto", covariance_type="diag").fit(X).case(X)).short
+    chosen = report_of(GaussianMixture("auto", covariance_type="diag").fit(X).case(X)).summary
     assert chosen.found == "All 300 rows are described together: no groups stand out."
     assert chosen.sure.startswith("One cloud, no groups: held-out rows are ")
 
@@ -86,7 +86,7 @@ def test_groups_that_begin_alike_are_told_by_what_is_their_own():
 def test_the_gravest_concern_is_the_one_that_is_told():
     X = measured()
     model = GaussianMixture(2).fit(X)
-    mild = report_of(model.case(X)).short
+    mild = report_of(model.case(X)).summary
     assert (mild.worst.kind, mild.worst.gravity) == ("noise_only_feature", Gravity.KNOW)
     model.converged_ = False
     report = report_of(model.case(X))
@@ -99,7 +99,7 @@ def test_the_gravest_concern_is_the_one_that_is_told():
 def test_without_a_concern_it_is_what_is_taken_for_granted():
     X = measured()
     X["noise"] += 4.0 * (X["age"] > 2.5)
-    short = report_of(GaussianMixture(2).fit(X).case(X)).short
+    short = report_of(GaussianMixture(2).fit(X).case(X)).summary
     assert short.worst is None
     assert short.distrust.startswith("Nothing in the diagnostics stands out. Taken for granted is:")
 
@@ -148,11 +148,11 @@ def test_states_and_classes_have_their_three_sentences():
     z = np.repeat(rng.integers(2, size=60), 10)
     X = pd.DataFrame({"pulse": rng.normal(6.0 * z), "ward": np.where(z, "A", "B")})
     X["ward"] = X["ward"].where(rng.random(600) < 0.9, "C")
-    classes = report_of(LatentClass(2, random_state=0).fit(X).case(X)).short
+    classes = report_of(LatentClass(2, random_state=0).fit(X).case(X)).summary
     assert "higher pulse, ward 'A'" in classes.found or "ward 'A', higher pulse" in classes.found
     X["who"], X["day"] = np.repeat(np.arange(60), 10), np.tile(np.arange(10), 60)
     states = HiddenMarkov(2, random_state=0).fit(X, sequence="who", order="day")
-    found = report_of(states.case(X)).short.found
+    found = report_of(states.case(X)).summary.found
     assert found.startswith("The 600 rows fall into 2 states: state 1 (")
 
 

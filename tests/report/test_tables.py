@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from halfseen import GaussianMixture, simulate, together
-from halfseen.report.registry import portrait_of
+from halfseen.report.report import context_of
 from halfseen.report.tables import tables_section
 
 
@@ -25,8 +25,8 @@ SIZES = ((200, [0.5, 0.5]), (400, [0.5, 0.5]))
 
 def test_shares_by_table_are_those_of_the_rows(learned):
     mixture, X = learned
-    case = mixture.case(X).in_words()
-    (chapter,) = tables_section(case, portrait_of(case.fitted), 10)
+    case = mixture.case(X)
+    (chapter,) = tables_section(context_of(case, least_rows=10))
     assert chapter.points[0] == "a small study: 200 rows, 5 of 5 columns."
     assert chapter.points[1] == "<registry>: 400 rows, 4 of 5 columns."
     assert "of which 4 columns are in all" in chapter.sentences[0]
@@ -37,9 +37,8 @@ def test_shares_by_table_are_those_of_the_rows(learned):
     rows = mixture.predict_proba(X)[:, order]
     own = [100 * rows[:200].mean(axis=0), 100 * rows[200:].mean(axis=0)]
     np.testing.assert_allclose(np.array(shown).T, own, atol=1)
-    (careful,) = tables_section(
-        case, portrait_of(case.fitted), 100
-    )  # of 200 rows shares below a half are few
+    # Of 200 rows shares below a half are few.
+    (careful,) = tables_section(context_of(case, least_rows=100))
     assert {row[1] for row in careful.figures[0].rows} == {"<50%", ">50%"}
 
 
@@ -51,4 +50,4 @@ def test_the_page_has_the_chapter_and_pages_of_one_table_have_not(learned, tmp_p
     assert "&lt;registry&gt;" in page
     assert "<registry>" not in page
     alone = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 5)), columns=list("abcde"))
-    assert tables_section(mixture.case(alone), portrait_of(mixture.fitted), 10) == []
+    assert tables_section(context_of(mixture.case(alone))) == []

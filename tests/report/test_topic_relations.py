@@ -90,8 +90,8 @@ def test_common_words_lead_by_share_and_telling_ones_by_relevance(tmp_path: Path
     words = ["said", *(f"{topic}{i}" for topic in "xyz" for i in range(12)), *"abcde"]
     model = GammaPoisson(3).fit(csr_array(X), vocabulary=words)
     view = portrait_of(model)
-    assert [own[0] for own in view.telling(1.0).words(3)] == [0, 0, 0]
-    assert all(0 not in own for own in view.telling(0.2).words(5))
+    assert [own[0] for own in view.ranked_by(1.0).words(3)] == [0, 0, 0]
+    assert all(0 not in own for own in view.ranked_by(0.2).words(5))
     model.report(csr_array(X), tmp_path / "page.html", relevance=0.2)
     page = (tmp_path / "page.html").read_text()
     for part in ("How the topics hold together", "A map of the topics", "beyond the model"):

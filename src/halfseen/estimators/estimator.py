@@ -198,6 +198,10 @@ class Estimator(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _keep_parameters(self, given: Mapping[str, Any]) -> None:
+        """Keep what a constructor was given, its ``locals()``, as scikit-learn has it."""
+        self.__dict__.update((name, given[name]) for name in self._get_param_names())
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if Estimator.__doc__ is not None:  # as without docstrings

@@ -11,7 +11,8 @@ EM algorithm.
 """
 
 from collections.abc import Callable
-from typing import Protocol, Self, TypeVar
+from dataclasses import fields
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from halfseen.data.compiled import njit
 from halfseen.data.counts import Nonzeros
 from halfseen.data.messages import setting
 from halfseen.data.rows import Block, Rows
+from halfseen.data.sums import Sums
 from halfseen.latent import random_streams
 from halfseen.latent.loadings import LoadingPrior, Rest, exposures, mean_field
 from halfseen.moments.survey import Survey
@@ -108,17 +110,7 @@ def _half(counts: Nonzeros, start: int) -> Array:
 P = TypeVar("P")
 
 
-class SweepSums(Protocol):
-    """What one sweep over the rows says; a vector space."""
-
-    def __add__(self, other: Self) -> Self:
-        """The sums of the rows of both."""
-
-    def times(self, factor: float) -> Self:
-        """The same, all that is summed being scaled."""
-
-
-S = TypeVar("S", bound=SweepSums)
+S = TypeVar("S", bound=Sums)
 
 
 def stochastic_em(
@@ -133,9 +125,14 @@ def stochastic_em(
     for number in range(n_sweeps):
         new, past = sweep(parameters, number), number - n_sweeps // 2
         step = 2 / (past + 2) if past > 0 else 1.0
-        sums = new if sums is None else sums.times(1 - step) + new.times(step)
+        sums = new if sums is None else _scaled(sums, 1 - step) + _scaled(new, step)
         parameters = maximise(sums, parameters)
     return parameters
+
+
+def _scaled(sums: S, factor: float) -> S:
+    """The sums of as many rows, all that is expected in them being scaled."""
+    return type(sums)(*(getattr(sums, one.name) * factor for one in fields(sums)))
 
 
 def mixed_with_mean(topics: Array, mean: Array, share: float) -> Array:

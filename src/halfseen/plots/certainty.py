@@ -31,7 +31,7 @@ def posterior_uncertainty(model: Any, X: Any, *, ax: Axes | None = None) -> Axes
         Where to draw.
     """
     view = portrait_of(model)
-    doubts = view.doubts(same_rows(model, X))
+    doubts = view.row_certainty(same_rows(model, X))
     axis, middle, told = doubts.on_paper
     span = (doubts.span[0], float(max(doubts.span[1], doubts.values.max(initial=0.0))))
     ax = axes(ax, 6.0, 4.0)

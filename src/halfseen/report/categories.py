@@ -80,7 +80,7 @@ class Categories:
         gaps = cls.of(column, name, ("missing", "known"), np.array([np.nan, 0.0]), shares, weights)
         return replace(gaps, of_gaps=True)
 
-    def for_sharing(self, carried: Array, table: Array, least: float) -> Self:
+    def without_small_cells(self, carried: Array, table: Array, least: float) -> Self:
         """The same without what fewer than ``least`` rows of ``table`` (n, d) stand behind.
 
         Shares of fewer rows are told as bounds, and categories that fewer rows hold at all are

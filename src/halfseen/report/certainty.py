@@ -1,6 +1,6 @@
 """The sections on certainty and on caution: intervals, posterior certainty of rows, fills."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from halfseen.data.sampling import sequence_of
 from halfseen.data.sequences import lengths_of
 from halfseen.diagnostics.bootstrap import learned_from, sums_fit
 from halfseen.diagnostics.choice import Choice, HeldOut, TriedNumber
-from halfseen.diagnostics.concerns import Concern, ConcernContext, facts_of
+from halfseen.diagnostics.concerns import ConcernContext, facts_of
 from halfseen.diagnostics.concerns.number_of_components import noise_of_spectrum
 from halfseen.diagnostics.held_out_cells import HiddenValues
 from halfseen.diagnostics.intervals import N_REPLICATES, Interval, Replicates, replicates
@@ -21,14 +21,14 @@ from halfseen.inference.parameters import ANY
 from halfseen.report.charts.bars import Bar, bar_chart
 from halfseen.report.charts.drawing import Figure
 from halfseen.report.charts.histograms import histogram, spectrum_chart
-from halfseen.report.portrait import Doubts, Portrait
-from halfseen.report.section import Section
+from halfseen.report.portrait import Portrait
+from halfseen.report.section import ReportContext, Section
 
 LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)
-class Certainty:
+class ShownIntervals:
     """Ends of 95 % intervals of what is shown, or why there are none."""
 
     low: Array | None = None  # (k, d)
@@ -43,19 +43,19 @@ class Certainty:
         return None if self.replicates is None else self.replicates.of(follows, ANY, LEVEL)
 
 
-def certainty(case: ConcernContext, portrait: Portrait) -> Certainty:
+def shown_intervals(case: ConcernContext, portrait: Portrait) -> ShownIntervals:
     """From all rows of the case, and only if the model was learned from them."""
     why_not = _why_not(case)
     if why_not:
-        return Certainty(none_because=why_not)
+        return ShownIntervals(none_because=why_not)
     again = replicates(case.fitted, case.rows, case.seen, case.bins, N_REPLICATES)
     found = again.of_attributes(LEVEL)
     centres, shares = portrait.learned_as
     low, high = _ends(found, centres, portrait.order)
     if low is None or high is None:
-        return Certainty(none_because="Averages are not learned as such.")
+        return ShownIntervals(none_because="Averages are not learned as such.")
     low, high = portrait.in_own_units(low), portrait.in_own_units(high)
-    return Certainty(low, high, *_ends(found, shares, portrait.order), replicates=again)
+    return ShownIntervals(low, high, *_ends(found, shares, portrait.order), replicates=again)
 
 
 def _ends(
@@ -77,17 +77,14 @@ def _why_not(case: ConcernContext) -> str:
     return ""
 
 
-def sureness(
-    case: ConcernContext, view: Portrait, doubts: Doubts, sure: Certainty, grouped: bool
-) -> Section:
-    """How sure the model is of rows, of averages and of what it fills in."""
+def certainty_section(page: ReportContext) -> list[Section]:
+    """How certain the model is of rows, of averages and of what it fills in."""
+    case, view, rows = page.case, page.view, page.row_certainty
     sentences, figures = [], []
-    if doubts.sentence:
-        sentences.append(doubts.sentence)
-        figures.append(
-            histogram(doubts.title, doubts.caption, doubts.axis, doubts.values, *doubts.span)
-        )
-    sentences.append(_of_intervals(view, sure, _bootstrap_unit(case, grouped)))
+    if rows.sentence:
+        sentences.append(rows.sentence)
+        figures.append(histogram(rows.title, rows.caption, rows.axis, rows.values, *rows.span))
+    sentences.append(_of_intervals(page))
     choice = case.fitted.diagnostics.choice
     if choice is not None:
         sentences.append(f"How many {view.nouns} there are was chosen. {choice.reason}")
@@ -126,7 +123,7 @@ def sureness(
     seen, noise = case.fitted.diagnostics, noise_of_spectrum(case)
     if len(seen.spectrum):  # one topic has none
         figures.append(spectrum_chart(seen.spectrum, seen.n_kept_eigenvalues, noise))
-    return Section("sure", "How sure we are", sentences, figures)
+    return [Section("sure", "How sure we are", sentences, figures)]
 
 
 def _of_numbers(case: ConcernContext) -> HiddenValues | None:
@@ -155,81 +152,74 @@ def _explained(share: float) -> str:
     return "none" if share <= 0.005 else percent(share)
 
 
-def _bootstrap_unit(case: ConcernContext, grouped: bool) -> str:
-    """What a bootstrap draws."""
-    if grouped:
-        return "whole groups of rows"
-    if not case.rows.sequenced:
-        return "rows, taken to be independent of each other"
-    many = len(lengths_of(sequence_of(case.rows))) >= ENOUGH_SEQUENCES
-    return "whole sequences" if many else "runs of rows, as there are few sequences"
-
-
-def _of_intervals(view: Portrait, sure: Certainty, unit: str) -> str:
+def _of_intervals(page: ReportContext) -> str:
+    sure, view = page.intervals, page.view
     if sure.none_because:
         return f"There are no confidence intervals on this page. {sure.none_because}"
     return (
         f"The {view.known} come with 95% confidence intervals (point at a cell or bar of a chart "
-        f"to see them), from a bootstrap of {unit}."
+        f"to see them), from a bootstrap of {_bootstrap_unit(page)}."
     )
 
 
-def caution(case: ConcernContext, view: Portrait, concerns: Sequence[Concern]) -> Section:
-    """What the model takes for granted, beside the concerns, which stand where they matter."""
-    said = facts_of(case)
-    if not said and not concerns:
+def _bootstrap_unit(page: ReportContext) -> str:
+    """What a bootstrap draws."""
+    if page.grouped:
+        return "whole groups of rows"
+    if not page.case.rows.sequenced:
+        return "rows, taken to be independent of each other"
+    many = len(lengths_of(sequence_of(page.case.rows))) >= ENOUGH_SEQUENCES
+    return "whole sequences" if many else "runs of rows, as there are few sequences"
+
+
+def caution_section(page: ReportContext) -> list[Section]:
+    """What the model assumes, beside the concerns, which stand where they matter."""
+    case, said = page.case, facts_of(page.case)
+    if not said and not page.concerns:
         said = ["Nothing in the diagnostics stands out."]
     sentences = [
         f"What the model takes for granted: {case.fitted.model.about.assumes} Tables are rarely "
-        f"like that, so take the {view.nouns} as a summary, not as kinds that exist."
+        f"like that, so take the {page.view.nouns} as a summary, not as kinds that exist."
     ]
-    title = "What else to distrust" if concerns else "What to distrust"
-    return Section("distrust", title, sentences, points=said)
+    title = "What else to distrust" if page.concerns else "What to distrust"
+    return [Section("distrust", title, sentences, points=said)]
 
 
 def number_chart(choice: Choice, noun: str, nouns: str) -> list[Figure]:
-    """A bar for every number that was tried; none if none was."""
+    """A bar for every number of components that was tried; none if none was."""
+
+    def bar(k: int, agreement: float | None, words: str, tick: float | None = None) -> Bar:
+        shown = "" if agreement is None else f"{agreement:.2f}"
+        return Bar(f"{k} {nouns if k > 1 else noun}", agreement or 0.0, shown, words, tick)
+
     if choice.tried:
-        return [_of_tried_numbers(choice, noun, nouns)]
-    tried = [step for step in choice.held_out if step.agreement is not None]
-    if not tried:
-        return []
-    bars = [
-        Bar(
-            f"{step.n_components} {nouns if step.n_components > 1 else noun}",
-            step.agreement or 0.0,
-            f"{step.agreement:.2f}",
-            _told_of_number(step, noun if step.n_components == 1 else nouns),
-            step.enough_agreement,
+        bars = [
+            bar(one.n_components, one.stability, _row_told(one, choice)) for one in choice.tried
+        ]
+        caption = (
+            f"How far fits to halves of the rows give rows the same {nouns}: 1 is the same, 0 is "
+            "chance. That does not decide: any cut of a single cloud is found again. The table has "
+            "the likelihood of held-out rows and the information criteria (of AIC, BIC and ICL, "
+            "the lowest is best)."
         )
-        for step in tried
-    ]
-    caption = (
-        "How far halves of the rows, fitted apart, give rows the same "
-        f"{nouns}: 1 is the same, 0 is chance. The tick is the least that is accepted; a number "
-        "must also make held-out rows more likely and leave no component with too few rows."
-    )
-    return [bar_chart(f"How many {nouns}", caption, bars, (nouns, "how it fared"))]
-
-
-def _of_tried_numbers(choice: Choice, noun: str, nouns: str) -> Figure:
-    """Stability of every number, with all that is known of it beside."""
-    bars = [
-        Bar(
-            f"{one.n_components} {nouns if one.n_components > 1 else noun}",
-            one.stability or 0.0,
-            "" if one.stability is None else f"{one.stability:.2f}",
-            _row_told(one, choice),
+    else:
+        bars = [
+            bar(
+                step.n_components,
+                step.agreement,
+                _told_of_number(step, noun if step.n_components == 1 else nouns),
+                step.enough_agreement,
+            )
+            for step in choice.held_out
+            if step.agreement is not None
+        ]
+        caption = (
+            "How far halves of the rows, fitted apart, give rows the same "
+            f"{nouns}: 1 is the same, 0 is chance. The tick is the least that is accepted; a "
+            "number must also make held-out rows more likely and leave no component with too few "
+            "rows."
         )
-        for one in choice.tried
-    ]
-    caption = (
-        f"How far fits to halves of the rows give rows the same {nouns}: 1 is the same, 0 is "
-        "chance. That does not decide: any cut of a single cloud is found again. The table has the "
-        "likelihood of held-out rows and the information criteria (of AIC, BIC and ICL, the lowest "
-        "is best)."
-    )
-    return bar_chart(f"How many {nouns}", caption, bars, (nouns, "how it fared"))
+    return [bar_chart(f"How many {nouns}", caption, bars, (nouns, "how it fared"))] if bars else []
 
 
 def _row_told(one: TriedNumber, choice: Choice) -> str:

@@ -10,7 +10,7 @@ from halfseen.data.sampling import Sample
 from halfseen.report.categories import Categories
 from halfseen.report.charts.drawing import MOST_LABELS, length
 from halfseen.report.groups import MOST_DRAWN, SOMEWHAT, Groups
-from halfseen.report.portrait import Difference, Doubts, Grid, HeatMap, few_behind
+from halfseen.report.portrait import Difference, Grid, HeatMap, RowCertainty, few_behind
 from halfseen.report.separation import Density, Separation
 
 
@@ -55,12 +55,15 @@ class Classes(Groups):
         )
         return cls(**vars(shown), nominal=nominal, least_rows=0.0)
 
-    def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
+    def without_small_cells(self, doubts: RowCertainty, sample: Sample, least: float) -> Self:
         """The same without means and shares that fewer than ``least`` rows stand behind."""
         few, used = few_behind(doubts, sample.table, least), np.isfinite(self.separation.nats)
         few = np.where(used, few, few[:, used].all(axis=1, keepdims=True))
-        parts = (part.for_sharing(doubts.carried, sample.table, least) for part in self.categories)
-        return replace(self.withholding(few), categories=tuple(parts), least_rows=least)
+        parts = (
+            part.without_small_cells(doubts.carried, sample.table, least)
+            for part in self.categories
+        )
+        return replace(self.without_averages(few), categories=tuple(parts), least_rows=least)
 
     @property
     def told_by_shares(self) -> list[Categories]:

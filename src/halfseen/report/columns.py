@@ -8,7 +8,6 @@ from halfseen.data.arrays import Array
 from halfseen.data.formatting import percent, some_of
 from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.diagnostics.missingness import Missingness, missingness
-from halfseen.inference.fit import Fitted
 from halfseen.report.charts.bars import MOST_BARS, Bar, bar_chart
 from halfseen.report.charts.drawing import (
     BLUE,
@@ -29,8 +28,7 @@ from halfseen.report.charts.drawing import (
     text,
     wrapped,
 )
-from halfseen.report.portrait import Portrait
-from halfseen.report.section import Section
+from halfseen.report.section import ReportContext, Section
 
 
 def missing_in(case: ConcernContext) -> Missingness:
@@ -100,8 +98,9 @@ def _joint_missingness(found: Missingness, first: str, second: str) -> str:
     )
 
 
-def gaps(found: Missingness, told: Collection[str], *, sequenced: bool = False) -> Section:
-    """What was missing, of rows that may follow each other; what is ``told`` is not said again."""
+def missing_section(page: ReportContext) -> list[Section]:
+    """What was missing; what stands there as a concern is not said again."""
+    found, told = page.missing, {one.kind for one in page.concerns}
     order = np.argsort(-found.observed, kind="stable")
     known = bar_chart(
         "How often each column is known",
@@ -120,12 +119,13 @@ def gaps(found: Missingness, told: Collection[str], *, sequenced: bool = False) 
     figures = [known, patterns_chart(found)] if len(found.patterns) > 1 else [known]
     if len(found.names) > MOST_BARS and (found.observed == 1).all():
         figures = []  # a bar a column, and all of them alike
-    sentences = list(what_is_missing(found, told, sequenced=sequenced))
-    return Section("gaps", "What was missing", sentences, figures)
+    sentences = list(what_is_missing(found, told, sequenced=page.case.rows.sequenced))
+    return [Section("gaps", "What was missing", sentences, figures)]
 
 
-def weights(fitted: Fitted[object], view: Portrait) -> Section:
+def weights_section(page: ReportContext) -> list[Section]:
     """What counted how much, and why."""
+    fitted, view = page.case.fitted, page.view
     weights, observed = fitted.feature_weights, fitted.observed_fraction
     top = float(weights.max(initial=0.0)) or 1.0
     chart = bar_chart(
@@ -154,7 +154,7 @@ def weights(fitted: Fitted[object], view: Portrait) -> Section:
     ]
     points = weights_told(view.names, weights, observed)
     figures = [chart] if (weights[fitted.taken] < FULL * top).any() else []
-    return Section("weights", "What was weighted, and why", sentences, figures, points)
+    return [Section("weights", "What was weighted, and why", sentences, figures, points)]
 
 
 MOST_LISTED = 8

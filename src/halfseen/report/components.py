@@ -2,20 +2,22 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from halfseen.data.formatting import percent, quoted
-from halfseen.diagnostics.missingness import Missingness
 from halfseen.inference.fit import Fitted
-from halfseen.report.certainty import Certainty
+from halfseen.report.certainty import ShownIntervals
 from halfseen.report.charts.heat_map import heat_map_chart
+from halfseen.report.main_line import NO_LINE, groups_anyway, main_line_section
 from halfseen.report.portrait import Portrait
-from halfseen.report.section import Card, Section
+from halfseen.report.section import Card, ReportContext, Section
 
 
-def facts(fitted: Fitted[object], found: Missingness, n_added: int) -> list[str]:
-    """The table, what was done to it, and rows that were ``n_added`` for steps between others."""
+def facts(page: ReportContext) -> list[str]:
+    """The table, what was done to it, and rows that were added for steps between others."""
+    fitted, found = page.case.fitted, page.missing
     gaps = 1 - float(found.observed.mean())
     size = f"The table has {found.n_rows:,} rows and {len(found.names):,} columns"
     return [
@@ -23,7 +25,7 @@ def facts(fitted: Fitted[object], found: Missingness, n_added: int) -> list[str]
         "they are, and no value was made up to fill a gap."
         if gaps
         else f"{size}, and no gaps.",
-        *_added(n_added),
+        *_added(page.case.n_added),
         *_left_out(fitted),
         *_preprocessing(fitted),
     ]
@@ -62,8 +64,20 @@ def _preprocessing(fitted: Fitted[object]) -> list[str]:
     return [f"Before the fit {' and '.join(said)}; on this page all are in their own units."]
 
 
-def components(view: Portrait, sure: Certainty, not_shown: list[str]) -> Section:
-    """What the components are, and how common: a card for each, and a picture of all."""
+def components_section(page: ReportContext) -> list[Section]:
+    """What the components are, or of one component the line along which rows differ."""
+    withheld = _said_of_withheld(page.view, page.least_rows)
+    if page.line is None:
+        return [_components(page, [*_learned_from_outcomes(page), *withheld])]
+    if page.line.exists:
+        return [main_line_section(page, page.line)]
+    section = _components(page, [NO_LINE, *groups_anyway(page.case, page.view), *withheld])
+    return [replace(section, cards=())]
+
+
+def _components(page: ReportContext, not_shown: list[str]) -> Section:
+    """A card for each component, and a picture of all."""
+    view, sure = page.view, page.intervals
     heat = heat_map_chart(view, view.grid(sure.low, sure.high))
     cards = [
         Card(
@@ -80,13 +94,13 @@ def components(view: Portrait, sure: Certainty, not_shown: list[str]) -> Section
     return Section("components", title, [*order, *not_shown], [heat], cards=cards)
 
 
-def _between(sure: Certainty, i: int) -> str:
+def _between(sure: ShownIntervals, i: int) -> str:
     if sure.share_low is None or sure.share_high is None or len(sure.share_low) == 1:
         return ""
     return f" (between {100 * sure.share_low[i]:.1f}% and {100 * sure.share_high[i]:.1f}%)"
 
 
-def said_of(view: Portrait, least: float) -> list[str]:
+def _said_of_withheld(view: Portrait, least: float) -> list[str]:
     """Which components are withheld, and why."""
     few = view.withheld
     if not few.any():
@@ -119,9 +133,12 @@ def outcomes_among(names: Iterable[str]) -> list[str]:
     return [name for name in names if OUTCOME.search(name)]
 
 
-def learned_from_outcomes(names: Iterable[str], nouns: str) -> list[str]:
-    """A sentence on outcomes that components were made of, if there are any."""
-    found = outcomes_among(names)
+def _learned_from_outcomes(page: ReportContext) -> list[str]:
+    """A sentence on outcomes that components were made of, if there are any; counts are none."""
+    about, nouns = page.case.fitted.model.about, page.case.components
+    if page.view.k == 1 or about.counts:
+        return []
+    found = outcomes_among(page.missing.names)
     if not found:
         return []
     they, them = ("sounds", "it") if len(found) == 1 else ("sound", "them")

@@ -1,15 +1,14 @@
 """Rows of the table on the page: only if asked for."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.data.formatting import number, percent
 from halfseen.data.rows import Block, gathered
-from halfseen.data.sampling import Sample
-from halfseen.inference.fit import Fitted
-from halfseen.report.portrait import Portrait, years_among
+from halfseen.report.portrait import years_among
+from halfseen.report.section import ReportContext
 
 OF_EACH = 5
 MOST_COLUMNS = 30
@@ -24,11 +23,10 @@ class RowsTable(NamedTuple):
     rows: list[list[str]]
 
 
-def some_rows(view: Portrait, fitted: Fitted[Any], sample: Sample, memberships: Array) -> RowsTable:
-    """The rows that most clearly belong to each component, in their own units.
-
-    ``memberships`` (n, k) are of the sample's rows.
-    """
+def some_rows(page: ReportContext) -> RowsTable:
+    """The rows that most clearly belong to each component, in their own units."""
+    view, fitted, sample = page.view, page.case.fitted, page.case.sample
+    memberships = page.row_certainty.memberships
     done, years, coding = fitted.preprocessing, years_among(fitted), fitted.coding
     labels = ((),) * len(view.names) if coding is None else coding.labels
     columns = range(min(len(view.names), MOST_COLUMNS))

@@ -79,7 +79,8 @@ def as_json(report: Report) -> str:
 
 def as_data(report: Report) -> dict[str, Any]:
     """The report as the schema has it."""
-    view, short, shown = report.view, report.summary, _shown(report.view)
+    page, short, shown = report.context, report.summary, _shown(report.context.view)
+    view, missing = page.view, page.missing
     briefs = view.briefs()
     return {
         "schema_version": SCHEMA_VERSION,
@@ -89,18 +90,18 @@ def as_data(report: Report) -> dict[str, Any]:
             "estimator": report.estimator,
             "noun": view.noun,
             "n_components": view.k,
-            "assumes": report.assumes,
+            "assumes": page.case.fitted.model.about.assumes,
         },
         "table": {
-            "n_rows": report.missing.n_rows,
-            "n_columns": len(report.missing.names),
-            "empty": _number(1 - float(report.missing.observed.mean())),
+            "n_rows": missing.n_rows,
+            "n_columns": len(missing.names),
+            "empty": _number(1 - float(missing.observed.mean())),
             "notes": list(report.facts),
         },
         "in_short": {"found": short.found, "sure": short.sure, "distrust": short.distrust},
-        "least_rows": _number(report.least_rows),
+        "least_rows": _number(page.least_rows),
         "components": [_component(report, i, briefs[i], shown) for i in range(view.k)],
-        "main_line": report.line and _main_line(report.line),
+        "main_line": _main_line(page.line) if page.line and page.line.exists else None,
         "average": _by_column(view.names, view.average, shown & np.isfinite(view.average)),
         "concerns": [
             {
@@ -122,7 +123,7 @@ def as_data(report: Report) -> dict[str, Any]:
 
 def _least_known(report: Report) -> list[tuple[str, float]]:
     """Columns with how much of them is known: all, or of very many those with the most gaps."""
-    names, observed = report.missing.names, report.missing.observed
+    names, observed = report.context.missing.names, report.context.missing.observed
     chosen = np.sort(np.argsort(observed, kind="stable")[:MANY_COLUMNS])
     return [(names[d], float(observed[d])) for d in chosen]
 
@@ -138,7 +139,7 @@ def _shown(view: Portrait) -> Mask:
 
 
 def _component(report: Report, i: int, brief: str, shown: Mask) -> dict[str, Any]:
-    view, sure = report.view, report.sure
+    view, sure = report.context.view, report.context.intervals
     card = report.cards[i] if report.cards else None  # one group has none
     shown = shown & ~view.withheld[i] & np.isfinite(view.centres[i])
     low, high = sure.share_low, sure.share_high
@@ -180,14 +181,15 @@ def _by_column(names: tuple[str, ...], values: Array, shown: Mask) -> dict[str, 
 
 def _intervals(report: Report, i: int, shown: Mask) -> dict[str, list[float]]:
     """Ends of 95 % intervals of the averages, where there are any."""
-    low, high = report.sure.low, report.sure.high
+    view, low, high = (
+        report.context.view,
+        report.context.intervals.low,
+        report.context.intervals.high,
+    )
     if low is None or high is None:
         return {}
     known = shown & np.isfinite(low[i]) & np.isfinite(high[i])
-    return {
-        report.view.names[d]: [_number(low[i, d]), _number(high[i, d])]
-        for d in np.flatnonzero(known)
-    }
+    return {view.names[d]: [_number(low[i, d]), _number(high[i, d])] for d in np.flatnonzero(known)}
 
 
 def _section_data(section: Section) -> dict[str, Any]:

@@ -1,16 +1,14 @@
 """Groups of rows, shown to people: of any model with one component a row."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.formatting import number, percent, plural
+from halfseen.data.formatting import number, percent
 from halfseen.data.rows import Rows, gathered
 from halfseen.data.sampling import Sample
-from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import whole
 from halfseen.report.categories import Categories
@@ -19,15 +17,14 @@ from halfseen.report.portrait import (
     NOT_SHOWN,
     WITHHELD,
     Difference,
-    Doubts,
     Grid,
     HeatMap,
-    Sure,
+    Portrait,
+    RowCertainty,
     Told,
-    few_behind,
     years_among,
 )
-from halfseen.report.section import Section
+from halfseen.report.section import ReportContext, Section
 from halfseen.report.separation import Density, Separation, separation_section
 
 MOST_DRAWN = 40
@@ -41,26 +38,13 @@ MOST_BRIEF = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class Groups(Portrait):
     """Groups that rows belong to, each with means of the features."""
 
-    fitted: Fitted[Any]
-    names: tuple[str, ...]
-    order: NDArray[np.intp]  # (k,)  the model's own numbers of the components
-    shares: Array  # (k,)  of the rows
-    centres: Array  # (k, d)  means in own units
-    average: Array  # (d,)  of all rows
-    scores: Array  # (k, d)  deviations from the average in standard ones
-    geometric: Mask  # (d,)  features whose averages are geometric means
-    learned_as: tuple[str | None, str | None]
     years: Mask  # (d,)  features that are written without separators
-    withheld: Mask  # (k, d)  means that are not shown
     categories: tuple[Categories, ...]  # columns of few values, where shares are known
     densities: tuple[Density, ...]  # where numbers lie, of columns of which that is known
     separation: Separation
-
-    of_what: ClassVar[str] = "of rows"
-    belonging: ClassVar[str] = "sure"
 
     @classmethod
     def of(cls, fitted: Fitted[Any], means: Array, variances: Array) -> Self:
@@ -90,7 +74,7 @@ class Groups:
             separation=Separation.unknown(len(kept)),
         )
 
-    def withholding(self, few: Mask) -> Self:
+    def without_averages(self, few: Mask) -> Self:
         """The same without some of the means (k, d), nor in the average of all."""
         shares = np.where(few, 0.0, self.shares[:, None])
         logged, left = self.geometric, shares.sum(axis=0)
@@ -105,40 +89,14 @@ class Groups:
             scores=np.where(few, 0.0, self.scores),
         )
 
-    def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
+    def without_small_cells(self, doubts: RowCertainty, sample: Sample, least: float) -> Self:
         """The same without means and shares that fewer than ``least`` rows stand behind."""
-        few = few_behind(doubts, sample.table, least)
-        parts = (part.for_sharing(doubts.carried, sample.table, least) for part in self.categories)
-        return replace(self.withholding(few), categories=tuple(parts))
-
-    @property
-    def noun(self) -> str:
-        """As the model has it."""
-        return self.fitted.model.about.noun
-
-    @property
-    def nouns(self) -> str:
-        """What several are."""
-        return plural(self.noun)
-
-    @property
-    def k(self) -> int:
-        """How many groups there are."""
-        return len(self.shares)
-
-    @property
-    def known(self) -> str:
-        """What has confidence intervals."""
-        return f"averages and shares of {self.nouns}"
-
-    def called(self, component: int) -> str:
-        """By the place in the order."""
-        return f"{self.noun} {int(np.flatnonzero(self.order == component)[0]) + 1}"
-
-    def in_own_units(self, centres: Array) -> Array:
-        """What was done to the columns is undone."""
-        done = self.fitted.preprocessing
-        return centres if done is None else done.undo(centres)
+        shown = super().without_small_cells(doubts, sample, least)
+        parts = (
+            part.without_small_cells(doubts.carried, sample.table, least)
+            for part in self.categories
+        )
+        return replace(shown, categories=tuple(parts))
 
     def told(self, members: str = "rows") -> list[Told]:
         """What sets each group apart."""
@@ -231,16 +189,12 @@ class Groups:
             mean += f" (between {ends[0]} and {ends[1]})"
         return f"{mean}; average of all rows {self._number(self.average[d], d)}"
 
-    def telling(self, relevance: float) -> Self:
-        """The same: features are not listed by rank."""
-        return self
-
-    def chapters(self, sure: Sure, case: ConcernContext) -> list[Section]:
+    def own_sections(self, page: ReportContext) -> list[Section]:
         """What tells the groups apart, if there are several and that is known."""
         if self.k == 1 or not self.separation.known:
             return []
         shown = self.categories, self.densities
-        return [separation_section(self, self.separation, *shown, sure, self._number)]
+        return [separation_section(self, self.separation, *shown, page.intervals.of, self._number)]
 
     def heat_map(self, n_words: int) -> HeatMap:
         """The same on paper, of all features."""
@@ -261,7 +215,7 @@ class Groups:
             needed=False,
         )
 
-    def doubts(self, rows: Rows) -> Doubts:
+    def row_certainty(self, rows: Rows) -> RowCertainty:
         """By the probability of each row's likeliest group."""
         model, parameters = self.fitted.model, self.fitted.parameters
         part = rows.select(self.fitted.kept)
@@ -269,7 +223,7 @@ class Groups:
         shares: Array = hidden[:, self.order]
         surest = shares.max(axis=1)
         mean, sure = float(surest.mean()), float((surest >= SURE).mean())
-        return Doubts(
+        return RowCertainty(
             memberships=shares,
             carried=shares,
             values=surest,

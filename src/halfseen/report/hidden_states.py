@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array
 from halfseen.data.formatting import number, percent
 from halfseen.data.sequences import Sequences
-from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.report.charts.bars import Bar, bar_chart
 from halfseen.report.charts.by_component import COLOURS
 from halfseen.report.charts.drawing import DARK, WIDTH, Figure, as_hex, box, mark, picture, text
 from halfseen.report.charts.heat_map import heat_map_chart
 from halfseen.report.classes import Classes
-from halfseen.report.portrait import Grid, Portrait, Sure
-from halfseen.report.section import Section
+from halfseen.report.portrait import Grid, Portrait
+from halfseen.report.section import ReportContext, Section
 
 NEVER = 1e-3
 """Chances below are as good as none."""
@@ -42,9 +41,9 @@ class States(Classes):
         """How many rows a stay in each state lasts on average; (k,)."""
         return 1 / np.maximum(1 - self.transition.diagonal(), 1e-12)
 
-    def chapters(self, sure: Sure, case: ConcernContext) -> list[Section]:
+    def own_sections(self, page: ReportContext) -> list[Section]:
         """How states follow each other, after what tells them apart."""
-        return [*super().chapters(sure, case), self._following()] if self.k > 1 else []
+        return [*super().own_sections(page), self._following()] if self.k > 1 else []
 
     def _following(self) -> Section:
         sentences = [self._told_of(i) for i in range(self.k)]
@@ -110,20 +109,21 @@ MOST_PATHS, MOST_STEPS = 12, 120
 LEFT, HEIGHT, HEAD = 62.0, 14.0, 20.0
 
 
-def paths_section(view: Portrait, sequences: Sequences, memberships: Array) -> Section:
-    """A strip for each of a few sequences, from those of fewest changes to those of most.
-
-    ``memberships`` (n, k) are of the rows, sequence after sequence.
-    """
-    return Section(
+def paths_section(page: ReportContext) -> list[Section]:
+    """A strip for each of a few sequences, from those of fewest changes to those of most."""
+    view, sequences = page.view, page.case.sample.rows.sequences
+    if not page.include_rows or sequences is None:
+        return []
+    section = Section(
         "paths",
         f"Some sequences, {view.noun} by {view.noun}",
         [
             f"Each line is one sequence of rows, coloured by the likeliest {view.noun} of each. "
             "They were taken from those that hardly change to those that change most."
         ],
-        [_paths_chart(view, sequences, memberships.argmax(axis=1))],
+        [_paths_chart(view, sequences, page.row_certainty.memberships.argmax(axis=1))],
     )
+    return [section]
 
 
 def _paths_chart(view: Portrait, sequences: Sequences, states: NDArray[np.intp]) -> Figure:

@@ -18,7 +18,7 @@ from halfseen.report.charts.drawing import Figure
 from halfseen.report.charts.heat_map import Heads, grid_chart
 from halfseen.report.charts.histograms import histogram
 from halfseen.report.portrait import WITHHELD, Grid, Portrait, years_among
-from halfseen.report.section import Section
+from halfseen.report.section import ReportContext, Section
 
 TITLE = "The main line along which rows differ"
 NO_LINE = "The columns hardly go along with each other: there is no line along which rows differ."
@@ -149,7 +149,7 @@ class MainLine:
         counts = (column[:, None] == values).T @ fifths  # (m, 3)
         shares = counts / np.maximum(counts.sum(axis=0), 1.0)
         part = Categories.of(i, self.name(i), called, values, shares, np.full(3, 1 / 3))
-        return part.for_sharing(fifths, self.table, self.least)
+        return part.without_small_cells(fifths, self.table, self.least)
 
 
 def _written(value: float) -> str:
@@ -180,7 +180,7 @@ def _without_order(fitted: Fitted[Any]) -> Mask:
     return np.asarray(fitted.nominal | two_words)
 
 
-def main_line_section(line: MainLine, case: ConcernContext, view: Portrait) -> Section:
+def main_line_section(page: ReportContext, line: MainLine) -> Section:
     """The line in words, what changes along it, and where rows lie."""
     trait, explained = line.trait, line.trait.explained
     little = [line.name(i) for i in line.order if explained[i] < HARDLY]
@@ -189,7 +189,7 @@ def main_line_section(line: MainLine, case: ConcernContext, view: Portrait) -> S
         line.sentence,
         "The line is the first factor of the columns; on average it explains "
         f"{percent(trait.share)} of a column's variance." + f" {hardly}" * bool(little),
-        *groups_anyway(case, view),
+        *groups_anyway(page.case, page.view),
     ]
     return Section("components", TITLE, sentences, [_along(line), _positions(line)])
 

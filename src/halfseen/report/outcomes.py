@@ -12,7 +12,7 @@ from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.report.charts.by_component import Spread, Stack, spreads_chart, stacked_chart
 from halfseen.report.charts.drawing import Figure
 from halfseen.report.portrait import Portrait, effective_rows
-from halfseen.report.section import Section
+from halfseen.report.section import ReportContext, Section
 
 MOST_CODES = 6
 """Different whole numbers that are shown as categories: more have a mean."""
@@ -96,16 +96,12 @@ class ByComponent(NamedTuple):
     few: Mask  # (k + 1,)      what too few rows stand behind
 
 
-def outcomes_section(
-    case: ConcernContext,
-    view: Portrait,
-    memberships: Array,
-    outcomes: tuple[Outcome, ...],
-    least: float,
-) -> list[Section]:
-    """The chapter, if there is an outcome; ``memberships`` (n, k) are of the case's sample."""
+def outcomes_section(page: ReportContext) -> list[Section]:
+    """Outcomes by component, if there are any."""
+    case, view, outcomes = page.case, page.view, page.outcomes
     if not outcomes:
         return []
+    memberships, least = page.row_certainty.memberships, page.least_rows
     _check_not_learned(case, outcomes)
     sentences = [
         f"The {view.nouns} were found without {_listed(outcomes)}. That they differ in an outcome "

@@ -1,20 +1,21 @@
 """A learned model as people are shown it: in the table's own units, most common first."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
+from halfseen.data.formatting import plural
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sampling import Sample
-from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.diagnostics.intervals import Interval
 from halfseen.inference.fit import Fitted
 from halfseen.io.kind_inference import named_as_year
-from halfseen.report.section import Section
+from halfseen.report.section import ReportContext, Section
 
 YEARS = (1500, 2200)
 
@@ -56,7 +57,7 @@ def years_among(fitted: Fitted[Any]) -> Mask:
 WITHHELD = "Withheld, as too few rows stand behind it."
 ABOUT_AVERAGE, NOT_SHOWN = "about average", "withheld"
 """What a component is in brief, if there is nothing else to say of it."""
-Sure = Callable[[Callable[[Any], Array]], Interval | None]
+IntervalOf = Callable[[Callable[[Any], Array]], Interval | None]
 """From what follows from a model's parameters to its 95 % interval, if there is one."""
 
 
@@ -94,7 +95,7 @@ class HeatMap:
 
 
 @dataclass(frozen=True, eq=False)
-class Doubts:
+class RowCertainty:
     """How sure a model is of some rows."""
 
     memberships: Array  # (n, k)  shares of components in each row, as shown
@@ -108,117 +109,103 @@ class Doubts:
     on_paper: tuple[str, float, str]  # the axis, what is in the middle, and how that is told
 
 
-class Portrait(Protocol):
-    """Components numbered from 1 by how common they are.
+@dataclass(frozen=True, eq=False)
+class Portrait(ABC):
+    """Components numbered from 1 by how common they are: all that the report knows of a model.
 
-    What a model hands out as its portrait. The page, the plots and the command line know models
-    only by this.
+    The page, the plots and the command line show models by this alone. What is abstract here is
+    what a kind of components has to say of itself.
     """
+
+    fitted: Fitted[Any]
+    names: tuple[str, ...]  # of the features
+    order: NDArray[np.intp]  # (k,)  the model's own numbers of the components
+    shares: Array  # (k,)  how common the components are
+    centres: Array  # (k, d)  what each component has of each feature
+    average: Array  # (d,)  the same for all rows together
+    scores: Array  # (k, d)  how far components are from average
+    geometric: Mask  # (d,)  features whose averages are geometric means
+    learned_as: tuple[str | None, str | None]  # attributes that hold the centres and the shares
+    withheld: Mask  # (k, d)  centres that are not shown
+
+    of_what: ClassVar[str] = "of rows"  # shares are shares of it
+    belonging: ClassVar[str] = "sure"  # what the share of a component in a row is called
 
     @property
     def noun(self) -> str:
-        """What a component is to people."""
+        """What people call a component of this model."""
+        return self.fitted.model.about.noun
 
     @property
     def nouns(self) -> str:
-        """What several are."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Of the features."""
-
-    @property
-    def order(self) -> NDArray[np.intp]:
-        """The model's own numbers of the components; (k,)."""
-
-    @property
-    def shares(self) -> Array:
-        """How common the components are; (k,)."""
-
-    @property
-    def centres(self) -> Array:
-        """What each component has of each feature; (k, d)."""
-
-    @property
-    def average(self) -> Array:
-        """The same for all rows together; (d,)."""
-
-    @property
-    def scores(self) -> Array:
-        """How far components are from average, in what suits them; (k, d)."""
-
-    @property
-    def withheld(self) -> Mask:
-        """What of the centres is not shown; (k, d)."""
-
-    @property
-    def geometric(self) -> Mask:
-        """Features whose averages are geometric means; (d,)."""
-
-    @property
-    def learned_as(self) -> tuple[str | None, str | None]:
-        """The learned attributes that hold the centres and the shares, if any does."""
+        """The plural of the noun."""
+        return plural(self.noun)
 
     @property
     def k(self) -> int:
         """How many components there are."""
-
-    @property
-    def of_what(self) -> str:
-        """What shares are shares of."""
+        return len(self.shares)
 
     @property
     def known(self) -> str:
         """What has confidence intervals."""
-
-    @property
-    def belonging(self) -> str:
-        """What the share of a component in a row is called."""
-
-    def called(self, component: int) -> str:
-        """What the model's own component of a number is called."""
+        return f"averages and shares of {self.nouns}"
 
     def in_own_units(self, centres: Array) -> Array:
-        """Values (n, d) of the model's centres, as people have them."""
+        """Values (n, d) of the model's centres in the units of the table."""
+        done = self.fitted.preprocessing
+        return centres if done is None else done.undo(centres)
 
-    def withholding(self, few: Mask) -> Self:
-        """The same without some of the centres (k, d), nor what they could be reckoned from."""
+    def ranked_by(self, relevance: float) -> Self:
+        """The same with features ranked by share (1), by what they tell (0), or both."""
+        return self
 
-    def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
+    def own_sections(self, page: ReportContext) -> list[Section]:
+        """Sections of the page that only such components have."""
+        return []
+
+    def without_small_cells(self, rows: RowCertainty, sample: Sample, least: float) -> Self:
         """The same without what fewer than ``least`` of the rows of a sample stand behind."""
+        return self.without_averages(few_behind(rows, sample.table, least))
 
+    @abstractmethod
+    def without_averages(self, few: Mask) -> Self:
+        """The same without some of the centres (k, d), nor what they could be computed from."""
+
+    @abstractmethod
     def briefs(self) -> list[str]:
         """Each component in a few words, without numbers."""
 
+    @abstractmethod
     def told(self, members: str = "rows") -> list[Told]:
         """Each component in words."""
 
+    @abstractmethod
     def grid(self, low: Array | None, high: Array | None) -> Grid:
         """What components are like; ``low`` and ``high`` (k, d) are ends of 95 % intervals."""
 
-    def telling(self, relevance: float) -> Self:
-        """The same with features ranked by their share (1), by what they tell (0), or both."""
-
-    def chapters(self, sure: Sure, case: ConcernContext) -> list[Section]:
-        """Chapters of the page that only such components have."""
-
+    @abstractmethod
     def heat_map(self, n_words: int) -> HeatMap:
-        """What components are like; where features are listed by rank, so many of them."""
+        """The same for a plot; where features are listed by rank, so many of them."""
 
-    def doubts(self, rows: Rows) -> Doubts:
-        """How sure the model is of each row."""
+    @abstractmethod
+    def row_certainty(self, rows: Rows) -> RowCertainty:
+        """How certain the model is of what is hidden behind each row."""
 
+    @abstractmethod
     def predicted(self, hidden: Array) -> dict[str, Any]:
         """What is hidden behind rows (n, k), in the model's own order, as columns of results."""
 
+    @abstractmethod
     def tallied(self, hidden: Array) -> Array:
         """What is to be said of rows (n, k) together, in numbers that add: how many first."""
 
+    @abstractmethod
     def summed_up(self, tally: Array) -> str:
         """The same in a sentence."""
 
 
-def few_behind(doubts: Doubts, table: Array, least: float) -> Mask:
+def few_behind(doubts: RowCertainty, table: Array, least: float) -> Mask:
     """Averages (k, d) that fewer than so many rows stand behind, of those that were looked at.
 
     By the effective number of rows ``(Σ c)² / Σ c²``, over the rows of ``table`` (n, d) that have
@@ -227,7 +214,7 @@ def few_behind(doubts: Doubts, table: Array, least: float) -> Mask:
     return np.asarray(effective_rows(doubts.carried, ~np.isnan(table)) < least)
 
 
-def few_behind_sparse(doubts: Doubts, rows: Rows, least: float) -> Mask:
+def few_behind_sparse(doubts: RowCertainty, rows: Rows, least: float) -> Mask:
     """The same for rows of which only what is stored is at hand."""
 
     def summed(block: Block) -> Array:

@@ -22,7 +22,7 @@ from halfseen.report.charts.by_component import (
     strips_chart,
 )
 from halfseen.report.charts.drawing import Figure
-from halfseen.report.portrait import Portrait, Sure, Told
+from halfseen.report.portrait import IntervalOf, Portrait, Told
 from halfseen.report.section import Section
 
 NOTHING = 0.005
@@ -91,7 +91,7 @@ class Separation:
             little: Mask = self.shares < NOTHING
             return little if low is None else little | (low <= 0)
 
-    def ends(self, sure: Sure) -> tuple[Array, Array] | None:
+    def ends(self, sure: IntervalOf) -> tuple[Array, Array] | None:
         """Ends of the intervals of nats (d,), which are between none and all."""
         found = sure(self.again)
         if found is None:
@@ -104,7 +104,7 @@ def separation_section(
     separation: Separation,
     categories: Sequence[Categories],
     densities: Sequence[Density],
-    sure: Sure,
+    sure: IntervalOf,
     written: Written,
 ) -> Section:
     """How much each column tells, which tell nothing, and how the telling ones differ."""

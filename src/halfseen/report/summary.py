@@ -1,14 +1,13 @@
 """A model in three sentences: what there is, how sure that is, and what to distrust most."""
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from halfseen.data.formatting import percent
 from halfseen.diagnostics.choice import Choice, ClusterTendency
 from halfseen.diagnostics.concerns import Concern, ConcernContext
-from halfseen.report.main_line import MainLine
-from halfseen.report.portrait import ABOUT_AVERAGE, NOT_SHOWN, Doubts, Portrait
+from halfseen.report.portrait import ABOUT_AVERAGE, NOT_SHOWN, Portrait, RowCertainty
+from halfseen.report.section import ReportContext
 
 MOST_NAMED = 6
 """Components that are told one by one."""
@@ -23,23 +22,15 @@ class Summary(NamedTuple):
     worst: Concern | None  # what the last of them is about, if it is a concern
 
 
-def summarise(
-    case: ConcernContext,
-    view: Portrait,
-    doubts: Doubts,
-    n_rows: int,
-    concerns: Sequence[Concern],
-    line: MainLine | None,
-) -> Summary:
-    """The model in three sentences; ``n_rows`` are those of the table.
-
-    Rows of one group are told by the ``line`` along which they differ, if there is one.
-    """
-    worst = max(concerns, key=lambda one: one.gravity, default=None)  # the first of the gravest
-    found = _found(case, view, n_rows)
-    if line is not None and line.exists:
-        found += f" {line.sentence}"
-    return Summary(found, _sure(case, view, doubts), _distrust(case, worst), worst)
+def summarise(page: ReportContext) -> Summary:
+    """The model in three sentences."""
+    # Of concerns that are equally grave the first counts.
+    worst = max(page.concerns, key=lambda one: one.gravity, default=None)
+    found = _found(page.case, page.view, page.missing.n_rows)
+    if page.line is not None and page.line.exists:
+        found += f" {page.line.sentence}"
+    sure = _sure(page.case, page.view, page.row_certainty)
+    return Summary(found, sure, _distrust(page.case, worst), worst)
 
 
 def _found(case: ConcernContext, view: Portrait, n_rows: int) -> str:
@@ -63,7 +54,7 @@ def _with(brief: str) -> str:
     return f", {brief}" if brief in (ABOUT_AVERAGE, NOT_SHOWN) else f" with {brief}"
 
 
-def _sure(case: ConcernContext, view: Portrait, doubts: Doubts) -> str:
+def _sure(case: ConcernContext, view: Portrait, doubts: RowCertainty) -> str:
     choice: Choice | None = case.fitted.diagnostics.choice
     if view.k == 1:
         return f"You asked for one {view.noun}." if choice is None else choice.reason

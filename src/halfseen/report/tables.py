@@ -6,8 +6,7 @@ from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.report.categories import bounded
 from halfseen.report.charts.by_component import Stack, stacked_chart
 from halfseen.report.charts.drawing import Figure
-from halfseen.report.portrait import Portrait
-from halfseen.report.section import Section
+from halfseen.report.section import ReportContext, Section
 
 MOST_TABLES = 20
 """More are files of one table rather than studies."""
@@ -15,9 +14,9 @@ LONGEST = 11
 """Letters of a name that stand beside a bar."""
 
 
-def tables_section(case: ConcernContext, view: Portrait, least: float) -> list[Section]:
+def tables_section(page: ReportContext) -> list[Section]:
     """The chapter, if the rows are of several tables."""
-    tables = case.tables
+    case, tables = page.case, page.case.tables
     if not 1 < len(tables.names) <= MOST_TABLES:
         return []
     own = [
@@ -30,11 +29,12 @@ def tables_section(case: ConcernContext, view: Portrait, least: float) -> list[S
         f"The rows are of {len(tables.names)} tables, of which {shared:,} columns are in all.",
         *([_adjusted(case)] if tables.adjusted else []),
     ]
-    return [Section("tables", "The tables", sentences, _shares(case, view, least), own)]
+    return [Section("tables", "The tables", sentences, _shares(page), own)]
 
 
-def _shares(case: ConcernContext, view: Portrait, least: float) -> list[Figure]:
+def _shares(page: ReportContext) -> list[Figure]:
     """How common components are in each table, where rows are of one each."""
+    case, view, least = page.case, page.view, page.least_rows
     if case.table_shares is None:
         return []
     tables, found = case.tables, case.table_shares.shares[:, view.order]

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.formatting import percent, plural, shortened
+from halfseen.data.formatting import percent, shortened
 from halfseen.data.rows import Rows, gathered
 from halfseen.data.sampling import Sample, sample_counts
-from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.diagnostics.topic_words import (
     N_WORDS,
     USUAL_RELEVANCE,
@@ -23,14 +22,14 @@ from halfseen.latent.topics import loadings
 from halfseen.report.portrait import (
     NOT_SHOWN,
     WITHHELD,
-    Doubts,
     Grid,
     HeatMap,
-    Sure,
+    Portrait,
+    RowCertainty,
     Told,
     few_behind_sparse,
 )
-from halfseen.report.section import Section
+from halfseen.report.section import ReportContext, Section
 from halfseen.report.topic_relations import topic_relations_section
 
 MOST_DRAWN, OF_EACH, FEWEST_DRAWN = 40, 10, 3
@@ -44,25 +43,14 @@ MOST_STORED = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Topics:
+class Topics(Portrait):
     """Topics that rows hold more or less of, each with shares of the features."""
 
-    fitted: Fitted[Any]
-    names: tuple[str, ...]
-    order: NDArray[np.intp]  # (k,)  the model's own numbers of the components
-    shares: Array  # (k,)  of all that is counted
-    centres: Array  # (k, d)  shares of the features; rows sum to one
-    average: Array  # (d,)  of all that is counted
-    scores: Array  # (k, d)  log2 of ratios to the average
-    geometric: Mask  # (d,)  none
-    learned_as: tuple[str | None, str | None]
-    withheld: Mask  # (k, d)  whole topics that are not shown
     relevance: float = (
         USUAL_RELEVANCE  # of shares, beside what features tell, where they are ranked
     )
 
     of_what: ClassVar[str] = "of all that is counted"
-    known: ClassVar[str] = "shares of columns"
     belonging: ClassVar[str] = "share"
 
     @classmethod
@@ -87,7 +75,7 @@ class Topics:
             withheld=np.zeros(centres.shape, bool),
         )
 
-    def telling(self, relevance: float) -> Self:
+    def ranked_by(self, relevance: float) -> Self:
         """The same with features ranked by their share (1), by what they tell (0), or both."""
         check_relevance(relevance)
         return replace(self, relevance=relevance)
@@ -96,7 +84,7 @@ class Topics:
         """Of each topic the features that show what it is, the most relevant first."""
         return most_relevant(self.centres, self.average, self.relevance, most)
 
-    def withholding(self, few: Mask) -> Self:
+    def without_averages(self, few: Mask) -> Self:
         """The same without topics that are withheld in part or in whole, nor in the average."""
         wholly: Mask = np.asarray(few.any(axis=1))
         shares = np.where(wholly, 0.0, self.shares)
@@ -107,37 +95,18 @@ class Topics:
             average=average if wholly.any() else self.average,
         )
 
-    def for_sharing(self, doubts: Doubts, sample: Sample, least: float) -> Self:
+    def without_small_cells(self, doubts: RowCertainty, sample: Sample, least: float) -> Self:
         """The same without topics that fewer than ``least`` rows stand behind."""
-        return self.withholding(few_behind_sparse(doubts, sample.rows, least))
+        return self.without_averages(few_behind_sparse(doubts, sample.rows, least))
 
     @property
-    def noun(self) -> str:
-        """As the model has it."""
-        return self.fitted.model.about.noun
-
-    @property
-    def nouns(self) -> str:
-        """What several are."""
-        return plural(self.noun)
-
-    @property
-    def k(self) -> int:
-        """How many topics there are."""
-        return len(self.shares)
+    def known(self) -> str:
+        return "shares of columns"
 
     @property
     def of_words(self) -> bool:
         """Whether most topics are of so many features, as in text, that none has much of one."""
         return bool(np.median(self.centres.max(axis=1)) < SMALL)
-
-    def called(self, component: int) -> str:
-        """By the place in the order."""
-        return f"{self.noun} {int(np.flatnonzero(self.order == component)[0]) + 1}"
-
-    def in_own_units(self, centres: Array) -> Array:
-        """Shares have no units."""
-        return centres
 
     def briefs(self) -> list[str]:
         """The most relevant of what each mostly is."""
@@ -205,9 +174,9 @@ class Topics:
             tips=[[tip(k, d) for k in range(self.k)] for d in chosen],
         )
 
-    def chapters(self, sure: Sure, case: ConcernContext) -> list[Section]:
+    def own_sections(self, page: ReportContext) -> list[Section]:
         """How topics hold together, and how they stand to each other."""
-        return topic_relations_section(self, self.words(N_WORDS), case)
+        return topic_relations_section(self, self.words(N_WORDS), page.case)
 
     def heat_map(self, n_words: int) -> HeatMap:
         """On paper each topic lists its most common features."""
@@ -230,7 +199,7 @@ class Topics:
             needed=True,
         )
 
-    def doubts(self, rows: Rows) -> Doubts:
+    def row_certainty(self, rows: Rows) -> RowCertainty:
         """By the relative error of each row's largest loading."""
         parameters = self.fitted.parameters
         part, model = rows.select(self.fitted.kept), self.fitted.model
@@ -242,7 +211,7 @@ class Topics:
         middle = float(np.median(error))
         if few is not part:  # what is expected alone takes less long
             mean = gathered(part, lambda block: model.expected_latent(block, parameters))
-        return Doubts(
+        return RowCertainty(
             memberships=(mean / mean.sum(axis=1, keepdims=True))[:, self.order],
             carried=mean[:, self.order],
             values=error,

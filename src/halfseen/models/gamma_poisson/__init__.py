@@ -278,6 +278,8 @@ class GammaPoisson(TopicEstimator, Estimator):  # type: ignore[misc]
     refinements: ClassVar[tuple[str, ...]] = ("saem", "auto")
     _otherwise_compare = ", or compare models by likelihood(X).bound"
 
+    n_sweeps: int
+
     def __init__(
         self,
         n_components: int | str = 1,
@@ -297,21 +299,7 @@ class GammaPoisson(TopicEstimator, Estimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
-        self.n_components = n_components
-        self.method = method
-        self.feature_weights = feature_weights
-        self.complete_above = complete_above
-        self.incomplete_features = incomplete_features
-        self.decomposer = decomposer
-        self.third_moment = third_moment
-        self.moments = moments
-        self.outliers = outliers
-        self.prior = prior
-        self.refine = refine
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.n_sweeps = n_sweeps
+        self._keep_parameters(locals())
 
     def _check(self) -> None:
         check_sweeps(self)

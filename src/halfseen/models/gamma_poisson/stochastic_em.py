@@ -9,7 +9,6 @@ integrated out integrated out (Rao-Blackwell), are averaged over sweeps.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
 
 import numpy as np
 from scipy.special import polygamma
@@ -47,16 +46,6 @@ class SplitSums(Sums):
     exposure: Array  # (d, k)  Σ E[α_k] over the rows in which d is observed
     mean: Array  # (k,)       Σ E[α_k]
     log_mean: Array  # (k,)   Σ E[log α_k]
-
-    def times(self, factor: float) -> Self:
-        """The same of as many rows, all that is expected in them being scaled."""
-        return type(self)(
-            self.n_rows * factor,
-            self.split * factor,
-            self.exposure * factor,
-            self.mean * factor,
-            self.log_mean * factor,
-        )
 
     def maximise(self) -> GammaPoissonParameters:
         """The M-step: shares are counts over exposures, loadings a gamma fit."""

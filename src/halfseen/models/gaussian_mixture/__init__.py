@@ -224,6 +224,12 @@ class GaussianMixture(Estimator):
         ),
     }
 
+    covariance_type: str
+    n_factors: int | str
+    scale: str | None
+    form: str
+    noise_eigenvalues: str
+
     def __init__(
         self,
         n_components: int | str = 1,
@@ -249,29 +255,7 @@ class GaussianMixture(Estimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
-        super().__init__(
-            n_components,
-            method=method,
-            feature_weights=feature_weights,
-            complete_above=complete_above,
-            incomplete_features=incomplete_features,
-            decomposer=decomposer,
-            third_moment=third_moment,
-            moments=moments,
-            outliers=outliers,
-            prior=prior,
-            refine=refine,
-            tol=tol,
-            max_iter=max_iter,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.covariance_type = covariance_type
-        self.n_factors = n_factors
-        self.scale = scale
-        self.form = form
-        self.noise_eigenvalues = noise_eigenvalues
+        self._keep_parameters(locals())
 
     def _check(self) -> None:
         check_choice(self, "covariance_type", (*NOISES, *CORRELATED, "auto"))

@@ -7,19 +7,15 @@ from sklearn.utils import check_random_state
 
 from halfseen.data.arrays import Array, Labels
 from halfseen.data.errors import DataError
-from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Block, Rows, as_given, gathered
 from halfseen.data.sampling import sequence_of
 from halfseen.data.sequences import lengths_of
-from halfseen.distributions.mixed_parameters import declared_kinds, kind_words, profiles
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.imputation import spread_out
+from halfseen.estimators.mixed_columns import MixedColumnsEstimator
 from halfseen.estimators.parameter_checks import (
-    check_choice,
     check_count,
-    check_non_negative,
-    check_positive_integer,
 )
 from halfseen.estimators.sequence_estimator import SequenceEstimator
 from halfseen.inference.fit import Fit
@@ -27,27 +23,20 @@ from halfseen.inference.model import Model
 from halfseen.inference.plan import Settings
 from halfseen.io.coding import decode
 from halfseen.io.sequences import Sequenced
-from halfseen.latent.chain import CHAIN, ChainParameters
+from halfseen.latent.chain import CHAIN, Chain, ChainParameters, by_sequences
 from halfseen.latent.mixture import OneClass
 from halfseen.models.hidden_markov.model import (
     ABOUT,
+    CHECKS,
     Forecast,
-    chain_of_states,
+    OfNeighbours,
     forecast_of,
     to_hmmlearn,
 )
 from halfseen.moments.survey import Survey
 
-ONE_WAY = {
-    "method": ("weighted", "full", "partial"),
-    "third_moment": ("auto",),
-    "moments": ("available",),
-    "incomplete_features": ("regress",),
-}
-"""Parameters of which models of mixed columns know fewer values than others."""
 
-
-class HiddenMarkov(SequenceEstimator):
+class HiddenMarkov(MixedColumnsEstimator, SequenceEstimator):
     """States of rows that follow each other, with gaps anywhere: stays, panels, visits.
 
     Every row has a state, which depends on that of the row before; within a state columns are
@@ -156,7 +145,6 @@ class HiddenMarkov(SequenceEstimator):
 
     about = ABOUT
     Parameters = ChainParameters
-    takes_kinds: ClassVar[bool] = True
     later: ClassVar[Any] = {
         "lasting_": lambda was: np.full(len(was["kept_features_"]), np.nan),
         "fading_": lambda was: np.full(len(was["kept_features_"]), np.nan),
@@ -188,50 +176,20 @@ class HiddenMarkov(SequenceEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
-        super().__init__(
-            n_components,
-            method=method,
-            feature_weights=feature_weights,
-            complete_above=complete_above,
-            incomplete_features=incomplete_features,
-            decomposer=decomposer,
-            third_moment=third_moment,
-            moments=moments,
-            outliers=outliers,
-            prior=prior,
-            refine=refine,
-            tol=tol,
-            max_iter=max_iter,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.kinds = kinds
-
-    def _check(self) -> None:
-        for name, known in ONE_WAY.items():
-            check_choice(self, name, known)
-        check_non_negative(self, "tol")
-        check_positive_integer(self, "max_iter")
-        if isinstance(self.feature_weights, str) and self.feature_weights == "signal":
-            raise ValueError(
-                setting(feature_weights="signal")
-                + " is for columns of numbers alone. Use 'sqrt', which is as good for mixed ones."
-            )
+        self._keep_parameters(locals())
 
     def _model(self) -> OneClass[Any]:
-        return chain_of_states(
-            self._declared(),
-            outliers=self.outliers is not None,
-            prior=self._prior_strength,
-            refined=self.refine is not None,
+        return OneClass(
+            about=ABOUT,
+            abilities=self._abilities("States"),
+            emission=self._emission(),
+            cumulants=OfNeighbours(),  # type: ignore[arg-type]
             tol=self.tol,
             max_iter=self.max_iter,
+            own_checks=CHECKS,
+            moment_start=by_sequences,
+            structure=Chain(self._prior_strength),
         )
-
-    def _declared(self) -> dict[str, str]:
-        """Kinds that somebody said, or that text has."""
-        return declared_kinds(self)
 
     def fit(
         self,
@@ -411,13 +369,3 @@ class HiddenMarkov(SequenceEstimator):
         ``CategoricalHMM`` if there is one column, of categories. hmmlearn takes no gaps.
         """
         return to_hmmlearn(self)
-
-    @property
-    def kinds_(self) -> dict[str, str]:
-        """The kind of each column, by name: as found, or as declared."""
-        return kind_words(self)
-
-    @property
-    def profiles_(self) -> dict[str, dict[str, Any]]:
-        """What each column is like in the states, by name: one entry a column that is used."""
-        return profiles(self)

@@ -1,6 +1,6 @@
 """The model that states are: how columns arise from them, and how they follow each other."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -8,20 +8,15 @@ from typing import Any
 import numpy as np
 
 from halfseen.data.arrays import Array
-from halfseen.data.messages import setting
 from halfseen.data.rows import Block, Rows, gathered
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
 from halfseen.distributions.column_kinds import kind_of
-from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.emission import posterior
-from halfseen.distributions.mixed import PRIOR_ROWS, Mixed
-from halfseen.distributions.normal import Normal
 from halfseen.inference.fit import Fitted
-from halfseen.inference.model import Abilities, About
+from halfseen.inference.model import About
 from halfseen.inference.parameters import whole
-from halfseen.latent.chain import CHAIN, Chain, by_sequences
+from halfseen.latent.chain import CHAIN
 from halfseen.latent.forward_backward import begins_of, smoothed
-from halfseen.latent.mixture import OneClass
 from halfseen.latent.moment_tensor import Centred
 
 ABOUT = About(
@@ -35,13 +30,6 @@ ABOUT = About(
     counts=False,
     sequences=True,
 )
-NO_INTERVALS = (
-    "Without "
-    + setting(refine="em")
-    + " states have no intervals. Use "
-    + setting(refine="em")
-    + "."
-)
 
 
 class OfNeighbours(Centred):
@@ -50,40 +38,6 @@ class OfNeighbours(Centred):
     def most_components(self, n_features: int) -> int:
         """What moments do not tell apart, likelihood may."""
         return 8
-
-
-def chain_of_states(
-    declared: Mapping[str, str],
-    *,
-    outliers: bool,
-    prior: float,
-    refined: bool,
-    tol: float,
-    max_iter: int,
-) -> OneClass[Any]:
-    """The model that an estimator's parameters, and the kinds ``declared`` of columns, make."""
-    return OneClass(
-        about=ABOUT,
-        abilities=Abilities(
-            thin_products=False,
-            rank_tests=False,
-            not_streamed="States are learned by likelihood, which goes over rows again. Use "
-            "fit(), which also takes files and batches that can be read again.",
-            no_intervals="" if refined else NO_INTERVALS,
-            no_weights="States are learned by likelihood, in which weights play no part.",
-            refine_candidates=True,
-            scored_rows=None,
-        ),
-        emission=Mixed(
-            Normal(SHAPES["diag"], outliers, prior), declared, prior_rows=prior * PRIOR_ROWS
-        ),
-        cumulants=OfNeighbours(),  # type: ignore[arg-type]
-        tol=tol,
-        max_iter=max_iter,
-        own_checks=CHECKS,
-        moment_start=by_sequences,
-        structure=Chain(prior),
-    )
 
 
 FEWEST = 10.0

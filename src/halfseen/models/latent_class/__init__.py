@@ -1,25 +1,16 @@
 """Latent classes of rows of mixed columns, from tables with gaps."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from halfseen.data.messages import setting
-from halfseen.distributions.covariance_types import SHAPES
-from halfseen.distributions.mixed import PRIOR_ROWS, Mixed
 from halfseen.distributions.mixed_parameters import (
     MixedParameters,
-    declared_kinds,
-    kind_words,
-    profiles,
 )
-from halfseen.distributions.normal import Normal
 from halfseen.estimators.dask_methods import lazy_on_dask
-from halfseen.estimators.estimator import Estimator
+from halfseen.estimators.mixed_columns import MixedColumnsEstimator
 from halfseen.estimators.parameter_checks import (
     check_choice,
-    check_non_negative,
-    check_positive_integer,
 )
-from halfseen.inference.model import Abilities, About
+from halfseen.inference.model import About
 from halfseen.latent.mixed_classes import MixedClasses
 from halfseen.latent.moment_start import by_items
 from halfseen.latent.moment_tensor import Centred
@@ -48,13 +39,6 @@ ABOUT = About(
     counts=False,
 )
 GAPS = ("ignorable", "informative")
-ONE_WAY = {
-    "method": ("weighted", "full", "partial"),
-    "third_moment": ("auto",),
-    "moments": ("available",),
-    "incomplete_features": ("regress",),
-}
-"""Parameters of which models of mixed columns know fewer values than others."""
 
 
 class OfDistinctColumns(Centred):
@@ -65,7 +49,7 @@ class OfDistinctColumns(Centred):
         return 8
 
 
-class LatentClass(Estimator):
+class LatentClass(MixedColumnsEstimator):
     """Classes of rows of mixed columns: measurements, counts, categories, with gaps anywhere.
 
     Within a class columns are independent: continuous ones normal (outliers allowed for), counts
@@ -163,7 +147,8 @@ class LatentClass(Estimator):
 
     about = ABOUT
     Parameters = MixedParameters
-    takes_kinds: ClassVar[bool] = True
+
+    gaps: str
 
     def __init__(
         self,
@@ -187,68 +172,23 @@ class LatentClass(Estimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
-        super().__init__(
-            n_components,
-            method=method,
-            feature_weights=feature_weights,
-            complete_above=complete_above,
-            incomplete_features=incomplete_features,
-            decomposer=decomposer,
-            third_moment=third_moment,
-            moments=moments,
-            outliers=outliers,
-            prior=prior,
-            refine=refine,
-            tol=tol,
-            max_iter=max_iter,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.kinds = kinds
-        self.gaps = gaps
+        self._keep_parameters(locals())
 
     def _check(self) -> None:
         check_choice(self, "gaps", GAPS)
-        for name, known in ONE_WAY.items():
-            check_choice(self, name, known)
-        check_non_negative(self, "tol")
-        check_positive_integer(self, "max_iter")
-        if isinstance(self.feature_weights, str) and self.feature_weights == "signal":
-            raise ValueError(
-                setting(feature_weights="signal")
-                + " is for columns of numbers alone. Use 'sqrt', which is as good for mixed ones."
-            )
+        super()._check()
 
     def _model(self) -> MixedClasses:
         return MixedClasses(
             about=ABOUT,
-            abilities=Abilities(
-                thin_products=False,
-                rank_tests=False,
-                not_streamed="Classes are learned by likelihood, which goes over rows again. Use "
-                "fit(), which also takes files and batches that can be read again.",
-                no_intervals="" if self.refine else NO_INTERVALS,
-                no_weights="Classes are learned by likelihood, in which weights play no part.",
-                refine_candidates=True,
-                scored_rows=None,
-            ),
-            emission=Mixed(
-                Normal(SHAPES["diag"], self.outliers is not None, self._prior_strength),
-                self._declared(),
-                self.gaps == "informative",
-                prior_rows=self._prior_strength * PRIOR_ROWS,
-            ),
+            abilities=self._abilities("Classes"),
+            emission=self._emission(informative=self.gaps == "informative"),
             cumulants=OfDistinctColumns(),  # type: ignore[arg-type]
             tol=self.tol,
             max_iter=self.max_iter,
             own_checks=(informative_missingness, redundant_columns, locally_dependent),
             moment_start=by_items,
         )
-
-    def _declared(self) -> dict[str, str]:
-        """Kinds that somebody said, or that text has."""
-        return declared_kinds(self)
 
     @lazy_on_dask
     def surprisal(self, X: Any) -> Any:
@@ -380,22 +320,3 @@ class LatentClass(Estimator):
         """
         filled = super().impute(X, return_std=return_std, draws=draws, possible=possible)
         return (filled, category_probabilities(self, X)) if return_proba else filled
-
-    @property
-    def kinds_(self) -> dict[str, str]:
-        """The kind of each column, by name: as found, or as declared."""
-        return kind_words(self)
-
-    @property
-    def profiles_(self) -> dict[str, dict[str, Any]]:
-        """What each column is like in the classes, by name: one entry a column that is used."""
-        return profiles(self)
-
-
-NO_INTERVALS = (
-    "Without "
-    + setting(refine="em")
-    + " classes have no intervals. Use "
-    + setting(refine="em")
-    + "."
-)

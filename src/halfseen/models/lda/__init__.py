@@ -251,6 +251,10 @@ class LatentDirichletAllocation(TopicEstimator, Estimator):
     Parameters = LdaParameters
     refinements: ClassVar[tuple[str, ...]] = ("saem", "auto")
 
+    concentration: float | str
+    smoothing: float
+    n_sweeps: int
+
     def __init__(
         self,
         n_components: int | str = 1,
@@ -272,23 +276,7 @@ class LatentDirichletAllocation(TopicEstimator, Estimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
-        self.n_components = n_components
-        self.method = method
-        self.feature_weights = feature_weights
-        self.complete_above = complete_above
-        self.incomplete_features = incomplete_features
-        self.decomposer = decomposer
-        self.third_moment = third_moment
-        self.moments = moments
-        self.outliers = outliers
-        self.prior = prior
-        self.concentration = concentration
-        self.smoothing = smoothing
-        self.refine = refine
-        self.n_sweeps = n_sweeps
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._keep_parameters(locals())
 
     def _check(self) -> None:
         check_sweeps(self)

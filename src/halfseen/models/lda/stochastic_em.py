@@ -14,7 +14,6 @@ A. Asuncion, M. Welling, P. Smyth, Y. Teh (2009), On smoothing and inference for
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
 
 import numpy as np
 from scipy.special import digamma, polygamma
@@ -54,15 +53,6 @@ class ShareSums(Sums):
     split: Array  # (d, k)    Σ E[count of d that came from k]
     exposure: Array  # (d, k)  Σ E[α_k] over the rows in which d is observed
     log_share: Array  # (k,)  Σ E[log θ_k]
-
-    def times(self, factor: float) -> Self:
-        """The same of as many rows, all that is expected in them being scaled."""
-        return type(self)(
-            self.n_rows * factor,
-            self.split * factor,
-            self.exposure * factor,
-            self.log_share * factor,
-        )
 
     def maximise(
         self, before: LdaParameters, smoothing: float, concentration: float | None
