@@ -258,7 +258,6 @@ def compare_weights(
 
 
 def _possible(model: Model[Any], seen: Survey) -> dict[str, dict[str, str]]:
-    """The ways that there are for a table."""
     try:
         check_adjustable(model.cumulants, seen.complete[seen.kept])
     except (DataError, ValueError):

@@ -260,7 +260,6 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEst
 
     @lazy_on_dask
     def _totals(self, X: Any, observed: ObservedBlocks | None) -> Array:
-        """How much each row counts in all; (n,)."""
         totals: Array = self._each(X, observed)(lambda block: block.nonzeros().totals())
         return totals
 

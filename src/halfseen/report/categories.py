@@ -68,7 +68,6 @@ class Categories:
         cls, column: int, name: str, labels: tuple[str, ...], values: Array, shares: Array,
         weights: Array,
     ) -> Self:  # fmt: skip
-        """All that there is to show."""
         k = len(weights)
         least, withheld = np.zeros(k + 1), np.zeros(k, bool)
         return cls(column, name, labels, values, shares, weights, least, withheld)
@@ -95,7 +94,6 @@ class Categories:
         return shown if self.of_gaps else shown._merged(column, least)
 
     def _merged(self, column: Array, least: float) -> Self:
-        """Rare categories put together as one."""
         return self._without((column[:, None] == self.values).sum(axis=0) < least)
 
     def _without(self, rare: Mask) -> Self:
@@ -156,11 +154,9 @@ class Categories:
         return bounded(float(share), float(self.least[component]))
 
     def text(self, label: int, component: int) -> str:
-        """The same where it may be shown."""
         return "" if self.withheld[component] else self.told(label, component)
 
     def tip(self, label: int, component: int, noun: str) -> str:
-        """The same in a sentence."""
         name = f"{self.name} {self.quoted(label)} in {noun} {component + 1}"
         if self.withheld[component]:
             return f"{name}: {WITHHELD}"

@@ -136,7 +136,6 @@ def _of_numbers(case: ConcernContext) -> HiddenValues | None:
 
 
 def _of_categories(case: ConcernContext) -> list[str]:
-    """How many hidden categories are filled in rightly, if there are any."""
     hidden = case.hidden_values
     if hidden is None or not case.fitted.nominal[hidden.feature].any():
         return []
@@ -163,7 +162,6 @@ def _of_intervals(page: ReportContext) -> str:
 
 
 def _bootstrap_unit(page: ReportContext) -> str:
-    """What a bootstrap draws."""
     if page.grouped:
         return "whole groups of rows"
     if not page.case.rows.sequenced:
@@ -239,7 +237,6 @@ def _row_told(one: TriedNumber, choice: Choice) -> str:
 
 
 def _told_of_number(step: HeldOut, what: str) -> str:
-    """Everything about one number."""
     said = f"{step.n_components} {what}: agreement {step.agreement:.2f}"
     if step.over is not None and step.over != step.n_components:
         likely = "more" if step.gain > 0 else "less"

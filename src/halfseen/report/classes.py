@@ -56,7 +56,6 @@ class Classes(Groups):
         return cls(**vars(shown), nominal=nominal, least_rows=0.0)
 
     def without_small_cells(self, doubts: RowCertainty, sample: Sample, least: float) -> Self:
-        """The same without means and shares that fewer than ``least`` rows stand behind."""
         few, used = few_behind(doubts, sample.table, least), np.isfinite(self.separation.nats)
         few = np.where(used, few, few[:, used].all(axis=1, keepdims=True))
         parts = (
@@ -95,17 +94,14 @@ class Classes(Groups):
         return sorted(found, key=lambda line: line.place)
 
     def _line_scores(self, line: Line) -> Array:
-        """(k,)."""
         return self.scores[:, line.column] if line.part is None else line.part.scores[line.label]
 
     def _chosen(self) -> list[Line]:
-        """The most telling lines."""
         lines = self._lines()
         scores = np.array([np.abs(self._line_scores(line)).max() for line in lines])
         return [lines[i] for i in np.sort(np.argsort(-scores, kind="stable")[:MOST_DRAWN])]
 
     def grid(self, low: Array | None, high: Array | None) -> Grid:
-        """Averages of numbers and shares of categories, coloured by how far from all rows."""
         lines = self._chosen()
         columns = [-1, *(line.column for line in lines)]
         return replace(
@@ -163,7 +159,6 @@ class Classes(Groups):
         return line.part.tip(line.label, i, self.noun)
 
     def heat_map(self, n_words: int) -> HeatMap:
-        """The same on paper."""
         lines = self._chosen()
         names = [self._name(line) for line in lines]
         return replace(

@@ -8,26 +8,8 @@ from halfseen.data.arrays import Array
 from halfseen.data.formatting import percent, some_of
 from halfseen.diagnostics.concerns import ConcernContext
 from halfseen.diagnostics.missingness import Missingness, missingness
+from halfseen.report.charts import drawing as svg
 from halfseen.report.charts.bars import MOST_BARS, Bar, bar_chart
-from halfseen.report.charts.drawing import (
-    BLUE,
-    DARK,
-    GREY,
-    PALE,
-    STRIPE,
-    WIDTH,
-    Figure,
-    box,
-    dot,
-    height_of,
-    label,
-    line,
-    mark,
-    picture,
-    room_for,
-    text,
-    wrapped,
-)
 from halfseen.report.section import ReportContext, Section
 
 
@@ -188,7 +170,6 @@ def weights_told(names: tuple[str, ...], weights: Array, observed: Array) -> lis
 
 
 def _being_known(observed: float) -> str:
-    """Why a feature counts less, if gaps are why."""
     return f", being known for {percent(observed)} of rows" if observed < KNOWN else ""
 
 
@@ -198,23 +179,23 @@ BARS = 90.0
 SHARE = "% of rows"
 
 
-def patterns_chart(found: Missingness) -> Figure:
+def patterns_chart(found: Missingness) -> svg.Figure:
     """The most common patterns, over the features that have the most gaps."""
     shown = found.patterns[:MOST_PATTERNS]
     gappy = [int(i) for i in np.argsort(found.observed, kind="stable") if found.observed[i] < 1]
     features = gappy[:MOST_FEATURES][::-1]
-    left = room_for([SHARE, *(found.names[i] for i in features)])
-    step = (WIDTH - left) / max(len(shown), 6)
+    left = svg.room_for([SHARE, *(found.names[i] for i in features)])
+    step = (svg.WIDTH - left) / max(len(shown), 6)
     y, middle = BARS + 26, []
     most = max(pattern.n_rows for pattern in shown)
-    parts = [text(left - 6, 22, SHARE, "end", GREY)]
+    parts = [svg.text(left - 6, 22, SHARE, "end", svg.GREY)]
     for number, i in enumerate(features):
-        name = wrapped(found.names[i], left - 8)
-        high = height_of(name)
+        name = svg.wrapped(found.names[i], left - 8)
+        high = svg.height_of(name)
         if number % 2 == 0:
-            parts.append(box(0, y, WIDTH, high, STRIPE))
+            parts.append(svg.box(0, y, svg.WIDTH, high, svg.STRIPE))
         middle.append(y + high / 2)
-        parts.append(label(left, middle[-1], name))
+        parts.append(svg.label(left, middle[-1], name))
         y += high
     rows = []
     for number, pattern in enumerate(shown):
@@ -224,15 +205,15 @@ def patterns_chart(found: Missingness) -> Figure:
         words = _named(gone, len(found.names))
         height = BARS * pattern.n_rows / most
         shapes = [
-            box(x - step * 0.32, 16 + BARS - height, step * 0.64, height, BLUE),
-            text(x, 12 + BARS - height, share.rstrip("%"), "middle", DARK, 9),
+            svg.box(x - step * 0.32, 16 + BARS - height, step * 0.64, height, svg.BLUE),
+            svg.text(x, 12 + BARS - height, share.rstrip("%"), "middle", svg.DARK, 9),
         ]
         places = [n for n, i in enumerate(features) if not pattern.observed[i]]
         if len(places) > 1:
-            shapes.append(line(x, middle[places[0]], x, middle[places[-1]], DARK))
+            shapes.append(svg.line(x, middle[places[0]], x, middle[places[-1]], svg.DARK))
         for n, place in enumerate(middle):
-            shapes.append(dot(x, place, 4.5, DARK if n in places else PALE))
-        parts.append(mark(f"{pattern.n_rows:,} rows ({share}): {words}", *shapes))
+            shapes.append(svg.dot(x, place, 4.5, svg.DARK if n in places else svg.PALE))
+        parts.append(svg.mark(f"{pattern.n_rows:,} rows ({share}): {words}", *shapes))
         rows.append((words, f"{pattern.n_rows:,}", share))
     others = found.n_rows - sum(pattern.n_rows for pattern in shown)
     caption = (
@@ -243,8 +224,8 @@ def patterns_chart(found: Missingness) -> Figure:
         n_others = found.n_patterns - len(shown)
         caption += f" {n_others:,} rarer patterns, in {others:,} rows, are not drawn."
     title = "Which columns are missing together"
-    drawing = picture(title, y, parts)
-    return Figure(title, caption, drawing, ("missing", "rows", "share"), tuple(rows))
+    drawing = svg.picture(title, y, parts)
+    return svg.Figure(title, caption, drawing, ("missing", "rows", "share"), tuple(rows))
 
 
 def _named(gone: list[str], n_features: int) -> str:

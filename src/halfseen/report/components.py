@@ -44,7 +44,6 @@ def counted(view: Portrait) -> str:
 
 
 def _left_out(fitted: Fitted[object]) -> list[str]:
-    """What was said of columns that are not used."""
     coding = fitted.coding
     return [] if coding is None else [coding.sentences[i] for i in np.flatnonzero(~fitted.taken)]
 

@@ -60,7 +60,6 @@ def _most_counted(values: Array, names: tuple[str, ...]) -> str:
 
 
 def _written(value: float, labels: tuple[str, ...], year: bool) -> str:
-    """A cell: the word that a code stands for, or a number."""
     if not np.isfinite(value):
         return ""
     return labels[int(value)] if labels else number(value, year)

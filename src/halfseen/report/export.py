@@ -122,7 +122,6 @@ def as_data(report: Report) -> dict[str, Any]:
 
 
 def _least_known(report: Report) -> list[tuple[str, float]]:
-    """Columns with how much of them is known: all, or of very many those with the most gaps."""
     names, observed = report.context.missing.names, report.context.missing.observed
     chosen = np.sort(np.argsort(observed, kind="stable")[:MANY_COLUMNS])
     return [(names[d], float(observed[d])) for d in chosen]
@@ -160,7 +159,6 @@ def _component(report: Report, i: int, brief: str, shown: Mask) -> dict[str, Any
 
 
 def _main_line(line: MainLine) -> dict[str, Any]:
-    """The line along which rows of one group differ, and how columns go along with it."""
     return {
         "explained": _number(line.trait.share),
         "columns": [
@@ -175,12 +173,10 @@ def _main_line(line: MainLine) -> dict[str, Any]:
 
 
 def _by_column(names: tuple[str, ...], values: Array, shown: Mask) -> dict[str, float]:
-    """Numbers by column, of those that are shown."""
     return {names[int(d)]: _number(values[d]) for d in np.flatnonzero(shown)}
 
 
 def _intervals(report: Report, i: int, shown: Mask) -> dict[str, list[float]]:
-    """Ends of 95 % intervals of the averages, where there are any."""
     view, low, high = (
         report.context.view,
         report.context.intervals.low,

@@ -75,7 +75,6 @@ class Groups(Portrait):
         )
 
     def without_averages(self, few: Mask) -> Self:
-        """The same without some of the means (k, d), nor in the average of all."""
         shares = np.where(few, 0.0, self.shares[:, None])
         logged, left = self.geometric, shares.sum(axis=0)
         centres = np.where(logged, np.log(np.where(logged, self.centres, 1.0)), self.centres)
@@ -90,7 +89,6 @@ class Groups(Portrait):
         )
 
     def without_small_cells(self, doubts: RowCertainty, sample: Sample, least: float) -> Self:
-        """The same without means and shares that fewer than ``least`` rows stand behind."""
         shown = super().without_small_cells(doubts, sample, least)
         parts = (
             part.without_small_cells(doubts.carried, sample.table, least)
@@ -99,11 +97,9 @@ class Groups(Portrait):
         return replace(shown, categories=tuple(parts))
 
     def told(self, members: str = "rows") -> list[Told]:
-        """What sets each group apart."""
         return [self._told(i, members) for i in range(self.k)]
 
     def briefs(self) -> list[str]:
-        """What sets each group apart most, in a few words; groups alike in that have one more."""
         ranked = [
             [
                 one.brief
@@ -132,7 +128,6 @@ class Groups(Portrait):
         return Told(title, lines)
 
     def _differences(self, i: int) -> list[Difference]:
-        """What sets a group apart, and how much."""
         sizes = enumerate(np.abs(self.scores[i]))
         return [self._difference(i, d) for d, size in sizes if size >= SOMEWHAT]
 
@@ -152,7 +147,6 @@ class Groups(Portrait):
         return number(value, year=bool(self.years[d]))
 
     def grid(self, low: Array | None, high: Array | None) -> Grid:
-        """Means of the groups, coloured by how far they are from average."""
         telling = np.argsort(-np.abs(self.scores).max(axis=0), kind="stable")[:MOST_DRAWN]
         chosen = sorted(map(int, telling))
         return Grid(
@@ -169,7 +163,6 @@ class Groups(Portrait):
         )
 
     def _colours(self, what: str, of_all: str) -> str:
-        """What is shown, and what its colours mean if there are several groups."""
         if self.k == 1:
             return f"{what}."
         return (
@@ -190,14 +183,12 @@ class Groups(Portrait):
         return f"{mean}; average of all rows {self._number(self.average[d], d)}"
 
     def own_sections(self, page: ReportContext) -> list[Section]:
-        """What tells the groups apart, if there are several and that is known."""
         if self.k == 1 or not self.separation.known:
             return []
         shown = self.categories, self.densities
         return [separation_section(self, self.separation, *shown, page.intervals.of, self._number)]
 
     def heat_map(self, n_words: int) -> HeatMap:
-        """The same on paper, of all features."""
         scores = np.where(self.fitted.kept, self.scores, np.nan)
         return HeatMap(
             lines=self.names,
@@ -216,7 +207,6 @@ class Groups(Portrait):
         )
 
     def row_certainty(self, rows: Rows) -> RowCertainty:
-        """By the probability of each row's likeliest group."""
         model, parameters = self.fitted.model, self.fitted.parameters
         part = rows.select(self.fitted.kept)
         hidden = gathered(part, lambda block: model.expected_latent(block, parameters))
@@ -244,20 +234,17 @@ class Groups(Portrait):
         )
 
     def predicted(self, hidden: Array) -> dict[str, Any]:
-        """The likeliest group of each row, and the probabilities of all."""
         shares = hidden[:, self.order]
         columns = {f"probability_{i + 1}": shares[:, i] for i in range(self.k)}
         return {self.noun: shares.argmax(axis=1) + 1, **columns}
 
     def tallied(self, hidden: Array) -> Array:
-        """Rows, those that are not sure, and those of each group."""
         shares = hidden[:, self.order]
         counts = np.bincount(shares.argmax(axis=1), minlength=self.k)
         unsure = np.count_nonzero(shares.max(axis=1, initial=0.0) < SURE)
         return np.array([len(shares), unsure, *counts], dtype=float)
 
     def summed_up(self, tally: Array) -> str:
-        """How many rows are in which group."""
         n_rows, unsure, *counts = tally
         told = ", ".join(f"{n:,.0f} in {self.noun} {i}" for i, n in enumerate(counts, start=1))
         share = percent(unsure / max(n_rows, 1.0))
@@ -265,5 +252,4 @@ class Groups(Portrait):
 
 
 def _same(one: list[str], other: list[str]) -> bool:
-    """Whether two groups would be told in the same few words."""
     return sorted(one[:MOST_BRIEF]) == sorted(other[:MOST_BRIEF])

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array
 from halfseen.data.formatting import number, percent
 from halfseen.data.sequences import Sequences
+from halfseen.report.charts import drawing as svg
 from halfseen.report.charts.bars import Bar, bar_chart
 from halfseen.report.charts.by_component import COLOURS
-from halfseen.report.charts.drawing import DARK, WIDTH, Figure, as_hex, box, mark, picture, text
 from halfseen.report.charts.heat_map import heat_map_chart
 from halfseen.report.classes import Classes
 from halfseen.report.portrait import Grid, Portrait
@@ -42,7 +42,6 @@ class States(Classes):
         return 1 / np.maximum(1 - self.transition.diagonal(), 1e-12)
 
     def own_sections(self, page: ReportContext) -> list[Section]:
-        """How states follow each other, after what tells them apart."""
         return [*super().own_sections(page), self._following()] if self.k > 1 else []
 
     def _following(self) -> Section:
@@ -55,7 +54,6 @@ class States(Classes):
         )
 
     def _told_of(self, i: int) -> str:
-        """One state: how long it lasts, and what comes after it."""
         name, lasts = f"{self.noun.capitalize()} {i + 1}", float(self.lasting[i])
         others = [(self.transition[i, j], j) for j in range(self.k) if j != i]
         left = sum(chance for chance, _ in others)
@@ -88,7 +86,7 @@ class States(Classes):
             what="lines",
         )
 
-    def _begins(self) -> Figure:
+    def _begins(self) -> svg.Figure:
         return bar_chart(
             "How sequences begin",
             f"Share of sequences whose first row is in each {self.noun}.",
@@ -126,39 +124,41 @@ def paths_section(page: ReportContext) -> list[Section]:
     return [section]
 
 
-def _paths_chart(view: Portrait, sequences: Sequences, states: NDArray[np.intp]) -> Figure:
+def _paths_chart(view: Portrait, sequences: Sequences, states: NDArray[np.intp]) -> svg.Figure:
     ends, lengths = sequences.ends, sequences.lengths
     firsts = ends - lengths
     paths = [states[a:b][:MOST_STEPS] for a, b in zip(firsts, ends, strict=True)]
     changes = np.array([np.count_nonzero(np.diff(path)) for path in paths])
     order = np.lexsort((firsts, changes))
     chosen = order[np.unique(np.linspace(0, len(order) - 1, MOST_PATHS).round().astype(int))]
-    step = (WIDTH - LEFT) / max(len(paths[i]) for i in chosen)
+    step = (svg.WIDTH - LEFT) / max(len(paths[i]) for i in chosen)
     parts, rows, y = _legend(view), [], HEAD
     for i in chosen:
         name = f"row {firsts[i] + 1}"
-        parts.append(text(LEFT - 5, y + HEIGHT - 4, name, "end", size=10))
+        parts.append(svg.text(LEFT - 5, y + HEIGHT - 4, name, "end", size=10))
         shapes = [
-            box(LEFT + t * step, y, step, HEIGHT - 3, _colour(int(state)))
+            svg.box(LEFT + t * step, y, step, HEIGHT - 3, _colour(int(state)))
             for t, state in enumerate(paths[i])
         ]
         told = ", ".join(str(state + 1) for state in paths[i])
-        parts.append(mark(f"from {name} on: {view.nouns} {told}", *shapes))
+        parts.append(svg.mark(f"from {name} on: {view.nouns} {told}", *shapes))
         rows.append((name, told))
         y += HEIGHT
     title = "Some sequences"
     caption = f"The likeliest {view.noun} of each row, from the first to the last of a sequence."
-    return Figure(title, caption, picture(title, y + 4, parts), ("from", view.nouns), tuple(rows))
+    return svg.Figure(
+        title, caption, svg.picture(title, y + 4, parts), ("from", view.nouns), tuple(rows)
+    )
 
 
 def _legend(view: Portrait) -> list[Markup]:
-    wide = (WIDTH - LEFT) / view.k
+    wide = (svg.WIDTH - LEFT) / view.k
     parts: list[Markup] = []
     for i in range(view.k):
-        parts.append(box(LEFT + i * wide, 3, 9, 9, _colour(i)))
-        parts.append(text(LEFT + i * wide + 12, 11, str(i + 1), "start", DARK, 10))
+        parts.append(svg.box(LEFT + i * wide, 3, 9, 9, _colour(i)))
+        parts.append(svg.text(LEFT + i * wide + 12, 11, str(i + 1), "start", svg.DARK, 10))
     return parts
 
 
 def _colour(state: int) -> str:
-    return as_hex(COLOURS[state % len(COLOURS)])
+    return svg.as_hex(COLOURS[state % len(COLOURS)])

@@ -68,7 +68,6 @@ class MainLine:
 
     @property
     def exists(self) -> bool:
-        """Whether columns go along with each other."""
         return self.trait.exists
 
     @cached_property
@@ -79,7 +78,6 @@ class MainLine:
         return [int(i) for i in ranked if np.isfinite(explained[i])]
 
     def name(self, i: int) -> str:
-        """Of the column at a place."""
         return str(self.fitted.own_names[self.columns[i]])
 
     def correlation(self, i: int) -> float:
@@ -96,7 +94,6 @@ class MainLine:
         return f"Rows differ most along one line: from {low} to {high}."
 
     def ends(self, i: int) -> Ends:
-        """What the column at a place is like at the ends."""
         part = self._categories(i)
         if part is None:
             low, high = f"low {self.name(i)}", f"high {self.name(i)}"
@@ -126,7 +123,6 @@ class MainLine:
         ]
 
     def _average(self, i: int) -> Change:
-        """Averages of a column of numbers."""
         column, year = self.table[:, i], bool(years_among(self.fitted)[self.columns[i]])
         known = ~np.isnan(column)
         mean, spread = column[known].mean(), column[known].std()
@@ -204,7 +200,6 @@ def groups_anyway(case: ConcernContext, view: Portrait) -> list[str]:
 
 
 def _along(line: MainLine) -> Figure:
-    """Averages and shares in fifths of the rows."""
     changes = line.changes()
     shown = changes[:MOST_DRAWN]
     strength = [f"{line.correlation(one.column):.2f}" for one in shown]
@@ -236,7 +231,6 @@ def _tips(change: Change, correlation: str) -> list[str]:
 
 
 def _positions(line: MainLine) -> Figure:
-    """Where rows lie."""
     at = line.trait.positions[np.isfinite(line.trait.positions)]
     error = float(np.nanmean(line.trait.errors))
     caption = (

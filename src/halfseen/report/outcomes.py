@@ -215,7 +215,6 @@ def _told(view: Portrait, outcome: Outcome, found: list[ByComponent]) -> list[st
 
 
 def _most_different(outcome: Outcome, found: list[ByComponent]) -> ByComponent:
-    """What is told of: of two categories the second, of several the one that differs most."""
     if len(found) <= 2:
         return found[-1]
     return max(found, key=_range)

@@ -47,7 +47,6 @@ def portrait_of(learned: Any) -> Portrait:
 
 @singledispatch
 def _portrait(parameters: Any, fitted: Fitted[Any]) -> Portrait:
-    """Groups of rows with the means of their columns."""
     emission: Any = fitted.model.emission  # type: ignore[attr-defined]
     return Groups.of(fitted, emission.means(parameters), emission.variances(parameters))
 
@@ -113,7 +112,6 @@ class Shown:
         return str(self.fitted.own_names[self.columns[i]])
 
     def _own(self, i: np.intp, value: float) -> float:
-        """A value in its own units."""
         done, d = self.fitted.preprocessing, self.columns[i]
         row = np.zeros((1, len(self.fitted.kept)))
         row[0, d] = value
@@ -128,7 +126,6 @@ class Shown:
         return tuple(f"{value:.0f}" if value == int(value) else number(value) for value in own)
 
     def levels(self, i: np.intp) -> Categories:
-        """A column of few values."""
         n = self.parameters.n_values[i]
         values, shares = self.parameters.level_values[:n, i], self.parameters.level_shares[:n, :, i]
         found = self._categories(i, values, shares)
@@ -147,7 +144,6 @@ class Shown:
         return Categories.of(column, self._name(i), called, values, shares, weights)
 
     def gaps(self, i: np.intp) -> Categories:
-        """Whether a column is observed."""
         chance, weights = self.parameters.presence[:, i], self.parameters.weights
         return Categories.missing(int(self.columns[i]), self._name(i), chance, weights)
 
@@ -163,7 +159,6 @@ class Shown:
         return self._density(i, low, high, below, counts=kind.whole)
 
     def numbers(self, i: np.intp) -> Density:
-        """A column that measures."""
         p = self.parameters
         centre, spread = p.centres[:, i], np.sqrt(p.variances[:, i])
         low, high = centre - BULK * spread, centre + BULK * spread
@@ -210,7 +205,6 @@ class Numbers:
 
     @classmethod
     def of(cls, parameters: Any) -> "Numbers":
-        """Of any mixture of normal columns."""
         centres = getattr(parameters, "centres", parameters.means)
         none = np.full(centres.shape, np.nan)
         variances = np.broadcast_to(parameters.variances, centres.shape)

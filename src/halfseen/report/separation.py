@@ -77,7 +77,6 @@ class Separation:
 
     @property
     def known(self) -> bool:
-        """Whether anything is told."""
         return bool(np.isfinite(self.nats).any())
 
     @property
@@ -167,7 +166,6 @@ def _bars(
 def _stacks(
     view: Portrait, categories: Sequence[Categories], rank: Sequence[int], silent: Mask
 ) -> list[Figure]:
-    """Shares of categories, component by component."""
     shown = [part for part in categories if len(part.labels) > 1]
     shown = [part for part in shown if part.differs or not part.of_gaps]
     some = _most_telling(shown, rank, silent)
@@ -202,7 +200,6 @@ def _strips(
     silent: Mask,
     written: Written,
 ) -> list[Figure]:
-    """Where numbers lie, component by component."""
     some = _most_telling(densities, rank, silent)
     if not some:
         return []
@@ -242,7 +239,6 @@ S = TypeVar("S", Categories, Density)
 
 
 def _most_telling(parts: Sequence[S], rank: Sequence[int], silent: Mask) -> list[S]:
-    """Of the columns that tell something."""
     telling = [part for part in parts if not silent[part.column]]
     return sorted(telling, key=lambda part: rank.index(part.column))[:MOST_STRIPS]
 

@@ -33,7 +33,6 @@ def tables_section(page: ReportContext) -> list[Section]:
 
 
 def _shares(page: ReportContext) -> list[Figure]:
-    """How common components are in each table, where rows are of one each."""
     case, view, least = page.case, page.view, page.least_rows
     if case.table_shares is None:
         return []

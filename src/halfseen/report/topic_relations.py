@@ -10,8 +10,8 @@ from halfseen.data.formatting import percent
 from halfseen.diagnostics.concerns.concern import ConcernContext
 from halfseen.diagnostics.topic_correlation import LoadingsTogether
 from halfseen.diagnostics.topic_words import N_WORDS, coherence
+from halfseen.report.charts import drawing as svg
 from halfseen.report.charts.bars import Bar, bar_chart
-from halfseen.report.charts.drawing import BLUE, GREY, PALE, WIDTH, Figure, dot, mark, picture, text
 from halfseen.report.charts.heat_map import heat_map_chart
 from halfseen.report.portrait import Grid, Portrait
 from halfseen.report.section import Section
@@ -41,15 +41,15 @@ def on_a_plane(distances: Array) -> tuple[Array, float]:
     return points, float(values[:2].sum() / (values.sum() or 1.0))
 
 
-def topic_map(view: Portrait, shown: list[int], words: list[str]) -> Figure:
+def topic_map(view: Portrait, shown: list[int], words: list[str]) -> svg.Figure:
     """The ``shown`` topics by number, each with its ``words``; discs are as large as shares."""
     topics = np.array([view.centres[i] for i in shown])
     points, seen = on_a_plane(hellinger(topics))
     span = float(np.ptp(points, axis=0).max()) or 1.0
-    room = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN])
+    room = np.array([svg.WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN])
     middle = (points.max(axis=0) + points.min(axis=0)) / 2
     scale = float(np.min(room / np.maximum(np.ptp(points, axis=0), 1e-3 * span)))
-    places = (points - middle) * [scale, -scale] + [WIDTH / 2, HEIGHT / 2]
+    places = (points - middle) * [scale, -scale] + [svg.WIDTH / 2, HEIGHT / 2]
     largest = float(view.shares[shown].max()) or 1.0
     parts, rows = [], []
     for i in sorted(range(len(shown)), key=lambda i: -view.shares[shown[i]]):
@@ -58,17 +58,17 @@ def topic_map(view: Portrait, shown: list[int], words: list[str]) -> Figure:
         x, y = places[i]
         name = f"{view.noun} {shown[i] + 1}"
         tip = f"{name} ({percent(share)}): {words[i]}"
-        number = text(x, y + 4, str(shown[i] + 1), "middle", BLUE, 11)
-        parts.append(mark(tip, dot(x, y, radius, PALE, BLUE), number))
+        number = svg.text(x, y + 4, str(shown[i] + 1), "middle", svg.BLUE, 11)
+        parts.append(svg.mark(tip, svg.dot(x, y, radius, svg.PALE, svg.BLUE), number))
         rows.append((name, f"{points[i, 0]:.2f}", f"{points[i, 1]:.2f}"))
-    parts.append(text(4, HEIGHT - 4, "close: much in common", "start", GREY, 10))
+    parts.append(svg.text(4, HEIGHT - 4, "close: much in common", "start", svg.GREY, 10))
     title = f"A map of the {view.nouns}"
     caption = (
         f"{view.nouns.capitalize()} that share what is counted lie close to each other (Hellinger "
         f"distances on a plane, which shows {percent(seen)} of them); discs are as large as shares."
     )
-    drawing = picture(title, HEIGHT, parts)
-    return Figure(title, caption, drawing, (view.noun, "across", "up"), tuple(rows))
+    drawing = svg.picture(title, HEIGHT, parts)
+    return svg.Figure(title, caption, drawing, (view.noun, "across", "up"), tuple(rows))
 
 
 LOOSE = 0.05
@@ -82,7 +82,7 @@ def topic_relations_section(
 ) -> list[Section]:
     """Coherence, a map, and correlations of the topics that are shown, given their ``words``."""
     shown = [i for i in range(view.k) if not view.withheld[i].all()]
-    figures: list[Figure] = []
+    figures: list[svg.Figure] = []
     sentences: list[str] = []
     if len(view.names) > N_WORDS:
         values = coherence(case.rows, [words[i][:N_WORDS] for i in shown])
@@ -120,7 +120,7 @@ def _told(view: Portrait, shown: list[int], values: Array) -> list[str]:
     return said
 
 
-def _coherence(view: Portrait, shown: list[int], values: Array) -> Figure:
+def _coherence(view: Portrait, shown: list[int], values: Array) -> svg.Figure:
     return bar_chart(
         f"Whether the {view.nouns} hold together",
         f"Mean normalised mutual information of pairs of the {N_WORDS} most relevant columns of "
@@ -138,7 +138,7 @@ def _coherence(view: Portrait, shown: list[int], values: Array) -> Figure:
     )
 
 
-def _correlations(view: Portrait, shown: list[int], found: LoadingsTogether) -> Figure:
+def _correlations(view: Portrait, shown: list[int], found: LoadingsTogether) -> svg.Figure:
     own = view.order
     seen, expected = found.seen[np.ix_(own, own)], found.expected[np.ix_(own, own)]
     beyond = seen - expected

@@ -55,7 +55,6 @@ class Topics(Portrait):
 
     @classmethod
     def of(cls, fitted: Fitted[Any]) -> Self:
-        """In the order in which people see them."""
         topics = fitted.parameters.topics
         by_component = fitted.model.shares(fitted.parameters)
         order = fitted.order
@@ -76,7 +75,6 @@ class Topics(Portrait):
         )
 
     def ranked_by(self, relevance: float) -> Self:
-        """The same with features ranked by their share (1), by what they tell (0), or both."""
         check_relevance(relevance)
         return replace(self, relevance=relevance)
 
@@ -85,7 +83,6 @@ class Topics(Portrait):
         return most_relevant(self.centres, self.average, self.relevance, most)
 
     def without_averages(self, few: Mask) -> Self:
-        """The same without topics that are withheld in part or in whole, nor in the average."""
         wholly: Mask = np.asarray(few.any(axis=1))
         shares = np.where(wholly, 0.0, self.shares)
         average = shares @ self.centres / (shares.sum() or 1.0)
@@ -96,7 +93,6 @@ class Topics(Portrait):
         )
 
     def without_small_cells(self, doubts: RowCertainty, sample: Sample, least: float) -> Self:
-        """The same without topics that fewer than ``least`` rows stand behind."""
         return self.without_averages(few_behind_sparse(doubts, sample.rows, least))
 
     @property
@@ -109,12 +105,10 @@ class Topics(Portrait):
         return bool(np.median(self.centres.max(axis=1)) < SMALL)
 
     def briefs(self) -> list[str]:
-        """The most relevant of what each mostly is."""
         words = [", ".join(self.names[d] for d in top) for top in self.words(MOST_BRIEF)]
         return [NOT_SHOWN if self.withheld[i].all() else words[i] for i in range(self.k)]
 
     def told(self, members: str = "rows") -> list[Told]:
-        """What each topic mostly is, whoever has it."""
         return [self._told(i) for i in range(self.k)]
 
     def _told(self, i: int) -> Told:
@@ -135,7 +129,6 @@ class Topics(Portrait):
         return Told(title, lines)
 
     def grid(self, low: Array | None, high: Array | None) -> Grid:
-        """Shares of the most common features of every topic."""
         shown = np.where(self.withheld, 0.0, self.centres)
         main = shown.argmax(axis=0)
         there = np.flatnonzero(~self.withheld.all(axis=1))
@@ -175,11 +168,9 @@ class Topics(Portrait):
         )
 
     def own_sections(self, page: ReportContext) -> list[Section]:
-        """How topics hold together, and how they stand to each other."""
         return topic_relations_section(self, self.words(N_WORDS), page.case)
 
     def heat_map(self, n_words: int) -> HeatMap:
-        """On paper each topic lists its most common features."""
         top = np.argsort(-self.centres, axis=1, kind="stable")[:, :n_words].T  # (n_words, k)
         values = np.take_along_axis(self.centres.T, top, axis=0)
         pairs = zip(top, values, strict=True)
@@ -200,7 +191,6 @@ class Topics(Portrait):
         )
 
     def row_certainty(self, rows: Rows) -> RowCertainty:
-        """By the relative error of each row's largest loading."""
         parameters = self.fitted.parameters
         part, model = rows.select(self.fitted.kept), self.fitted.model
         few = sample_counts(part, MOST_STORED)
@@ -230,15 +220,12 @@ class Topics(Portrait):
         )
 
     def predicted(self, hidden: Array) -> dict[str, Any]:
-        """How much of each topic the rows hold."""
         return {f"{self.noun}_{i + 1}": hidden[:, c] for i, c in enumerate(self.order)}
 
     def tallied(self, hidden: Array) -> Array:
-        """Rows."""
         return np.array([float(len(hidden))])
 
     def summed_up(self, tally: Array) -> str:
-        """What the columns are."""
         return (
             f"Of {tally[0]:,.0f} rows, the expected count of each of {self.k} {self.nouns} in all "
             "columns."

@@ -55,11 +55,9 @@ class GammaPoissonCumulants:
     centred = True
 
     def rank(self, n_components: int) -> int:
-        """K topics span K dimensions."""
         return n_components
 
     def most_components(self, n_features: int) -> int:
-        """One dimension has to be left for noise alone; a single feature can hold one topic."""
         return max(n_features - 1, 1)
 
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
@@ -69,7 +67,6 @@ class GammaPoissonCumulants:
         return Signal(matrix, noise=moments.mean, null=np.empty((d, 0)), unit=np.ones(d))
 
     def beyond(self, signal: Signal) -> Array:
-        """None."""
         return signal.null
 
     def read(
@@ -80,7 +77,6 @@ class GammaPoissonCumulants:
         return self.parameters(evidence, decomposition), decomposition
 
     def tensor(self, evidence: Evidence) -> Array:
-        """The whitened third cumulant without the Poisson terms."""
         third, moments = evidence.third, evidence.moments
         return third.tensor - third.alike(moments.second, -2 * moments.mean)
 

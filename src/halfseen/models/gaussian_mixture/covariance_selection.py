@@ -152,7 +152,6 @@ def _without_idle_factors(
 
 
 def _with_option(estimator: Any, option: CovarianceOption) -> Any:
-    """The same estimator of one kind."""
     like = clone(estimator).set_params(covariance_type=option.kind)
     return like if option.n_factors is None else like.set_params(n_factors=option.n_factors)
 

@@ -140,11 +140,9 @@ class TiedSpherical:
     """One variance for all components: the slope is ``σ² F'(μ - origin)``."""
 
     def unit(self, moments: Moments) -> Array:
-        """Noise is alike as it is."""
         return np.ones_like(moments.mean)
 
     def probe(self, signal: Signal) -> Array:
-        """Nothing more."""
         return signal.null[:, :0]
 
     def slope(self, evidence: Evidence) -> Array:
@@ -154,7 +152,6 @@ class TiedSpherical:
         return slope
 
     def variances(self, evidence: Evidence, located: Located) -> Array:
-        """The noise level, for every component."""
         return np.full(evidence.n_components, _noise_level(evidence.signal))
 
 
@@ -165,7 +162,6 @@ class TiedDiagonal(TiedSpherical):
     """
 
     def unit(self, moments: Moments) -> Array:
-        """Standard deviations, even where raw moments have lost them to rounding."""
         squares: Array = moments.second.diagonal()
         variances = squares - moments.offset**2
         return np.sqrt(np.maximum(variances, np.finfo(float).eps * squares))
@@ -179,11 +175,9 @@ class Spherical:
     """
 
     def unit(self, moments: Moments) -> Array:
-        """Noise is alike as it is."""
         return np.ones_like(moments.mean)
 
     def probe(self, signal: Signal) -> Array:
-        """The null directions, as many as are worth their cost."""
         return signal.null[:, :MOST_NULL]
 
     def slope(self, evidence: Evidence) -> Array:
@@ -240,15 +234,12 @@ class GaussianCumulants:
 
     @property
     def centred(self) -> bool:
-        """As the form says."""
         return self.form.centred
 
     def rank(self, n_components: int) -> int:
-        """As the form says."""
         return self.form.rank(n_components)
 
     def most_components(self, n_features: int) -> int:
-        """As many as leave dimensions for noise alone, as many of them as it is learned from."""
         possible = (
             k
             for k in range(1, n_features + 1)
@@ -274,7 +265,6 @@ class GaussianCumulants:
         return thin_noise_floor(moments.second, unit, features, n_noise, n_components)
 
     def beyond(self, signal: Signal) -> Array:
-        """What the noise needs."""
         return self.noise.probe(signal)
 
     def read(
@@ -285,7 +275,6 @@ class GaussianCumulants:
         return self.parameters(evidence, decomposition), decomposition
 
     def tensor(self, evidence: Evidence) -> Array:
-        """The whitened third moment without the noise, in the chosen form."""
         r, third = evidence.whitening.rank, evidence.third
         whitened = third.tensor[:r, :r, :r]
         slope = evidence.whitening.back @ self.noise.slope(evidence)  # (d,)
@@ -295,7 +284,6 @@ class GaussianCumulants:
         return self.form.tensor(whitened)
 
     def parameters(self, evidence: Evidence, decomposition: Decomposition) -> MixtureParameters:
-        """Mixing weights, means and variances."""
         moments, back = evidence.moments, evidence.whitening.back
         located = self.form.locate(decomposition, moments.n_rows)
         means = moments.origin + located.places @ back.T

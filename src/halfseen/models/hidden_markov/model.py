@@ -36,7 +36,6 @@ class OfNeighbours(Centred):
     """Moments of distinct columns, and of rows that follow each other."""
 
     def most_components(self, n_features: int) -> int:
-        """What moments do not tell apart, likelihood may."""
         return 8
 
 

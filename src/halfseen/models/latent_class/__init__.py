@@ -45,7 +45,6 @@ class OfDistinctColumns(Centred):
     """Moments of distinct columns: components are where their cross moments point to."""
 
     def most_components(self, n_features: int) -> int:
-        """What moments do not tell apart, likelihood may."""
         return 8
 
 

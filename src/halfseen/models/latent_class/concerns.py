@@ -242,7 +242,6 @@ def _informative_columns(case: ConcernContext) -> Mask:
 
 
 def _refitted_both_ways(case: ConcernContext) -> LabelChange:
-    """Classes learned both ways."""
     fitted: Any = case.fitted
     few = sample_binned(case.rows, case.bins, MAX_REFITTED_ROWS)
     seen = survey(few.rows, fitted.settings.complete_above)

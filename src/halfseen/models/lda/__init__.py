@@ -74,17 +74,14 @@ class Shares(LoadingDistribution[LdaParameters]):
 
     @property
     def uses_row_numbers(self) -> bool:
-        """Totals are known by rows' numbers."""
         return self.totals is not None
 
     def from_moments(self, read: ReadTopics) -> LdaParameters:
-        """With the law of lengths that was found."""
         return read.parameters()
 
     def refine(
         self, rows: Rows, start: LdaParameters, kept: Survey, seed: int
     ) -> EMResult[LdaParameters]:
-        """By expectations and then by draws."""
         return refine(
             rows,
             start,
@@ -97,19 +94,16 @@ class Shares(LoadingDistribution[LdaParameters]):
         )
 
     def rest(self, block: Block, parameters: LdaParameters) -> Rest | None:
-        """What is left of known totals."""
         if self.totals is None:
             return None
         totals = self.totals[block.start : block.start + len(block)]
         return unrecorded(block, parameters.topics, totals)
 
     def shown(self, loadings: Array) -> Array:
-        """Shares; (..., k)."""
         shares: Array = loadings / np.maximum(loadings.sum(axis=-1, keepdims=True), 1e-300)
         return shares
 
     def drawn(self, parameters: LdaParameters, n_rows: int, random: Any) -> Array:
-        """Shares times lengths; (n, k)."""
         size = (n_rows, len(parameters.shapes))
         gammas = np.maximum(random.gamma(parameters.shapes, size=size), 1e-300)
         lengths = random.gamma(parameters.length_shape, 1 / parameters.rate, size=(n_rows, 1))
@@ -422,13 +416,11 @@ def _checked(totals: Any, sample_weight: Any) -> Array:
 
 
 def _possible(totals: Any) -> Mask:
-    """Which are finite and not below zero."""
     possible: Mask = np.isfinite(totals) & (totals >= 0)
     return possible
 
 
 def _check_all_there(totals: Array, n_rows: int) -> None:
-    """There is a total for each row."""
     if len(totals) != n_rows:
         raise ValueError(
             f"totals are {len(totals)} numbers for {n_rows} rows. Give one for each row, also for "

@@ -76,7 +76,6 @@ class OfShares:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(d, d)."""
         return len(self.mean), len(self.mean)
 
     def __matmul__(self, vectors: Array) -> Array:
@@ -100,11 +99,9 @@ class CountCumulants:
     centred = True
 
     def rank(self, n_components: int) -> int:
-        """K topics span K dimensions."""
         return n_components
 
     def most_components(self, n_features: int) -> int:
-        """One dimension has to be left for noise alone; a single feature can hold one topic."""
         return max(n_features - 1, 1)
 
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
@@ -114,11 +111,9 @@ class CountCumulants:
         return Signal(matrix, noise=mean, null=np.empty((d, 0)), unit=np.ones(d))
 
     def beyond(self, signal: Signal) -> Array:
-        """None."""
         return signal.null
 
     def read(self, evidence: Evidence, decompose: Decompose) -> Any:
-        """Refused: topics are read off shares."""
         raise NotImplementedError("topics are read off shares of rows")
 
 
@@ -133,11 +128,9 @@ class ShareCumulants:
     centred = True
 
     def rank(self, n_components: int) -> int:
-        """K topics differ in K - 1 dimensions."""
         return n_components - 1
 
     def most_components(self, n_features: int) -> int:
-        """One dimension has to be left for noise alone; a single feature can hold one topic."""
         return max(n_features - 1, 1)
 
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
@@ -149,7 +142,6 @@ class ShareCumulants:
         return Signal(matrix, noise=noise, null=np.empty((d, 0)), unit=np.ones(d))
 
     def beyond(self, signal: Signal) -> Array:
-        """None."""
         return signal.null
 
     def turned(self, whitening: Whitening, moments: Moments) -> Whitening:

@@ -26,7 +26,6 @@ class LdaParameters(LoadingPrior):
 
     @property
     def extra(self) -> float:
-        """Lengths may vary less, or more, than independent loadings have them."""
         return self.length_shape - float(self.shapes.sum())
 
 
@@ -69,7 +68,6 @@ class ReadTopics(TopicParameters):
         return np.asarray(found, dtype=float)
 
     def parameters(self) -> LdaParameters:
-        """The model's own."""
         normal = self.normalised()
         alpha = self.concentration * normal.means / normal.means.sum()
         return LdaParameters(normal.topics, alpha, self.lengths.shape, self.lengths.rate)

@@ -8,32 +8,7 @@ from markupsafe import Markup
 
 from halfseen.data.arrays import Array
 from halfseen.data.formatting import number, percent
-from halfseen.report.charts.drawing import (
-    BLUE,
-    DARK,
-    GREY,
-    LETTERS,
-    ORANGE,
-    PAGE,
-    PALE,
-    WIDTH,
-    Figure,
-    area,
-    as_hex,
-    blend,
-    box,
-    dot,
-    height_of,
-    length,
-    line,
-    mark,
-    on_colour,
-    panels,
-    picture,
-    room_for,
-    text,
-    wrapped,
-)
+from halfseen.report.charts import drawing as svg
 
 MOST_COLOURS = 8
 COLOURS = (
@@ -60,30 +35,30 @@ class Stack(NamedTuple):
     ordered: bool  # whether values follow each other
 
 
-def stacked_chart(title: str, caption: str, stacks: Sequence[Stack], rows: Sequence[str]) -> Figure:
+def stacked_chart(
+    title: str, caption: str, stacks: Sequence[Stack], rows: Sequence[str]
+) -> svg.Figure:
     """A bar for each of the ``rows``, in a drawing for each column."""
-    left = room_for(rows, MOST_LEFT)
+    left = svg.room_for(rows, MOST_LEFT)
     table = tuple(
         (f"{stack.name}: {name}", *_shown(stack, words))
         for stack in stacks
         for name, words in zip(stack.labels, stack.words, strict=True)
     )
-    drawings = panels(_stacked_panel(stack, rows, left) for stack in stacks)
-    return Figure(title, caption, drawings, ("value", *rows), table, panels=len(stacks) > 1)
+    drawings = svg.panels(_stacked_panel(stack, rows, left) for stack in stacks)
+    return svg.Figure(title, caption, drawings, ("value", *rows), table, panels=len(stacks) > 1)
 
 
 def _stacked_panel(stack: Stack, rows: Sequence[str], left: float) -> Markup:
-    """One column: its name, what colours stand for, and the bars."""
     colours = _stack_colours(stack)
-    name = wrapped(stack.name, WIDTH - 8)
-    parts = [text(0, 14 + LETTERS * i, words, weight="bold") for i, words in enumerate(name)]
-    legend, y = _legend(stack.labels, colours, height_of(name))
+    parts, high = svg.heading(stack.name)
+    legend, y = _legend(stack.labels, colours, high)
     parts += legend
     for place, row in enumerate(rows):
-        parts.append(text(left - 5, y + BAR_HEIGHT - 5, row, "end", size=10))
+        parts.append(svg.text(left - 5, y + BAR_HEIGHT - 5, row, "end", size=10))
         parts += _bar(stack, place, row, colours, (left, y))
         y += BAR_HEIGHT
-    return picture(stack.name, y + 2, parts)
+    return svg.picture(stack.name, y + 2, parts)
 
 
 def _shown(stack: Stack, words: list[str]) -> list[str]:
@@ -94,7 +69,7 @@ def _stack_colours(stack: Stack) -> list[tuple[float, float, float]]:
     n = len(stack.labels)
     if not stack.ordered:
         return [COLOURS[i % len(COLOURS)] for i in range(n)]
-    return [blend(0.15 + 0.85 * i / max(n - 1, 1), DARKEST) for i in range(n)]
+    return [svg.blend(0.15 + 0.85 * i / max(n - 1, 1), DARKEST) for i in range(n)]
 
 
 def _legend(
@@ -103,12 +78,14 @@ def _legend(
     """Which colour is which, in as many lines as that takes; and where it ends."""
     parts, x = [], 0.0
     for name, colour in zip(labels, colours, strict=True):
-        lines = wrapped(name, WIDTH - 24, 10)
-        wide = 14 + max(length(words, 10) for words in lines) + 8
-        if x > 0 and x + wide > WIDTH:
+        lines = svg.wrapped(name, svg.WIDTH - 24, 10)
+        wide = 14 + max(svg.length(words, 10) for words in lines) + 8
+        if x > 0 and x + wide > svg.WIDTH:
             x, y = 0.0, y + 14
-        parts.append(box(x, y + 2, 10, 10, as_hex(colour)))
-        parts += [text(x + 14, y + 11 + 12 * i, words, size=10) for i, words in enumerate(lines)]
+        parts.append(svg.box(x, y + 2, 10, 10, svg.as_hex(colour)))
+        parts += [
+            svg.text(x + 14, y + 11 + 12 * i, words, size=10) for i, words in enumerate(lines)
+        ]
         y += 12 * (len(lines) - 1)
         x += wide
     return parts, y + 18
@@ -122,20 +99,19 @@ def _bar(
     place: tuple[float, float],
 ) -> list[Markup]:
     (x, y), parts = place, []
-    room = WIDTH - x
+    room = svg.WIDTH - x
     if stack.withheld[number]:
-        back = box(x, y + 1, room, BAR_HEIGHT - 3, PALE)
-        words = text(x + room / 2, y + BAR_HEIGHT - 5, "withheld", "middle", GREY, 10)
-        return [mark(f"{stack.name} in {row}: withheld, as few rows stand behind it", back, words)]
+        back = svg.box(x, y + 1, room, BAR_HEIGHT - 3, svg.PALE)
+        return [svg.withheld(f"{stack.name} in {row}", back, x + room / 2, y + BAR_HEIGHT - 5)]
     shares = stack.shares[:, number] / max(float(np.sum(stack.shares[:, number])), 1e-12)
     for label, share in enumerate(shares):
         wide = room * float(share)
         said = stack.words[label][number]
-        shapes = [box(x, y + 1, wide, BAR_HEIGHT - 3, as_hex(colours[label]))]
+        shapes = [svg.box(x, y + 1, wide, BAR_HEIGHT - 3, svg.as_hex(colours[label]))]
         if wide >= READABLE:
-            ink = on_colour(*colours[label])
-            shapes.append(text(x + wide / 2, y + BAR_HEIGHT - 5, said, "middle", ink, 9))
-        parts.append(mark(f"{stack.name}, {row}: {stack.labels[label]} {said}", *shapes))
+            ink = svg.on_colour(*colours[label])
+            shapes.append(svg.text(x + wide / 2, y + BAR_HEIGHT - 5, said, "middle", ink, 9))
+        parts.append(svg.mark(f"{stack.name}, {row}: {stack.labels[label]} {said}", *shapes))
         x += wide
     return parts
 
@@ -155,38 +131,38 @@ class Strip(NamedTuple):
     withheld: Sequence[bool]
 
 
-def strips_chart(title: str, caption: str, strips: Sequence[Strip], rows: Sequence[str]) -> Figure:
+def strips_chart(
+    title: str, caption: str, strips: Sequence[Strip], rows: Sequence[str]
+) -> svg.Figure:
     """Strips below each other, on one axis, in a drawing for each column."""
-    left = room_for(rows, MOST_LEFT)
+    left = svg.room_for(rows, MOST_LEFT)
     table = tuple((strip.name, *(_words(strip, i) for i in range(len(rows)))) for strip in strips)
-    drawings = panels(_strips_panel(strip, rows, left) for strip in strips)
-    return Figure(title, caption, drawings, ("column", *rows), table, panels=len(strips) > 1)
+    drawings = svg.panels(_strips_panel(strip, rows, left) for strip in strips)
+    return svg.Figure(title, caption, drawings, ("column", *rows), table, panels=len(strips) > 1)
 
 
 def _strips_panel(strip: Strip, rows: Sequence[str], left: float) -> Markup:
-    """One column: its name, a strip a row, and where they begin and end."""
-    name = wrapped(strip.name, WIDTH - 8)
-    parts = [text(0, 14 + LETTERS * i, words, weight="bold") for i, words in enumerate(name)]
-    y, shown = height_of(name), ~np.asarray(strip.withheld)
-    highest = float(strip.masses[shown].max(initial=0.0)) or 1.0
+    parts, y = svg.heading(strip.name)
+    highest = float(strip.masses[~np.asarray(strip.withheld)].max(initial=0.0)) or 1.0
     for i, row in enumerate(rows):
-        parts.append(text(left - 5, y + STRIP_HEIGHT - 7, row, "end", size=10))
+        parts.append(svg.text(left - 5, y + STRIP_HEIGHT - 7, row, "end", size=10))
         parts.append(_strip(strip, i, row, (left, y), highest))
-        parts.append(line(left, y + STRIP_HEIGHT - 2, WIDTH, y + STRIP_HEIGHT - 2, PALE))
+        parts.append(
+            svg.line(left, y + STRIP_HEIGHT - 2, svg.WIDTH, y + STRIP_HEIGHT - 2, svg.PALE)
+        )
         y += STRIP_HEIGHT
-    parts.append(text(left, y + 9, strip.ends[0], size=10))
-    parts.append(text(WIDTH, y + 9, strip.ends[1], "end", size=10))
-    return picture(strip.name, y + 13, parts)
+    parts.append(svg.text(left, y + 9, strip.ends[0], size=10))
+    parts.append(svg.text(svg.WIDTH, y + 9, strip.ends[1], "end", size=10))
+    return svg.picture(strip.name, y + 13, parts)
 
 
 def _strip(strip: Strip, i: int, row: str, place: tuple[float, float], highest: float) -> Markup:
-    """The strip of one row, or that it is withheld."""
     left, y = place
-    room, floor = WIDTH - left, y + STRIP_HEIGHT - 2
-    back = box(left, y, room, STRIP_HEIGHT - 2, PAGE, ' fill-opacity="0"')
+    room, floor = svg.WIDTH - left, y + STRIP_HEIGHT - 2
+    back = svg.box(left, y, room, STRIP_HEIGHT - 2, svg.PAGE, ' fill-opacity="0"')
     if strip.withheld[i]:
-        words = text(left + room / 2, y + STRIP_HEIGHT - 7, "withheld", "middle", GREY, 10)
-        return mark(f"{strip.name} in {row}: withheld, as few rows stand behind it", back, words)
+        name = f"{strip.name} in {row}"
+        return svg.withheld(name, back, left + room / 2, y + STRIP_HEIGHT - 7)
     step = room / strip.masses.shape[1]
     heights = (STRIP_HEIGHT - 4) * strip.masses[i] / highest
     tops = [
@@ -194,14 +170,14 @@ def _strip(strip: Strip, i: int, row: str, place: tuple[float, float], highest: 
         for j, height in enumerate(heights)
         for side in ((0, 1) if strip.steps else (0.5,))
     ]
-    shapes = [back, area([(tops[0][0], floor), *tops, (tops[-1][0], floor)], BLUE)]
+    shapes = [back, svg.area([(tops[0][0], floor), *tops, (tops[-1][0], floor)], svg.BLUE)]
     said = f"{strip.name} in {row}: {strip.words[i]}"
     if strip.spike is not None:
         name, where, shares = strip.spike
         high = (STRIP_HEIGHT - 4) * float(shares[i])
-        shapes.append(box(left + room * where - 1.5, floor - high, 3, high, ORANGE))
+        shapes.append(svg.box(left + room * where - 1.5, floor - high, 3, high, svg.ORANGE))
         said += f"; {name} in {percent(float(shares[i]))}"
-    return mark(said, *shapes)
+    return svg.mark(said, *shapes)
 
 
 def _words(strip: Strip, i: int) -> str:
@@ -223,13 +199,13 @@ class Spread(NamedTuple):
     withheld: bool
 
 
-def spreads_chart(title: str, caption: str, lines: Sequence[Spread], head: str) -> Figure:
+def spreads_chart(title: str, caption: str, lines: Sequence[Spread], head: str) -> svg.Figure:
     """Lines below each other."""
     shown = [one for one in lines if not one.withheld]
     low = min((one.mean - max(one.spread, one.error) for one in shown), default=0.0)
     high = max((one.mean + max(one.spread, one.error) for one in shown), default=1.0)
-    left = room_for((one.name for one in lines), MOST_LEFT)
-    unit = (WIDTH - left - 2 * MARGIN) / ((high - low) or 1.0)
+    left = svg.room_for((one.name for one in lines), MOST_LEFT)
+    unit = (svg.WIDTH - left - 2 * MARGIN) / ((high - low) or 1.0)
 
     def at(value: float) -> float:
         return left + MARGIN + unit * (value - low)
@@ -237,13 +213,13 @@ def spreads_chart(title: str, caption: str, lines: Sequence[Spread], head: str) 
     parts = []
     for i, one in enumerate(lines):
         y = i * LINE_HEIGHT
-        parts.append(text(left - 5, y + LINE_HEIGHT - 5, one.name, "end", size=10))
+        parts.append(svg.text(left - 5, y + LINE_HEIGHT - 5, one.name, "end", size=10))
         parts.append(_spread_line(one, (left, y), at, unit))
     bottom = len(lines) * LINE_HEIGHT
-    parts.append(text(at(low), bottom + 11, number(low), size=10))
-    parts.append(text(at(high), bottom + 11, number(high), "end", size=10))
+    parts.append(svg.text(at(low), bottom + 11, number(low), size=10))
+    parts.append(svg.text(at(high), bottom + 11, number(high), "end", size=10))
     table = tuple((one.name, "" if one.withheld else one.words) for one in lines)
-    return Figure(title, caption, picture(title, bottom + FOOT, parts), ("", head), table)
+    return svg.Figure(title, caption, svg.picture(title, bottom + FOOT, parts), ("", head), table)
 
 
 def _spread_line(
@@ -251,12 +227,11 @@ def _spread_line(
 ) -> Markup:
     left, y = place
     if one.withheld:
-        back = box(left, y + 2, WIDTH - left, LINE_HEIGHT - 4, PALE)
-        words = text((left + WIDTH) / 2, y + LINE_HEIGHT - 5, "withheld", "middle", GREY, 10)
-        return mark(f"{one.name}: withheld, as few rows stand behind it", back, words)
-    return mark(
+        back = svg.box(left, y + 2, svg.WIDTH - left, LINE_HEIGHT - 4, svg.PALE)
+        return svg.withheld(one.name, back, (left + svg.WIDTH) / 2, y + LINE_HEIGHT - 5)
+    return svg.mark(
         f"{one.name}: {one.words}",
-        box(at(one.mean - one.spread), y + 4, 2 * one.spread * unit, LINE_HEIGHT - 8, PALE),
-        box(at(one.mean - one.error), y + 6, 2 * one.error * unit, LINE_HEIGHT - 12, BLUE),
-        dot(at(one.mean), y + LINE_HEIGHT / 2, 3, BLUE, DARK),
+        svg.box(at(one.mean - one.spread), y + 4, 2 * one.spread * unit, LINE_HEIGHT - 8, svg.PALE),
+        svg.box(at(one.mean - one.error), y + 6, 2 * one.error * unit, LINE_HEIGHT - 12, svg.BLUE),
+        svg.dot(at(one.mean), y + LINE_HEIGHT / 2, 3, svg.BLUE, svg.DARK),
     )

@@ -176,6 +176,19 @@ def label(x: float, y: float, lines: Sequence[str]) -> Markup:
     )
 
 
+def heading(name: str) -> tuple[list[Markup], float]:
+    """A bold name in lines above a drawing, and how high they are."""
+    lines = wrapped(name, WIDTH - 8)
+    parts = [text(0, 14 + LETTERS * i, words, weight="bold") for i, words in enumerate(lines)]
+    return parts, height_of(lines)
+
+
+def withheld(name: str, back: Markup, x: float, y: float) -> Markup:
+    """What is drawn on its background in place of numbers that few rows stand behind."""
+    words = text(x, y, "withheld", "middle", GREY, 10)
+    return mark(f"{name}: withheld, as few rows stand behind it", back, words)
+
+
 def on_colour(red: float, green: float, blue: float) -> str:
     """Black or white, whichever is easier to read on a colour (0 to 255)."""
     linear = [_linear(part / 255) for part in (red, green, blue)]

@@ -5,25 +5,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from halfseen.data.formatting import percent
-from halfseen.report.charts.drawing import (
-    DARK,
-    LETTERS,
-    ON_PALE,
-    WIDTH,
-    Figure,
-    as_hex,
-    blend,
-    box,
-    height_of,
-    label,
-    mark,
-    on_colour,
-    panels,
-    picture,
-    room_for,
-    text,
-    wrapped,
-)
+from halfseen.report.charts import drawing as svg
 from halfseen.report.portrait import Grid, Portrait
 
 CELL_HEIGHT, GAP = 22.0, 5.0
@@ -54,28 +36,28 @@ class Heads(NamedTuple):
         return cls((portrait.noun, "share"), above, names)
 
 
-def heat_map_chart(portrait: Portrait, grid: Grid) -> Figure:
+def heat_map_chart(portrait: Portrait, grid: Grid) -> svg.Figure:
     """The cells of a grid of components."""
     return grid_chart(grid, Heads.of(portrait))
 
 
-def grid_chart(grid: Grid, heads: Heads) -> Figure:
+def grid_chart(grid: Grid, heads: Heads) -> svg.Figure:
     """The cells of a grid, blue for what is below average or less than most, red above."""
     k, labels = len(heads.above), grid.labels or grid.lines
-    left = room_for(labels)
-    cell = min(max((WIDTH - left) / k, NARROWEST), WIDEST)
-    if left + cell * k > WIDTH:
-        left = room_for(labels, ROOM_BESIDE_MANY)
-    width = max(left + cell * k, WIDTH)
+    left = svg.room_for(labels)
+    cell = min(max((svg.WIDTH - left) / k, NARROWEST), WIDEST)
+    if left + cell * k > svg.WIDTH:
+        left = svg.room_for(labels, ROOM_BESIDE_MANY)
+    width = max(left + cell * k, svg.WIDTH)
     parts = _parts(grid) if width < TOO_WIDE else [range(len(labels))]
     drawings = [_drawing(heads, grid, part, (left, cell, width)) for part in parts]
     caption = grid.caption
     if len(grid.lines) < grid.n_lines:
         caption += f" The {len(grid.lines)} most telling of {grid.n_lines:,} {grid.what} are drawn."
-    drawing = panels(drawings) if len(drawings) > 1 else Markup("").join(drawings)
+    drawing = svg.panels(drawings) if len(drawings) > 1 else Markup("").join(drawings)
     rows = tuple((name, *texts) for name, texts in zip(grid.lines, grid.texts, strict=True))
     head = ("column", *heads.names)
-    return Figure(grid.title, caption, drawing, head, rows, width, panels=len(drawings) > 1)
+    return svg.Figure(grid.title, caption, drawing, head, rows, width, panels=len(drawings) > 1)
 
 
 def _parts(grid: Grid) -> list[range]:
@@ -89,34 +71,33 @@ def _parts(grid: Grid) -> list[range]:
 
 
 def _drawing(columns: Heads, grid: Grid, part: range, places: tuple[float, float, float]) -> Markup:
-    """Some of the lines, below the heads of the columns."""
     left, cell, width = places
     heads = grid.heads or ("",) * len(grid.lines)
     labels = grid.labels or grid.lines
     parts = []
     for k, (first, second) in enumerate(columns.above):
-        parts.append(text(left + (k + 0.5) * cell, 12, first, "middle", DARK))
-        parts.append(text(left + (k + 0.5) * cell, 25, second, "middle"))
-    parts.append(text(left - 6, 12, columns.corner[0], "end"))
-    parts.append(text(left - 6, 25, columns.corner[1], "end"))
+        parts.append(svg.text(left + (k + 0.5) * cell, 12, first, "middle", svg.DARK))
+        parts.append(svg.text(left + (k + 0.5) * cell, 25, second, "middle"))
+    parts.append(svg.text(left - 6, 12, columns.corner[0], "end"))
+    parts.append(svg.text(left - 6, 25, columns.corner[1], "end"))
     y = 32.0
     for row in part:
         name = labels[row]
         if heads[row]:
-            head = wrapped(heads[row], width)
-            parts += [text(0, y + 15 + LETTERS * i, words) for i, words in enumerate(head)]
-            y += height_of(head)
+            head = svg.wrapped(heads[row], width)
+            parts += [svg.text(0, y + 15 + svg.LETTERS * i, words) for i, words in enumerate(head)]
+            y += svg.height_of(head)
         elif row and grid.heads and labels[row - 1] != grid.lines[row - 1]:  # below a head
             y += GAP * (name == grid.lines[row])
-        lines = wrapped(name, left - 8)
-        high = height_of(lines, CELL_HEIGHT)
-        parts.append(label(left, y + high / 2, lines))
+        lines = svg.wrapped(name, left - 8)
+        high = svg.height_of(lines, CELL_HEIGHT)
+        parts.append(svg.label(left, y + high / 2, lines))
         for k in range(len(columns.above)):
             place = left + k * cell, y, cell, high
             shade = float(grid.shade[row][k])
             parts.append(_cell(place, shade, grid.texts[row][k], grid.tips[row][k]))
         y += high
-    return picture(grid.title, y + 2, parts, width)
+    return svg.picture(grid.title, y + 2, parts, width)
 
 
 def _cell(place: tuple[float, float, float, float], shade: float, words: str, tip: str) -> Markup:
@@ -126,10 +107,10 @@ def _cell(place: tuple[float, float, float, float], shade: float, words: str, ti
     """
     x, y, width, height = place
     colour = RED if shade > 0 else BLUE
-    ink = ON_PALE if on_colour(*blend(abs(shade), colour)) == "#000000" else "#ffffff"
+    ink = svg.ON_PALE if svg.on_colour(*svg.blend(abs(shade), colour)) == "#000000" else "#ffffff"
     strength = f' fill-opacity="{abs(shade):.2f}"'
-    return mark(
+    return svg.mark(
         tip,
-        box(x + 0.5, y + 0.5, width - 1, height - 1, as_hex(colour), strength),
-        text(x + width / 2, y + height / 2 + 4, words, "middle", ink, 10),
+        svg.box(x + 0.5, y + 0.5, width - 1, height - 1, svg.as_hex(colour), strength),
+        svg.text(x + width / 2, y + height / 2 + 4, words, "middle", ink, 10),
     )
