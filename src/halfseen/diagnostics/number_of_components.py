@@ -50,7 +50,7 @@ from halfseen.diagnostics.split_half import (
 from halfseen.inference.fit import Fit, fit_rows
 from halfseen.inference.model import Cumulants, Model
 from halfseen.inference.plan import Settings, check_used
-from halfseen.inference.small_tables import in_own_order
+from halfseen.inference.small_tables import in_canonical_order
 from halfseen.moments.resampling import BinSums, Influence, OriginSums
 from halfseen.moments.second_moment import check_pairs
 from halfseen.moments.survey import Spread, Survey, survey
@@ -213,7 +213,7 @@ def _of_topics(
 
 
 def _in_own_order(rows: Rows, seen: Survey) -> tuple[Rows, Survey]:
-    own = in_own_order(rows, seen)
+    own = in_canonical_order(rows, seen)
     if own is rows:
         return rows, seen
     sums = own.accumulate(FeatureSums.of)

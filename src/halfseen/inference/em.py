@@ -36,33 +36,33 @@ LEAST_SHARE = 1e-10
 
 
 class Expected(Protocol):
-    """What one E-step adds up over blocks of rows; the M-step needs the rest of it."""
+    """The sums of an E-step over blocks of rows."""
 
     @property
     def n_rows(self) -> float:
-        """Rows, by weight."""
+        """Number of rows, by weight."""
 
     @property
     def log_likelihood(self) -> float:
-        """Of all rows."""
+        """Log-likelihood of all rows."""
 
     def __add__(self, other: Any) -> Any: ...
 
 
 class Steps(Protocol[P]):
-    """The two steps of a model's EM, and where a leap beyond them may land."""
+    """The E-step and the M-step of a model."""
 
     def expect(self, parameters: P) -> Callable[[Block], Expected]:
         """The function that runs the E-step on a block."""
 
     def maximise(self, sums: Any, before: P) -> P:
-        """The M-step. What no row says anything about stays as it was."""
+        """The M-step; parameters that no row tells of stay as they were."""
 
     def units(self, parameters: P) -> Mapping[str, Array]:
-        """For fields that may be any number: how far is far."""
+        """For fields that may be any number: a distance that is far."""
 
     def within(self, parameters: P) -> P:
-        """The same, if it was leaped to: where no density overflows."""
+        """The parameters, moved to where no density overflows."""
 
     def prior(self, parameters: P) -> float:
         """What is added to the log-likelihood of all rows; 0 if that alone decides."""
@@ -288,7 +288,7 @@ def _distance(one: Any, other: Any, units: Mapping[str, Array]) -> float:
 
 
 def normalised(weights: Array) -> Array:
-    """Shares that sum to one along the last side, none of them gone for good."""
+    """Shares that sum to one along the last axis, each at least ``LEAST_SHARE``."""
     weights = np.maximum(weights, LEAST_SHARE)
     shares: Array = weights / weights.sum(axis=-1, keepdims=True)
     return shares

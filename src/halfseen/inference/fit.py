@@ -1,4 +1,4 @@
-"""From rows to a fit: look them through, plan, learn, and say how it went."""
+"""From rows to a fit: the survey of their features, the plan, and learning."""
 
 import math
 from collections.abc import Collection
@@ -17,7 +17,7 @@ from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
 from halfseen.inference.method_of_moments import moment_start
-from halfseen.inference.model import Convergence, Model, Start
+from halfseen.inference.model import Convergence, Model
 from halfseen.inference.parameters import attributes, check_finite, name_of, whole
 from halfseen.inference.plan import (
     Plan,
@@ -28,37 +28,14 @@ from halfseen.inference.plan import (
     routes,
     with_winsorised_sums,
 )
-from halfseen.inference.small_tables import at_hand
+from halfseen.inference.small_tables import load_small_table
 from halfseen.io.coding import Coding
 from halfseen.moments.joint_counts import pair_counts
-from halfseen.moments.missing_patterns import INDEPENDENT_BELOW, Gaps
+from halfseen.moments.missing_patterns import INDEPENDENT_BELOW
 from halfseen.moments.moment_sums import MomentSums, SummedSecond, check_varies, summed_third
 from halfseen.moments.survey import Survey, check_magnitudes, reckoning, survey, survey_of
 
 P = TypeVar("P")
-
-
-@dataclass(frozen=True, eq=False)
-class Learned(Generic[P]):
-    """What the method learned, and from where."""
-
-    parameters: P
-    start: Start
-    convergence: Convergence | None
-
-
-def learn(
-    rows: Rows, winsorised: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
-) -> Learned[P]:
-    """Learn ``model`` from moments of ``winsorised`` rows, and refine it by all ``rows``."""
-    start = moment_start(model, winsorised, plan, routes, stages)
-    parameters, convergence = model.from_moments(start.found), None
-    if plan.refine:
-        with stages("polishing"):
-            wanted, settings = plan.n_components, plan.settings
-            seed = settings.steady_seed if model.refinement_adds_components else settings.seed
-            parameters, convergence = model.refine(rows, parameters, wanted, plan.kept, seed)
-    return Learned(parameters, start, convergence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,40 +134,6 @@ class Diagnostics:
         return self.dependence_of_gaps < INDEPENDENT_BELOW
 
 
-def diagnose(
-    survey: Survey,
-    learned: Learned[Any],
-    incomplete_features: str,
-    stages: Stages,
-    gaps: Gaps,
-    never_together: dict[str, str],
-) -> Diagnostics:
-    """Collect what the stages of a fit know; ``gaps`` are those of all features."""
-    start = learned.start
-    return Diagnostics(
-        spectrum=start.spectrum,
-        n_kept_eigenvalues=start.n_kept,
-        off_diagonal_fraction=start.decomposition.off_diagonal,
-        dropped_features=survey.dropped,
-        n_empty_rows=survey.sums.n_empty,
-        dependence_of_gaps=gaps.dependence_of_features,
-        third_moment=start.route,
-        third_moment_reason=start.reason,
-        n_unseen_triples=start.n_unseen,
-        incomplete_features=incomplete_features,
-        seconds=dict(stages.seconds),
-        strengths=start.decomposition.values,
-        never_together=never_together,
-        **_starts_of(learned.convergence),
-    )
-
-
-def _starts_of(convergence: Convergence | None) -> dict[str, Any]:
-    """What is said of the starts."""
-    names = ("start", "n_starts", "n_agreeing")
-    return {} if convergence is None else {name: getattr(convergence, name) for name in names}
-
-
 def noise_level(values: Array) -> float:
     """How far below zero the lowest eigenvalue is; 0 if none is.
 
@@ -227,11 +170,11 @@ class Fitted(Generic[P]):
     coding: Coding | None = None  # how columns of words became numbers, if there may be any
 
     def attributes(self, parameters: P) -> dict[str, Any]:
-        """Learned attributes, if these were the parameters of the kept features."""
+        """Learned attributes, for these parameters of the kept features."""
         return attributes(parameters, self.kept, self.constants, self.model.axes)
 
     def name_of(self, values: Array) -> str | None:
-        """The attribute that these of its parameters are public as, if they are one."""
+        """The public attribute that holds this array, if one does."""
         return name_of(self.parameters, values)
 
     @property
@@ -241,23 +184,23 @@ class Fitted(Generic[P]):
 
     @property
     def taken(self) -> Mask:
-        """Which features are not left out whatever they hold, such as identifiers; (d,)."""
+        """Which features are used unless they are constant, as identifiers are not; (d,)."""
         return np.ones(len(self.names), bool) if self.coding is None else ~self.coding.left_out
 
     @property
     def nominal(self) -> Mask:
-        """Which features hold codes in no order, that have no average; (d,)."""
+        """Which features are categories without order; (d,)."""
         return np.zeros(len(self.names), bool) if self.coding is None else self.coding.nominal
 
     @property
     def own_names(self) -> tuple[str, ...]:
-        """The features' names as the user has them, whatever was done to them before the fit."""
+        """Names of features before preprocessing."""
         return self.names if self.preprocessing is None else tuple(self.preprocessing.columns)
 
 
 @dataclass(frozen=True, eq=False)
 class Fit(Generic[P]):
-    """A fitted model, for the features that could be used."""
+    """Parameters learned from a table, and how it went."""
 
     n_components: int
     survey: Survey
@@ -276,7 +219,7 @@ def look_through(
     stages: Stages,
     told: Collection[str] = (),
 ) -> Survey:
-    """The features of a table, if it has what the model can learn from.
+    """Survey the features of a table, and refuse tables that the model cannot learn from.
 
     Of features that people were ``told`` of already nothing more is said.
     """
@@ -300,19 +243,27 @@ def fit_rows(
 ) -> Fit[P]:
     """Fit a model to rows that were looked through."""
     plan, part = planned(settings, model, seen, n_components), rows.select(seen.kept)
-    if (model.refinement_adds_components or not plan.refine) and not model.uses_row_numbers:
-        few = at_hand(part, plan.kept)
-        if few is not part:
-            seen_of = plan.kept.sums  # in which rows of nothing but other features count
-            sums = few.accumulate(FeatureSums.of)
-            sums = replace(sums, n_rows=seen_of.n_rows, n_empty=seen_of.n_empty)
-            part, plan = few, replace(plan, kept=replace(plan.kept, sums=sums), winsorised=sums)
+    in_order = model.refinement_adds_components or not plan.refine
+    if in_order and not model.uses_row_numbers:
+        plan, part = _small_table(plan, part)
     with reckoning(seen):
         with stages("outliers"):
             model = model.adapted_to(part, plan.kept)
             winsorised = model.winsorised(part, plan.kept)
             plan = with_winsorised_sums(plan, part, winsorised)
-        return _fit(part, winsorised, model, plan, routes(plan, model, winsorised), stages)
+        ways = routes(plan, model, winsorised)
+        return learn(part, winsorised, model, plan, ways, stages)
+
+
+def _small_table(plan: Plan, rows: Rows) -> tuple[Plan, Rows]:
+    """The rows in memory and in canonical order if they are few, and the plan for them."""
+    few = load_small_table(rows, plan.kept)
+    if few is rows:
+        return plan, rows
+    before = plan.kept.sums  # in which rows of nothing but other features count
+    sums = few.accumulate(FeatureSums.of)
+    sums = replace(sums, n_rows=before.n_rows, n_empty=before.n_empty)
+    return replace(plan, kept=replace(plan.kept, sums=sums), winsorised=sums), few
 
 
 def fit_sums(
@@ -347,33 +298,56 @@ def fit_sums(
     with reckoning(seen):
         if part.stand_in is not None:
             model = model.adapted_to(part.stand_in, plan.kept)
-        fit = _fit(part, part, model, plan, Routes(SummedSecond(sums), third), Stages())
+        fit = learn(part, part, model, plan, Routes(SummedSecond(sums), third), Stages())
     if rows is None:
         return fit
     return replace(fit, limits=np.array([seen.sums.minimum, seen.sums.maximum]))
 
 
-def _fit(
+def learn(
     rows: Rows, winsorised: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
 ) -> Fit[P]:
-    learned = learn(rows, winsorised, model, plan, routes, stages)
-    check_finite(learned.parameters)
+    """Learn ``model`` from moments of ``winsorised`` rows, and refine it by all ``rows``."""
+    start = moment_start(model, winsorised, plan, routes, stages)
+    parameters, convergence = model.from_moments(start.found), None
+    if plan.refine:
+        with stages("polishing"):
+            settings = plan.settings
+            seed = settings.steady_seed if model.refinement_adds_components else settings.seed
+            parameters, convergence = model.refine(
+                rows, parameters, plan.n_components, plan.kept, seed
+            )
+    check_finite(parameters)
+    used = start.used
     feature_weights = np.zeros(len(plan.seen.names))
-    used, gaps = learned.start.used, learned.start.gaps
-    feature_weights[np.flatnonzero(plan.seen.kept)[used]] = learned.start.weights
-    if not used.all():
-        gaps = routes.second.gaps(rows, plan.kept.sums)
-    apart = _never_together(winsorised, plan.used & ~used)
-    diagnostics = replace(
-        diagnose(plan.seen, learned, plan.recovery, stages, gaps, apart),
+    feature_weights[np.flatnonzero(plan.seen.kept)[used]] = start.weights
+    gaps = start.gaps if used.all() else routes.second.gaps(rows, plan.kept.sums)
+    end = convergence or Convergence(None, 0, True)
+    diagnostics = Diagnostics(
+        spectrum=start.spectrum,
+        n_kept_eigenvalues=start.n_kept,
+        off_diagonal_fraction=start.decomposition.off_diagonal,
+        dropped_features=plan.seen.dropped,
+        n_empty_rows=plan.seen.sums.n_empty,
+        dependence_of_gaps=gaps.dependence_of_features,
+        third_moment=start.route,
+        third_moment_reason=start.reason,
+        n_unseen_triples=start.n_unseen,
+        incomplete_features=plan.recovery,
+        seconds=dict(stages.seconds),
+        strengths=start.decomposition.values,
+        start=end.start,
+        n_starts=end.n_starts,
+        n_agreeing=end.n_agreeing,
+        never_together=_never_together(winsorised, plan.used & ~used),
         refine_reason=plan.refine_reason,
-        refine_gain=None if learned.convergence is None else learned.convergence.gain,
+        refine_gain=end.gain,
     )
     return Fit(
-        len(model.shares(learned.parameters)),
+        len(model.shares(parameters)),
         plan.seen,
-        learned.parameters,
-        learned.convergence,
+        parameters,
+        convergence,
         feature_weights,
         whole(model.limits(plan.kept), plan.seen.kept, np.nan),
         value_limits(plan.seen.sums),

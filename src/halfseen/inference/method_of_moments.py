@@ -99,7 +99,7 @@ def moment_start(
 
 
 def warn_of_weak_moments(evidence: Evidence, names: Sequence[str]) -> None:
-    """Say what in the moments is too uncertain to trust; at most one warning."""
+    """Warn once of moments that are too uncertain to trust."""
     concerns = [*_unsupported(evidence), *_rarely_together(evidence.moments, names)]
     if concerns:
         warn(joined(" ", concerns), WeakMomentsWarning)
@@ -132,7 +132,7 @@ def _rarely_together(moments: Moments, names: Sequence[str]) -> list[str]:
 
 
 def check_reckoned(names: Sequence[str], signal: Signal, weights: Array) -> None:
-    """Moments and weights are numbers, for every feature."""
+    """Refuse moments and weights that are no finite numbers."""
     variance = np.asarray(signal.variance)
     lost = np.flatnonzero(~(np.isfinite(variance + signal.noise) & np.isfinite(weights)))
     if len(lost):
@@ -146,7 +146,7 @@ def check_reckoned(names: Sequence[str], signal: Signal, weights: Array) -> None
 
 @contextmanager
 def told(said: bool) -> Iterator[None]:
-    """What is weak in moments is told where they are the result, and not but one of many starts."""
+    """Warn of weak moments only where they are the result, not one of many starts."""
     with warnings.catch_warnings():
         if not said:
             warnings.simplefilter("ignore", WeakMomentsWarning)

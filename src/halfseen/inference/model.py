@@ -35,7 +35,7 @@ Q_co = TypeVar("Q_co", covariant=True)
 
 @dataclass(frozen=True)
 class About:
-    """A model in words."""
+    """A model in words, for people."""
 
     name: str  # by which the command line calls it
     noun: str  # what a component is to people: "group", "topic", "state"
@@ -65,7 +65,7 @@ class Abilities:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the data said: everything that a model is read off."""
+    """The moments, weights and whitened space that a model is read off."""
 
     n_components: int
     moments: Moments
@@ -77,7 +77,7 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where components are by the moments, and what those were like."""
+    """Where components are by the moments, and how good those are."""
 
     found: Any  # as read off the moments, with incomplete features
     used: Mask  # (kept,)  features that the moments were taken of
@@ -106,7 +106,7 @@ class Cumulants(Protocol[Q_co]):
 
     @property
     def centred(self) -> bool:
-        """Whether moments are taken about the mean rather than about zero."""
+        """Whether moments are about the mean rather than about zero."""
 
     def rank(self, n_components: int) -> int:
         """The rank of the signal with that many components."""
@@ -129,7 +129,7 @@ class Cumulants(Protocol[Q_co]):
 
 
 class Convergence(NamedTuple):
-    """How a likelihood was climbed."""
+    """How the likelihood was maximised."""
 
     log_likelihood: float | None  # mean of the rows, of what is observed in them; if known
     n_iterations: int  # passes over the rows
@@ -143,14 +143,14 @@ class Convergence(NamedTuple):
 
 
 class EMResult(NamedTuple, Generic[P]):
-    """Parameters of higher likelihood, and how they were reached."""
+    """Parameters of higher likelihood, and how EM got there."""
 
     parameters: P
     convergence: Convergence
 
 
 class Cells(NamedTuple):
-    """What is expected in every cell of some rows given what is observed in each, (n, d) each."""
+    """Expected value and variance of every cell given the observed ones, (n, d) each."""
 
     mean: Array
     variance: Array

@@ -18,7 +18,7 @@ Rounds = tuple[tuple[int, int], ...]
 
 
 class StartPlan(NamedTuple):
-    """How many starts there are, and how far they go before the worse of them are given up."""
+    """How many starts there are, and how far they go before the worse are given up."""
 
     n_seeds: int  # of each kind
     n_further: int  # and more of them, if the first do not lead to one place
@@ -84,7 +84,7 @@ FEW_PLACES, MOST_OF_THEM = 4, 0.8
 
 
 class EMStart(NamedTuple, Generic[P]):
-    """A start, and where it led on some of the rows."""
+    """A start, and where EM led from it on a sample of the rows."""
 
     name: str
     parameters: P
@@ -93,14 +93,14 @@ class EMStart(NamedTuple, Generic[P]):
 
 
 def plan_for(n_rows: float) -> StartPlan:
-    """Few rows have many maxima."""
+    """The plan by the number of rows: few rows have many maxima."""
     if n_rows <= USUAL.most_rows:
         return FEW_ROWS
     return USUAL if n_rows <= MANY_ROWS else LARGE
 
 
 def plan_of_many(n_cells: float, n_components: int) -> StartPlan:
-    """The plan where passes are compiled: the fewer cells distinct rows have, the more starts."""
+    """The plan where passes are compiled: the fewer cells, the more starts."""
     most = int(MOST_LOOKED_UP / (2 * n_cells * n_components))  # there are two kinds of seeds
     n_seeds = min(max(most, FEWEST_SEEDS), MOST_SEEDS)
     return StartPlan(
@@ -117,7 +117,7 @@ def plan_of_many(n_cells: float, n_components: int) -> StartPlan:
 def halved(
     starts: Iterable[EMStart[P]], run_em: RunEM[P], n_rows: float, rounds: Rounds
 ) -> list[EMStart[P]]:
-    """Where starts lead, best first: after each round the worse are given up for good.
+    """Run EM from starts in rounds, best first; after each round drop the worse for good.
 
     So are all but one of those that are as good as one.
     """
@@ -138,7 +138,7 @@ def screened(
     rounds: Rounds,
     agreeing: int = EVERY,
 ) -> list[EMStart[P]]:
-    """Where starts lead on some rows, best first: after each round the worse stay behind.
+    """Run EM from starts in rounds, best first; after each round the worse stay behind.
 
     Once ``agreeing`` starts lead to one place there are no more rounds.
     """
@@ -155,26 +155,26 @@ def screened(
 
 
 def advanced(one: EMStart[P], run_em: RunEM[P], most: int, n_rows: float) -> EMStart[P]:
-    """Where a start leads in at most so many passes."""
+    """Run EM from a start for at most so many passes."""
     found, way = run_em(one.parameters, most)
     height = (way.log_likelihood or 0.0) * n_rows
     return EMStart(one.name, found, height, one.passes + way.n_iterations)
 
 
 def agreed(found: list[EMStart[P]]) -> list[EMStart[P]]:
-    """Those that led to the highest place."""
+    """The starts that led to the highest maximum."""
     return [one for one in found if one.height > found[0].height - SAME]
 
 
 def one_maximum(found: list[EMStart[P]]) -> bool:
-    """Whether most starts that went on after the first rounds led to one place, and are several."""
+    """Whether most starts that survived the first rounds led to one maximum."""
     longest = max(one.passes for one in found)
     on = [one for one in found if one.passes > 0.7 * longest]
     return len(on) < len(found) and len(agreed(on)) >= max(FEW_PLACES, MOST_OF_THEM * len(on))
 
 
 def _parted(found: list[EMStart[P]], n_on: int) -> tuple[list[EMStart[P]], list[EMStart[P]]]:
-    """Those that go on, and those that do not: of climbs that are as good as one, one does."""
+    """Starts that go on, and those that do not: of starts at one maximum only one does."""
     on: list[EMStart[P]] = []
     for one in found:
         alone = all(abs(one.height - other.height) > ONE for other in on if one.height > -np.inf)
@@ -188,7 +188,7 @@ FIRST = ("moments",)
 
 
 def finalists(found: list[EMStart[P]], n_rows: float, plan: StartPlan) -> list[EMStart[P]]:
-    """Those that are worth climbing from on all rows.
+    """Starts that are run on all rows.
 
     With many rows what the moments say goes on, and another only if it was clearly better. Of those
     that agree one does.
@@ -226,7 +226,6 @@ def k_means(values: Array, weights: Array, k: int, random: np.random.Generator) 
 
 
 def _squares(values: Array, centres: Array) -> Array:
-    """Squared distances; (n, c)."""
     square = (values**2).sum(axis=1)[:, None] - 2 * values @ centres.T + (centres**2).sum(axis=1)
     found: Array = np.maximum(square, 0.0)
     return found

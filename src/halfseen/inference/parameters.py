@@ -16,7 +16,7 @@ from halfseen.data.arrays import Array, Mask
 
 
 class Scale(NamedTuple):
-    """Where estimates are nearly normal, and the way back."""
+    """A scale on which estimates are nearly normal, and the way back."""
 
     to: Callable[[Array], Array]
     back: Callable[[Array], Array]
@@ -52,7 +52,7 @@ CONSTANT = None
 
 
 class Role(NamedTuple):
-    """What a field is for."""
+    """What a field of parameters is for."""
 
     climbs: bool  # refinement moves it freely
     counts: bool  # as free numbers of the model, as far as it is known
@@ -70,7 +70,7 @@ GIVEN = Role(False, False, False)
 
 
 class Declared(NamedTuple):
-    """One field of a model's parameters.
+    """One field of the parameters of a model.
 
     Parameters hold an array with the last of the axes; what is shared is public with fewer.
     """
@@ -96,14 +96,14 @@ def learned(
     values: tuple[str, ...] = (),
     **default: Any,
 ) -> Any:
-    """A field of a data class that holds learned numbers under a public name."""
+    """Declare a field of parameters under its public name."""
     every = (axes,) if isinstance(axes, str) else axes
     about = (name, every, scale, otherwise, role, beside, values)
     return field(metadata={"learned": about}, **default)
 
 
 def declared(parameters: Any) -> tuple[Declared, ...]:
-    """What a class of parameters, or one of them, declares; others are for EM only."""
+    """The declared fields of a class of parameters, or of one of them."""
     return _declared(parameters if isinstance(parameters, type) else type(parameters))
 
 
@@ -117,12 +117,12 @@ def _declared(kind: Any) -> tuple[Declared, ...]:
 
 
 def select(parameters: P, features: Mask) -> P:
-    """The same model seen through only some of the features."""
+    """The parameters of only some of the features."""
     return _along(_along(parameters, "d", features), "e", features)
 
 
 def reordered(parameters: P, order: Any) -> P:
-    """The same model with its components in another order."""
+    """The parameters with components in another order."""
     return _along(_along(parameters, "k", order), "j", order)
 
 
@@ -140,7 +140,7 @@ def _along(parameters: P, axis: str, chosen: Any) -> P:
 def attributes(
     parameters: Any, kept: Mask, constants: Array, axes: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The learned attributes, for all features, by their names.
+    """The learned attributes of all features, by public name.
 
     ``constants`` (d,) are the values of features that are not ``kept``; ``axes`` says which of the
     axes that a field may have it has.
@@ -159,7 +159,7 @@ def attributes(
 
 
 def whole(values: Array, kept: Mask, rest: Array | float) -> Array:
-    """Values (..., d) of all features, from those of the kept ones and what the ``rest`` have."""
+    """Values (..., d) of all features, from those of the kept ones and of the rest."""
     every = np.empty((*np.shape(values)[:-1], len(kept)))
     every[..., :] = rest
     every[..., kept] = values
@@ -167,7 +167,6 @@ def whole(values: Array, kept: Mask, rest: Array | float) -> Array:
 
 
 def _whole_along(values: Array, axes: str, kept: Mask, rest: Any) -> Array:
-    """The same of arrays in which features are not, or not only, the last side."""
     sides = [len(kept) if axis in "de" else n for axis, n in zip(axes, values.shape, strict=True)]
     every = np.full(sides, rest, dtype=float)
     every[_of_kept(axes, sides, kept)] = values
@@ -180,19 +179,18 @@ def _of_kept(axes: str, sides: Sequence[int], kept: Mask) -> Any:
 
 
 def of_kept(values: Array, axes: str, kept: Mask) -> Array:
-    """What is said of the kept features only, from an array with these axes."""
+    """The part of an array with these axes that is of the kept features."""
     return values[_of_kept(axes, values.shape, kept)] if "d" in axes else values
 
 
 def _shared(value: Any, axes: str, public: str) -> Any:
-    """What all components or features have alike, once."""
     return value[tuple(slice(None) if axis in public else 0 for axis in axes)] if axes else value
 
 
 def parameters_of(
     kind: type[P], values: Mapping[str, Any], kept: Mask, k: int, axes: Mapping[str, str]
 ) -> P:
-    """The parameters of the kept features, from learned attributes; the reverse of those."""
+    """The parameters of the kept features, from learned attributes."""
     found = {}
     sides = {"k": k, "j": k, **dict.fromkeys("de", int(np.count_nonzero(kept)))}
     for one in declared(kind):
@@ -207,7 +205,7 @@ def parameters_of(
 
 
 def forms(kind: Any) -> dict[str, tuple[str, ...]]:
-    """How the learned attributes are stored: what may be shared has several forms."""
+    """The types under which learned attributes are stored in a model file."""
     return {
         one.name: tuple(
             f"float64[{','.join(axes.replace('e', 'd').replace('j', 'k'))}]" if axes else "float"
@@ -218,7 +216,7 @@ def forms(kind: Any) -> dict[str, tuple[str, ...]]:
 
 
 def check_finite(parameters: Any) -> None:
-    """Raise FloatingPointError if something learned is no finite number.
+    """Raise FloatingPointError if a learned number is not finite.
 
     What only some features have is NaN for the others.
     """
@@ -230,7 +228,7 @@ def check_finite(parameters: Any) -> None:
 
 
 def name_of(parameters: Any, values: Any) -> str | None:
-    """The public name of an array, if it is one of the parameters itself."""
+    """The public name of an array, if it is a field of the parameters."""
     same = (one.name for one in declared(parameters) if getattr(parameters, one.field) is values)
     return next(same, None)
 
@@ -260,7 +258,7 @@ def two_values(parameters: Any, attributes: Mapping[str, Any]) -> dict[str, Arra
 
 
 def n_free(parameters: Any, axes: Mapping[str, str]) -> int:
-    """How many numbers were learned: shares sum to one, so the last of them is not.
+    """The number of free parameters; probabilities that sum to one have one fewer.
 
     What some features do not have is NaN there, and does not count.
     """
@@ -282,7 +280,7 @@ def _tied(axes: str, there: Mask, scale: Scale) -> int:
 
 
 def _said_twice(axes: str, sides: Sequence[int]) -> int:
-    """Entries below the diagonals of covariances, and what factors have for being turned freely."""
+    """Entries below the diagonals of covariances, and rotations of factors."""
     if axes.endswith("de"):
         n, d = int(np.prod(sides[:-2])), sides[-1]
         return n * d * (d - 1) // 2
@@ -303,7 +301,7 @@ def coordinates_of(matrices: Array) -> Array:
 
 
 def from_coordinates(places: Array) -> Array:
-    """The matrices with these coordinates; (..., d, d)."""
+    """The matrices with these coordinates, the reverse of that; (..., d, d)."""
     spread = np.exp(np.diagonal(places, axis1=-2, axis2=-1))
     rows = np.tril(places, -1) + np.eye(places.shape[-1])
     rows = rows * (spread / np.linalg.norm(rows, axis=-1))[..., None]

@@ -39,13 +39,13 @@ MOST_EXPLICIT = 1500
 
 
 def automatic(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
-    """The route that assumes least of those that cost little."""
+    """Choose the route that assumes least of those that cost little."""
     route, reason = choose(moments, probe)
     return replace(route(rows, moments, probe), reason=reason)
 
 
 def asked_implicit(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
-    """Never form it, because the user says so: which of the two ways, gaps decide."""
+    """Never form all triples, because the user asked for that."""
     dependence = moments.gaps.dependence
     if dependence < INDEPENDENT_BELOW:
         return implicit(rows, moments, probe)
@@ -57,7 +57,7 @@ def asked_implicit(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird
 def as_if_independent(
     rows: Rows, moments: Moments, probe: Probe, asked: str = "auto"
 ) -> ProjectedThird:
-    """By probabilities although gaps depend on each other, which is said."""
+    """Treat gaps as independent although they are not, with a warning."""
     dependence = moments.gaps.dependence
     warn(
         f"third_moment={asked!r} takes features to be missing independently of each other here, "
@@ -70,7 +70,7 @@ def as_if_independent(
 
 
 def choose(moments: Moments, probe: Probe) -> tuple[ThirdMoment, str]:
-    """The route for a table with these moments, and why."""
+    """The route to the third moment for a table, and why."""
     if (moments.observed_fraction == 1).all():
         return implicit, "there are no gaps, and all routes give the same"
     d, r = len(moments.mean), probe.whitening.rank
@@ -90,7 +90,6 @@ def choose(moments: Moments, probe: Probe) -> tuple[ThirdMoment, str]:
 
 
 def _solvable(moments: Moments, probe: Probe) -> bool:
-    """Least squares needs all joint counts, and knows the space of the signal only."""
     return moments.gaps.exact and not probe.beyond.shape[1]
 
 
@@ -108,7 +107,7 @@ def _remedy(moments: Moments) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """The shared parameters of an estimator, by the same names."""
+    """The shared parameters of an estimator."""
 
     estimator: str  # whose they are, for messages
     n_components: Any
@@ -125,20 +124,18 @@ class Settings:
 
     @classmethod
     def of(cls, estimator: Any) -> Self:
-        """The settings of an estimator."""
         names = [one.name for one in fields(cls) if one.name != "estimator"]
         return cls(type(estimator).__name__, *(getattr(estimator, name) for name in names))
 
     def generator(self) -> np.random.Generator:
-        """Randomness, such as it is."""
         return np.random.default_rng(self.seed())
 
     def seed(self) -> int:
-        """A number drawn from the random state."""
+        """Draw a seed from the random state."""
         return int(check_random_state(self.random_state).randint(2**31))
 
     def steady_seed(self) -> int:
-        """The same, and always one if there is none: for chance that hardly shows."""
+        """Draw a seed, which is 0 without a random state: for chance that hardly shows."""
         return 0 if self.random_state is None else self.seed()
 
 
@@ -157,7 +154,7 @@ TOO_WIDE = 4096
 
 
 class Routes(NamedTuple):
-    """How the moments are had: which pairs and triples of columns meet, and how they are summed."""
+    """How second and third moments are computed."""
 
     second: SecondMoment
     third: ThirdMoment
@@ -165,7 +162,7 @@ class Routes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What was decided."""
+    """What was decided after the survey of a table."""
 
     settings: Settings
     n_components: int
@@ -179,7 +176,7 @@ class Plan:
     refine_reason: str = ""  # if the model decided that
 
     def weights(self, fraction: Array, signal: Signal, used: Mask) -> Array:
-        """The weights of the ``used`` features (kept,), observed by ``fraction`` (used,)."""
+        """Weights of the ``used`` features (kept,), observed by ``fraction`` (used,)."""
         weights = self.weighting(fraction, signal)
         return weights[used] if len(weights) > len(fraction) else weights  # those of all are given
 
@@ -194,12 +191,12 @@ class Plan:
         return complete if self.recovery == "regress" and enough else used
 
     def decompose(self, tensor: Array) -> Decomposition:
-        """Decompose a tensor (k, k, k) in the way that was asked for."""
+        """Decompose a tensor (k, k, k) by the decomposer of the settings."""
         return DECOMPOSERS[self.settings.decomposer](tensor, self.settings.generator())
 
 
 def planned(settings: Settings, model: Model[Any], seen: Survey, n_components: int) -> Plan:
-    """The plan for a table that was looked through."""
+    """Make the plan for a table."""
     kept = seen.of_kept()
     used = used_features(settings, kept)
     check_used(settings, used)
@@ -221,7 +218,7 @@ def with_winsorised_sums(plan: Plan, rows: Rows, winsorised: Rows) -> Plan:
 
 
 def routes(plan: Plan, model: Model[Any], rows: Rows) -> Routes:
-    """How the moments of the kept features of ``rows`` are had."""
+    """How moments of the kept features are computed."""
     settings = plan.settings
     if settings.moments == "adjusted":
         used = plan.used.copy()  # what is predicted has to be what moments are taken of
@@ -237,7 +234,7 @@ def routes(plan: Plan, model: Model[Any], rows: Rows) -> Routes:
 
 
 def _second_moment(third_moment: str, sparse: bool, n_features: int, thin: bool) -> SecondMoment:
-    """Pairs of features in an array or, where that is too large, products with it."""
+    """An array of all pairs or, where that is too large, products with it."""
     many = n_features > (SPARSE_WIDE if sparse else WIDE)
     if not (thin and many):
         return AllPairs()
@@ -250,7 +247,7 @@ def _second_moment(third_moment: str, sparse: bool, n_features: int, thin: bool)
 
 
 def check_adjustable(cumulants: Cumulants[Any], complete: Mask) -> None:
-    """There are features to predict others from, and not too many."""
+    """Refuse adjusted moments without complete features, or of too many features."""
     if not cumulants.centred:
         raise ValueError(setting(moments="adjusted") + " are about the mean. Use form='centred'.")
     if not complete.any():
@@ -271,7 +268,6 @@ def check_adjustable(cumulants: Cumulants[Any], complete: Mask) -> None:
 
 
 def _weighting(settings: Settings, auto: str, seen: Survey) -> Weighting:
-    """The rule that gives features their weights."""
     choice = settings.feature_weights
     if isinstance(choice, str) and choice in ("auto", *WEIGHTINGS):
         rule = WEIGHTINGS[auto if choice == "auto" else choice]
@@ -281,12 +277,12 @@ def _weighting(settings: Settings, auto: str, seen: Survey) -> Weighting:
 
 
 def used_features(settings: Settings, kept: Survey) -> Mask:
-    """The kept features that the moments are taken of."""
+    """Features that moments are taken of."""
     return kept.complete if settings.method == "partial" else np.ones_like(kept.complete)
 
 
 def check_used(settings: Settings, used: Mask) -> None:
-    """There are features to take moments of."""
+    """Refuse a table without features to take moments of."""
     if not used.any():
         raise DataError(
             setting(method="partial")
@@ -300,7 +296,7 @@ def check_used(settings: Settings, used: Mask) -> None:
 
 
 def recovery_of_incomplete(settings: Settings, kept: Survey, n_components: int) -> str:
-    """Regression needs complete features that can tell the components apart."""
+    """How incomplete features are found: "none", "regress" or "divide"."""
     n_complete = int(np.count_nonzero(kept.complete))
     if n_complete == len(kept.names):
         return "none"

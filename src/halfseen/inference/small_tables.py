@@ -1,4 +1,4 @@
-"""The rows of a small table in memory, in an order that is their own."""
+"""Small tables in memory, in their canonical order."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,15 @@ MOST_COLUMNS = 100
 """Of sparse tables that are: wider ones are spared the triples of their columns."""
 
 
-def at_hand(rows: Rows, kept: Survey) -> Rows:
-    """The rows in memory, wherever they are, if they are few: starts go over them many times.
+def load_small_table(rows: Rows, kept: Survey) -> Rows:
+    """Load a small table into memory, because multi-start EM makes many passes over it.
 
-    Rows that are the same are one that counts more often, and their order is their own. How the
-    rows of a table are sorted, and whether they are weighted or repeated, then changes no bit of
-    what is learned; how its columns are sorted changes sums by rounding only, and never the starts.
+    Equal rows become one that counts more often, and rows get a canonical order. How a table is
+    sorted, and whether its rows are weighted or repeated, then changes no bit of what is learned;
+    how its columns are sorted changes sums by rounding only, and never the starts.
     """
     if rows.sequenced:
-        return _sequences_at_hand(rows, kept)
+        return _load_small_sequences(rows, kept)
     every = _few(rows, kept)
     if every is None:
         return rows
@@ -43,8 +43,8 @@ def at_hand(rows: Rows, kept: Survey) -> Rows:
     return _in_memory(table[first[order]], times[order], rows.names)
 
 
-def in_own_order(rows: Rows, seen: Survey) -> Rows:
-    """The same for rows that are drawn by lot: each is there by itself, as often as it was."""
+def in_canonical_order(rows: Rows, seen: Survey) -> Rows:
+    """Bring a small table to canonical order, for samples of rows; equal rows stay apart."""
     every = None if rows.sequenced else _few(rows, seen)
     if every is None:
         return rows
@@ -54,8 +54,7 @@ def in_own_order(rows: Rows, seen: Survey) -> Rows:
     return _in_memory(table[order], counts[order], rows.names)
 
 
-def _sequences_at_hand(rows: Rows, kept: Survey) -> Rows:
-    """The same of rows that follow each other, and stay in their order."""
+def _load_small_sequences(rows: Rows, kept: Survey) -> Rows:
     if kept.sums.n_rows > MANY_ROWS or kept.sums.n_rows * len(kept.names) > MOST_CELLS:
         return rows
     few = sample_shuffled(rows, MOST_EMPTY * MANY_ROWS)

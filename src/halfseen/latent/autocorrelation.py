@@ -41,7 +41,7 @@ FADING = np.linspace(0.0, 0.995, 200)
 
 @dataclass(frozen=True, eq=False)
 class LastingSums(Sums):
-    """Products of residuals that are so many rows apart."""
+    """Products of residuals that are a lag apart, for each lag."""
 
     square: Array  # (d,)
     count: Array  # (d,)
@@ -50,8 +50,6 @@ class LastingSums(Sums):
 
     @classmethod
     def of(cls, emission: Any, parameters: Any, shares: Callable[[Block], Array]) -> Any:
-        """The function that sums a block."""
-
         def summarise(block: Block) -> LastingSums:
             z = residuals(block, *_moments(emission, parameters, shares(block)))
             there, z = ~np.isnan(z), np.nan_to_num(z)
@@ -67,7 +65,7 @@ class LastingSums(Sums):
         return summarise
 
     def lasting(self) -> tuple[Array, Array]:
-        """The c and ρ of each column (d,) by least squares over lags, zero if nothing lasts."""
+        """The c and ρ of each column (d,) by least squares over lags; zero if nothing lasts."""
         variance = np.maximum(self.square / np.maximum(self.count, 1.0), 1e-12)
         seen = self.products / np.maximum(self.counts, 1.0) / variance
         power = FADING[:, None] ** np.arange(1, N_LAGS + 1)  # (g, l)
@@ -81,27 +79,26 @@ class LastingSums(Sums):
 
 
 def residuals(block: Block, mean: Array, spread: Array) -> Array:
-    """Standardised (n, d), NaN in gaps and where they are too far out to lean on."""
+    """Standardised residuals (n, d); NaN in gaps and where they are outliers."""
     away = (with_gaps(block) - mean) / spread
     with np.errstate(invalid="ignore"):
         return np.where(np.abs(away) <= FARTHEST, away, np.nan)
 
 
 def _moments(emission: Any, parameters: Any, shares: Array) -> tuple[Array, Array]:
-    """Means and spreads within states that rows expect; (n, d) each."""
     mean = shares @ emission.means(parameters)
     return mean, np.sqrt(np.maximum(shares @ emission.variances(parameters), 1e-300))
 
 
 def may_lean(parameters: Any) -> Mask:
-    """Continuous columns without a value that many cells hold exactly; (d,)."""
+    """Which columns are continuous, and have no value that many cells hold exactly; (d,)."""
     return np.asarray(parameters.numbers & np.isnan(parameters.spike))
 
 
 def lasting_of(
     rows: Rows, emission: Any, parameters: Any, shares: Callable[[Block], Array]
 ) -> tuple[Array, Array]:
-    """Both numbers, c and ρ, of each column (d,), NaN for columns that have no such residuals."""
+    """The c and ρ of each column (d,); NaN for columns without such residuals."""
     found: LastingSums = rows.accumulate(LastingSums.of(emission, parameters, shares))
     own = may_lean(parameters)
     share, fading = (np.where(own, part, np.nan) for part in found.lasting())
@@ -109,7 +106,7 @@ def lasting_of(
 
 
 def leaned(block: Block, emission: Any, parameters: Any, shares: Array, cells: Cells) -> Cells:
-    """What is expected in gaps, leaning on residuals of the same sequence."""
+    """Expected cells, given the residuals of observed cells of the same sequence."""
     lean = np.nan_to_num(parameters.lasting) > 0
     if not lean.any():
         return cells

@@ -63,7 +63,6 @@ class ChainParameters(MixedParameters):
 
     @classmethod
     def of(cls, mixture: MixedParameters, start: Array, transition: Array) -> "ChainParameters":
-        """The states that are the components of a mixture."""
         own: dict[str, Any] = {one.name: getattr(mixture, one.name) for one in fields(mixture)}
         return cls(**own | {"start": start, "transition": transition})
 
@@ -92,7 +91,7 @@ USUAL = StartPlan(
 
 @dataclass(frozen=True, eq=False)
 class ChainSums(ClassSums):
-    """What one E-step adds up along sequences: that of a mixture, and moves between states."""
+    """The sums of an E-step along sequences: those of a mixture, first states and transitions."""
 
     first: Array  # (k,)      Σ γ_1, over sequences
     moves: Array  # (k, k)    Σ_t ξ_t
@@ -228,7 +227,7 @@ class Chain(LatentStructure):
         return self.path(parameters, np.array([n_rows]), random)
 
     def path(self, parameters: Any, lengths: Any, random: Any) -> Labels:
-        """States of sequences of these lengths."""
+        """Draw the states of sequences of these lengths."""
         begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         states = np.zeros(begins[-1], dtype=np.int64)
         start, transition = parameters.start, np.ascontiguousarray(parameters.transition)
@@ -239,7 +238,7 @@ class Chain(LatentStructure):
         return states
 
     def likeliest(self, block: Block, emission: Any, parameters: Any) -> Labels:
-        """The likeliest path of states behind each sequence; (n,)."""
+        """Viterbi's most likely path of states behind each sequence; (n,)."""
         density = np.array(emission.log_densities(block, parameters), dtype=float, order="C")
         states = np.zeros(len(block), dtype=np.int64)
         begins = forward_backward.begins_of(block.sequence, len(block))
@@ -248,7 +247,7 @@ class Chain(LatentStructure):
         return states
 
     def filtered(self, block: Block, emission: Any, parameters: Any) -> Array:
-        """The law of each state given the rows up to its own; (n, k)."""
+        """Probabilities of states given the rows up to each; (n, k)."""
         return filtered(block, emission, parameters)[1]
 
     def replicated(

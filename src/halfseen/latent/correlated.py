@@ -96,13 +96,12 @@ class Correlated(OneClass[P]):
         return self.first.regression(kept)
 
     def from_moments(self, read: Any) -> P:
-        """What moments are read as has independent columns."""
         return self.emission.independent(read.weights, read.means, read.variances)
 
     def refine(
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
     ) -> EMResult[P]:
-        """By expectation-maximisation on what is within the fences."""
+        """Run EM on values within the outlier limits."""
         fences = self.emission.fences
         begun: Any = self.emission.em_start(start)
         wild = fences is not None and not fences.quiet(kept)
@@ -119,7 +118,6 @@ class Correlated(OneClass[P]):
         return EMResult(usual_found, convergence)
 
     def without_prior(self, rows: Rows, kept: Survey, parameters: P) -> P:
-        """Of what is within the fences, in the same way."""
         usual = rows.map(lambda block: inside(block, parameters)[0])  # type: ignore[arg-type]
         ready = sorted_by_gaps(usual, kept) if self.emission.by_gaps else usual
         return super().without_prior(ready, kept, parameters)
@@ -137,7 +135,7 @@ class Correlated(OneClass[P]):
         return float(total / n_rows), float(n_rows)
 
     def _plan(self, n_rows: float) -> StartPlan:
-        """Small tables have many maxima, and passes over them are cheap."""
+        """Few rows have many maxima, and passes over them are cheap."""
         plan = plan_for(n_rows)
         if n_rows > MANY_ROWS:
             return plan._replace(rounds=LARGE_ROUNDS, last=LARGE_LAST)
@@ -208,7 +206,7 @@ class Correlated(OneClass[P]):
         return begun
 
     def _compared(self, search: Search, last: list[EMStart[P]]) -> list[EMStart[P]]:
-        """Of many rows, where the best start leads on some of them: nearly where all rows do."""
+        """Of many rows, where the best start ends on some: nearly where it does on all."""
         if search.n_rows < MANY_TIMES * PART:
             return super()._compared(search, last)
         some = sample_shuffled(search.rows, PART)
@@ -235,7 +233,7 @@ class Correlated(OneClass[P]):
         return refitted(self, rows, parameters, bins, weights)
 
     def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
-        """Draw the component of each row, and then its cells given those that are there."""
+        """Draw the component of each row, and then its cells given the observed ones."""
         fresh = random.randint(2**31)
 
         def drawn(block: Block) -> Array:
@@ -254,7 +252,7 @@ class Correlated(OneClass[P]):
 
 
 def sorted_by_gaps(rows: Rows, kept: Survey) -> Rows:
-    """The rows in memory in large blocks, those with the same gaps together, if they fit."""
+    """Rows in memory in large blocks, those with the same gaps together, if they fit."""
     n_rows = kept.sums.n_rows
     if n_rows * len(kept.names) > MOST_CELLS or rows.sparse:
         return rows
@@ -262,7 +260,7 @@ def sorted_by_gaps(rows: Rows, kept: Survey) -> Rows:
 
 
 def large_blocks(every: MemoryRows, like: Rows) -> PreparedRows:
-    """Rows in memory, those with the same gaps together, for the threads of others."""
+    """Large blocks of rows, sorted by the pattern of their gaps."""
     order = np.lexsort(np.packbits(np.isnan(every.table), axis=1).T)
     table = every.table[order]
     weights = None if every.weights is None else every.weights[order]
@@ -274,7 +272,6 @@ def large_blocks(every: MemoryRows, like: Rows) -> PreparedRows:
 
 
 def _differ(one: Any, other: Any) -> bool:
-    """Whether any number of two sets of parameters does."""
     names = [this.field for this in declared(one)]
     return any(not np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
@@ -291,7 +288,7 @@ PASSES = 15
 
 
 def refitted(model: Any, rows: Rows, home: P, bins: Bins, weights: Array) -> list[P]:
-    """Parameters for each of ``weights`` (b, g), bin g counting so often."""
+    """Parameters of each replicate, in which bin g counts ``weights[b, g]`` times."""
     adapted = model.adapted_to(rows, survey(rows, 1.0))
     n_rows, few = rows.accumulate(len), sample_binned(rows, bins, MOST_ROWS)
     every = Block.from_table(few.rows.table, few.rows.weights)  # type: ignore[attr-defined]
@@ -313,7 +310,6 @@ def refitted(model: Any, rows: Rows, home: P, bins: Bins, weights: Array) -> lis
 
 
 def _moved(home: P, start: P, end: P, share: float) -> P:
-    """From home, so great a share of the way from start to end."""
     changed = {
         one.field: _between(
             one, getattr(home, one.field), getattr(start, one.field), getattr(end, one.field), share

@@ -30,7 +30,7 @@ MOST_COUNTED = 2.0**50
 
 
 def poisson(random: Any, rates: Array) -> Array:
-    """Counts of these rates; beyond what can be counted, the rates themselves.
+    """Draw counts of these rates; above 2⁵⁰ the rates themselves.
 
     These vary by less than a millionth of a percent, and generators refuse them.
     """
@@ -39,7 +39,7 @@ def poisson(random: Any, rates: Array) -> Array:
 
 
 def check_counts(seen: Survey) -> None:
-    """Counts are whole numbers of at least zero."""
+    """Refuse counts that are negative, fractional or too large to be exact."""
     negative = np.flatnonzero(seen.sums.minimum < 0)
     if len(negative):
         raise DataError(

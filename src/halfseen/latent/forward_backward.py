@@ -63,7 +63,7 @@ def _smooth(
     first: Array,
     moves: Array,
 ) -> None:  # pragma: no cover - compiled
-    """The filtered law (n, k) becomes the smoothed one; starts and moves are added up."""
+    """Filtered probabilities (n, k) become smoothed ones; starts and transitions are added up."""
     k = len(transition)
     after, before = np.empty(k), np.empty(k)
     for s in range(len(begins) - 1):
@@ -132,7 +132,7 @@ def _likeliest(
 def _backward_draw(
     filtered: Array, transition: Array, begins: Begins, chance: Array, states: Any
 ) -> None:  # pragma: no cover - compiled
-    """A path drawn given all rows, from the filtered law (n, k) and uniform ``chance`` (n,)."""
+    """Draw a path given all rows, from filtered probabilities and uniform ``chance`` (n,)."""
     k = len(transition)
     share = np.empty(k)
     for s in range(len(begins) - 1):
@@ -154,7 +154,7 @@ def _backward_draw(
 def _forward_draw(
     start: Array, transition: Array, begins: Begins, chance: Array, states: Any
 ) -> None:  # pragma: no cover - compiled
-    """A path drawn from the law alone."""
+    """Draw a path from start and transition probabilities alone."""
     k = len(start)
     for s in range(len(begins) - 1):
         for t in range(begins[s], begins[s + 1]):
@@ -174,7 +174,7 @@ forward_draw: Any = _forward_draw
 
 
 def begins_of(sequence: NDArray[np.int64] | None, n: int) -> Begins:
-    """Where sequences begin, and the end, from that of each row; rows alone are one each."""
+    """Where sequences begin, and where the last ends; rows alone are one each."""
     if sequence is None:
         return np.arange(n + 1)
     changes = np.flatnonzero(np.diff(sequence, prepend=np.int64(-1)))
@@ -190,14 +190,14 @@ def sequence_numbers(sequence: NDArray[np.int64] | None, n: int) -> NDArray[np.i
 
 
 def filtered(block: Block, emission: Any, parameters: Any) -> tuple[Array, Array, Array, Any]:
-    """Log-likelihoods given the rows before (n,), the filtered law and scaled densities (n, k)."""
+    """Filtered probabilities of states; see :func:`filtered_by`."""
     return filtered_by(emission.log_densities(block, parameters), block, parameters)
 
 
 def filtered_by(
     log_density: Array, block: Block, parameters: Any
 ) -> tuple[Array, Array, Array, Any]:
-    """The same, given the log-densities (n, k) of rows under each state."""
+    """Log-likelihoods given rows before (n,), filtered probabilities, densities and begins."""
     density = np.array(log_density, dtype=float, order="C")
     begins = begins_of(block.sequence, len(block))
     height, law = np.empty(len(block)), np.empty_like(density)
@@ -207,14 +207,14 @@ def filtered_by(
 
 
 def smoothed(block: Block, emission: Any, parameters: Any) -> tuple[Array, Array, Array, Array]:
-    """Log-likelihoods (n,), the law of each state given all rows (n, k), starts and moves."""
+    """Smoothed probabilities of states; see :func:`smoothed_by`."""
     return smoothed_by(emission.log_densities(block, parameters), block, parameters)
 
 
 def smoothed_by(
     log_density: Array, block: Block, parameters: Any
 ) -> tuple[Array, Array, Array, Array]:
-    """The same, given the log-densities (n, k) of rows under each state."""
+    """Log-likelihoods (n,), smoothed probabilities (n, k), sums of first states and transitions."""
     height, law, density, begins = filtered_by(log_density, block, parameters)
     weights = np.ones(len(block)) if block.weights is None else np.ascontiguousarray(block.weights)
     k = len(parameters.start)

@@ -40,7 +40,7 @@ BLUR = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Seeding:
-    """Rows on a scale on which features are alike, and in an order of their own.
+    """Rows with features standardised, in canonical order of the columns.
 
     Seeds then do not depend on how columns are sorted, not even by rounding.
     """
@@ -111,7 +111,7 @@ class Seeding:
             yield (1 - LESS_BLUR) * np.vstack([groups, later]) + LESS_BLUR / k
 
     def _spaces(self) -> dict[str, Array]:
-        """The rows as they are, in directions that all vary alike, and half way to that."""
+        """Rows as they are, sphered, and half way between."""
         about = self.values - self.values.mean(axis=0)
         left, sizes, right = np.linalg.svd(about, full_matrices=False)
         some = sizes > 1e-9 * sizes.max(initial=1e-300)
@@ -123,7 +123,7 @@ class Seeding:
         }
 
     def any_rows(self, k: int, random: np.random.Generator) -> Array:
-        """Any rows, gaps being in the middle; (k, d)."""
+        """Rows drawn at random, with gaps filled by the median; (k, d)."""
         row = random.choice(len(self.values), size=k, replace=k > len(self.values))
         places = self.middle + self.spread * self.values[row]
         return places[:, np.argsort(self.order)]
@@ -142,7 +142,6 @@ class Seeding:
 
 
 def _shared(values: Array, item: NDArray[np.intp]) -> Array:
-    """How much less each column counts than alone; (d,)."""
     of_item, n_columns = np.unique(item, return_inverse=True, return_counts=True)[1:]
     total = np.bincount(of_item, np.nanvar(values, axis=0))[of_item]
     return np.where(n_columns[of_item] > 1, np.sqrt(np.maximum(total, 1e-12)), 1.0)

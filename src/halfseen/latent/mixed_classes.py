@@ -56,7 +56,7 @@ class MixedClasses(OneClass[MixedParameters]):
         kept: Survey,
         seed: Callable[[], int],
     ) -> EMResult[MixedParameters]:
-        """By expectation-maximisation, from the best of several starts."""
+        """Run EM from the best of many starts, if passes are compiled."""
         n_rows = kept.sums.n_rows
         every = self._every_row(rows, start, n_rows) if n_components > 1 else None
         if every is None:
@@ -86,7 +86,6 @@ class MixedClasses(OneClass[MixedParameters]):
 
     @staticmethod
     def _every_row(rows: Rows, start: MixedParameters, n_rows: float) -> MemoryRows | None:
-        """All rows in memory, if they are few and have columns of a few values only."""
         if n_rows > MANY_ROWS or start.informative or not start.of_levels.all():
             return None
         every = sample_shuffled(rows, MANY_ROWS + 1)
@@ -99,7 +98,7 @@ class MixedClasses(OneClass[MixedParameters]):
         run_em: Callable[[MixedParameters, int], EMResult[MixedParameters]],
         n_rows: float,
     ) -> list[Start]:
-        """Where moves of components lead, each from the one before, as long as that is higher."""
+        """Where successive moves lead, as long as each is higher than the one before."""
         values, found = Seeding.of(*self.emission.as_numbers(every.table)).values, []
         for _ in range(MOST_MOVES):
             begun = self._moves(every, best.parameters, values)
@@ -113,7 +112,7 @@ class MixedClasses(OneClass[MixedParameters]):
     def _moves(
         self, every: MemoryRows, here: MixedParameters, values: Array
     ) -> Iterator[MixedParameters]:
-        """Components cut in two in place of others, and all of them with every value possible."""
+        """Split-merge moves, and blends that bring back values a component never has."""
         steps = self.structure.steps(self.emission)
         shares = gathered(every, partial(self.expected_latent, parameters=here))
         for one in moves(shares, values):
@@ -132,7 +131,7 @@ class MixedClasses(OneClass[MixedParameters]):
 
 @dataclass(frozen=True, eq=False)
 class LevelEM:
-    """Rows of columns of a few values, ready for many climbs."""
+    """Compiled EM of rows whose columns all have a few values."""
 
     levels: Levels
     places: Places  # (m, n)
@@ -141,7 +140,6 @@ class LevelEM:
 
     @classmethod
     def of(cls, rows: MemoryRows, emission: Mixed, like: MixedParameters) -> Self:
-        """For mixtures ``like`` these."""
         levels, blocks = emission.levels(like), list(rows.blocks())
         places = np.concatenate([levels.places(block) for block in blocks], axis=1)
         times = np.concatenate([block.row_weights() for block in blocks])
@@ -150,7 +148,7 @@ class LevelEM:
     def run_em(
         self, start: MixedParameters, passes: int, tolerance: float
     ) -> EMResult[MixedParameters]:
-        """Where EM leads in at most so many passes, or until a step gains less a row."""
+        """Where EM leads in so many passes, or until a step gains less than the tolerance a row."""
         own = self.levels.place, slice(None), self.levels.column
         room = np.tile(np.vstack([start.level_shares[own], start.weights]), (4, 1, 1))
         n_rows = float(self.times.sum())
@@ -172,7 +170,7 @@ def _climb(
     passes: int,
     tolerance: float,
 ) -> tuple[Array, float, int]:  # pragma: no cover - compiled
-    """Climb from the first of four arrays (size + 1, k), of which weights are the last row."""
+    """Run accelerated EM from the first of four arrays (size + 1, k); the last row is weights."""
     here, once, twice, after = room[0], room[1], room[2], room[3]
     height = _step(places, times, starts, prior, here, once)
     n_passes, longest = 1, np.inf
@@ -239,7 +237,7 @@ def _step(
 
 @njit(cache=True, nogil=True)
 def _normalise(starts: Any, table: Array, otherwise: Array) -> None:  # pragma: no cover - compiled
-    """Make a column's values sum to one in each component, if it has any there, and weights."""
+    """Normalise each column's probabilities in each component, and the weights."""
     size, k = len(table) - 1, table.shape[1]
     for m in range(len(starts) - 1):
         for c in range(k):
@@ -261,7 +259,6 @@ def _normalise(starts: Any, table: Array, otherwise: Array) -> None:  # pragma: 
 
 @njit(cache=True, nogil=True)
 def _step_length(here: Array, once: Array, twice: Array) -> float:  # pragma: no cover - compiled
-    """By the third scheme of SQUAREM."""
     step = bend = 0.0
     for e in range(len(here)):
         for c in range(here.shape[1]):
@@ -275,7 +272,6 @@ def _step_length(here: Array, once: Array, twice: Array) -> float:  # pragma: no
 def _leap(
     starts: Any, here: Array, once: Array, twice: Array, length: float
 ) -> None:  # pragma: no cover - compiled
-    """Put ``here`` where the two steps from it point to."""
     for e in range(len(here)):
         for c in range(here.shape[1]):
             x, y, z = np.sqrt(here[e, c]), np.sqrt(once[e, c]), np.sqrt(twice[e, c])

@@ -96,7 +96,6 @@ class OneClass(Model[P]):
 
     @property
     def checks(self) -> tuple[Callable[[Any], Iterator[Any]], ...]:
-        """Cells may be wild, and components overlap, in every mixture."""
         return (outlying, overlap, *self.own_checks)
 
     def regression(self, kept: Survey) -> ClassRegression[P]:
@@ -138,7 +137,6 @@ class OneClass(Model[P]):
         return Search(rows, kept.sums.n_rows, sample, total_weight(sample), kept, plan)
 
     def _plan(self, n_rows: float) -> StartPlan:
-        """How many starts there are, and how far they go."""
         return self.structure.plan(n_rows)
 
     def _simple_starts(
@@ -200,7 +198,7 @@ class OneClass(Model[P]):
         return best, reached, n_passes
 
     def _as_good(self, last: list[EMStart[P]], best: EMStart[P]) -> list[EMStart[P]]:
-        """Other starts that went as far and may yet end higher than the ``best`` so far."""
+        """Other starts that went as far and may yet end higher than the ``best``."""
         others = [one for one in last if one is not best and one.passes >= best.passes / 2]
         return [one for one in others if TIED < best.height - one.height < self.undecided]
 
@@ -296,7 +294,7 @@ class OneClass(Model[P]):
     def run_em(
         self, rows: Rows, start: P, max_iterations: int, final_passes: int = 0
     ) -> EMResult[P]:
-        """To the maximum of the likelihood (and the emission's prior) that ``start`` leads to."""
+        """Maximise the likelihood, with the prior, from ``start``."""
         origin = self.emission.origin(start)
         found, convergence = run_em(
             rows.recentred(origin),
@@ -325,7 +323,7 @@ class OneClass(Model[P]):
         return EMResult(found, Convergence(height, 1, False, n_rows=float(sums.n_rows)))
 
     def _filled(self, found: P, n_rows: float) -> P:
-        """Without components that less than one row belongs to, or what the law has instead."""
+        """The parameters without components that less than one row belongs to."""
         shares = self.shares(found)
         least = (1 - ROUNDING) * self.structure.least_rows / n_rows
         some = np.flatnonzero(shares >= min(least, shares.max()))
@@ -336,7 +334,7 @@ class OneClass(Model[P]):
         return self.structure.sized(fewer)  # type: ignore[no-any-return]
 
     def _in_order(self, found: P, start: P) -> P:
-        """Components as the moments have them, whichever start won; others by size, after them."""
+        """Components in the order of the moments, whichever start won; others by size."""
         known = nearest(self.places(start, found), self.places(found, found))
         others = np.setdiff1d(np.argsort(-self.shares(found)), known, assume_unique=True)
         return reordered(found, np.r_[known, others])
@@ -344,7 +342,7 @@ class OneClass(Model[P]):
     def _starts(
         self, some: MemoryRows, start: P, k: int, plan: StartPlan, seed: Callable[[], int]
     ) -> tuple[list[EMStart[P]], Iterator[EMStart[P]]]:
-        """What the moments say, rows joined to groups, and rows about others that are drawn.
+        """Starts by moments, by clusters of rows and about rows drawn at random; further ones.
 
         And further ones of the last two kinds.
         """
@@ -406,7 +404,6 @@ class OneClass(Model[P]):
         return self._leaned(block, self.expected_latent(block, parameters), parameters)
 
     def _leaned(self, block: Block, shares: Array, parameters: P) -> Cells:
-        """With what other rows say beside components."""
         own = self._cells(shares, parameters)
         return self.structure.leaned(block, self.emission, parameters, shares, own)
 
@@ -422,7 +419,7 @@ class OneClass(Model[P]):
         return self.emission.fills(shares, parameters, self._leaned(block, shares, parameters))
 
     def unusual(self, block: Block, parameters: P) -> Array:
-        """By the cell that is least of any component, or by all of them; (n,).
+        """How outlying the worst cell of a row is, or the row as a whole; (n,).
 
         Where columns have long tails, a few cells far out are nothing unusual.
         """
@@ -443,7 +440,6 @@ class OneClass(Model[P]):
         return self.emission.limits(kept)
 
     def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
-        """Draw the component of each row, and then its cells."""
         drawn = self.structure.drawn(each, self.emission, parameters, number, random)
         lean = self.structure.leaning(each, self.emission, parameters, random)
         return [lean(self.emission.draw(parameters, labels, random), labels) for labels in drawn]
@@ -466,5 +462,4 @@ def total_weight(rows: Rows) -> float:
 
 
 def _total(result: EMResult[Any], n_rows: float) -> float:
-    """The log-likelihood of all rows."""
     return (result.convergence.log_likelihood or 0.0) * n_rows

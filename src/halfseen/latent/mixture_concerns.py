@@ -25,7 +25,7 @@ MOST_NAMED = 4
 
 @dataclass(frozen=True, eq=False)
 class OutlyingSums(Sums):
-    """Cells that are of no component, by feature, and the furthest of them."""
+    """The number of outlying cells of each feature, and the furthest of them."""
 
     n_cells: float
     count: Array  # (d,)
@@ -34,7 +34,6 @@ class OutlyingSums(Sums):
 
     @classmethod
     def under(cls, fitted: Fitted[P]) -> Callable[[Block], "OutlyingSums"]:
-        """The function that counts those of a block."""
         model, parameters = fitted.model, fitted.parameters
 
         def summarise(block: Block) -> OutlyingSums:
@@ -49,7 +48,6 @@ class OutlyingSums(Sums):
         return summarise
 
     def without(self, features: Mask) -> Self:
-        """The same of other features than these (d,)."""
         return replace(self, count=np.where(features, 0.0, self.count))
 
 
@@ -68,7 +66,7 @@ def _held(rows: Rows, values: Array) -> Array:
 
 
 def outlying(case: ConcernContext) -> Iterator[Concern]:
-    """Cells that look like errors, or columns with heavier tails than the model's."""
+    """Warn of cells that look like errors, or of columns with heavier tails than normal ones."""
     fitted = case.fitted
     rows = case.rows.select(fitted.kept)
     sums = rows.accumulate(OutlyingSums.under(fitted))
@@ -124,7 +122,6 @@ def _in_units(fitted: Fitted[P], values: Array) -> Array:
 
 
 def _found(count: float, value: str) -> str:
-    """How many there are, and one of them."""
     how_many = f"{count:,.0f}" if count >= 2 else ""
     said = f"{how_many}, such as {value}" if how_many and value else how_many or value
     return f" ({said})" if said else ""
@@ -139,7 +136,7 @@ OVERLAP = 0.3
 
 
 def overlap(case: ConcernContext) -> Iterator[Concern]:
-    """Two components of which rows do not tell which they are from."""
+    """Warn of two components between which rows cannot tell."""
     fitted = case.fitted
     if fitted.n_components < 2:
         return

@@ -25,7 +25,7 @@ MOST_ROWS = 100_000
 
 
 class Statistics:
-    """What components are described by: of each column what its kind says.
+    """The statistics that describe components: of each column what its kind needs.
 
     Of numbers those are in units of the column's spread about its middle, so that squares lose no
     digits.
@@ -42,7 +42,7 @@ class Statistics:
         self.owner = np.repeat(np.arange(len(each)), each)  # (s,)  the column of each
 
     def __call__(self, block: Block) -> Array:
-        """Of the rows of a block, zero in the gaps; (n, s)."""
+        """Statistics of the rows of a block, zero in the gaps; (n, s)."""
         found = [
             kind_of(self.facts.kinds[d]).statistics_of(column, block.values[:, d])
             * block.observed[:, d, None]
@@ -52,7 +52,6 @@ class Statistics:
 
     @property
     def items(self) -> list[Item]:
-        """How the moments see the columns."""
         pairs = zip(self.facts.kinds, self.columns, strict=True)
         return [kind_of(kind).item(column) for kind, column in pairs]
 
@@ -90,7 +89,7 @@ def by_items(model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: S
 
 
 def recorded_of(model: Any, winsorised: Rows, plan: Plan, facts: Facts) -> Recorded:
-    """How continuous columns are recorded."""
+    """How continuous columns are recorded: middle, spread, spike."""
     numbers = those(facts.kinds, "normal")
     known: Recorded | None = model.emission.normal.seen
     if known is None or not numbers.any():
@@ -99,7 +98,7 @@ def recorded_of(model: Any, winsorised: Rows, plan: Plan, facts: Facts) -> Recor
 
 
 def weighting(plan: Plan) -> Callable[[Array], Array]:
-    """The plan's rule; columns that moments are not to be taken of weigh nothing."""
+    """The weights of features; columns that moments are not taken of weigh nothing."""
 
     def weights(fraction: Array) -> Array:
         nothing = np.empty((len(fraction), 0))
@@ -111,7 +110,7 @@ def weighting(plan: Plan) -> Callable[[Array], Array]:
 
 
 def read(found: ItemStart, statistics: Statistics, informative: bool) -> MixedParameters:
-    """Parameters that have the statistics found, as far as there are such."""
+    """Parameters with the statistics found, clipped to possible values."""
     facts = statistics.facts
     k, d = len(found.weights), len(facts.kinds)
     names = ("means", "centres", "variances", "spike_shares", "rates", "count_shapes")

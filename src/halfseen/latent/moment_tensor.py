@@ -15,10 +15,10 @@ class Form(Protocol):
 
     @property
     def centred(self) -> bool:
-        """Whether the origin is the mean."""
+        """Whether moments are about the mean."""
 
     def rank(self, n_components: int) -> int:
-        """The rank of the signal."""
+        """The rank of the signal of so many components."""
 
     def tensor(self, third: Array) -> Array:
         """The tensor to decompose, from the whitened third moment (r, r, r)."""
@@ -40,11 +40,9 @@ class Centred:
     centred = True
 
     def rank(self, n_components: int) -> int:
-        """K deviations from their own mean span K - 1 dimensions."""
         return n_components - 1
 
     def tensor(self, third: Array) -> Array:
-        """Border the whitened third central moment."""
         return bordered(third)
 
     def locate(self, decomposition: Decomposition, n_rows: float) -> Located:
@@ -62,11 +60,9 @@ class Raw:
     centred = False
 
     def rank(self, n_components: int) -> int:
-        """K means span K dimensions."""
         return n_components
 
     def tensor(self, third: Array) -> Array:
-        """The whitened third moment as it is."""
         return third
 
     def locate(self, decomposition: Decomposition, n_rows: float) -> Located:

@@ -21,12 +21,12 @@ FEWEST_CELLS, CELLS_A_COMPONENT = 64, 24
 
 
 def class_entropy(weights: Array) -> float:
-    """What is to be known of the component at all."""
+    """Entropy of the component, in nats."""
     return float(-xlogy(weights, weights).sum())
 
 
 def of_class(parameters: MixedParameters, home: MixedParameters | None = None) -> Array:
-    """How much each column tells of the component; (d,).
+    """Mutual information of each column and the component, in nats; (d,).
 
     Columns are cut where ``home`` would have them cut, so that replicates differ by what they say.
     Gaps that tell are part of what a column tells.
@@ -44,7 +44,7 @@ def _of_class(masses: Array, weights: Array) -> float:
 
 
 def of_pairs(parameters: MixedParameters) -> Array:
-    """How much each column tells of each other, NaN of itself; (d, d)."""
+    """Mutual information of each pair of columns, NaN on the diagonal; (d, d)."""
     weights, d = parameters.weights, len(parameters.kinds)
     cut = [_merged(_masses(parameters, i, parameters)) for i in range(d)]
     every = np.vstack(cut)
@@ -62,7 +62,6 @@ def of_pairs(parameters: MixedParameters) -> Array:
 
 
 def _merged(masses: Array) -> Array:
-    """Fewer cells that still tell components apart: neighbours are put together; (m', k)."""
     most = max(FEWEST_CELLS, CELLS_A_COMPONENT * masses.shape[1])
     if len(masses) <= most:
         return masses
@@ -74,7 +73,6 @@ def _merged(masses: Array) -> Array:
 
 
 def _masses(parameters: MixedParameters, d: int, home: MixedParameters) -> Array:
-    """The probability of each cell of a column in each component; (m, k)."""
     masses = kind_of(parameters.kinds[d]).masses(parameters, d, home)
     chance = parameters.presence[:, d]
     if np.isnan(chance).any():

@@ -42,7 +42,6 @@ class ScoreSums(Sums):
     def at(
         cls, parameters: Any, emission: Emission[Any], bins: Bins
     ) -> Callable[[Block], "ScoreSums"]:
-        """The function that sums a block."""
         free = emission.free(parameters)
 
         def summarise(block: Block) -> ScoreSums:
@@ -151,23 +150,19 @@ class FreeChain:
 
     @classmethod
     def of(cls, parameters: Any, emission: Any) -> "FreeChain":
-        """From parameters."""
         return cls(parameters, emission.free(parameters))
 
     @property
     def size(self) -> int:
-        """How many there are."""
         return int(self.columns.size + len(self.start.start) ** 2)
 
     @property
     def probabilities(self) -> NDArray[np.intp]:
-        """Of starts, columns and transitions."""
         k, n = len(self.start.start), self.columns.size
         places: NDArray[np.intp] = np.r_[:k, self.columns.probabilities, n : self.size]
         return places
 
     def away_from_edges(self, seen: FeatureSums, n_sequences: int) -> Any:
-        """The chain with a pseudo-row more for columns, starts, and transitions of each state."""
         start = self.start
         n_steps = (seen.n_rows + seen.n_empty - n_sequences) * start.weights
         return replace(
@@ -177,7 +172,7 @@ class FreeChain:
         )
 
     def moved(self, step: Array) -> Any:
-        """The chain a ``step`` (size,) away; its weights stay."""
+        """The chain a ``step`` (size,) away; its weights stay as they are."""
         k, n = len(self.start.start), self.columns.size
         return replace(
             self.columns.moved(step[:n]),
@@ -234,7 +229,6 @@ class ChainSlopes(Sums):
     def at(
         cls, parameters: Any, emission: Any, law: Any, bins: Bins
     ) -> Callable[[Block], "ChainSlopes"]:
-        """The function that sums a block."""
         free = FreeChain.of(parameters, emission)
 
         def summarise(block: Block) -> ChainSlopes:

@@ -22,7 +22,7 @@ from halfseen.moments.regression import RegressionSums, Solution
 
 @dataclass(frozen=True, eq=False)
 class ClassSums(Sums):
-    """What one E-step adds up: the likelihood, and statistics by component."""
+    """The sums of an E-step: likelihood, responsibilities and statistics by component."""
 
     n_rows: float
     log_likelihood: float
@@ -31,7 +31,6 @@ class ClassSums(Sums):
 
     @classmethod
     def under(cls, emission: Emission[Any], parameters: Any) -> Callable[[Block], "ClassSums"]:
-        """The function that runs the E-step on a block."""
         expect, log_weights = emission.expect(parameters), np.log(parameters.weights)
 
         def summarise(block: Block) -> ClassSums:
@@ -44,8 +43,6 @@ class ClassSums(Sums):
     def given(
         cls, emission: Emission[Any], shares: Array, parameters: Any
     ) -> Callable[[Block], "ClassSums"]:
-        """The function that sums a block of which the components' ``shares`` (n, k) are known."""
-
         def summarise(block: Block) -> ClassSums:
             weighed = block.weighed(shares[block.start : block.start + len(block)])
             statistics = emission.given(block, weighed, parameters)

@@ -118,7 +118,7 @@ ALIKE = 0.95
 
 
 def alike(case: ConcernContext) -> Iterator[Concern]:
-    """Topics that are nearly the same."""
+    """Warn of topics that are nearly the same."""
     topics = case.fitted.parameters.topics
     unit = topics / np.linalg.norm(topics, axis=1, keepdims=True)
     cosines = np.triu(unit @ unit.T, 1)
@@ -132,7 +132,7 @@ def alike(case: ConcernContext) -> Iterator[Concern]:
 
 
 def bursty(case: ConcernContext) -> Iterator[Concern]:
-    """Counts that vary more than Poisson ones given the topics."""
+    """Warn of counts that vary more than Poisson ones given the topics."""
     if case.unseen_pairs:
         return
     found = overdispersion(case.pairs, case.fitted.n_components)
@@ -152,7 +152,7 @@ def bursty(case: ConcernContext) -> Iterator[Concern]:
 
 
 def odd_counts(case: ConcernContext) -> Iterator[Concern]:
-    """Counts, and lengths of rows, that look like errors."""
+    """Tell of counts, and lengths of rows, that look like errors."""
     fitted = case.fitted
     kept = case.seen.kept & fitted.kept
     rows, sums = case.rows.select(kept), case.seen.sums.select(kept)

@@ -35,7 +35,7 @@ items). Simulated topics come out 6 percent worse at most, in 6 tenths of the ti
 
 
 def mean_items_per_cell(kept: Survey) -> float:
-    """How much an observed cell counts on average."""
+    """Mean count of an observed cell."""
     return float(kept.sums.total.sum() / max(kept.sums.count.sum(), 1.0))
 
 

@@ -18,21 +18,17 @@ class TopicRegression:
     origin: Array  # (d,)  zero: counts add up
 
     def reference(self, parameters: TopicParameters, features: Mask) -> TopicParameters:
-        """The parameters of only some of the features."""
         return parameters.select(features)
 
     def expectation(self, block: Block, reference: TopicParameters) -> Array:
-        """The best linear prediction of the loadings; (n, k)."""
         return best_linear_loadings(block, reference)
 
     def solved(self, sums: RegressionSums) -> Solution:
-        """Coefficients of at least zero."""
         return Solution(non_negative_least_squares(sums.gram, sums.cross), np.empty(0))
 
     def completed(
         self, reference: TopicParameters, complete: Mask, solution: Solution
     ) -> TopicParameters:
-        """The shares of all features, from those of the complete ones."""
         topics = np.empty((len(reference.means), len(complete)))
         topics[:, complete] = reference.topics
         topics[:, ~complete] = solution.coefficients.T

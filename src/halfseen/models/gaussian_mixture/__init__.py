@@ -26,7 +26,7 @@ from halfseen.federated.sums import Stream
 from halfseen.inference.fit import Fit, fit_rows
 from halfseen.inference.model import Abilities, About, Model, anything
 from halfseen.inference.plan import Settings
-from halfseen.inference.small_tables import in_own_order
+from halfseen.inference.small_tables import in_canonical_order
 from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.latent.correlated import Correlated
 from halfseen.latent.mixture import OneClass
@@ -333,7 +333,7 @@ class GaussianMixture(Estimator):
         else:
             with stages("kind of covariance"):
                 # Which rows are held out is drawn by lot, and not by how they are sorted.
-                own = in_own_order(rows, seen)
+                own = in_canonical_order(rows, seen)
                 (kind, n_factors), k, choice, reason = choose_covariance(self, settings, own, seen)
             self._decide(kind, n_factors)
             fit = fit_rows(settings, self._model(), rows, seen, k, stages)
