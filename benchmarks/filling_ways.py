@@ -173,7 +173,7 @@ def ours(X: Array, kinds: list[str]) -> Said:
 def classes_alone(X: Array, kinds: list[str]) -> Said:
     """What its mixtures say."""
     imputer = _fitted(X, kinds)
-    filler: Any = imputer.learned_.filler
+    filler: Any = imputer.learned_.imputation
     rows = MemoryRows(X, tuple(map(str, range(X.shape[1])))).select(imputer.learned_.kept)
     expected, view = gathered(rows, filler.ensemble.features), filler.view
     values, chances = X.copy(), {}

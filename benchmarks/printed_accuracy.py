@@ -105,7 +105,7 @@ def one_at_a_time(imputer: Any) -> Any:
     """What was printed before: of variance, or of log-loss; (d,)."""
     learned = imputer.learned_
     found = np.full(len(learned.kept), np.nan)
-    found[learned.kept] = learned.filler.explained
+    found[learned.kept] = learned.imputation.explained
     return found
 
 

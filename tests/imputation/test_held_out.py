@@ -7,9 +7,15 @@ from scipy.optimize import minimize
 from halfseen import Imputer
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.imputation import mixtures
-from halfseen.imputation.gaussian_mixtures import KEPT, Expert, HeldOut, Normals, experts_of
-from halfseen.imputation.regressions import LIKE_ALL, Heard, blends, folds_of
-from halfseen.imputation.time_budget import Clock
+from halfseen.imputation.gaussian_mixtures import (
+    KEPT,
+    HeldOut,
+    NormalEnsemble,
+    NormalMixture,
+    learn_normal_ensembles,
+)
+from halfseen.imputation.regressions import LIKE_ALL, StackingSums, folds_of, stacking_weights
+from halfseen.imputation.time_budget import TimeBudget
 from halfseen.moments.survey import survey
 from tests.imputation.conftest import complete, with_gaps
 
@@ -17,18 +23,18 @@ from tests.imputation.conftest import complete, with_gaps
 def test_held_out_classes_say_the_same_of_a_cell_whatever_it_holds():
     frame = with_gaps(complete(150, 0), 0.15, 1)
     imputer = Imputer().fit(frame)
-    filler, table = imputer.learned_.filler, imputer._read(frame).values.astype(float)
+    imputation, table = imputer.learned_.imputation, imputer._read(frame).values.astype(float)
     names, folds = tuple(frame.columns), folds_of(len(table), 0)
-    emission = filler.ensemble.mixtures[0].emission
+    emission = imputation.ensemble.mixtures[0].emission
     rows = MemoryRows(table, names)
     alone = mixtures.one_class(rows, survey(rows, 1.0), emission)
-    learn = mixtures.Learner(emission, alone, filler.view, 0, Clock())
+    learn = mixtures.Learner(emission, alone, imputation.view, 0, TimeBudget())
     row = int(np.flatnonzero(~np.isnan(table[:, 0]))[0])
     other = table.copy()
     other[row, 0] += 1.5
-    own = filler.view.targets(0)
+    own = imputation.view.targets(0)
     found = [
-        learn.held_out(MemoryRows(each, names), filler.ensemble, folds)[row, own]
+        learn.held_out(MemoryRows(each, names), imputation.ensemble, folds)[row, own]
         for each in (table, other)
     ]
     np.testing.assert_allclose(*found, rtol=1e-12)
@@ -47,8 +53,8 @@ def numbers(n, noise, seed):
 @pytest.mark.parametrize(("n", "noise", "kept"), [(120, 100.0, KEPT[-1]), (1500, 0.3, KEPT[0])])
 def test_correlations_are_kept_as_far_as_rows_tell_them_from_chance(n, noise, kept):
     table = numbers(n, noise, 0)
-    found = experts_of(table, folds_of(len(table), 0), 0, Clock())
-    (one,) = found.experts[0].mixtures
+    found = learn_normal_ensembles(table, folds_of(len(table), 0), 0, TimeBudget())
+    (one,) = found.normals[0].mixtures
     spread = np.sqrt(np.diagonal(one.covariances[0]))
     # What is said of rows that were held out is of the same share.
     correlation = (one.covariances[0] / np.outer(spread, spread))[np.triu_indices(8, 1)]
@@ -58,23 +64,23 @@ def test_correlations_are_kept_as_far_as_rows_tell_them_from_chance(n, noise, ke
 
 def test_a_share_of_correlations_leaves_variances():
     covariance = np.array([[4.0, 1.0], [1.0, 9.0]])
-    found = Normals(np.ones(1), np.zeros((1, 2)), covariance[None]).keeping(0.5)
+    found = NormalMixture(np.ones(1), np.zeros((1, 2)), covariance[None]).keeping(0.5)
     np.testing.assert_allclose(found.covariances[0], [[4.0, 0.5], [0.5, 9.0]])
 
 
 def test_each_fold_is_told_by_the_expert_of_the_others():
     table, folds = numbers(9, 1.0, 0), np.arange(9) % 3
     each = {
-        f: Expert((Normals(np.ones(1), np.full((1, 8), float(f)), np.eye(8)[None]),))
+        f: NormalEnsemble((NormalMixture(np.ones(1), np.full((1, 8), float(f)), np.eye(8)[None]),))
         for f in range(3)
     }
-    np.testing.assert_allclose(HeldOut(table, folds, each).said(1.0)[:, 0], folds)
+    np.testing.assert_allclose(HeldOut(table, folds, each).predictions(1.0)[:, 0], folds)
 
 
 def cells(n, truth, seed):
     rng = np.random.default_rng(seed)
-    said = rng.normal(size=(n, 3)) + rng.normal(size=(n, 1))
-    return said, said @ truth + rng.normal(size=n)
+    predictions = rng.normal(size=(n, 3)) + rng.normal(size=(n, 1))
+    return predictions, predictions @ truth + rng.normal(size=n)
 
 
 def naive(error):
@@ -83,9 +89,11 @@ def naive(error):
 
 @pytest.mark.parametrize("truth", [(0.5, 0.4, 0.1), (0.8, -0.5, 0.4)])
 def test_blends_are_the_nearest_that_take_nothing_off(truth):
-    said, y = cells(60, truth, 0)
-    found = Heard.of(said, y).blend
-    np.testing.assert_allclose(found, naive(lambda w: ((y - said @ w) ** 2).mean()), atol=1e-5)
+    predictions, y = cells(60, truth, 0)
+    found = StackingSums.of(predictions, y).weights
+    np.testing.assert_allclose(
+        found, naive(lambda w: ((y - predictions @ w) ** 2).mean()), atol=1e-5
+    )
     assert found.min() >= 0
 
 
@@ -94,16 +102,16 @@ def test_columns_are_blended_as_if_some_of_their_rows_were_of_all_columns():
     units = [((x - y[:, None]) ** 2).mean(axis=0).min() for x, y in parts]
     every = list(zip(parts, units, strict=True))
     usual = naive(lambda w: sum(((y - x @ w) ** 2).sum() / u for (x, y), u in every) / 350)
-    found = blends([Heard.of(*one) for one in parts])
-    for ((x, y), u), blend in zip(every, found, strict=True):
+    found = stacking_weights([StackingSums.of(*one) for one in parts])
+    for ((x, y), u), stacking in zip(every, found, strict=True):
 
         def error(w, x=x, y=y, u=u):
             away = sum((((a @ w) - (a @ usual)) ** 2).sum() / unit for (a, _), unit in every)
             return (((y - x @ w) ** 2).sum() / u + LIKE_ALL / 350 * away) / 350
 
-        np.testing.assert_allclose(blend, naive(error), atol=1e-4)
+        np.testing.assert_allclose(stacking, naive(error), atol=1e-4)
 
 
 def test_nobody_is_blended_from_nothing():
-    assert blends([]) == []
-    np.testing.assert_array_equal(Heard.of(np.zeros((4, 2)), np.zeros(4)).blend, [0, 0])
+    assert stacking_weights([]) == []
+    np.testing.assert_array_equal(StackingSums.of(np.zeros((4, 2)), np.zeros(4)).weights, [0, 0])

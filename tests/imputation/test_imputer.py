@@ -182,7 +182,7 @@ def test_only_some_rows_of_a_long_table_are_learned_from(gappy, monkeypatch):
     monkeypatch.setattr(fitting, "MOST_CELLS", 0)
     monkeypatch.setattr(fitting, "FEWEST_MOST", 100)
     imputer = Imputer().fit(gappy)
-    assert imputer.learned_.filler.experts.held_out.shape[1] == 100
+    assert imputer.learned_.imputation.normals.held_out.shape[1] == 100
     assert imputer.transform(gappy).notna().all(axis=None)
 
 
@@ -243,9 +243,9 @@ def test_a_fit_without_time_is_of_one_class_and_fills_still():
     X[rng.random(X.shape) < 0.1] = np.nan
     imputer = Imputer(max_seconds=1e-9).fit(X)
     assert np.isfinite(imputer.transform(X)).all()
-    filler = imputer.learned_.filler
-    assert len(filler.ensemble.mixtures) == 1
-    assert filler.regressions == filler.experts.experts == ()
+    imputation = imputer.learned_.imputation
+    assert len(imputation.ensemble.mixtures) == 1
+    assert imputation.regressions == imputation.normals.normals == ()
 
 
 @pytest.mark.parametrize(

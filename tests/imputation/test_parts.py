@@ -12,20 +12,20 @@ from halfseen.imputation import gaussian_mixtures, ridge
 from halfseen.imputation.features import Layout, View
 from halfseen.imputation.regressions import Regression, folds_of, learned
 from halfseen.imputation.ridge import Grams
-from halfseen.imputation.single_imputation import said
-from halfseen.imputation.time_budget import Clock
+from halfseen.imputation.single_imputation import predicted
+from halfseen.imputation.time_budget import TimeBudget
 from tests.imputation.conftest import complete, with_gaps
 
 
 @pytest.fixture(scope="module")
-def filler():
+def imputation():
     from halfseen import Imputer
 
-    return Imputer().fit(with_gaps(complete(400, 0), 0.15, 1)).learned_.filler
+    return Imputer().fit(with_gaps(complete(400, 0), 0.15, 1)).learned_.imputation
 
 
 @pytest.fixture(scope="module")
-def block(filler):
+def block(imputation):
     from halfseen import Imputer
 
     table = with_gaps(complete(400, 0), 0.15, 1)
@@ -63,24 +63,24 @@ def test_levels_that_were_not_seen_are_not_known(view):
     assert (view(table)[0, view.features(1)] == 0).all()
 
 
-def test_classes_without_a_column_are_those_of_rows_that_lack_it(filler, block):
-    found = filler.ensemble.without_each(block)
-    for j in range(len(filler.view.numbers)):
-        own = filler.view.targets(j)
+def test_classes_without_a_column_are_those_of_rows_that_lack_it(imputation, block):
+    found = imputation.ensemble.without_each(block)
+    for j in range(len(imputation.view.numbers)):
+        own = imputation.view.targets(j)
         rows = np.arange(len(block))
         lacking = block.without(rows, np.full(len(rows), j))
-        expected = filler.ensemble.features(lacking)
+        expected = imputation.ensemble.features(lacking)
         np.testing.assert_allclose(found[:, own], expected[:, own], atol=1e-9)
 
 
-def test_what_classes_expect_is_the_mean_over_mixtures_and_classes(filler, block):
+def test_what_classes_expect_is_the_mean_over_mixtures_and_classes(imputation, block):
     total = 0
-    for one in filler.ensemble.mixtures:
+    for one in imputation.ensemble.mixtures:
         shares = one.shares(block)
         for k in range(shares.shape[1]):
             total = total + shares[:, [k]] * one.expected[k]
-    expected = total / len(filler.ensemble.mixtures)
-    np.testing.assert_allclose(filler.ensemble.features(block), expected)
+    expected = total / len(imputation.ensemble.mixtures)
+    np.testing.assert_allclose(imputation.ensemble.features(block), expected)
 
 
 @pytest.mark.parametrize("weighed", [False, True])
@@ -101,7 +101,7 @@ def test_sums_of_products_over_some_rows_are_those_of_a_loop(weighed, share):
 def test_normals_expect_what_conditioning_on_the_others_gives():
     rng = np.random.default_rng(0)
     roots = rng.normal(size=(2, 4, 4))
-    mixture = gaussian_mixtures.Normals(
+    mixture = gaussian_mixtures.NormalMixture(
         np.array([0.3, 0.7]), rng.normal(size=(2, 4)), roots @ roots.transpose(0, 2, 1) + np.eye(4)
     )
     table = rng.normal(size=(6, 4))
@@ -154,9 +154,9 @@ def test_errors_on_held_out_rows_are_those_of_rows_held_out():
 
 def test_the_search_finds_the_lowest_error_or_refuses():
     errors = [5.0, 4.0, 3.0, 2.0, 2.5, 3.5]
-    assert ridge.searched(errors.__getitem__, 9.0, begin=1, n=6) == (3, 2.0)
-    assert ridge.searched(errors.__getitem__, 9.0, begin=5, n=6) == (3, 2.0)
-    assert ridge.searched(errors.__getitem__, 1.0, begin=1, n=6) == (None, 1.0)
+    assert ridge.search_penalty(errors.__getitem__, 9.0, begin=1, n=6) == (3, 2.0)
+    assert ridge.search_penalty(errors.__getitem__, 9.0, begin=5, n=6) == (3, 2.0)
+    assert ridge.search_penalty(errors.__getitem__, 1.0, begin=1, n=6) == (None, 1.0)
 
 
 def test_categories_are_regressed_to_the_likeliest_coefficients():
@@ -165,7 +165,7 @@ def test_categories_are_regressed_to_the_likeliest_coefficients():
     codes = (chances_of(logits, axis=1).cumsum(axis=1) < rng.random((300, 1))).sum(axis=1)
     truth = np.eye(3)[codes]
     part = ridge.Part.of(X, np.full((300, 3), np.log(1 / 3)), truth)
-    w = ridge.climbed(part, X.T @ X, np.r_[np.full(4, 2.0), 1e-9])
+    w = ridge.fit_softmax(part, X.T @ X, np.r_[np.full(4, 2.0), 1e-9])
     expected = LogisticRegression(C=0.5, tol=1e-10, max_iter=1000).fit(X[:, :-1], codes)
     np.testing.assert_allclose(
         chances_of(X @ w, axis=1), expected.predict_proba(X[:, :-1]), atol=0.02
@@ -183,7 +183,7 @@ def test_regressions_do_not_see_the_column_that_they_are_of():
     features = layout(table, known)
     before = np.zeros((200, view.size))
     nobody = np.empty((0, *table.shape))
-    found = learned(layout, features, before, nobody, known, folds_of(200, 0), Clock())
+    found = learned(layout, features, before, nobody, known, folds_of(200, 0), TimeBudget())
     for one in found:
         if one.weights is not None:
             assert (one.weights[layout.owner == one.column] == 0).all()
@@ -200,7 +200,7 @@ def test_regressions_that_help_in_some_folds_only_are_not_taken(last, regressed)
     view = View.of(table, (np.empty(0),) * 2, -no_limit, no_limit)
     known, layout = np.ones(table.shape, bool), Layout.of(view, table, np.empty(0, dtype=int))
     before, nobody = np.zeros((300, view.size)), np.empty((0, *table.shape))
-    found = learned(layout, layout(table, known), before, nobody, known, folds, Clock())
+    found = learned(layout, layout(table, known), before, nobody, known, folds, TimeBudget())
     assert (found[1].weights is not None) == regressed
 
 
@@ -222,8 +222,8 @@ def test_rows_that_lack_more_than_regressions_know_are_left_to_the_normals():
     one = Regression(
         0, weights, np.array([0.0, 0.5]), 1.0, 0.1, 0.2, np.array([-1.0, 1.0]), reach=0.5
     )
-    before, experts = np.full((3, view.size), 0.25), np.full((1, *table.shape), 0.75)
-    found = said(view, [one], layout(table, known), known, before, experts)[:, 0]
+    before, normals = np.full((3, view.size), 0.25), np.full((1, *table.shape), 0.75)
+    found = predicted(view, [one], layout(table, known), known, before, normals)[:, 0]
     np.testing.assert_allclose(found, [0.25 + 3.0 + 0.375, 0.75, 0.25])
 
 
@@ -237,8 +237,8 @@ def test_columns_with_most_gaps_come_first_if_time_may_run_out():
     view = View.of(gappy, (np.empty(0),) * 3, -no_limit, no_limit)
     layout = Layout.of(view, gappy, np.empty(0, dtype=int))
     given = layout(gappy, known), np.zeros((200, view.size)), np.empty((0, *table.shape)), known
-    for clock, order in ((Clock(1e6), [2, 0, 1]), (Clock(), [0, 1, 2])):
-        found = learned(layout, *given, folds_of(200, 0), clock)
+    for budget, order in ((TimeBudget(1e6), [2, 0, 1]), (TimeBudget(), [0, 1, 2])):
+        found = learned(layout, *given, folds_of(200, 0), budget)
         assert [one.column for one in found] == order
 
 

@@ -12,117 +12,19 @@ S. van Buuren, K. Groothuis-Oudshoorn (2011), mice: multivariate imputation by c
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.block import Block
-from halfseen.data.engines.memory import MemoryRows
 from halfseen.imputation import regressions
 from halfseen.imputation import ridge as softmax
 from halfseen.imputation.features import Layout, View
+from halfseen.imputation.gaussian_mixtures import JointNormal
 from halfseen.imputation.regressions import Regression
 from halfseen.imputation.ridge import PENALTIES, Grams, solved
-from halfseen.imputation.time_budget import Clock
-from halfseen.models.gaussian_mixture import GaussianMixture
-from halfseen.moments.survey import survey
-
-MOST_COORDINATES = 60
-"""Which a covariance is estimated of: time for a row grows with their third power."""
-FEWEST_ROWS = 30
-TOLERANCE, PASSES, AGAIN = 1e-5, 60, 30
-"""Of EM, in nats a row: over all rows, and over bootstrapped rows from where all rows led."""
-
-
-@dataclass(frozen=True, eq=False)
-class JointNormal:
-    """``z ~ N(μ, Σ)`` of numbers in standard deviations, and of indicators of levels."""
-
-    features: NDArray[np.intp]  # (c,)  which of a view's features its coordinates are
-    model: Any
-    parameters: Any
-
-    @classmethod
-    def of(cls, view: View, table: Array) -> "JointNormal | None":
-        """Of a table (n, d), NaN in the gaps; None if it has too many columns, or too few rows."""
-        features = _coordinates(view)
-        if not len(features) or len(table) < FEWEST_ROWS:
-            return None
-        rows = _rows(_known_coordinates(view, features, table, view.known(table)))
-        seen = survey(rows, 1.0)
-        if not seen.kept.all():
-            return None
-        plain = GaussianMixture(covariance_type="full", outliers=None, tol=TOLERANCE)
-        model: Any = plain._model().adapted_to(rows, seen)
-        start = model.emission.single(rows, seen.sums.mean, np.nanvar(rows.table, axis=0))
-        return cls(features, model, model.run_em(rows, start, PASSES).parameters)
-
-    def bootstrapped(self, view: View, table: Array, weights: Array) -> "JointNormal":
-        """The same if each row of a table counts ``weights`` (n,) times."""
-        drawn = weights > 0
-        known = _known_coordinates(view, self.features, table[drawn], view.known(table[drawn]))
-        if np.isnan(known).all(axis=0).any():  # no row that holds some column was drawn
-            return self
-        rows = _rows(known, weights[drawn])
-        return replace(self, parameters=self.model.run_em(rows, self.parameters, AGAIN).parameters)
-
-    @property
-    def coefficients(self) -> tuple[Array, Array]:
-        """Of the regression of each coordinate on all others; constants (c,), slopes (c, c)."""
-        mean, precision = self.parameters.means[0], np.linalg.inv(self.parameters.covariances[0])
-        slopes = -precision / np.diagonal(precision)[:, None]
-        np.fill_diagonal(slopes, 0.0)
-        return mean - slopes @ mean, slopes
-
-    def drawn(self, view: View, table: Array, known: Mask, random: np.random.Generator) -> Array:
-        """A table (n, d) in which all that is not ``known`` is drawn given what is."""
-        block = Block.from_table(_known_coordinates(view, self.features, table, known))
-        labels = np.zeros(len(table), dtype=np.int64)
-        drawn = self.model.emission.draw_given(block, labels, self.parameters, random)
-        every = np.zeros((len(table), view.size))
-        every[:, self.features] = drawn
-        found, owner = table.copy(), view.owner[self.features]
-        for j in np.unique(owner):
-            gaps = ~known[:, j]
-            own = every[gaps, view.features(int(j))]
-            if view.numbers[j]:
-                found[gaps, j] = view.value(int(j), own[:, 0])
-            else:
-                own[:, 0] = 1 - own.sum(axis=1)  # indicators add up to one
-                found[gaps, j] = view.levels[j][own.argmax(axis=1)]
-        return found
-
-
-def _coordinates(view: View) -> NDArray[np.intp]:
-    """Deviations of numbers, and indicators of all levels but the first if these are not many."""
-    numbers = view.starts[:-1][view.numbers]
-    first = view.starts[:-1][~view.numbers]
-    of_levels = np.flatnonzero(~view.numbers[view.owner])
-    every = np.union1d(numbers, np.setdiff1d(of_levels, first))
-    for some in (every, numbers):
-        if len(numbers) and 2 <= len(some) <= MOST_COORDINATES:
-            return some.astype(np.intp)
-    return np.empty(0, dtype=np.intp)
-
-
-def _known_coordinates(view: View, features: NDArray[np.intp], table: Array, known: Mask) -> Array:
-    """Coordinates of a table, NaN where nothing is ``known``; (n, c)."""
-    found = view(np.where(known, table, np.nan))[:, features]
-    found[~known[:, view.owner[features]]] = np.nan
-    return np.ascontiguousarray(found)
-
-
-def _rows(coordinates: Array, weights: Array | None = None) -> MemoryRows:
-    """Rows in which something is known, those with the same gaps beside each other."""
-    some = np.flatnonzero(~np.isnan(coordinates).all(axis=1))
-    gaps = np.packbits(np.isnan(coordinates[some]), axis=1)
-    some = some[np.lexsort(gaps.T)]
-    names = tuple(map(str, range(coordinates.shape[1])))
-    own = None if weights is None else weights[some]
-    return MemoryRows(np.ascontiguousarray(coordinates[some]), names, own)
-
+from halfseen.imputation.time_budget import TimeBudget
 
 ROUNDS, SWEEPS = 2, 1
 """Times that a chain is learned from gaps that it drew, and that each gap of new rows is drawn.
@@ -169,22 +71,24 @@ class Link:
         self, features: Array, view: View, columns: Columns, random: np.random.Generator
     ) -> Array:
         """Values for rows of such features (n, p); (n,)."""
-        said = features @ self.weights
+        predicted = features @ self.weights
         j = self.column
         if not view.numbers[j]:
-            below = softmax.chances(self.begin + said).cumsum(axis=1)
-            place = (below < random.random((len(said), 1)) * below[:, -1:]).sum(axis=1)
+            below = softmax.softmax(self.begin + predicted).cumsum(axis=1)
+            place = (below < random.random((len(predicted), 1)) * below[:, -1:]).sum(axis=1)
             found: Array = view.levels[j][np.minimum(place, len(self.begin) - 1)]
             return found
         near = min(NEAREST if columns.whole[j] else WINDOW, max(len(self.values) // 2, 1))
-        first = np.searchsorted(self.expected, said[:, 0]) - near
+        first = np.searchsorted(self.expected, predicted[:, 0]) - near
         first = np.clip(first, 0, max(len(self.values) - 2 * near, 0))
-        donor = np.minimum(first + random.integers(2 * near, size=len(said)), len(self.values) - 1)
+        donor = np.minimum(
+            first + random.integers(2 * near, size=len(predicted)), len(self.values) - 1
+        )
         values = self.values[donor]
         if columns.whole[j]:
-            new = values + self._beyond(said[:, 0], values, view, columns)
+            new = values + self._beyond(predicted[:, 0], values, view, columns)
         else:
-            new = view.value(j, said[:, 0] + self._centred(donor, first, 2 * near))
+            new = view.value(j, predicted[:, 0] + self._centred(donor, first, 2 * near))
         return columns.possible(j, new, values)
 
     def _centred(self, donor: NDArray[np.intp], first: NDArray[np.intp], number: int) -> Array:
@@ -194,9 +98,9 @@ class Link:
         centred: Array = self.left[donor] - (total[last] - total[first]) / (last - first)
         return centred
 
-    def _beyond(self, said: Array, values: Array, view: View, columns: Columns) -> Array:
-        """How far what is said of gaps is from all that is said of known cells, in own units."""
-        away = said - np.clip(said, self.expected[0], self.expected[-1])
+    def _beyond(self, predicted: Array, values: Array, view: View, columns: Columns) -> Array:
+        """How far predictions of gaps are beyond all predictions of known cells, in own units."""
+        away = predicted - np.clip(predicted, self.expected[0], self.expected[-1])
         at_spike = values == columns.spike[self.column]
         return np.where(at_spike, 0.0, view.spread[self.column] * away)
 
@@ -252,13 +156,13 @@ class Chains:
 
     @classmethod
     def of(
-        cls, view: View, table: Array, known: Mask, columns: Columns, seed: int, clock: Clock
+        cls, view: View, table: Array, known: Mask, columns: Columns, seed: int, budget: TimeBudget
     ) -> "Chains":
         """Penalties by rows that are held out of the filled table, as long as there is time."""
-        normal = None if clock.gone() else JointNormal.of(view, np.where(known, table, np.nan))
+        normal = None if budget.spent() else JointNormal.of(view, np.where(known, table, np.nan))
         layout = Layout.of(view, table, np.empty(0, dtype=np.intp))
         if normal is not None:
-            layout = replace(layout, said=normal.features)
+            layout = replace(layout, linear_elsewhere=normal.features)
             table = normal.drawn(view, table, known, np.random.default_rng(seed))
         features = layout(table, np.ones_like(known))
         before = np.zeros((len(table), view.size))
@@ -269,11 +173,11 @@ class Chains:
             else:
                 before[:, own] = _shares(features[known[:, j], own])
         folds, nobody = regressions.folds_of(len(table), seed), np.empty((0, *table.shape))
-        found = regressions.learned(layout, features, before, nobody, known, folds, clock)
+        found = regressions.learned(layout, features, before, nobody, known, folds, budget)
         penalties = {one.column: _penalty(one, normal) for one in found}
         return cls(layout, normal, table, known, columns, penalties)
 
-    def learned(self, random: np.random.Generator, clock: Clock) -> Chain:
+    def learned(self, random: np.random.Generator, budget: TimeBudget) -> Chain:
         """One chain, from rows drawn with replacement; of one round if time is over."""
         n, table, view = len(self.table), self.table, self.layout.view
         weights = np.bincount(random.integers(n, size=n), minlength=n).astype(float)
@@ -286,7 +190,7 @@ class Chains:
             features = self.layout(table, np.ones_like(self.known))
             links = self._links(features, normal, weights, random)
             chain = Chain(self.layout, normal, links, self.columns)
-            if clock.gone():
+            if budget.spent():
                 break
             if turn < rounds - 1:
                 table = chain.drawn(table, self.known, random, 2)
@@ -328,10 +232,10 @@ class Chains:
                 penalty = PENALTIES[-1] * self.layout.penalties[others]
             coefficients = np.zeros((len(self.layout.owner), own.stop - own.start))
             begin = np.log(_shares(part[:, own], weight))
-            said = softmax.Part.of(
+            predicted = softmax.Part.of(
                 part[:, others], np.tile(begin, (len(part), 1)), part[:, own], weight
             )
-            coefficients[others] = softmax.climbed(said, gram, penalty)
+            coefficients[others] = softmax.fit_softmax(predicted, gram, penalty)
             return Link(j, coefficients, begin, *np.empty((3, 0)))
         offset = _offset(self.layout, normal, j)
         truth = part[:, own.start]
@@ -378,8 +282,14 @@ def _shares(truth: Array, weights: Array | None = None) -> Array:
 
 
 def chains_for(
-    view: View, table: Array, known: Mask, columns: Columns, number: int, seed: int, clock: Clock
+    view: View,
+    table: Array,
+    known: Mask,
+    columns: Columns,
+    number: int,
+    seed: int,
+    budget: TimeBudget,
 ) -> tuple[Chain, ...]:
     """So many chains, each with a stream of chance of its own."""
-    chains = Chains.of(view, table, known, columns, seed, clock)
-    return tuple(chains.learned(np.random.default_rng([seed, i]), clock) for i in range(number))
+    chains = Chains.of(view, table, known, columns, seed, budget)
+    return tuple(chains.learned(np.random.default_rng([seed, i]), budget) for i in range(number))

@@ -21,7 +21,7 @@ from halfseen.estimators.parameter_checks import check_seed, check_threads
 from halfseen.estimators.prediction_input import same_rows
 from halfseen.estimators.reading import opened
 from halfseen.imputation.fitting import Learned, learned_from
-from halfseen.imputation.time_budget import NO_END, Clock
+from halfseen.imputation.time_budget import NO_END, TimeBudget
 from halfseen.io.batches import is_batches
 from halfseen.io.coded_tables import CodedTable, encode_new_table
 from halfseen.io.coding import Coding, warn_unseen_categories
@@ -136,11 +136,11 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_flags(self, ("add_indicator", "possible"))
         check_threads(self, "n_jobs")
         check_seed(self, "random_state")
-        clock = Clock(NO_END if self.max_seconds is None else float(self.max_seconds))
+        budget = TimeBudget(NO_END if self.max_seconds is None else float(self.max_seconds))
         rows = opened(self, X).rows
         number, seed = int(self.draws or 0), self._seed()
         self.learned_: Learned = learned_from(
-            rows, self.coding_, number, seed, clock, self.possible
+            rows, self.coding_, number, seed, budget, self.possible
         )
         return self
 

@@ -66,7 +66,6 @@ class View:
 
     @property
     def size(self) -> int:
-        """How many features there are."""
         return int(self.starts[-1])
 
     @cached_property
@@ -75,7 +74,6 @@ class View:
         return np.repeat(np.arange(len(self.numbers)), self.sizes)
 
     def features(self, column: int) -> slice:
-        """Those of a column."""
         return slice(int(self.starts[column]), int(self.starts[column + 1]))
 
     def targets(self, column: int) -> slice:
@@ -146,8 +144,8 @@ class Layout:
     view: View
     gappy: NDArray[np.intp]  # columns whose gaps are features
     middle: Array  # (q,)      means of the view's features
-    said: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    """Features whose linear effect on numbers is part of what is said of these before."""
+    linear_elsewhere: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    """Features whose linear effect on numbers is in what they are predicted to be before."""
 
     @property
     def owner(self) -> NDArray[np.intp]:
@@ -166,7 +164,7 @@ class Layout:
         """Features that a column is regressed on: those of the others."""
         others = self.owner != column
         if self.view.numbers[column]:
-            others[self.said] = False
+            others[self.linear_elsewhere] = False
         return np.flatnonzero(others)
 
     @classmethod

@@ -16,8 +16,8 @@ from halfseen.data.rows import Block, Rows, gathered, with_gaps
 from halfseen.data.sampling import sample_shuffled
 from halfseen.imputation.accuracy import FillAccuracy, Refilled, number_of_tests
 from halfseen.imputation.chained_equations import Chain, Columns, chains_for
-from halfseen.imputation.single_imputation import Filler, Fillers, learned
-from halfseen.imputation.time_budget import Clock
+from halfseen.imputation.single_imputation import CrossFitted, SingleImputation, learned
+from halfseen.imputation.time_budget import TimeBudget
 from halfseen.io.coding import Coding
 from halfseen.models.latent_class import LatentClass
 from halfseen.moments.survey import check_magnitudes, reckoning, survey
@@ -35,7 +35,7 @@ MOST_DECIMALS = 5
 class Learned:
     """What fills gaps, for all columns of a table."""
 
-    filler: Filler | None  # of columns that vary; None if none does
+    imputation: SingleImputation | None  # of columns that vary; None if none does
     kept: Mask  # (d,)       which those are
     constants: Array  # (d,) of the others; NaN if they were never observed
     possible: PossibleValues
@@ -52,8 +52,8 @@ class Learned:
         Cells of columns with gaps were hidden as they are missing, others one at a time.
         """
         found = np.full(len(self.kept), np.nan)
-        if self.filler is not None:
-            found[self.kept] = self.filler.explained
+        if self.imputation is not None:
+            found[self.kept] = self.imputation.explained
         tested = np.nan if self.accuracy is None else self.accuracy.explained
         return np.where(self.gappy, tested, found)
 
@@ -62,8 +62,8 @@ class Learned:
         n = rows.accumulate(len)
         mean = np.tile(self.constants, (n, 1))
         spread = np.where(np.isnan(mean), np.nan, 0.0)
-        if self.filler is not None:
-            fill = self.filler.fills
+        if self.imputation is not None:
+            fill = self.imputation.fills
             both = gathered(rows.select(self.kept), lambda block: np.hstack(fill(block, possible)))
             mean[:, self.kept], spread[:, self.kept] = np.hsplit(both, 2)
         return self._possible(mean) if possible else self.possible.within(mean), spread
@@ -89,27 +89,29 @@ class Learned:
 
     def probabilities(self, rows: Rows) -> dict[str, Array]:
         """Of the categories of columns of few values, by name; (n, l) each."""
-        if self.filler is None:
+        if self.imputation is None:
             return {}
-        filler, part = self.filler, rows.select(self.kept)
+        imputation, part = self.imputation, rows.select(self.kept)
 
-        def chances(block: Block) -> Array:
+        def probabilities_by_row(block: Block) -> Array:
             table = with_gaps(block)
-            known, own = filler.view.known(table), filler.view
-            return np.where(known[:, own.owner], own(table), filler.targets(block))
+            known, own = imputation.view.known(table), imputation.view
+            return np.where(known[:, own.owner], own(table), imputation.targets(block))
 
-        every = gathered(part, chances)
-        return {part.names[j]: every[:, filler.view.features(j)] for j in filler.view.of_levels}
+        every = gathered(part, probabilities_by_row)
+        return {
+            part.names[j]: every[:, imputation.view.features(j)] for j in imputation.view.of_levels
+        }
 
     def categories(self, coding: Coding) -> dict[str, list[Any]]:
         """Of columns of few values, by name: words, or numbers."""
-        if self.filler is None:
+        if self.imputation is None:
             return {}
-        places = np.flatnonzero(self.kept)[self.filler.view.of_levels]
-        pairs = zip(places, self.filler.view.of_levels, strict=True)
+        places = np.flatnonzero(self.kept)[self.imputation.view.of_levels]
+        pairs = zip(places, self.imputation.view.of_levels, strict=True)
         return {
             coding.names[place]: [
-                _shown(value, coding.labels[place]) for value in self.filler.view.levels[j]
+                _shown(value, coding.labels[place]) for value in self.imputation.view.levels[j]
             ]
             for place, j in pairs
         }
@@ -122,7 +124,12 @@ def _shown(value: float, labels: tuple[str, ...]) -> Any:
 
 
 def learned_from(
-    rows: Rows, coding: Coding, draws: int, seed: int, clock: Clock, possible_only: bool = True
+    rows: Rows,
+    coding: Coding,
+    draws: int,
+    seed: int,
+    budget: TimeBudget,
+    possible_only: bool = True,
 ) -> Learned:
     """Look all rows through, and learn from as many as there is room for."""
     seen = survey(rows, 1.0)
@@ -136,7 +143,7 @@ def learned_from(
     own = survey(some, 1.0)
     _warn_of_never_observed(own.sums.count == 0, coding)
     constants = np.where(own.kept, np.nan, np.where(own.sums.count > 0, own.sums.mean, np.nan))
-    filler, fillers = None, None
+    imputation, cross_fitted = None, None
     if own.kept.any():
         part = MemoryRows(
             np.ascontiguousarray(some.table[:, own.kept]), own.of_kept().names, some.weights
@@ -144,56 +151,56 @@ def learned_from(
         classes = LatentClass()
         classes.coding_ = coding
         with reckoning(own):
-            fillers = learned(part, own.of_kept(), classes, seed, clock)
-        filler = fillers.of_all_rows
+            cross_fitted = learned(part, own.of_kept(), classes, seed, budget)
+        imputation = cross_fitted.of_all_rows
     gappy = (seen.sums.observed_fraction < 1) & ~coding.left_out
     possible = PossibleValues.of(seen.sums)
     beside = zero_beside(some.table, np.array([not words for words in coding.labels], dtype=bool))
-    found = Learned(filler, own.kept, constants, possible, gappy, _decimals(some.table), beside)
-    if fillers is not None and not clock.gone():
-        found = replace(found, accuracy=_accuracy(found, some, fillers, possible_only, seed))
-    if not draws or filler is None:
+    found = Learned(imputation, own.kept, constants, possible, gappy, _decimals(some.table), beside)
+    if cross_fitted is not None and not budget.spent():
+        found = replace(found, accuracy=_accuracy(found, some, cross_fitted, possible_only, seed))
+    if not draws or imputation is None:
         return found
     table, kept = some.table[:, own.kept], own.kept
-    known = filler.view.known(table)
+    known = imputation.view.known(table)
     filled = np.where(known, table, found.filled(some, possible=False)[0][:, kept])
-    whole = (possible.step > 0)[kept] | ~np.isnan(filler.spikes)
+    whole = (possible.step > 0)[kept] | ~np.isnan(imputation.spikes)
     ends = (possible.low, possible.high, possible.floor, possible.ceiling)
-    columns = Columns(whole, filler.spikes, *(one[kept] for one in ends))
-    chains = chains_for(filler.view, filled, known, columns, draws, seed, clock)
+    columns = Columns(whole, imputation.spikes, *(one[kept] for one in ends))
+    chains = chains_for(imputation.view, filled, known, columns, draws, seed, budget)
     return replace(found, chains=chains)
 
 
 def _accuracy(
-    every: Learned, rows: MemoryRows, fillers: Fillers, possible: bool, seed: int
+    every: Learned, rows: MemoryRows, cross_fitted: CrossFitted, possible: bool, seed: int
 ) -> FillAccuracy:
     """Of fills of cells that are hidden as others are missing, from rows of other folds."""
-    known, view, kept = ~np.isnan(rows.table), fillers.of_all_rows.view, every.kept
+    known, view, kept = ~np.isnan(rows.table), cross_fitted.of_all_rows.view, every.kept
     tests = imitated_gaps(known, number_of_tests(known), np.random.default_rng(seed))
     found = Refilled(rows.table[tests.row], *np.full((2, *tests.hidden.shape), np.nan))
-    for fold, filler in fillers.by_fold.items():
-        here = np.flatnonzero(fillers.folds[tests.row] == fold)
+    for fold, imputation in cross_fitted.by_fold.items():
+        here = np.flatnonzero(cross_fitted.folds[tests.row] == fold)
         if not len(here):
             continue
         gappy = np.where(tests.hidden[here], np.nan, found.true[here])
         part = MemoryRows(gappy, rows.names)
-        found.filled[here] = replace(every, filler=filler).filled(part, possible)[0]
+        found.filled[here] = replace(every, imputation=imputation).filled(part, possible)[0]
         found.surprise[np.ix_(here, kept)] = _surprise(
-            filler, part.select(kept), found.true[np.ix_(here, kept)]
+            imputation, part.select(kept), found.true[np.ix_(here, kept)]
         )
     levels, numbers = np.zeros((2, len(kept)), bool)
     levels[kept] = ~view.numbers
     several = np.array([len(one) != 2 for one in view.levels])
-    numbers[kept] = view.numbers | (fillers.of_all_rows.ordered & several)
+    numbers[kept] = view.numbers | (cross_fitted.of_all_rows.ordered & several)
     return FillAccuracy.of(known, tests, found, numbers, levels)
 
 
-def _surprise(filler: Filler, rows: Rows, true: Array) -> Array:
+def _surprise(imputation: SingleImputation, rows: Rows, true: Array) -> Array:
     """``-log p`` of what cells of levels hold (t, d), NaN for others, given ``rows``; (t, d)."""
-    view, found = filler.view, np.full(true.shape, np.nan)
-    chances = gathered(rows, filler.targets)
+    view, found = imputation.view, np.full(true.shape, np.nan)
+    probabilities_by_row = gathered(rows, imputation.targets)
     for j in view.of_levels:
-        own = chances[:, view.features(j)]
+        own = probabilities_by_row[:, view.features(j)]
         here = (view.column(j, true[:, j]) * own).sum(axis=1) / own.sum(axis=1)
         found[:, j] = -np.log(np.maximum(here, LEAST_CHANCE))
     return found

@@ -1,4 +1,4 @@
-"""What mixtures of normals of several sizes say of numbers, and of rows that they have not seen."""
+"""Normals of numbers: ensembles that predict each from others, and one that gaps are drawn from."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.data.arrays import Array
+from halfseen.data.arrays import Array, Mask
 from halfseen.data.block import Block
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.distributions.full_kernels import ByGaps, without_each
-from halfseen.imputation.ridge import searched
-from halfseen.imputation.time_budget import Clock
+from halfseen.imputation.features import View
+from halfseen.imputation.ridge import search_penalty
+from halfseen.imputation.time_budget import TimeBudget
 from halfseen.inference.model import EMResult
 from halfseen.inference.parameters import reordered
 from halfseen.latent.initialisation import FEW_WAYS, Seeding
@@ -21,14 +22,14 @@ from halfseen.moments.survey import survey
 
 
 @dataclass(frozen=True, eq=False)
-class Normals:
+class NormalMixture:
     """``Σ_k π_k N(μ_k, Σ_k)`` of some columns."""
 
     weights: Array  # (k,)
     means: Array  # (k, d)
     covariances: Array  # (k, d, d)
 
-    def keeping(self, share: float) -> "Normals":
+    def keeping(self, share: float) -> "NormalMixture":
         """With so much of their correlations."""
         covariances = share * self.covariances
         places = np.arange(covariances.shape[-1])
@@ -52,14 +53,14 @@ class Normals:
 
 
 @dataclass(frozen=True, eq=False)
-class Expert:
+class NormalEnsemble:
     """Mixtures of several sizes, averaged."""
 
-    mixtures: tuple[Normals, ...]
+    mixtures: tuple[NormalMixture, ...]
 
-    def keeping(self, share: float) -> "Expert":
+    def keeping(self, share: float) -> "NormalEnsemble":
         """With so much of their correlations."""
-        return Expert(tuple(one.keeping(share) for one in self.mixtures))
+        return NormalEnsemble(tuple(one.keeping(share) for one in self.mixtures))
 
     def without_each(self, table: Array) -> Array:
         """What is expected of each cell given the others of its row; (n, d)."""
@@ -87,92 +88,109 @@ where all rows led."""
 
 
 @dataclass(frozen=True, eq=False)
-class Experts:
+class NormalEnsembles:
     """The candidates, and what they say of rows that they were not learned from."""
 
-    experts: tuple[Expert, ...]
+    normals: tuple[NormalEnsemble, ...]
     held_out: Array  # (e, n, d)
-    by_fold: dict[int, tuple[Expert, ...]] = field(default_factory=dict)  # learned without it
+    by_fold: dict[int, tuple[NormalEnsemble, ...]] = field(
+        default_factory=dict
+    )  # learned without it
 
-    def without_fold(self, fold: int) -> "Experts":
+    def without_fold(self, fold: int) -> "NormalEnsembles":
         """The same, learned from the rows of all other folds."""
-        return Experts(self.by_fold.get(fold, ()), np.empty((0, 0, 0)))
+        return NormalEnsembles(self.by_fold.get(fold, ()), np.empty((0, 0, 0)))
 
     @property
-    def of_all_rows(self) -> "Experts":
+    def of_all_rows(self) -> "NormalEnsembles":
         """The same without those of folds, which take memory."""
         return replace(self, by_fold={})
 
     def without_each(self, table: Array) -> Array:
         """What each expects; (e, n, d)."""
-        if not self.experts:
+        if not self.normals:
             return np.empty((0, *table.shape))
-        return np.stack([one.without_each(table) for one in self.experts])
+        return np.stack([one.without_each(table) for one in self.normals])
 
 
 class HeldOut(NamedTuple):
-    """Rows, and for each fold of them an expert that learned from the others."""
+    """Rows, and for each fold of them an ensemble that learned from the others."""
 
     table: Array  # (n, d)
     folds: NDArray[np.intp]  # (n,)
-    experts: dict[int, Expert]
+    normals: dict[int, NormalEnsemble]
 
-    def said(self, share: float) -> Array:
-        """What experts that keep such a share of correlations say of cells; (n, d)."""
+    def predictions(self, share: float) -> Array:
+        """What ensembles with such a share of their correlations predict of cells; (n, d)."""
         found = np.empty(self.table.shape)
-        for fold, expert in self.experts.items():
+        for fold, normal in self.normals.items():
             here = self.folds == fold
-            found[here] = expert.keeping(share).without_each(self.table[here])
+            found[here] = normal.keeping(share).without_each(self.table[here])
         return found
 
     def share(self, random: np.random.Generator) -> float:
-        """Of correlations, with which experts come nearest to the cells of some rows."""
+        """Of correlations, with which ensembles come nearest to the cells of some rows."""
         some = random.permutation(len(self.table))[:MOST_JUDGED]
-        part = HeldOut(self.table[some], self.folds[some], self.experts)
+        part = HeldOut(self.table[some], self.folds[some], self.normals)
 
         def error(place: int) -> float:
-            return float(np.nansum((part.said(KEPT[place]) - part.table) ** 2))
+            return float(np.nansum((part.predictions(KEPT[place]) - part.table) ** 2))
 
-        return KEPT[searched(error, np.inf, 0, len(KEPT)).place or 0]
+        return KEPT[search_penalty(error, np.inf, 0, len(KEPT)).place or 0]
 
 
-def experts_of(table: Array, folds: NDArray[np.intp], seed: int, clock: Clock) -> Experts:
+def learn_normal_ensembles(
+    table: Array, folds: NDArray[np.intp], seed: int, budget: TimeBudget
+) -> NormalEnsembles:
     """Experts of the columns of a table (n, d) in units of spreads, NaN in the gaps."""
     n, d = table.shape
     random = np.random.default_rng(seed)
     usable = np.flatnonzero((~np.isnan(table)).any(axis=1))
-    if not 2 <= d <= MOST_COLUMNS or len(usable) < FEWEST_ROWS or clock.gone(0.4):
-        return Experts((), np.empty((0, n, d)))
+    if not 2 <= d <= MOST_COLUMNS or len(usable) < FEWEST_ROWS or budget.spent(0.4):
+        return NormalEnsembles((), np.empty((0, n, d)))
     chosen = np.sort(random.permutation(usable)[:MOST_ROWS])
     some = _rows(table[chosen])
-    seen = survey(some, 1.0)
-    if not seen.kept.all():
-        return Experts((), np.empty((0, n, d)))
-    plain = GaussianMixture(covariance_type="full", outliers=None, tol=TOLERANCE)
-    model: Any = plain._model().adapted_to(some, seen)
-    first = model.emission.single(some, seen.sums.mean, np.nanvar(some.table, axis=0))
+    single = _single_normal(some, TOLERANCE)
+    if single is None:
+        return NormalEnsembles((), np.empty((0, n, d)))
+    model, first = single
     alone = model.run_em(some, first, PASSES)
     parts = {int(f): _rows(table[chosen[folds[chosen] != f]]) for f in np.unique(folds)}
-    experts, held_out, each = [], [], []
+    normals, held_out, each = [], [], []
     for sizes in SIZES:
         fitting = [k for k in sizes if len(chosen) >= k * (OF_FEW if k <= FEW else OF_MANY)]
-        if not fitting or clock.gone(0.4):
+        if not fitting or budget.spent(0.4):
             continue
         found = _mixtures(model, some, alone, fitting)
-        apart = {f: _expert(_again(model, part, alone, found)) for f, part in parts.items()}
+        apart = {
+            f: _normal_ensemble(_again(model, part, alone, found)) for f, part in parts.items()
+        }
         judged = HeldOut(table, folds, apart)
         share = judged.share(random)
-        experts.append(_expert(found).keeping(share))
-        held_out.append(judged.said(share))
+        normals.append(_normal_ensemble(found).keeping(share))
+        held_out.append(judged.predictions(share))
         each.append({f: one.keeping(share) for f, one in apart.items()})
     by_fold = {f: tuple(one[f] for one in each) for f in parts}
-    return Experts(tuple(experts), np.array(held_out).reshape(len(experts), n, d), by_fold)
+    return NormalEnsembles(tuple(normals), np.array(held_out).reshape(len(normals), n, d), by_fold)
 
 
-def _rows(table: Array) -> MemoryRows:
-    """Rows with the same gaps beside each other, which are faster to go over."""
-    order = np.lexsort(np.packbits(np.isnan(table), axis=1).T)
-    return MemoryRows(np.ascontiguousarray(table[order]), tuple(map(str, range(table.shape[1]))))
+def _rows(table: Array, weights: Array | None = None) -> MemoryRows:
+    """Rows that hold something, those with the same gaps beside each other: EM is faster then."""
+    some = np.flatnonzero(~np.isnan(table).all(axis=1))
+    some = some[np.lexsort(np.packbits(np.isnan(table[some]), axis=1).T)]
+    names = tuple(map(str, range(table.shape[1])))
+    own = None if weights is None else weights[some]
+    return MemoryRows(np.ascontiguousarray(table[some]), names, own)
+
+
+def _single_normal(rows: MemoryRows, tolerance: float) -> tuple[Any, Any] | None:
+    """A model of normals with any covariance, and where one of them begins; None if constant."""
+    seen = survey(rows, 1.0)
+    if not seen.kept.all():
+        return None
+    plain = GaussianMixture(covariance_type="full", outliers=None, tol=tolerance)
+    model: Any = plain._model().adapted_to(rows, seen)
+    return model, model.emission.single(rows, seen.sums.mean, np.nanvar(rows.table, axis=0))
 
 
 def _mixtures(
@@ -200,6 +218,92 @@ def _again(
     return _mixtures(model, rows, model.run_em(rows, alone.parameters, PASSES), sizes)
 
 
-def _expert(found: list[EMResult[Any]]) -> Expert:
+def _normal_ensemble(found: list[EMResult[Any]]) -> NormalEnsemble:
     every = (one.parameters for one in found)
-    return Expert(tuple(Normals(one.weights, one.means, one.covariances) for one in every))
+    return NormalEnsemble(
+        tuple(NormalMixture(one.weights, one.means, one.covariances) for one in every)
+    )
+
+
+MOST_COORDINATES = 60
+"""Which a covariance is estimated of: time for a row grows with their third power."""
+JOINT_TOLERANCE, JOINT_PASSES, JOINT_AGAIN = 1e-5, 60, 30
+"""Of EM, in nats a row: over all rows, and over bootstrapped rows from where all rows led."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointNormal:
+    """``z ~ N(μ, Σ)`` of numbers in standard deviations, and of indicators of levels."""
+
+    features: NDArray[np.intp]  # (c,)  which of a view's features its coordinates are
+    model: Any
+    parameters: Any
+
+    @classmethod
+    def of(cls, view: View, table: Array) -> "JointNormal | None":
+        """Of a table (n, d), NaN in the gaps; None if it has too many columns, or too few rows."""
+        features = _coordinates(view)
+        if not len(features) or len(table) < FEWEST_ROWS:
+            return None
+        rows = _rows(_known_coordinates(view, features, table, view.known(table)))
+        found = _single_normal(rows, JOINT_TOLERANCE)
+        if found is None:
+            return None
+        model, start = found
+        return cls(features, model, model.run_em(rows, start, JOINT_PASSES).parameters)
+
+    def bootstrapped(self, view: View, table: Array, weights: Array) -> "JointNormal":
+        """The same if each row of a table counts ``weights`` (n,) times."""
+        drawn = weights > 0
+        known = _known_coordinates(view, self.features, table[drawn], view.known(table[drawn]))
+        if np.isnan(known).all(axis=0).any():  # no row that holds some column was drawn
+            return self
+        rows = _rows(known, weights[drawn])
+        return replace(
+            self, parameters=self.model.run_em(rows, self.parameters, JOINT_AGAIN).parameters
+        )
+
+    @property
+    def coefficients(self) -> tuple[Array, Array]:
+        """Of the regression of each coordinate on all others; constants (c,), slopes (c, c)."""
+        mean, precision = self.parameters.means[0], np.linalg.inv(self.parameters.covariances[0])
+        slopes = -precision / np.diagonal(precision)[:, None]
+        np.fill_diagonal(slopes, 0.0)
+        return mean - slopes @ mean, slopes
+
+    def drawn(self, view: View, table: Array, known: Mask, random: np.random.Generator) -> Array:
+        """A table (n, d) in which all that is not ``known`` is drawn given what is."""
+        block = Block.from_table(_known_coordinates(view, self.features, table, known))
+        labels = np.zeros(len(table), dtype=np.int64)
+        drawn = self.model.emission.draw_given(block, labels, self.parameters, random)
+        every = np.zeros((len(table), view.size))
+        every[:, self.features] = drawn
+        found, owner = table.copy(), view.owner[self.features]
+        for j in np.unique(owner):
+            gaps = ~known[:, j]
+            own = every[gaps, view.features(int(j))]
+            if view.numbers[j]:
+                found[gaps, j] = view.value(int(j), own[:, 0])
+            else:
+                own[:, 0] = 1 - own.sum(axis=1)  # indicators add up to one
+                found[gaps, j] = view.levels[j][own.argmax(axis=1)]
+        return found
+
+
+def _coordinates(view: View) -> NDArray[np.intp]:
+    """Deviations of numbers, and indicators of all levels but the first if these are not many."""
+    numbers = view.starts[:-1][view.numbers]
+    first = view.starts[:-1][~view.numbers]
+    of_levels = np.flatnonzero(~view.numbers[view.owner])
+    every = np.union1d(numbers, np.setdiff1d(of_levels, first))
+    for some in (every, numbers):
+        if len(numbers) and 2 <= len(some) <= MOST_COORDINATES:
+            return some.astype(np.intp)
+    return np.empty(0, dtype=np.intp)
+
+
+def _known_coordinates(view: View, features: NDArray[np.intp], table: Array, known: Mask) -> Array:
+    """Coordinates of a table, NaN where nothing is ``known``; (n, c)."""
+    found = view(np.where(known, table, np.nan))[:, features]
+    found[~known[:, view.owner[features]]] = np.nan
+    return np.ascontiguousarray(found)

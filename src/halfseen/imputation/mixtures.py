@@ -17,7 +17,7 @@ from halfseen.distributions.emission import posterior
 from halfseen.distributions.mixed import Mixed
 from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.imputation.features import View
-from halfseen.imputation.time_budget import Clock
+from halfseen.imputation.time_budget import TimeBudget
 from halfseen.inference.parameters import reordered
 from halfseen.latent.initialisation import FEW_WAYS, Seeding
 from halfseen.latent.moment_start import Statistics, read
@@ -109,7 +109,7 @@ class Learner:
     alone: MixedParameters  # all rows as one class
     view: View
     seed: int
-    clock: Clock
+    budget: TimeBudget
 
     def __call__(self, rows: MemoryRows) -> Ensemble:
         """Mixtures of some rows of the table."""
@@ -121,7 +121,7 @@ class Learner:
         random, steps = np.random.default_rng(self.seed), ClassSteps(emission)
         found = []
         for k in sizes(len(some.table) if len(rows.table) <= MOST_TRIED else len(rows.table)):
-            if seeding is None or self.clock.gone(0.4):
+            if seeding is None or self.budget.spent(0.4):
                 break
             like = reordered(self.alone, np.zeros(k, dtype=int))
             shares = [next(iter(seeding.joined(k, FEW_WAYS[:1])))]
@@ -144,7 +144,7 @@ class Learner:
         of many rows, or if there is no time, that has to do.
         """
         each = [int(fold) for fold in np.unique(folds)]
-        if len(rows.table) > FEW_ROWS or self.clock.gone(0.1):
+        if len(rows.table) > FEW_ROWS or self.budget.spent(0.1):
             return dict.fromkeys(each, every)
         return {fold: self(_part(rows, folds != fold)) for fold in each}
 

@@ -18,16 +18,16 @@ from halfseen.imputation.ridge import (
     Sums,
     held_out_errors,
     held_out_solutions,
-    searched,
+    search_penalty,
     solved,
     squares_left,
 )
-from halfseen.imputation.time_budget import Clock
+from halfseen.imputation.time_budget import TimeBudget
 
 N_FOLDS, OF_FEW, FEW = 3, 6, 500
 """In which rows are held out in turn; more of few rows, as two thirds of those tell much less."""
 OFFSET = 1.0
-"""The penalty of not taking classes and experts at their word, beside that of other features."""
+"""The penalty of departing from the predictions of mixtures, beside that of other features."""
 USUALLY = 0.95
 """Share of the rows that were learned from in which no more was lacking."""
 FEWEST = 10
@@ -79,56 +79,66 @@ class Task(NamedTuple):
     grams: Grams
     known: Mask  # (n, d)
     before: Array  # (n, q)      what classes say of targets
-    experts: Array  # (e, n, d)  what others say of numbers
+    normals: Array  # (e, n, d)  what others say of numbers
 
-    def heard(self, j: int, target: int) -> Array:
-        """What is said of a number: by classes, then by others; (n, 1 + e)."""
-        return np.column_stack([self.before[:, target], *self.experts[:, :, j]])
+    def predictions(self, j: int, target: int) -> Array:
+        """Predictions of a number: by classes, then by normal mixtures; (n, 1 + e)."""
+        return np.column_stack([self.before[:, target], *self.normals[:, :, j]])
 
-    def blends(self, layout: Layout, columns: list[int]) -> dict[int, Array]:
-        """How much of what is said of numbers is taken, by column; (1 + e,) each."""
+    def stacking_weights(self, layout: Layout, columns: list[int]) -> dict[int, Array]:
+        """Weights of the predictions of each number, by column; (1 + e,) each."""
         numbers, every = [j for j in columns if layout.view.numbers[j]], []
         for j in numbers:
             rows, target = self.known[:, j], layout.view.targets(j).start
-            every.append(Heard.of(self.heard(j, target)[rows], self.grams.features[rows, target]))
-        return dict(zip(numbers, blends(every), strict=True))
+            every.append(
+                StackingSums.of(
+                    self.predictions(j, target)[rows], self.grams.features[rows, target]
+                )
+            )
+        return dict(zip(numbers, stacking_weights(every), strict=True))
 
 
 def learned(
     layout: Layout,
     features: Array,
     before: Array,
-    experts: Array,
+    normals: Array,
     known: Mask,
     folds: NDArray[np.intp],
-    clock: Clock,
+    budget: TimeBudget,
 ) -> list[Regression]:
     """Regressions of all columns; ``before`` (n, q) is what classes say of their targets.
 
-    Of numbers ``experts`` (e, n, d) say something too.
+    ``normals`` (e, n, d) are predictions of numbers by normal mixtures.
     """
     n_folds = int(folds.max(initial=0)) + 1
-    task = Task(Grams.of(features, folds, n_folds), known, before, experts)
-    columns = [j for j in _in_turn(known, clock) if known[:, j].sum() >= FEWEST]
-    blend_of, found, begin = task.blends(layout, columns), [], {True: USUAL, False: USUAL}
+    task = Task(Grams.of(features, folds, n_folds), known, before, normals)
+    columns = [j for j in _in_turn(known, budget) if known[:, j].sum() >= FEWEST]
+    stacking_of, found, begin = (
+        task.stacking_weights(layout, columns),
+        [],
+        {True: USUAL, False: USUAL},
+    )
     for j in columns:
-        if clock.gone(0.9):
+        if budget.spent(0.9):
             break
-        number = j in blend_of
+        number = j in stacking_of
         others = layout.regressors(j)
         own = task.grams.over(known[:, j])[:, others[:, None], others]
         if number:
-            one, begin[number] = _number(layout, task, own, j, others, blend_of[j], begin[number])
+            one, begin[number] = _number(
+                layout, task, own, j, others, stacking_of[j], begin[number]
+            )
         else:
             one, begin[number] = _levels(layout, task, own, j, others, begin[number])
         found.append(one)
     return found
 
 
-def _in_turn(known: Mask, clock: Clock) -> list[int]:
+def _in_turn(known: Mask, budget: TimeBudget) -> list[int]:
     """All columns; if time may run out, those with most gaps first."""
     count = known.sum(axis=0)
-    order = np.argsort(count, kind="stable") if clock.ends else np.arange(len(count))
+    order = np.argsort(count, kind="stable") if budget.limited else np.arange(len(count))
     return [int(j) for j in order]
 
 
@@ -138,16 +148,16 @@ def _number(
     own: Array,
     j: int,
     others: NDArray[np.intp],
-    blend: Array,
+    stacking: Array,
     begin: int,
 ) -> tuple[Regression, int]:
     grams, rows = task.grams, task.known[:, j]
     start, n = layout.view.targets(j).start, int(rows.sum())
-    heard = np.where(rows[:, None], task.heard(j, start), 0.0)
+    predictions = np.where(rows[:, None], task.predictions(j, start), 0.0)
     truth = np.where(rows, grams.features[:, start], 0.0)
-    left = truth - heard @ blend
+    left = truth - predictions @ stacking
     each = [np.flatnonzero((grams.folds == f) & rows) for f in range(grams.n_folds)]
-    both = np.column_stack([heard, left])
+    both = np.column_stack([predictions, left])
     with_features = np.array([(grams.features[one].T @ both[one])[others] for one in each])
     with_each_other = np.array([both[one].T @ both[one] for one in each])
     sums = Sums(
@@ -156,14 +166,14 @@ def _number(
         with_each_other[:, -1, -1],
     )
     without = float(sums.squares.sum())
-    scale = np.r_[layout.penalties[others], np.full(heard.shape[1], OFFSET)]
+    scale = np.r_[layout.penalties[others], np.full(predictions.shape[1], OFFSET)]
 
     def errors(place: int) -> Array:
         return held_out_errors(sums, PENALTIES[place] * scale)
 
-    chosen = searched(lambda place: float(errors(place).sum()), without, begin)
-    before = float(((truth - heard[:, 0]) ** 2).sum()) / n
-    taken = blend - np.eye(len(blend))[0]  # what is said is added to what classes say
+    chosen = search_penalty(lambda place: float(errors(place).sum()), without, begin)
+    before = float(((truth - predictions[:, 0]) ** 2).sum()) / n
+    taken = stacking - np.eye(len(stacking))[0]  # predictions are added to those of classes
     # What helps in some folds only is chance, and may be far off in rows of other gaps.
     alike = Regression(j, None, taken, np.inf, without / n, before)
     if chosen.place is None:
@@ -179,7 +189,7 @@ def _number(
         weights[others, 0] = solution[: len(others)]
         more, error = taken + solution[len(others) :], chosen.error / n
         found = Regression(j, weights, more, penalty, error, before, taken)
-        if heard.shape[1] == 1:
+        if predictions.shape[1] == 1:
             return found
         lacking = found.lacking(~task.known[rows][:, layout.view.owner])
         return replace(found, reach=float(np.quantile(lacking, USUALLY)))
@@ -200,7 +210,7 @@ def _levels(
     n, folds, place_of = int(rows.sum()), grams.folds[rows], layout.view.targets(j)
     part = ridge.Part.of(
         grams.features[np.ix_(rows, others)],
-        ridge.begun(task.before[rows, place_of]),
+        ridge.log_probabilities(task.before[rows, place_of]),
         grams.features[rows, place_of],
     )
     total, scale = own.sum(axis=0), layout.penalties[others]
@@ -214,13 +224,13 @@ def _levels(
         passes = ridge.PASSES if near is None else ridge.AGAIN
         penalty = PENALTIES[place] * scale
         reached[place] = [
-            ridge.climbed(rest, total - one, penalty, start, passes)
+            ridge.fit_softmax(rest, total - one, penalty, start, passes)
             for rest, one, start in zip(rests, own, starts, strict=True)
         ]
         return sum(one.log_loss(w) for one, w in zip(heres, reached[place], strict=True))
 
     without = part.log_loss(np.zeros((len(others), part.truth.shape[1])))
-    chosen = searched(error, without, begin)
+    chosen = search_penalty(error, without, begin)
     if chosen.place is None:
         return Regression(j, None, None, np.inf, without / n, without / n), begin
     penalty = float(PENALTIES[chosen.place])
@@ -231,7 +241,7 @@ def _levels(
         weights[others] = solution
         return Regression(j, weights, None, penalty, chosen.error / n, without / n)
 
-    found = regression(ridge.climbed(part, total, penalty * scale, start, ridge.AGAIN))
+    found = regression(ridge.fit_softmax(part, total, penalty * scale, start, ridge.AGAIN))
     by_fold = () if rows.all() else tuple(map(regression, reached[chosen.place]))
     return replace(found, by_fold=by_fold), chosen.place
 
@@ -241,19 +251,19 @@ LIKE_ALL = 100
 ROUNDING = 1e-9
 
 
-class Heard(NamedTuple):
+class StackingSums(NamedTuple):
     """Sums over cells of a column, of which several say something; they add."""
 
-    products: Array  # (s, s)  of what is said, by what it errs at best
+    products: Array  # (s, s)  of predictions, over their least error
     with_truth: Array  # (s,)
     n_cells: float
 
     @classmethod
-    def of(cls, said: Array, truth: Array) -> Self:
+    def of(cls, predicted: Array, truth: Array) -> Self:
         """Of cells (n,) of which each of several says something (n, s)."""
-        errors = ((said - truth[:, None]) ** 2).mean(axis=0)
+        errors = ((predicted - truth[:, None]) ** 2).mean(axis=0)
         unit = max(float(errors.min()), ROUNDING)
-        return cls(said.T @ said / unit, said.T @ truth / unit, float(len(truth)))
+        return cls(predicted.T @ predicted / unit, predicted.T @ truth / unit, float(len(truth)))
 
     def together(self, other: Self) -> Self:
         """Cells of both."""
@@ -268,7 +278,7 @@ class Heard(NamedTuple):
         return type(self)(factor * self.products, factor * self.with_truth, factor * self.n_cells)
 
     @property
-    def blend(self) -> Array:
+    def weights(self) -> Array:
         """Coefficients (s,), none below zero, that come nearest to the truth in squares."""
         n = len(self.with_truth)
         scale = max(float(np.trace(self.products)) / n, ROUNDING)
@@ -277,13 +287,13 @@ class Heard(NamedTuple):
         return found
 
 
-def blends(columns: Sequence[Heard]) -> list[Array]:
+def stacking_weights(columns: Sequence[StackingSums]) -> list[Array]:
     """Those of each column, which some rows' worth of all columns keep from chance."""
     if not columns:
         return []
     pooled = columns[0]
     for one in columns[1:]:
         pooled = pooled.together(one)
-    usual = pooled._replace(with_truth=pooled.products @ pooled.blend)
+    usual = pooled._replace(with_truth=pooled.products @ pooled.weights)
     prior = usual.times(LIKE_ALL / pooled.n_cells)
-    return [one.together(prior).blend for one in columns]
+    return [one.together(prior).weights for one in columns]

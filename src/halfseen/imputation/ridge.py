@@ -15,16 +15,16 @@ USUAL = 4
 """Where the search for a penalty begins."""
 
 
-class Chosen(NamedTuple):
+class ChosenPenalty(NamedTuple):
     """A penalty, and the error on rows that were held out."""
 
     place: int | None  # None if it is better not to regress
     error: float
 
 
-def searched(
+def search_penalty(
     error: Callable[[int], float], without: float, begin: int = USUAL, n: int = len(PENALTIES)
-) -> Chosen:
+) -> ChosenPenalty:
     """Walk from the usual penalty to better ones, as long as errors on held-out rows fall.
 
     Errors are taken to have one minimum; ``without`` is the error if nothing is regressed.
@@ -41,7 +41,7 @@ def searched(
         while 0 <= here + step < n and at(here + step) < at(here):
             here += step
     best = at(here)
-    return Chosen(here, best) if best < without else Chosen(None, without)
+    return ChosenPenalty(here, best) if best < without else ChosenPenalty(None, without)
 
 
 def solved(gram: Array, products: Array, penalty: Array) -> Array:
@@ -164,14 +164,14 @@ class Part(NamedTuple):
         return _loss_and_chances(logits, self.truth, self.weights)[0]
 
 
-def begun(likely: Array) -> Array:
+def log_probabilities(likely: Array) -> Array:
     """Logarithms of probabilities, none of them too low."""
     kept = np.maximum(likely, LEAST)
     logs: Array = np.log(kept / kept.sum(axis=1, keepdims=True))
     return logs
 
 
-def chances(logits: Array) -> Array:
+def softmax(logits: Array) -> Array:
     """Probabilities (n, l) from logits (n, l)."""
     found: Array = np.exp(logits - logits.max(axis=1, keepdims=True))
     found /= found.sum(axis=1, keepdims=True)
@@ -190,7 +190,7 @@ def _loss_and_chances(
     return float(each.sum() if weights is None else each @ weights), found
 
 
-def climbed(
+def fit_softmax(
     part: Part, gram: Array, penalty: Array, start: Array | None = None, passes: int = PASSES
 ) -> Array:
     """Coefficients (p, l) of the likeliest logits ``begin + Φ w``, with a ridge.
@@ -208,14 +208,14 @@ def climbed(
     before, ahead, step, last = w, w, np.float32(1.0), np.inf
     for turn in range(passes):
         logits = part.begin + part.features @ ahead
-        height, said = _loss_and_chances(logits, part.truth, part.weights)
+        height, predicted = _loss_and_chances(logits, part.truth, part.weights)
         height += 0.5 * float(penalty @ (ahead.astype(float) ** 2).sum(axis=1))
         if height > last * (1 + 1e-6) and turn:
             step, ahead, before = step / np.float32(2), w, w
             last = np.inf
             continue
         last = height
-        miss = part.truth - said
+        miss = part.truth - predicted
         if part.weights is not None:
             miss *= part.weights[:, None]
         slope = part.features.T @ miss - held[:, None] * ahead

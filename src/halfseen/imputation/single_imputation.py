@@ -14,10 +14,10 @@ from halfseen.distributions.column_kinds import those
 from halfseen.distributions.mixed import Mixed
 from halfseen.imputation import mixtures, regressions, ridge
 from halfseen.imputation.features import Layout, View
-from halfseen.imputation.gaussian_mixtures import Experts, experts_of
+from halfseen.imputation.gaussian_mixtures import NormalEnsembles, learn_normal_ensembles
 from halfseen.imputation.mixtures import BEFORE, Ensemble
 from halfseen.imputation.regressions import Regression
-from halfseen.imputation.time_budget import Clock
+from halfseen.imputation.time_budget import TimeBudget
 from halfseen.io.coding import Coding
 from halfseen.models.latent_class import LatentClass
 from halfseen.moments.survey import Survey
@@ -27,11 +27,11 @@ BEYOND = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Filler:
+class SingleImputation:
     """Classes, and regressions of each column on the others beside them."""
 
     ensemble: Ensemble
-    experts: Experts
+    normals: NormalEnsembles
     layout: Layout
     regressions: tuple[Regression, ...]
     narrower: Array  # (d,)  what regressions err, in squares, by what the classes expect to
@@ -60,9 +60,9 @@ class Filler:
         """Of the gaps of a block: deviations of numbers, probabilities of levels; (n, q)."""
         table = with_gaps(block)
         known, before = self.view.known(table), self.ensemble.features(block)
-        others = heard(self.view, self.experts, table)
+        others = predictions_of_normals(self.view, self.normals, table)
         features = self.layout(table, known)
-        return said(self.view, self.regressions, features, known, before, others)
+        return predicted(self.view, self.regressions, features, known, before, others)
 
     def fills(self, block: Block, possible: bool) -> tuple[Array, Array]:
         """What cells are filled with, and how far off that is likely to be; (n, d) each.
@@ -103,31 +103,31 @@ def medians(likely: Array, levels: Array) -> Array:
     return found
 
 
-def heard(view: View, experts: Experts, table: Array) -> Array:
-    """What experts say of each number given the others of its row; (e, n, d)."""
-    found = np.zeros((len(experts.experts), *table.shape))
-    found[:, :, view.numbers] = experts.without_each(view.deviations(table))
+def predictions_of_normals(view: View, normals: NormalEnsembles, table: Array) -> Array:
+    """Predictions of each number given the others of its row, by normal mixtures; (e, n, d)."""
+    found = np.zeros((len(normals.normals), *table.shape))
+    found[:, :, view.numbers] = normals.without_each(view.deviations(table))
     return found
 
 
-def said(
+def predicted(
     view: View,
     regressions: Sequence[Regression],
     features: Array,
     known: Mask,
     before: Array,
-    experts: Array,
+    normals: Array,
 ) -> Array:
     """What regressions make of gaps, of which classes say ``before`` (n, q); (n, q).
 
-    And ``experts`` (e, n, d), of numbers.
+    ``normals`` (e, n, d) are predictions of numbers.
     """
     found = before.copy()
     for one in regressions:
         own, gaps = view.targets(one.column), ~known[:, one.column]
         more = 0.0 if one.weights is None else features[gaps] @ one.weights
         if one.more is not None:
-            sources = np.column_stack([before[gaps, own], *experts[:, gaps, one.column]])
+            sources = np.column_stack([before[gaps, own], *normals[:, gaps, one.column]])
             found[gaps, own] = before[gaps, own] + more + (sources @ one.more)[:, None]
             if one.alone is not None and np.isfinite(one.reach):
                 # Regressions know nothing of rows in which far more is missing than in theirs.
@@ -135,7 +135,7 @@ def said(
                 alone = before[gaps, own] + (sources @ one.alone)[:, None]
                 found[gaps, own] = np.where(out[:, None], alone, found[gaps, own])
         else:
-            found[gaps, own] = ridge.chances(ridge.begun(before[gaps, own]) + more)
+            found[gaps, own] = ridge.softmax(ridge.log_probabilities(before[gaps, own]) + more)
     return found
 
 
@@ -154,53 +154,53 @@ def _limits(kept: Survey, emission: Mixed) -> Array:
     return np.array([low - room, high + room])
 
 
-class Fillers(NamedTuple):
+class CrossFitted(NamedTuple):
     """What was learned from all rows, and for each fold from the rows that are not in it."""
 
-    of_all_rows: Filler
-    by_fold: dict[int, Filler]
+    of_all_rows: SingleImputation
+    by_fold: dict[int, SingleImputation]
     folds: NDArray[np.intp]  # (n,)
 
 
 def learned(
-    rows: MemoryRows, kept: Survey, classes: LatentClass, seed: int, clock: Clock
-) -> Fillers:
+    rows: MemoryRows, kept: Survey, classes: LatentClass, seed: int, budget: TimeBudget
+) -> CrossFitted:
     """Learn from the ``rows`` of columns that vary: classes, then regressions."""
     plain = cast("Mixed", classes._model().emission)
     emission = replace(plain, prior_rows=BEFORE).for_table(rows, kept)
     view = view_of(rows, kept, emission)
     alone = mixtures.one_class(rows, kept, emission)
-    learn = mixtures.Learner(emission, alone, view, seed, clock)
+    learn = mixtures.Learner(emission, alone, view, seed, budget)
     ensemble, folds = learn(rows), regressions.folds_of(len(rows.table), seed)
     ensembles = learn.by_fold(rows, ensemble, folds)
     before = mixtures.held_out(rows, ensembles, folds)
     known = view.known(rows.table)
     layout = Layout.of(view, rows.table, np.flatnonzero(~known.all(axis=0)))
-    experts = experts_of(view.deviations(rows.table), folds, seed, clock)
-    others = np.zeros((len(experts.experts), *rows.table.shape))
-    others[:, :, view.numbers] = experts.held_out
+    normals = learn_normal_ensembles(view.deviations(rows.table), folds, seed, budget)
+    others = np.zeros((len(normals.normals), *rows.table.shape))
+    others[:, :, view.numbers] = normals.held_out
     features = layout(rows.table, known)
-    found = regressions.learned(layout, features, before, others, known, folds, clock)
+    found = regressions.learned(layout, features, before, others, known, folds, budget)
     variance = np.where(known, gathered(rows, ensemble.variances), np.nan)
     narrower = np.ones(len(view.numbers))
     for one in found:
         if view.numbers[one.column]:
             narrower[one.column] = one.error / np.nanmean(variance[:, one.column])
     ordered = _ordered(emission, rows.names, classes.coding_)
-    every = Filler(
-        *(ensemble, experts.of_all_rows, layout, tuple(one.of_all_rows for one in found)),
+    every = SingleImputation(
+        *(ensemble, normals.of_all_rows, layout, tuple(one.of_all_rows for one in found)),
         *(narrower, _spikes(emission), ordered),
     )
     apart = {
         fold: replace(
             every,
             ensemble=own,
-            experts=experts.without_fold(fold),
+            normals=normals.without_fold(fold),
             regressions=tuple(one.without_fold(fold) for one in found),
         )
         for fold, own in ensembles.items()
     }
-    return Fillers(every, apart, folds)
+    return CrossFitted(every, apart, folds)
 
 
 def _ordered(emission: Mixed, names: tuple[str, ...], coding: Coding) -> Mask:

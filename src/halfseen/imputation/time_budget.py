@@ -7,17 +7,17 @@ NO_END = float("inf")
 
 
 @dataclass(frozen=True)
-class Clock:
+class TimeBudget:
     """Runs from when it is made."""
 
     seconds: float = NO_END
     begun: float = field(default_factory=time.monotonic)
 
     @property
-    def ends(self) -> bool:
+    def limited(self) -> bool:
         """Whether time may run out."""
         return self.seconds < NO_END
 
-    def gone(self, share: float = 1.0) -> bool:
+    def spent(self, share: float = 1.0) -> bool:
         """Whether that share of the time is over."""
         return time.monotonic() - self.begun >= share * self.seconds
