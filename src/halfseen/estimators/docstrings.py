@@ -16,9 +16,11 @@ def complete(kind: type, shared: str) -> str:
     Parameters stand in the order of the signature, attributes of the class's own first.
     """
     own = (kind.__doc__ or "") + "\n"
-    names = list(inspect.signature(kind).parameters)
+    described = entries(own, "Parameters")
+    # A base class may describe parameters that only the constructors of its subclasses have.
+    names = dict.fromkeys([*inspect.signature(kind).parameters, *described])
     sections = {
-        "Parameters": _chosen(names, entries(shared, "Parameters") | entries(own, "Parameters")),
+        "Parameters": _chosen(names, entries(shared, "Parameters") | described),
         "Attributes": "".join(
             (entries(own, "Attributes") | _without(entries(shared, "Attributes"), own)).values()
         ),

@@ -204,8 +204,9 @@ class Estimator(BaseEstimator):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if Estimator.__doc__ is not None:  # as without docstrings
-            cls.__doc__ = complete(cls, Estimator.__doc__)
+        for base in cls.__mro__[1:]:
+            if base.__module__.startswith("halfseen.") and base.__doc__:  # none with python -OO
+                cls.__doc__ = complete(cls, base.__doc__)
 
     def learns(self, decided: Mapping[str, Any]) -> type[Any]:
         """What the model learns, if its parameters or what a fit ``decided`` make a difference."""

@@ -103,7 +103,23 @@ class LoadingPosterior(NamedTuple):
 
 
 class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEstimator):
-    """For estimators of models in which loadings on topics add up to rates of counts."""
+    """For estimators of models in which loadings on topics add up to rates of counts.
+
+    Parameters
+    ----------
+    feature_weights : {"auto", "observed", "sqrt", "none", "signal"} or array, default="auto"
+        The weights of ``method="weighted"``. ``"auto"`` weighs a feature by how often it is
+        observed and by how much of its variance is signal.
+    incomplete_features : {"regress", "divide"}, default="regress"
+        Find incomplete features' shares by regression on predicted loadings, or divide by their
+        weights as in the paper.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (k, d)
+        Topics: the share of each feature in each topic. Rows sum to one; zero for features that
+        are constant or were never observed.
+    """
 
     fitted: Any
     hidden: Any

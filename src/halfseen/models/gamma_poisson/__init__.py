@@ -223,14 +223,6 @@ class GammaPoisson(TopicEstimator, Estimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_components : int or "auto", default=1
-        How many topics there are. ``"auto"`` chooses: see :func:`halfseen.choose_components`.
-    feature_weights : {"auto", "observed", "sqrt", "none", "signal"} or array, default="auto"
-        The weights of ``method="weighted"``. ``"auto"`` weighs a feature by how often it is
-        observed and by how much of its variance is signal.
-    incomplete_features : {"regress", "divide"}, default="regress"
-        Find incomplete features' shares by regression on predicted loadings, or divide by their
-        weights as in the paper.
     outliers : {"auto"} or None, default="auto"
         Leave counts and rows that are far beyond what the others allow out of what is learned, if
         there are any, or take every count at its word, as the paper does.
@@ -243,9 +235,6 @@ class GammaPoisson(TopicEstimator, Estimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    components_ : ndarray of shape (k, d)
-        Topics: the share of each feature in each topic. Rows sum to one; zero for features that
-        are constant or were never observed.
     shapes_ : ndarray of shape (k,)
         Shapes ``c`` of the loadings.
     rate_ : float

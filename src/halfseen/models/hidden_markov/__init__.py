@@ -49,19 +49,8 @@ class HiddenMarkov(MixedColumnsEstimator, SequenceEstimator):
 
     Parameters
     ----------
-    kinds : "auto" or dict, default="auto"
-        Kinds of columns by name (or number): ``"continuous"``, ``"count"``, ``"categorical"``,
-        ``"ordinal"``, ``"binary"`` or ``"ignored"``. Those of other columns are found from the
-        data.
-    feature_weights : {"auto", "observed", "sqrt", "none"} or array, default="auto"
-        The weights of columns in the moments. ``"auto"`` is ``"sqrt"``: the root of the fraction
-        of rows in which a column is observed.
     third_moment : {"auto"}, default="auto"
         Third moments of distinct columns and rows are never formed.
-    moments : {"available"}, default="available"
-        Moments are taken from the rows that hold what each needs.
-    incomplete_features : {"regress"}, default="regress"
-        Moments of distinct columns tell of all of them.
 
     Attributes
     ----------
@@ -82,41 +71,8 @@ class HiddenMarkov(MixedColumnsEstimator, SequenceEstimator):
         filled with what is known before and after them too. NaN for other columns.
     fading_ : ndarray of shape (d,)
         How much of that is left in the next row, of 1; NaN for other columns.
-    means_ : ndarray of shape (k, d)
-        Means of the columns that have one, in each state; NaN for columns of several categories.
-    covariances_ : ndarray of shape (k, d)
-        Variances of continuous columns in each state, NaN for others.
-    centres_ : ndarray of shape (k, d)
-        Where the normal of each state is: its means without spikes and skew. NaN for other columns.
-    rates_ : ndarray of shape (k, d)
-        Mean counts, NaN for columns that do not count.
-    count_shapes_ : ndarray of shape (k, d)
-        Shapes r of the counts' negative binomials, whose variance is ``μ + μ²/r``; NaN for columns
-        that do not count.
-    most_counts_ : ndarray of shape (d,)
-        The highest count that is not taken for an error; NaN for columns that do not count.
-    level_shares_ : ndarray of shape (l, k, d)
-        How likely each state has each value of columns of few values; NaN beyond the last.
-    level_values_ : ndarray of shape (l, d)
-        What those values are: codes of ``coding_.labels``, or numbers; NaN beyond the last.
     presence_ : ndarray of shape (k, d)
         NaN: gaps say nothing of the state.
-    kind_codes_ : ndarray of shape (d,)
-        The kinds of columns as numbers; ``kinds_`` has them by name, and in words.
-    coding_ : Coding
-        How text became numbers: the labels of each column.
-    outlier_share_ : float
-        How many of the observed continuous cells are outliers: of no state.
-    spike_values_ : ndarray of shape (d,)
-        The value that many cells of a continuous column hold exactly; NaN if there is none.
-    second_values_ : ndarray of shape (d,)
-        The other value of continuous columns that hold two; NaN for others.
-    spike_shares_ : ndarray of shape (k, d)
-        How often each state holds the column's spike; NaN for columns without one.
-    typical_values_ : ndarray of shape (d,)
-        The middle of each continuous column, from which outliers are far; NaN for others.
-    typical_spreads_ : ndarray of shape (d,)
-        How far the bulk of its values is from there; NaN for others.
 
     References
     ----------

@@ -54,68 +54,14 @@ class LatentClass(MixedColumnsEstimator):
     Within a class columns are independent: continuous ones normal (outliers allowed for), counts
     negative binomial, and every value of the others has a probability of its own. The moments of
     distinct columns, each seen through bounded features and weighted by how well it is known, are
-    decomposed into classes; from there, and from rows drawn by lot, EM climbs to the maximum of the
-    likelihood.
+    decomposed into classes; from there, and from randomly drawn rows, EM climbs to the maximum of
+    the likelihood.
 
     Parameters
     ----------
-    kinds : "auto" or dict, default="auto"
-        Kinds of columns by name (or number): ``"continuous"``, ``"count"``, ``"categorical"``,
-        ``"ordinal"``, ``"binary"`` or ``"ignored"``. Those of other columns are found from the
-        data: text and categories are categorical, numbers of few different values ordinal, which
-        is learned as categorical and may be declared continuous instead.
     gaps : {"ignorable", "informative"}, default="ignorable"
         Whether gaps say nothing beyond what is observed, or tell of the class: then whether a
         column is observed is itself learned as a column of two values.
-    feature_weights : {"auto", "observed", "sqrt", "none"} or array, default="auto"
-        The weights of columns in the moments. ``"auto"`` is ``"sqrt"``: the root of the fraction
-        of rows in which a column is observed.
-    third_moment : {"auto"}, default="auto"
-        Third moments of distinct columns are never formed.
-    moments : {"available"}, default="available"
-        Moments are taken from the rows that hold what each needs.
-    incomplete_features : {"regress"}, default="regress"
-        Moments of distinct columns tell of all of them.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (k,)
-        How common each class is.
-    means_ : ndarray of shape (k, d)
-        Means of the columns that have one, in each class; NaN for columns of several categories.
-    covariances_ : ndarray of shape (k, d)
-        Variances of continuous columns in each class, NaN for others.
-    centres_ : ndarray of shape (k, d)
-        Where the normal of each class is: its means without spikes and skew. NaN for other columns.
-    rates_ : ndarray of shape (k, d)
-        Mean counts, NaN for columns that do not count.
-    count_shapes_ : ndarray of shape (k, d)
-        Shapes r of the counts' negative binomials, whose variance is ``μ + μ²/r``; NaN for columns
-        that do not count.
-    most_counts_ : ndarray of shape (d,)
-        The highest count that is not taken for an error; NaN for columns that do not count.
-    level_shares_ : ndarray of shape (l, k, d)
-        How likely each class has each value of columns of few values; NaN beyond the last.
-    level_values_ : ndarray of shape (l, d)
-        What those values are: codes of ``coding_.labels``, or numbers; NaN beyond the last.
-    presence_ : ndarray of shape (k, d)
-        How likely each column is observed in each class, if gaps are informative; NaN if not.
-    kind_codes_ : ndarray of shape (d,)
-        The kinds of columns as numbers; ``kinds_`` has them by name, and in words.
-    coding_ : Coding
-        How text became numbers: the labels of each column.
-    outlier_share_ : float
-        How many of the observed continuous cells are outliers: of no class.
-    spike_values_ : ndarray of shape (d,)
-        The value that many cells of a continuous column hold exactly; NaN if there is none.
-    second_values_ : ndarray of shape (d,)
-        The other value of continuous columns that hold two; NaN for others.
-    spike_shares_ : ndarray of shape (k, d)
-        How often each class holds the column's spike; NaN for columns without one.
-    typical_values_ : ndarray of shape (d,)
-        The middle of each continuous column, from which outliers are far; NaN for others.
-    typical_spreads_ : ndarray of shape (d,)
-        How far the bulk of its values is from there; NaN for others.
 
     References
     ----------
