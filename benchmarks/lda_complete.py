@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from benchmarks import results_file
 from benchmarks.text_topics import WAYS
 from halfseen.data.arrays import Array
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.diagnostics.recovery import match
 from halfseen.models.lda.parameters import LdaParameters
 from halfseen.models.lda.stochastic_em import refine

@@ -29,7 +29,7 @@ from scipy.sparse import csr_array
 from benchmarks import real_tables, results_file
 from benchmarks.reproduce import data_folder
 from halfseen import LatentDirichletAllocation
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.latent.topic_refinement import document_completion
 from halfseen.models.lda.parameters import LdaParameters
 

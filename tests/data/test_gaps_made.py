@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from halfseen.data.block import Block
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import with_gaps
 

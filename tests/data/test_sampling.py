@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from halfseen.data.engines.batched import all_columns
 from halfseen.data.engines.dask_rows import ClusterRows
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.rows import Gathered, gathered, whole_table
 from halfseen.data.sampling import sample_rows
 from halfseen.io.batches import open_batches

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from halfseen import DataError, GammaPoisson, GaussianMixture, WeakMomentsWarning, simulate
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.precomputed import SummedRows
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, gathered

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from halfseen import GammaPoisson, GaussianMixture, simulate
 from halfseen.data.engines import memory
-from halfseen.data.engines.sparse import rows as sparse_engine
+from halfseen.data.engines import sparse_rows as sparse_engine
 from halfseen.inference import plan
 
 N, D, K = 400, 9, 2

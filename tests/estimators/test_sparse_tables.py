@@ -18,8 +18,8 @@ from halfseen import (
     recovery,
     simulate,
 )
+from halfseen.data.engines import sparse_rows as engine
 from halfseen.data.engines.memory import FEWEST_ROWS, MemoryRows
-from halfseen.data.engines.sparse import rows as engine
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters
 from halfseen.models.gamma_poisson.stochastic_em import refine
 

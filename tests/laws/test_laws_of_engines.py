@@ -16,7 +16,7 @@ from halfseen.data.engines.batched import BatchedRows, all_columns
 from halfseen.data.engines.dask_rows import ClusterRows
 from halfseen.data.engines.memory import MemoryRows, PreparedRows
 from halfseen.data.engines.precomputed import SummedRows
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.resampling import Bins, reweighted

@@ -20,7 +20,7 @@ from halfseen import GaussianMixture
 from halfseen.data.column_moments import TableSums, ValueSums
 from halfseen.data.count_quantiles import CountTails
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.missing_patterns import PatternSums
 from halfseen.data.resampling import Bins, share_of_keys

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, hstack
 
 from halfseen import GammaPoisson
 from halfseen.data.block import Block
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.rows import whole_table
 from halfseen.data.sampling import sample_rows
 from halfseen.diagnostics.held_out_cells import hide_and_fill_sparse

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from halfseen import DataError, GammaPoisson, GaussianMixture, simulate
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.rows import Block
 from halfseen.moments import symmetric_tensors
 from halfseen.moments.adjusted_moments import (

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from halfseen.data.engines import memory
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block
 from halfseen.moments.resampling import BinSums, OriginSums
@@ -82,8 +82,8 @@ def test_bins_that_count_once_have_the_sums_of_all_rows(bins):
 def test_any_split_and_either_kind_of_table_gives_the_same_bins(bins, rows_a_block, monkeypatch):
     monkeypatch.setattr(memory, "FEWEST_ROWS", rows_a_block)
     monkeypatch.setattr(memory, "BLOCK_ENTRIES", 1)
-    monkeypatch.setattr("halfseen.data.engines.sparse.rows.FEWEST_ROWS", rows_a_block)
-    monkeypatch.setattr("halfseen.data.engines.sparse.rows.BLOCK_ENTRIES", 1)
+    monkeypatch.setattr("halfseen.data.engines.sparse_rows.FEWEST_ROWS", rows_a_block)
+    monkeypatch.setattr("halfseen.data.engines.sparse_rows.BLOCK_ENTRIES", 1)
     X = counts()
     summarise, at_once = BinSums.triples(ORIGIN, bins), Block.from_table(X)
     weights = np.random.default_rng(2).exponential(size=bins.n)

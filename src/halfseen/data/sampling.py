@@ -10,12 +10,13 @@ from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from halfseen.data.arrays import Array
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.precomputed import SummedRows
-from halfseen.data.engines.sparse.compressed import Compressed
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_products import row_numbers
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.resampling import Bins, Keys, keys_of, share_of_keys
 from halfseen.data.rows import Block, Rows, gathered, whole_table, with_gaps
 from halfseen.data.sequences import Numbers, Sequences, lengths_of
@@ -161,16 +162,17 @@ def sample_counts(rows: Rows, most: int) -> Rows:
 
 def _sparse(rows: Rows, chosen: _Chosen) -> SparseRows:
     """The chosen rows of a table whose blocks hold what is stored."""
+    shape = (len(chosen.numbers), len(rows.names))
 
-    def entries(of: str) -> Compressed:
+    def entries(of: str) -> csr_array:
         def listed(block: Any) -> Array:
             first = np.searchsorted(chosen.numbers, block.start)
-            found: Compressed = getattr(block.rows(chosen.within(block)), of)
-            return np.column_stack([first + found.row_numbers, found.features, found.values])
+            found: csr_array = getattr(block.rows(chosen.within(block)), of)
+            return np.column_stack([first + row_numbers(found), found.indices, found.data])
 
         row, feature, value = gathered(rows, listed).T
-        starts = np.searchsorted(row, np.arange(len(chosen.numbers) + 1))
-        return Compressed(starts, feature.astype(np.intp), value)
+        starts = np.searchsorted(row, np.arange(shape[0] + 1))
+        return csr_array((value, feature.astype(np.intp), starts), shape=shape)
 
     def has(block: Any) -> Any:
         return block.rows(chosen.within(block)).row_observed

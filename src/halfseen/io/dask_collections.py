@@ -13,7 +13,7 @@ from halfseen.data.arrays import Array
 from halfseen.data.engines.batched import BatchedRows, all_columns
 from halfseen.data.engines.dask_rows import ClusterRows, View, computed, naming, partitioned, tree
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.errors import DataError
 from halfseen.data.rows import S
 from halfseen.io.batches import BatchReader

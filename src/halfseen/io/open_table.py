@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from halfseen.data.engines.batched import MEMORY, Source, all_columns
 from halfseen.data.engines.dask_rows import ClusterRows
 from halfseen.data.engines.memory import MemoryRows, Told
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.errors import DataError, IdentifierWarning, warn
 from halfseen.data.formatting import quoted
 from halfseen.data.messages import leave_out, remedy, setting

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, issparse, load_npz
 
 from halfseen.data.arrays import Mask
 from halfseen.data.engines.batched import Piece
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
 from halfseen.io.cells.missing_values import MissingCodes

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from sklearn.utils.validation import validate_data
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.engines.sparse.compressed import Compressed
-from halfseen.data.engines.sparse.kernels import in_missing_blocks
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_products import row_numbers, where
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.errors import DataError
 from halfseen.io.formats.format import check_size
 from halfseen.io.validation import NO_COMPLEX, feature_names
@@ -139,7 +137,7 @@ def _checked(observed: Any) -> ObservedBlocks:
 
 def _without_gaps(matrix: Any, column_block: Any, row_observed: Any) -> Any:
     """The matrix with nothing stored in blocks that rows do not have; a count there is refused."""
-    in_gaps = in_missing_blocks(matrix.indptr, matrix.indices, column_block, row_observed)
+    in_gaps = ~row_observed[row_numbers(matrix), column_block[matrix.indices]]
     if not in_gaps.any():
         return matrix
     wrong = in_gaps & (matrix.data != 0) & ~np.isnan(matrix.data)
@@ -152,8 +150,7 @@ def _without_gaps(matrix: Any, column_block: Any, row_observed: Any) -> Any:
             f"that it does not have block {column_block[column]}. Mark the block as observed, or "
             "remove the count."
         )
-    kept = Compressed.of(matrix).where(~in_gaps)
-    return csr_array((kept.values, kept.features, kept.starts), shape=matrix.shape)
+    return where(matrix, ~in_gaps)
 
 
 NAME = "The sparse matrix"

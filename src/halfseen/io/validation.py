@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halfseen.data.arrays import Array
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
 from halfseen.data.rows import Block

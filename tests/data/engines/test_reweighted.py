@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from halfseen.data.engines import memory
 from halfseen.data.engines.batched import all_columns
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.resampling import Bins, reweighted
 from halfseen.data.rows import Block

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from halfseen.data.block import Block
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import whole_table
 from halfseen.latent.counts import count_limits

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from halfseen.data.block import Block
-from halfseen.data.engines.sparse.rows import SparseRows
+from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.rows import with_gaps
 from halfseen.latent.counts import RARE_ROW, outlier_score, without_impossible_counts
 from halfseen.models.gamma_poisson.parameters import GammaPoissonParameters

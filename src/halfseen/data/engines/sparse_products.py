@@ -1,16 +1,20 @@
 """Products of sparse rows with thin matrices, in one pass over what is stored.
 
-Rows are compressed: the entries of row n are at ``starts[n]`` to ``starts[n + 1]``. Each feature
-has a part, given by its label, and each part its own vectors. All add to ``out`` and release the
+SciPy multiplies one matrix with one other. The kernels here do what it does not: each feature has a
+part, given by its label, and each part its own vectors. All add to ``out`` and release the
 interpreter, so that blocks of rows run on threads. Indices are read as unsigned numbers: others
 might count from the end, and looking whether they do takes a fifth of the time.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from halfseen.data.arrays import Array
+from halfseen.data.arrays import Array, Mask
 from halfseen.data.compiled import njit
+from halfseen.data.products import Parts
 
 Indices = NDArray[np.integer]
 Values = NDArray[np.floating]
@@ -18,8 +22,131 @@ Labels = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
 
+Stored = tuple[Indices, Indices, Values]
+"""Where rows start, and the feature and the value of each stored entry."""
+
+
+def arrays_of(matrix: csr_array) -> Stored:
+    """The arrays of a matrix, as compiled functions take them."""
+    return matrix.indptr, matrix.indices, matrix.data
+
+
+def with_data(matrix: csr_array, data: Values) -> csr_array:
+    """Other values (stored,) at the same places, which are shared."""
+    return csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def where(matrix: csr_array, chosen: Flags) -> csr_array:
+    """Only the stored entries that are ``chosen`` (stored,); zeros stay stored."""
+    starts = np.concatenate([[0], np.cumsum(chosen)])[matrix.indptr]
+    return csr_array((matrix.data[chosen], matrix.indices[chosen], starts), shape=matrix.shape)
+
+
+def rows_between(matrix: csr_array, start: int, stop: int) -> csr_array:
+    """Rows that follow each other; copies nothing but where they start, unlike SciPy's slices."""
+    starts = matrix.indptr[start : stop + 1]
+    own = slice(starts[0], starts[-1])
+    parts = (matrix.data[own], matrix.indices[own], starts - starts[0])
+    return csr_array(parts, shape=(len(starts) - 1, matrix.shape[1]))
+
+
+def row_numbers(matrix: csr_array) -> NDArray[np.intp]:
+    """The row of each stored entry; (stored,)."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+
+
+@dataclass(frozen=True, eq=False)
+class SparseEntries:
+    """``E_ni = u_i + v_ni`` where observed, v being sparse, and 0 in the gaps."""
+
+    level: Array  # (d,)             u, what an observed zero holds
+    stored: Stored  # (n, d)         v
+    gaps: Stored  # (n, d)           one where an entry of an observed block is missing
+    column_block: NDArray[np.intp]  # (d,)  the block of each feature
+    row_observed: Mask  # (n, b)     which blocks each row has
+
+    def onto(self, basis: Array) -> Array:
+        """``E B`` for a basis (d, m); (n, m)."""
+        one_part = Parts(np.zeros(len(self.level), dtype=np.intp), 1)
+        whole: Array = self.onto_parts(basis, one_part)[0]
+        return whole
+
+    def onto_parts(self, basis: Array, parts: Parts) -> Array:
+        """``E B`` of each part of the features by itself; (p, n, m)."""
+        basis = np.ascontiguousarray(basis)
+        out: Array = np.matmul(self.row_observed.astype(float), self._shared(basis, parts))
+        _onto(*self.stored, basis, parts.labels, out)
+        if len(self.gaps[1]):
+            _onto(*self.gaps, -self.level[:, None] * basis, parts.labels, out)
+        return out
+
+    def back(self, per_row: Array) -> Array:
+        """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
+        out = self._level_times(self.level, per_row)
+        _add_back(self.stored, per_row, out)
+        return out
+
+    def there_and_back(self, basis: Array, parts: Parts, mix: Array, weights: Array) -> Array:
+        """``Σ_h R_gh E_g' Ω E_h B_h`` for each part g; (d, m)."""
+        basis = np.ascontiguousarray(basis)
+        out = np.zeros(basis.shape)
+        _there_and_back(
+            *self.stored,
+            *self.gaps[:2],
+            self.level,
+            basis,
+            parts.labels,
+            mix,
+            weights,
+            self.row_observed,
+            self.column_block,
+            out,
+        )
+        return out
+
+    def squares(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni² Y_n`` for some of the features, zero for the others; (d, m)."""
+        return self._powers(2, per_row, features)
+
+    def cubes(self, per_row: Array, features: Mask) -> Array:
+        """``Σ_n E_ni³ y_n`` for some of the features, zero for the others; (d,)."""
+        return self._powers(3, per_row[:, None], features)[:, 0]
+
+    def _shared(self, basis: Array, parts: Parts) -> Array:
+        """Sums of ``u_i B_i`` over the features of each part and block; (p, b, m)."""
+        out = np.zeros((parts.n, self.row_observed.shape[1], basis.shape[1]))
+        _shared(self.level, basis, parts.labels, self.column_block, out)
+        return out
+
+    def _powers(self, power: int, per_row: Array, features: Mask) -> Array:
+        out = np.zeros((len(self.level), per_row.shape[1]))
+        if not features.any():
+            return out
+        out += self._level_times(self.level**power, per_row)
+        starts, indices, values = self.stored
+        level = self.level[indices]
+        _add_back((starts, indices, (level + values) ** power - level**power), per_row, out)
+        out[~features] = 0.0
+        return out
+
+    def _level_times(self, level: Array, per_row: Array) -> Array:
+        """``Σ_n u_i Y_n`` over the rows in which each feature is observed; (d, m)."""
+        sums = self.row_observed.T.astype(float) @ per_row  # (b, m)
+        out: Array = sums[self.column_block]
+        out *= level[:, None]
+        starts, features, _ = self.gaps
+        _add_back((starts, features, -level[features]), per_row, out)
+        return out
+
+
+def _add_back(entries: Stored, per_row: Array, out: Array) -> None:
+    """Add ``E' Y`` of stored entries; without any, vectors Y (n, m) need not be copied in order."""
+    if len(entries[1]):
+        _back(*entries, np.ascontiguousarray(per_row), out)
+
+
 @njit(cache=True, nogil=True)
-def onto(
+def _onto(
     starts: Indices, features: Indices, values: Values, basis: Array, labels: Labels, out: Array
 ) -> None:  # pragma: no cover - compiled
     """Add ``x_ni B_i`` to ``out[label_i, n]`` for a basis (d, m) and out (p, n, m)."""
@@ -33,7 +160,7 @@ def onto(
 
 
 @njit(cache=True, nogil=True)
-def shared(
+def _shared(
     level: Array, basis: Array, labels: Labels, column_block: Labels, out: Array
 ) -> None:  # pragma: no cover - compiled
     """Add ``u_i B_i`` to ``out[label_i, block_i]`` for a basis (d, m) and out (p, b, m)."""
@@ -42,8 +169,9 @@ def shared(
             out[labels[i], column_block[i], c] += level[i] * basis[i, c]
 
 
+# SciPy's product takes as long for large blocks, and far longer to begin with for small ones.
 @njit(cache=True, nogil=True)
-def back(
+def _back(
     starts: Indices, features: Indices, values: Values, per_row: Array, out: Array
 ) -> None:  # pragma: no cover - compiled
     """Add ``x_ni Y_n`` to ``out[i]`` for vectors Y (n, m); out (d, m)."""
@@ -56,7 +184,7 @@ def back(
 
 
 @njit(cache=True, nogil=True)
-def there_and_back(
+def _there_and_back(
     starts: Indices,
     features: Indices,
     values: Values,
@@ -126,38 +254,6 @@ def there_and_back(
     for i in range(len(level)):
         for c in range(m):
             out[i, c] += level[i] * sums[labels[i], column_block[i], c]
-
-
-@njit(cache=True, nogil=True)
-def select(
-    starts: Indices, features: Indices, values: Values, place: Labels
-) -> tuple[Indices, Indices, Values]:  # pragma: no cover - compiled
-    """Only the entries whose feature has a place, with that for its number; others have -1."""
-    new_starts = np.empty_like(starts)
-    new_features, new_values = np.empty_like(features), np.empty_like(values)
-    new_starts[0] = 0
-    kept = 0
-    for row in range(len(starts) - 1):
-        for entry in range(starts[row], starts[row + 1]):
-            new = place[features[entry]]
-            if new >= 0:
-                new_features[kept] = new
-                new_values[kept] = values[entry]
-                kept += 1
-        new_starts[row + 1] = kept
-    return new_starts, new_features[:kept], new_values[:kept]
-
-
-@njit(cache=True, nogil=True)
-def in_missing_blocks(
-    starts: Indices, features: Indices, column_block: Labels, row_observed: Flags
-) -> Flags:  # pragma: no cover - compiled
-    """Whether each entry is in a block of columns that its row does not have; (stored,)."""
-    missing = np.empty(len(features), dtype=np.bool_)
-    for row in range(len(starts) - 1):
-        for entry in range(starts[row], starts[row + 1]):
-            missing[entry] = not row_observed[row, column_block[features[entry]]]
-    return missing
 
 
 @njit(cache=True, nogil=True)

@@ -12,8 +12,17 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.block import Block, made_once
 from halfseen.data.counts import Heaps, Nonzeros
 from halfseen.data.engines.memory import BLOCK_ENTRIES, FEWEST_ROWS, PreparedRows, Told, sum_over
-from halfseen.data.engines.sparse import kernels
-from halfseen.data.engines.sparse.compressed import Compressed, SparseEntries
+from halfseen.data.engines.sparse_products import (
+    SparseEntries,
+    Stored,
+    arrays_of,
+    none_between,
+    ranges,
+    row_numbers,
+    rows_between,
+    where,
+    with_data,
+)
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.products import Entries
 from halfseen.data.rows import Rows, S
@@ -32,8 +41,8 @@ class SparseBlock(Block):
 
     def __init__(
         self,
-        stored: Compressed,
-        gaps: Compressed,
+        stored: csr_array,
+        gaps: csr_array,
         column_block: NDArray[np.intp],
         row_observed: Mask,
         weights: Array | None = None,
@@ -49,8 +58,8 @@ class SparseBlock(Block):
         }
         self.__dict__.update(parts)
 
-    stored: Compressed
-    gaps: Compressed
+    stored: csr_array
+    gaps: csr_array
     column_block: NDArray[np.intp]
     row_observed: Mask
 
@@ -65,55 +74,59 @@ class SparseBlock(Block):
     @made_once
     def values(self) -> Array:
         """The counts, zero where not observed; (n, d)."""
-        return self.stored.dense(len(self.column_block))
+        return self.stored.toarray().astype(float)
 
     @made_once
     def observed(self) -> Mask:
         """Whether each entry is observed; (n, d)."""
         observed: Mask = self.row_observed[:, self.column_block]
-        observed[self.gaps.row_numbers, self.gaps.features] = False
+        observed[row_numbers(self.gaps), self.gaps.indices] = False
         return observed
 
     def deviations(self, origin: Array) -> Entries:
         """Deviations from ``origin`` (d,), as a matrix to multiply with."""
-        return self._entries(-origin, self.stored)
+        return self._entries(-origin, arrays_of(self.stored))
 
     def presence(self) -> Entries:
         """One where an entry is observed, as a matrix to multiply with."""
-        return self._entries(np.ones(len(self.column_block)), self.stored.nothing())
+        starts, features, values = arrays_of(self.stored)
+        nothing = np.zeros_like(starts), features[:0], values[:0]
+        return self._entries(np.ones(len(self.column_block)), nothing)
 
-    def _entries(self, level: Array, stored: Compressed) -> SparseEntries:
-        return SparseEntries(level, stored, self.gaps, self.column_block, self.row_observed)
+    def _entries(self, level: Array, stored: Stored) -> SparseEntries:
+        gaps = arrays_of(self.gaps)
+        return SparseEntries(level, stored, gaps, self.column_block, self.row_observed)
 
     def present(self, features: NDArray[np.intp]) -> Mask:
         """Whether entries of ``features``, given by number, are observed; (n, len(features))."""
         observed: Mask = self.row_observed[:, self.column_block[features]]
         place = np.full(len(self.column_block), -1)
         place[features] = np.arange(len(features))
-        column = place[self.gaps.features]
+        column = place[self.gaps.indices]
         asked = column >= 0
-        observed[self.gaps.row_numbers[asked], column[asked]] = False
+        observed[row_numbers(self.gaps)[asked], column[asked]] = False
         return observed
 
     def nonzeros(self) -> Nonzeros:
         """The counts above zero."""
-        above = self.stored.values > 0
-        starts, features, counts = self.stored if above.all() else self.stored.where(above)
+        above = self.stored.data > 0
+        kept = self.stored if above.all() else where(self.stored, above)
+        starts, features, counts = arrays_of(kept)
         return Nonzeros(starts.astype(np.int64), features.astype(np.int64), counts.astype(float))
 
     def feature_sums(self) -> FeatureSums:
         """Counts, sums and ranges of the observed entries of each feature."""
         d = len(self.column_block)
-        _, features, values = self.stored
+        _, features, values = arrays_of(self.stored)
         seen = self.row_observed @ np.bincount(self.column_block, minlength=self._n_blocks)
-        filled = seen > np.diff(self.gaps.starts)
+        filled = seen > np.diff(self.gaps.indptr)
         ones = np.ones((len(self), 1))
         n_observed = self.presence().back(ones)[:, 0]
-        minimum, maximum, n_stored, whole = kernels.ranges(features, values, d)
+        minimum, maximum, n_stored, whole = ranges(features, values, d)
         has_zero = n_observed > n_stored
         minimum = np.where(has_zero, np.minimum(minimum, 0), minimum)
         maximum = np.where(has_zero, np.maximum(maximum, 0), maximum)
-        two_valued = kernels.none_between(features, values, minimum, maximum)
+        two_valued = none_between(features, values, minimum, maximum)
         two_valued &= ~(has_zero & (minimum < 0) & (maximum > 0))
         count = self.presence().back(self.weighed(ones))[:, 0]
         return FeatureSums(
@@ -131,8 +144,8 @@ class SparseBlock(Block):
 
     def _holding(self, value: Array, count: Array) -> Array:
         """How many of ``count`` (d,) observed entries hold a ``value`` (d,), by weight; (d,)."""
-        d, (_, features, values) = self.n_features, self.stored
-        weight = self.row_weights()[self.stored.row_numbers]
+        d, (_, features, values) = self.n_features, arrays_of(self.stored)
+        weight = self.row_weights()[row_numbers(self.stored)]
         zeros = count - np.bincount(features, weight, minlength=d)  # that are not stored
         same = values == value[features]
         stored = np.bincount(features[same], weight[same], minlength=d)
@@ -140,7 +153,7 @@ class SparseBlock(Block):
 
     def heaps(self) -> Heaps:
         """What is stored, and of each feature the zeros that are not."""
-        d, (_, features, values) = self.n_features, self.stored
+        d, (_, features, values) = self.n_features, arrays_of(self.stored)
         n_observed = self.presence().back(np.ones((len(self), 1)))[:, 0]
         n_zeros = np.rint(n_observed) - np.bincount(features, minlength=d)
         zero = np.flatnonzero(n_zeros > 0)
@@ -154,8 +167,8 @@ class SparseBlock(Block):
         """What is observed of each row, a bit a feature; (n, ⌈d / 8⌉)."""
         kinds, which = np.unique(self.row_observed, axis=0, return_inverse=True)
         codes = np.packbits(kinds[:, self.column_block], axis=1)[which.reshape(-1)]
-        bit = (128 >> self.gaps.features % 8).astype(np.uint8)
-        np.bitwise_and.at(codes, (self.gaps.row_numbers, self.gaps.features // 8), ~bit)
+        bit = (128 >> self.gaps.indices % 8).astype(np.uint8)
+        np.bitwise_and.at(codes, (row_numbers(self.gaps), self.gaps.indices // 8), ~bit)
         return codes
 
     def along_presence(self, origin: Array) -> tuple[Array, Array, Array]:
@@ -163,23 +176,21 @@ class SparseBlock(Block):
 
         A row holds what it has blocks for, less its gaps: all products are of what is stored.
         """
-        shape, block = (len(self), self.n_features), self.column_block
+        block, gaps = self.column_block, self.gaps
         has = self.row_observed.astype(float)
         counts = self.row_weights()
-        gaps = csr_array((self.gaps.values, *self.gaps[1::-1]), shape=shape)
         weighed = csr_array(gaps.multiply(counts[:, None]))
 
         def over_holders(values: Array) -> Array:
             """Sums of values (stored,) of each feature over the rows that hold each other one."""
-            each = values * counts[self.stored.row_numbers]
-            own = csr_array((each, self.stored.features, self.stored.starts), shape=shape)
+            own = with_data(self.stored, values * counts[row_numbers(self.stored)])
             return np.asarray((own.T @ has)[:, block] - (own.T @ gaps).toarray())
 
         lacking = np.asarray(weighed.T @ has)[:, block]
         both = (has.T @ (has * counts[:, None]))[np.ix_(block, block)]
         count: Array = both - lacking - lacking.T + (weighed.T @ gaps).toarray()
-        total = over_holders(self.stored.values.astype(float))
-        square = over_holders(self.stored.values.astype(float) ** 2)
+        total = over_holders(self.stored.data.astype(float))
+        square = over_holders(self.stored.data.astype(float) ** 2)
         level = origin[:, None]
         return (
             count,
@@ -194,8 +205,8 @@ class SparseBlock(Block):
     def select(self, features: Mask) -> "SparseBlock":
         """The same rows with only some of the features."""
         return SparseBlock(
-            _select(self.stored, features),
-            _select(self.gaps, features),
+            self.stored[:, features],
+            self.gaps[:, features],
             self.column_block[features],
             self.row_observed,
             self.weights,
@@ -205,8 +216,8 @@ class SparseBlock(Block):
     def rows(self, chosen: NDArray[np.intp]) -> "SparseBlock":
         """Only some of the rows, by their place in the block."""
         return SparseBlock(
-            self.stored.taken(chosen),
-            self.gaps.taken(chosen),
+            self.stored[chosen],
+            self.gaps[chosen],
             self.column_block,
             self.row_observed[chosen],
             None if self.weights is None else self.weights[chosen],
@@ -215,8 +226,8 @@ class SparseBlock(Block):
 
     def divided(self, by: Array) -> "SparseBlock":
         """The same rows, all that is in each divided by one number, above zero; (n,)."""
-        values = self.stored.values / by[self.stored.row_numbers]
-        return self._with(self.stored._replace(values=values), self.gaps, self.row_observed)
+        values = self.stored.data / by[row_numbers(self.stored)]
+        return self._with(with_data(self.stored, values), self.gaps, self.row_observed)
 
     def without(self, row: NDArray[np.intp], feature: NDArray[np.intp]) -> "SparseBlock":
         """The same rows with some of the entries, given by row and feature (m,), as gaps."""
@@ -224,31 +235,31 @@ class SparseBlock(Block):
         row, feature = row[hidden], feature[hidden]
         stored, gaps = self._codes(self.stored), self._codes(self.gaps)
         codes = row * self.n_features + feature
-        left = self.stored.where(~np.isin(stored, codes))
+        left = where(self.stored, ~np.isin(stored, codes))
         new = np.union1d(gaps, codes)
         starts = np.searchsorted(new, np.arange(len(self) + 1) * self.n_features)
-        more = Compressed(starts, new % self.n_features, np.ones(len(new)))
+        more = csr_array((np.ones(len(new)), new % self.n_features, starts), shape=self.gaps.shape)
         return self._with(left, more, self.row_observed)
 
     def emptied(self, chosen: Mask) -> "SparseBlock":
         """The same rows, nothing being observed in those that are ``chosen`` (n,)."""
-        stored = self.stored.where(~chosen[self.stored.row_numbers])
-        gaps = self.gaps.where(~chosen[self.gaps.row_numbers])
+        stored = where(self.stored, ~chosen[row_numbers(self.stored)])
+        gaps = where(self.gaps, ~chosen[row_numbers(self.gaps)])
         return self._with(stored, gaps, self.row_observed & ~chosen[:, None])
 
     def clipped(self, low: Array, high: Array) -> "Block":
         """The same rows, no value being below ``low`` (d,) or above ``high`` (d,)."""
         if (low > 0).any() or (high < 0).any():  # zeros would not stay zeros
             return super().clipped(low, high)
-        features = self.stored.features
-        values = np.clip(self.stored.values, low[features], high[features])
-        return self._with(self.stored._replace(values=values), self.gaps, self.row_observed)
+        features = self.stored.indices
+        values = np.clip(self.stored.data, low[features], high[features])
+        return self._with(with_data(self.stored, values), self.gaps, self.row_observed)
 
-    def _codes(self, entries: Compressed) -> NDArray[np.intp]:
+    def _codes(self, entries: csr_array) -> NDArray[np.intp]:
         """A number for each entry, by row and feature."""
-        return entries.row_numbers * self.n_features + entries.features
+        return row_numbers(entries) * self.n_features + entries.indices
 
-    def _with(self, stored: Compressed, gaps: Compressed, row_observed: Mask) -> "SparseBlock":
+    def _with(self, stored: csr_array, gaps: csr_array, row_observed: Mask) -> "SparseBlock":
         return SparseBlock(stored, gaps, self.column_block, row_observed, self.weights, self.start)
 
     def with_weights(self, weights: Array) -> "SparseBlock":
@@ -262,8 +273,8 @@ class SparseBlock(Block):
 class SparseRows(Rows):
     """A compressed table, cut into blocks of rows, threads over blocks."""
 
-    stored: Compressed
-    gaps: Compressed
+    stored: csr_array
+    gaps: csr_array
     column_block: NDArray[np.intp]  # (d,)
     row_observed: Mask  # (n, b)
     names: tuple[str, ...]
@@ -292,13 +303,12 @@ class SparseRows(Rows):
         n, d = matrix.shape
         if column_block is None or row_observed is None:
             column_block, row_observed = np.zeros(d, dtype=np.intp), np.ones((n, 1), dtype=bool)
-        stored = Compressed.of(matrix)
-        missing = np.isnan(stored.values)
+        stored = csr_array(matrix)
+        missing = np.isnan(stored.data)
+        gaps = where(stored, missing)
         if missing.any():
-            gaps, stored = stored.where(missing), stored.where(~missing)
-        else:
-            gaps = stored.nothing()
-        gaps = gaps._replace(values=np.ones(len(gaps.features)))
+            stored = where(stored, ~missing)
+        gaps = with_data(gaps, np.ones(gaps.nnz))
         return cls(stored, gaps, column_block, row_observed, names, **more)
 
     def select(self, features: Mask) -> Self:
@@ -307,8 +317,8 @@ class SparseRows(Rows):
             return self
         return replace(
             self,
-            stored=_select(self.stored, features),
-            gaps=_select(self.gaps, features),
+            stored=self.stored[:, features],
+            gaps=self.gaps[:, features],
             column_block=self.column_block[features],
             names=tuple(name for name, keep in zip(self.names, features, strict=True) if keep),
         )
@@ -330,15 +340,10 @@ class SparseRows(Rows):
         for start in range(0, max(n, 1), step):
             stop = min(start + step, n)
             yield SparseBlock(
-                self.stored.rows(start, stop),
-                self.gaps.rows(start, stop),
+                rows_between(self.stored, start, stop),
+                rows_between(self.gaps, start, stop),
                 self.column_block,
                 self.row_observed[start:stop],
                 None if self.weights is None else self.weights[start:stop],
                 self.first + start,
             )
-
-
-def _select(rows: Compressed, features: Mask) -> Compressed:
-    place = np.where(features, np.cumsum(features) - 1, -1)
-    return Compressed(*kernels.select(*rows, place))

@@ -1,1 +1,0 @@
-"""Rows of sparse counts, of which only what is stored is visited."""
