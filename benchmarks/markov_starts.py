@@ -65,7 +65,7 @@ def heights(X: Array, lengths: Any, k: int, n_random: int = N_RANDOM) -> Heights
         start = moment_start(model, part, plan, routes(plan, model, part), Stages()).found
         rng = np.random.default_rng(0)
         seeding = Seeding.of(*model.emission.as_numbers(part.table))
-        like = model.structure.blank(reordered(start, np.arange(k) % len(start.weights)))
+        like = model.structure.uninformed(reordered(start, np.arange(k) % len(start.weights)))
         starts = [
             start,
             *(model.emission.about(seeding.any_rows(k, rng), like) for _ in range(n_random)),

@@ -32,7 +32,7 @@ from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.mixed import Mixed
 from halfseen.distributions.normal import Normal
 from halfseen.distributions.normal_em import MixtureParameters
-from halfseen.latent.autocorrelation import LastingSums
+from halfseen.latent.autocorrelation import AutocovarianceSums
 from halfseen.latent.chain import CHAIN, ChainParameters, ChainSums
 from halfseen.latent.mixture_concerns import OutlyingSums
 from halfseen.latent.score_bootstrap import ChainSlopes, ScoreSums
@@ -176,7 +176,7 @@ SUMS = {
     TimeSums: later(lambda: TimeSums.of(Places(*(encoding(),) * 3), lambda block: block.values**2)),
     ChainSums: ChainSums.under(MIXED, STATES),
     ChainSlopes: ChainSlopes.at(STATES, MIXED, CHAIN, BINS),
-    LastingSums: LastingSums.of(
+    AutocovarianceSums: AutocovarianceSums.of(
         MIXED, STATES, lambda block: CHAIN.posterior(block, MIXED, STATES).responsibilities
     ),
 }

@@ -307,8 +307,10 @@ class Coordinates(Generic[P]):
     FARTHEST = 0.7
     """That a covariance coordinate may leap: a standard deviation at most doubles or halves."""
 
-    def __init__(self, parameters: P, units: Mapping[str, Array]) -> None:
-        self.fields, self.units = _free_fields(parameters), units
+    def __init__(
+        self, parameters: P, units: Mapping[str, Array], farthest: float = FARTHEST
+    ) -> None:
+        self.fields, self.units, self.farthest = _free_fields(parameters), units, farthest
 
     def vector(self, parameters: P) -> Array:
         """All coordinates of the parameters."""
@@ -337,7 +339,7 @@ class Coordinates(Generic[P]):
         if one.scale is ANY:
             return value * self.units[one.field]
         if one.scale is DEFINITE:
-            return from_coordinates(np.clip(value, end - self.FARTHEST, end + self.FARTHEST))
+            return from_coordinates(np.clip(value, end - self.farthest, end + self.farthest))
         if one.scale is SHARE:
             shares = np.exp(value - value.max(axis=-1, keepdims=True))
             return normalised(shares / shares.sum(axis=-1, keepdims=True))

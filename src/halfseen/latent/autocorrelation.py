@@ -40,7 +40,7 @@ FADING = np.linspace(0.0, 0.995, 200)
 
 
 @dataclass(frozen=True, eq=False)
-class LastingSums(Sums):
+class AutocovarianceSums(Sums):
     """Products of residuals that are a lag apart, for each lag."""
 
     square: Array  # (d,)
@@ -50,7 +50,7 @@ class LastingSums(Sums):
 
     @classmethod
     def of(cls, emission: Any, parameters: Any, shares: Callable[[Block], Array]) -> Any:
-        def summarise(block: Block) -> LastingSums:
+        def summarise(block: Block) -> AutocovarianceSums:
             z = residuals(block, *_moments(emission, parameters, shares(block)))
             there, z = ~np.isnan(z), np.nan_to_num(z)
             weight = block.row_weights()[:, None]
@@ -90,22 +90,24 @@ def _moments(emission: Any, parameters: Any, shares: Array) -> tuple[Array, Arra
     return mean, np.sqrt(np.maximum(shares @ emission.variances(parameters), 1e-300))
 
 
-def may_lean(parameters: Any) -> Mask:
+def autocorrelated_columns(parameters: Any) -> Mask:
     """Which columns are continuous, and have no value that many cells hold exactly; (d,)."""
     return np.asarray(parameters.numbers & np.isnan(parameters.spike))
 
 
-def lasting_of(
+def fit_autocorrelation(
     rows: Rows, emission: Any, parameters: Any, shares: Callable[[Block], Array]
 ) -> tuple[Array, Array]:
     """The c and ρ of each column (d,); NaN for columns without such residuals."""
-    found: LastingSums = rows.accumulate(LastingSums.of(emission, parameters, shares))
-    own = may_lean(parameters)
+    found: AutocovarianceSums = rows.accumulate(AutocovarianceSums.of(emission, parameters, shares))
+    own = autocorrelated_columns(parameters)
     share, fading = (np.where(own, part, np.nan) for part in found.lasting())
     return share, fading
 
 
-def leaned(block: Block, emission: Any, parameters: Any, shares: Array, cells: Cells) -> Cells:
+def cells_given_sequence(
+    block: Block, emission: Any, parameters: Any, shares: Array, cells: Cells
+) -> Cells:
     """Expected cells, given the residuals of observed cells of the same sequence."""
     lean = np.nan_to_num(parameters.lasting) > 0
     if not lean.any():
@@ -126,7 +128,7 @@ def leaned(block: Block, emission: Any, parameters: Any, shares: Array, cells: C
     )
 
 
-def drawn_levels(
+def draw_residuals(
     table: Array, begins: Any, emission: Any, parameters: Any, labels: Labels, random: Any
 ) -> Array:
     """Residuals (n, d) drawn given those observed in ``table`` (n, d), for states ``labels``.

@@ -10,8 +10,6 @@ from halfseen.data.arrays import Array, Labels
 from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows, with_gaps
-from halfseen.data.sampling import sample_weighted
-from halfseen.distributions.column_summary import Facts
 from halfseen.distributions.emission import Posterior
 from halfseen.distributions.mixed_parameters import NOT_GIVEN, MixedParameters
 from halfseen.inference.em import normalised
@@ -20,18 +18,15 @@ from halfseen.inference.multi_start import EVERY, FEW_ROWS, LARGE, MANY_ROWS, St
 from halfseen.inference.parameters import ANY, GIVEN, SHARE, SHOWN, learned
 from halfseen.inference.plan import Plan, Routes
 from halfseen.latent import forward_backward
-from halfseen.latent.autocorrelation import drawn_levels, lasting_of, leaned
-from halfseen.latent.forward_backward import Begins, filtered, smoothed, smoothed_by
-from halfseen.latent.moment_start import (
-    MOST_ROWS,
-    Statistics,
-    read,
-    recorded_of,
-    weighting,
+from halfseen.latent.autocorrelation import (
+    cells_given_sequence,
+    draw_residuals,
+    fit_autocorrelation,
 )
+from halfseen.latent.forward_backward import Begins, filtered, smoothed, smoothed_by
+from halfseen.latent.moment_start import from_distinct_columns, read, start_of
 from halfseen.latent.score_bootstrap import replicated_chain
 from halfseen.latent.structure import ClassSteps, ClassSums, LatentStructure
-from halfseen.moments.missing_patterns import JointGaps
 from halfseen.moments.product_mixture.markov_start import sequence_start
 
 
@@ -174,13 +169,13 @@ class Chain(LatentStructure):
             return USUAL
         return LARGE._replace(n_seeds=1, n_joined=0, simpler_first=True)
 
-    def blank(self, parameters: Any) -> Any:
+    def uninformed(self, parameters: Any) -> Any:
         k = len(parameters.weights)
         # States last a while, and are otherwise alike.
         transition = STAYING * np.eye(k) + (1 - STAYING) / k
         return replace(parameters, start=np.full(k, 1 / k), transition=transition)
 
-    def sized(self, parameters: Any) -> Any:
+    def renormalised(self, parameters: Any) -> Any:
         moves = parameters.transition / parameters.transition.sum(axis=1, keepdims=True)
         start = normalised(parameters.start / parameters.start.sum())
         return replace(parameters, start=start, transition=normalised(moves))
@@ -190,23 +185,23 @@ class Chain(LatentStructure):
             return self.posterior(block, emission, parameters).responsibilities
 
         found = emission.finalised_by(rows, parameters, shares)
-        lasting, fading = lasting_of(rows, emission, found, shares)
+        lasting, fading = fit_autocorrelation(rows, emission, found, shares)
         return replace(found, lasting=lasting, fading=fading)
 
-    def leaned(
+    def given_other_rows(
         self, block: Block, emission: Any, parameters: Any, shares: Array, cells: Cells
     ) -> Cells:
-        return leaned(block, emission, parameters, shares, cells)
+        return cells_given_sequence(block, emission, parameters, shares, cells)
 
-    def leaning(
+    def draws_given_other_rows(
         self, each: Each, emission: Any, parameters: Any, random: Any
     ) -> Callable[[Array, Labels], Array]:
         if not (np.nan_to_num(parameters.lasting) > 0).any():
-            return super().leaning(each, emission, parameters, random)
+            return super().draws_given_other_rows(each, emission, parameters, random)
         known, begins = _by_sequence(each, with_gaps)
 
         def lean(rows: Array, labels: Labels) -> Array:
-            own = drawn_levels(known, begins, emission, parameters, labels, random)
+            own = draw_residuals(known, begins, emission, parameters, labels, random)
             return np.where(np.isnan(own), rows, own)
 
         return lean
@@ -278,36 +273,9 @@ EARLY = 0.95
 
 def by_sequences(model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
     """Read states off the moments of distinct columns and of neighbouring rows."""
-    facts: Facts = model.emission.looked_through
     with stages("moments of sequences"):
-        if plan.refine:
-            winsorised = sample_weighted(winsorised, MOST_ROWS)
-        seen = recorded_of(model, winsorised, plan, facts)
-        statistics = Statistics(facts, seen)
-        found = sequence_start(
-            winsorised,
-            statistics.items,
-            statistics,
-            statistics.owner,
-            plan.n_components,
-            weighting(plan),
-            plan.decompose,
-        )
-    states = found.states
-    mixture = read(states, statistics, model.emission.informative)
-    k = len(states.weights)
-    transition = normalised(EARLY * found.transition + (1 - EARLY) / k)
-    chain = ChainParameters.of(mixture, normalised(found.start), transition)
-    parameters = model.emission.em_start(chain)
-    return Start(
-        found=model.emission.shown(parameters),
-        used=np.ones(len(facts.kinds), dtype=bool),
-        weights=states.item_weights,
-        gaps=JointGaps(states.counts, states.n_rows),
-        spectrum=states.spectrum,
-        n_kept=k - 1,
-        decomposition=states.decomposition,  # type: ignore[arg-type]
-        route=found.route,
-        reason=found.reason,
-        n_unseen=states.n_unseen,
-    )
+        found, statistics = from_distinct_columns(model, winsorised, plan, sequence_start)
+    mixture = read(found.states, statistics, model.emission.informative)
+    moves = normalised(EARLY * found.transition + (1 - EARLY) / len(found.start))
+    chain = ChainParameters.of(mixture, normalised(found.start), moves)
+    return start_of(model, chain, found.states, found.route, found.reason)

@@ -21,7 +21,7 @@ from halfseen.distributions.correlated_normal import CorrelatedNormal
 from halfseen.distributions.covariances import sphered
 from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.distributions.outlier_limits import inside, share_beyond
-from halfseen.inference.em import normalised
+from halfseen.inference.em import Coordinates
 from halfseen.inference.model import Cells, Each, EMResult
 from halfseen.inference.multi_start import (
     EVERY,
@@ -35,13 +35,7 @@ from halfseen.inference.multi_start import (
     screened,
 )
 from halfseen.inference.parameters import (
-    ANY,
-    DEFINITE,
-    SHARE,
-    Declared,
-    coordinates_of,
     declared,
-    from_coordinates,
     reordered,
 )
 from halfseen.latent.mixture import OneClass, Search, total_weight
@@ -174,7 +168,7 @@ class Correlated(OneClass[P]):
             n_clustered, n_drawn = N_CLUSTERED, N_DRAWN
         else:
             n_clustered, n_drawn = N_CLUSTERED_WITHOUT_PRIOR, N_DRAWN_WITHOUT_PRIOR
-        begun = self._begun_by(some, alone, k, np.random.default_rng(seed()))
+        begun = self._invariant_starts(some, alone, k, np.random.default_rng(seed()))
         first = [*begun("clusters", range(n_clustered)), *begun("random", range(n_drawn))]
 
         def further() -> Iterator[EMStart[P]]:
@@ -184,7 +178,7 @@ class Correlated(OneClass[P]):
 
         return [*turned, *first], further()
 
-    def _begun_by(
+    def _invariant_starts(
         self, some: MemoryRows, alone: P, k: int, random: np.random.Generator
     ) -> Callable[[str, range], Iterator[EMStart[P]]]:
         """Starts that do not depend on how columns are turned, by their name and numbers."""
@@ -310,27 +304,8 @@ def refitted(model: Any, rows: Rows, home: P, bins: Bins, weights: Array) -> lis
 
 
 def _moved(home: P, start: P, end: P, share: float) -> P:
-    changed = {
-        one.field: _between(
-            one, getattr(home, one.field), getattr(start, one.field), getattr(end, one.field), share
-        )
-        for one in declared(home)
-        if one.role.climbs
-    }
-    return replace(home, **changed)  # type: ignore[type-var]
-
-
-def _between(one: Declared, home: Array, start: Array, end: Array, share: float) -> Array:
-    to = partial(_coordinate, one)
-    place = to(home) + share * (to(end) - to(start))
-    if one.scale is DEFINITE:
-        return from_coordinates(place)
-    if one.scale is ANY:
-        return place
-    return normalised(np.exp(place)) if one.scale is SHARE else np.asarray(np.exp(place))
-
-
-def _coordinate(one: Declared, value: Array) -> Array:
-    if one.scale is DEFINITE:
-        return coordinates_of(value)
-    return value if one.scale is ANY else np.log(value)
+    """The parameters that far from home as a ``share`` of the way from start to end."""
+    units = {one.field: np.ones(1) for one in declared(home)}
+    space = Coordinates(home, units, farthest=np.inf)
+    way = space.vector(end) - space.vector(start)
+    return space.at(space.vector(home) + share * way, home)

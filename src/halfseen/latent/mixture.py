@@ -277,7 +277,7 @@ class OneClass(Model[P]):
             final_passes = min(int(self.structure.final_passes / n_rows), MOST_FINAL_PASSES)
             if final_passes:
                 reached = self.run_em(rows, reached.parameters, self.max_iter, final_passes)
-        while (fewer := self._filled(reached.parameters, n_rows)) is not reached.parameters:
+        while (fewer := self._without_empty(reached.parameters, n_rows)) is not reached.parameters:
             reached = self.run_em(rows, fewer, self.max_iter)
         parameters, end = reached
         # The score has the prior, and lacks what E-steps leave out as no component changes it.
@@ -322,7 +322,7 @@ class OneClass(Model[P]):
         height = float(sums.log_likelihood / sums.n_rows)
         return EMResult(found, Convergence(height, 1, False, n_rows=float(sums.n_rows)))
 
-    def _filled(self, found: P, n_rows: float) -> P:
+    def _without_empty(self, found: P, n_rows: float) -> P:
         """The parameters without components that less than one row belongs to."""
         shares = self.shares(found)
         least = (1 - ROUNDING) * self.structure.least_rows / n_rows
@@ -331,7 +331,7 @@ class OneClass(Model[P]):
             return found
         left = shares[some] / shares[some].sum()
         fewer = replace(reordered(found, some), weights=left)  # type: ignore[type-var]
-        return self.structure.sized(fewer)  # type: ignore[no-any-return]
+        return self.structure.renormalised(fewer)  # type: ignore[no-any-return]
 
     def _in_order(self, found: P, start: P) -> P:
         """Components in the order of the moments, whichever start won; others by size."""
@@ -352,7 +352,7 @@ class OneClass(Model[P]):
         steps = self.structure.steps(self.emission)
         seeding = Seeding.of(*self.emission.as_numbers(some.table))
         random = np.random.default_rng(seed())
-        like = self.structure.blank(
+        like = self.structure.uninformed(
             self.emission.em_start(reordered(start, np.arange(k) % n_known))
         )
         if n_known < k:
@@ -401,11 +401,11 @@ class OneClass(Model[P]):
         return self.structure.posterior(block, self.emission, parameters).responsibilities
 
     def cells(self, block: Block, parameters: P) -> Cells:
-        return self._leaned(block, self.expected_latent(block, parameters), parameters)
+        return self._given_other_rows(block, self.expected_latent(block, parameters), parameters)
 
-    def _leaned(self, block: Block, shares: Array, parameters: P) -> Cells:
+    def _given_other_rows(self, block: Block, shares: Array, parameters: P) -> Cells:
         own = self._cells(shares, parameters)
-        return self.structure.leaned(block, self.emission, parameters, shares, own)
+        return self.structure.given_other_rows(block, self.emission, parameters, shares, own)
 
     def _cells(self, shares: Array, parameters: P) -> Cells:
         means, variances = self.emission.means(parameters), self.emission.variances(parameters)
@@ -416,7 +416,9 @@ class OneClass(Model[P]):
 
     def fills(self, block: Block, parameters: P) -> Cells:
         shares = self.expected_latent(block, parameters)
-        return self.emission.fills(shares, parameters, self._leaned(block, shares, parameters))
+        return self.emission.fills(
+            shares, parameters, self._given_other_rows(block, shares, parameters)
+        )
 
     def unusual(self, block: Block, parameters: P) -> Array:
         """How outlying the worst cell of a row is, or the row as a whole; (n,).
@@ -441,7 +443,7 @@ class OneClass(Model[P]):
 
     def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
         drawn = self.structure.drawn(each, self.emission, parameters, number, random)
-        lean = self.structure.leaning(each, self.emission, parameters, random)
+        lean = self.structure.draws_given_other_rows(each, self.emission, parameters, random)
         return [lean(self.emission.draw(parameters, labels, random), labels) for labels in drawn]
 
     def draw(self, parameters: P, n_rows: int, random: Any) -> tuple[Array, Labels]:

@@ -1,7 +1,7 @@
 """Where components of mixed columns are by the moments of distinct columns."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from halfseen.moments.product_mixture.mixture_start import ItemStart, item_start
 from halfseen.moments.robust_statistics import Recorded, recorded
 from halfseen.moments.whitening import Signal
 
+F = TypeVar("F")
 MOST_ROWS = 100_000
 """Whose moments tell where to begin: what more of them would add, all rows add by likelihood."""
 
@@ -58,37 +59,43 @@ class Statistics:
 
 def by_items(model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
     """Read a mixture of mixed columns off the moments of distinct columns."""
-    facts: Facts = model.emission.looked_through
     with stages("moments of items"):
-        if plan.refine:
-            winsorised = sample_weighted(winsorised, MOST_ROWS)
-        seen = recorded_of(model, winsorised, plan, facts)
-        statistics = Statistics(facts, seen)
-        found = item_start(
-            winsorised,
-            statistics.items,
-            statistics,
-            statistics.owner,
-            plan.n_components,
-            weighting(plan),
-            plan.decompose,
-        )
-    parameters = model.emission.em_start(read(found, statistics, model.emission.informative))
+        found, statistics = from_distinct_columns(model, winsorised, plan, item_start)
+    parameters = read(found, statistics, model.emission.informative)
+    why = "columns are independent given the component, so that distinct ones meet"
+    return start_of(model, parameters, found, "items", why)
+
+
+def from_distinct_columns(
+    model: Any, winsorised: Rows, plan: Plan, find: Callable[..., F]
+) -> tuple[F, "Statistics"]:
+    """What ``find`` reads off the moments of distinct columns, and the statistics it is told in."""
+    facts: Facts = model.emission.looked_through
+    if plan.refine:
+        winsorised = sample_weighted(winsorised, MOST_ROWS)
+    statistics = Statistics(facts, recorded_columns(model, winsorised, plan, facts))
+    items, owner, k = statistics.items, statistics.owner, plan.n_components
+    found = find(winsorised, items, statistics, owner, k, weighting(plan), plan.decompose)
+    return found, statistics
+
+
+def start_of(model: Any, parameters: Any, found: ItemStart, route: str, reason: str) -> Start:
+    """The start of EM at the parameters that were read off the moments."""
     return Start(
-        found=model.emission.shown(parameters),
-        used=np.ones(len(facts.kinds), dtype=bool),
+        found=model.emission.shown(model.emission.em_start(parameters)),
+        used=np.ones(len(parameters.kinds), dtype=bool),
         weights=found.item_weights,
         gaps=JointGaps(found.counts, found.n_rows),
         spectrum=found.spectrum,
         n_kept=len(found.weights) - 1,
         decomposition=found.decomposition,  # type: ignore[arg-type]
-        route="items",
-        reason="columns are independent given the component, so that distinct ones meet",
+        route=route,
+        reason=reason,
         n_unseen=found.n_unseen,
     )
 
 
-def recorded_of(model: Any, winsorised: Rows, plan: Plan, facts: Facts) -> Recorded:
+def recorded_columns(model: Any, winsorised: Rows, plan: Plan, facts: Facts) -> Recorded:
     """How continuous columns are recorded: middle, spread, spike."""
     numbers = those(facts.kinds, "normal")
     known: Recorded | None = model.emission.normal.seen

@@ -250,21 +250,21 @@ class ChainSlopes(Sums):
         more if these rows are only a ``part`` of all.
         """
         size = np.sqrt(self.square)
-        told = probabilities[size[probabilities] > 0]
-        size[told] = np.maximum(size[told], np.sqrt(part))
+        known = probabilities[size[probabilities] > 0]
+        size[known] = np.maximum(size[known], np.sqrt(part))
         return size
 
 
 @dataclass(frozen=True, eq=False)
-class Bend:
+class Curvature:
     """How slopes change about the maximum, each free number in units of its rows' slopes."""
 
     curvature: Array  # (p, p)  one on the diagonal, if the model is right
     occupied: Array  # (k, p)   change of the states' shares
-    told: Mask  # (p,)          numbers of which rows tell anything that can be reckoned
+    known: Mask  # (p,)          numbers of which rows tell anything that can be reckoned
 
 
-def bend_at(parameters: Any, emission: Any, law: Any, rows: Rows, n_rows: float) -> Bend:
+def curvature_at(parameters: Any, emission: Any, law: Any, rows: Rows, n_rows: float) -> Curvature:
     """Seen by going a little to both sides along each free number.
 
     Numbers of which these rows, of ``n_rows``, tell nothing are as if the model were right.
@@ -288,10 +288,10 @@ def bend_at(parameters: Any, emission: Any, law: Any, rows: Rows, n_rows: float)
         curvature[:, i] = change[: free.size] / NEAR
         occupied[:, i] = -change[free.size :] / (way[i] * n_here)
     # A standard error away from what rows hardly tell of there may be no numbers.
-    told = (size > 0) & np.isfinite(curvature).all(axis=0) & np.isfinite(occupied).all(axis=0)
-    unit = np.divide(1.0, size, out=np.ones_like(size), where=told)
-    scaled = np.where(told[:, None] & told, unit[:, None] * curvature, np.eye(free.size))
-    return Bend((scaled + scaled.T) / 2, np.where(told, occupied, 0.0), told)
+    known = (size > 0) & np.isfinite(curvature).all(axis=0) & np.isfinite(occupied).all(axis=0)
+    unit = np.divide(1.0, size, out=np.ones_like(size), where=known)
+    scaled = np.where(known[:, None] & known, unit[:, None] * curvature, np.eye(free.size))
+    return Curvature((scaled + scaled.T) / 2, np.where(known, occupied, 0.0), known)
 
 
 def _n_sequences(block: Block) -> int:
@@ -315,11 +315,11 @@ def replicated_chain(
     free = FreeChain.of(centred, emission)
     here: ChainSlopes = ready.accumulate(ChainSlopes.at(centred, emission, law, bins))
     few = ready if rows.accumulate(len) <= MOST_ROWS else sample_shuffled(ready, MOST_ROWS)
-    bend = bend_at(centred, emission, law, few, here.share.sum())
+    bend = curvature_at(centred, emission, law, few, here.share.sum())
     if few is not ready and np.linalg.eigvalsh(bend.curvature)[0] < NO_MAXIMUM:
-        bend = bend_at(centred, emission, law, ready, here.share.sum())
+        bend = curvature_at(centred, emission, law, ready, here.share.sum())
     size = here.size(free.probabilities)
-    unit = np.divide(1.0, size, out=np.zeros_like(size), where=(size > 0) & bend.told)
+    unit = np.divide(1.0, size, out=np.zeros_like(size), where=(size > 0) & bend.known)
     steps = multipliers @ influence(here.slope, bend.curvature, unit, free.probabilities)
     counted = (1 + multipliers) @ here.share
     weights = counted / counted.sum(axis=1, keepdims=True) + steps @ bend.occupied.T

@@ -155,11 +155,11 @@ class LatentStructure(ABC):
         """How many starts there are."""
         return plan_for(n_rows)
 
-    def blank(self, parameters: Any) -> Any:
+    def uninformed(self, parameters: Any) -> Any:
         """The parameters without knowledge of where components come from."""
         return parameters
 
-    def sized(self, parameters: Any) -> Any:
+    def renormalised(self, parameters: Any) -> Any:
         """The parameters with shares that sum to one, if some components were left out."""
         return parameters
 
@@ -167,13 +167,13 @@ class LatentStructure(ABC):
         """Refined parameters as they are shown."""
         return emission.finalised(rows, parameters)
 
-    def leaned(
+    def given_other_rows(
         self, block: Block, emission: Emission[Any], parameters: Any, shares: Array, cells: Cells
     ) -> Cells:
         """Expected cells, given what other rows say of them beside components."""
         return cells
 
-    def leaning(
+    def draws_given_other_rows(
         self, each: Each, emission: Emission[Any], parameters: Any, random: Any
     ) -> Callable[[Array, Labels], Array]:
         """The function that makes drawn rows (n, d) of drawn components (n,) heed other rows."""

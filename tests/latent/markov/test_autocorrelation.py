@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfseen import HiddenMarkov
-from halfseen.latent.autocorrelation import LastingSums, draw_levels, smooth_levels
+from halfseen.latent.autocorrelation import AutocovarianceSums, draw_levels, smooth_levels
 
 BEGINS = np.array([0, 5, 6, 9])
 FADING_OF = (0.8, 0.5)
@@ -58,7 +58,7 @@ def test_numbers_are_read_off_autocovariances():
     seen = np.column_stack(
         [0.7 * FADING_OF[0] ** lags, 0.4 * FADING_OF[1] ** lags, 0.04 + 0 * lags]
     )
-    found = LastingSums(2 * counts[0], counts[0], 2 * counts * seen, counts)
+    found = AutocovarianceSums(2 * counts[0], counts[0], 2 * counts * seen, counts)
     share, fading = found.lasting()
     np.testing.assert_allclose(share, [0.7, 0.4, 0.0], atol=1e-6)
     np.testing.assert_allclose(fading, [*FADING_OF, 0.0], atol=1e-9)
