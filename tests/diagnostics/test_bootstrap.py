@@ -15,8 +15,8 @@ from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.progress import Stages
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, gathered
-from halfseen.diagnostics import bootstrap
-from halfseen.diagnostics.bootstrap import replicated_parameters
+from halfseen.diagnostics import intervals as bootstrap
+from halfseen.diagnostics.intervals import replicated_parameters
 from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.fit import learn
 from halfseen.inference.plan import Routes, Settings, planned

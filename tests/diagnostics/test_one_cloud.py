@@ -10,12 +10,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from halfseen.diagnostics.choice import ClusterTendency
 from halfseen.diagnostics.cluster_tendency import number_of_groups
-from halfseen.diagnostics.cluster_tendency.elliptical import (
-    Elliptical,
-    Gaps,
-    fitted_normal,
-    fitted_radial,
-)
 from halfseen.diagnostics.cluster_tendency.latent_traits import (
     Traits,
     _flat,
@@ -31,7 +25,13 @@ from halfseen.diagnostics.cluster_tendency.preprocessing import (
     sampled,
     scores,
 )
-from halfseen.diagnostics.cluster_tendency.single_density import fitted_chain
+from halfseen.diagnostics.cluster_tendency.single_density import (
+    Elliptical,
+    Gaps,
+    fitted_chain,
+    fitted_normal,
+    fitted_radial,
+)
 
 MEAN = np.array([0.5, -1.0, 2.0])
 COVARIANCE = np.array([[1.0, 0.6, 0.2], [0.6, 2.0, -0.3], [0.2, -0.3, 0.5]])

@@ -10,7 +10,7 @@ from halfseen import GammaPoisson, GaussianMixture, plots, simulate
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block
 from halfseen.diagnostics.concerns import concern as contexts
-from halfseen.diagnostics.concerns.number_of_components import noise_of_spectrum
+from halfseen.diagnostics.concerns.fit import noise_of_spectrum
 from halfseen.diagnostics.number_of_components import N_REPLICATES, rank_test
 from halfseen.moments.resampling import BinSums
 from halfseen.report import export

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from halfseen import GammaPoisson, simulate
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.sparse_rows import SparseRows
-from halfseen.diagnostics.topic_words import coherence, most_relevant
+from halfseen.diagnostics.topics import coherence, most_relevant
 from halfseen.report.registry import portrait_of
 from halfseen.report.topic_relations import hellinger, on_a_plane
 

@@ -24,7 +24,7 @@ from halfseen.cli.options import (
 )
 from halfseen.cli.output_files import check_writable, named_after
 from halfseen.data.formatting import quoted
-from halfseen.diagnostics.topic_words import USUAL_RELEVANCE
+from halfseen.diagnostics.topics import USUAL_RELEVANCE
 from halfseen.report.registry import portrait_of
 
 

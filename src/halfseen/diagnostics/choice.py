@@ -36,12 +36,10 @@ class RankTest:
 
     @property
     def more(self) -> bool:
-        """Whether there must be more components."""
         return self.eigenvalue > self.noise
 
     @property
     def clearly_more(self) -> bool:
-        """Whether that is beyond doubt."""
         return self.eigenvalue > CLEARLY_ABOVE_NOISE * self.noise
 
 
@@ -66,12 +64,10 @@ class HeldOut:
 
     @property
     def worth_more(self) -> bool:
-        """Whether a larger number is worth it: clearly better, and by more than a trifle."""
         return self.clearly_better and self.gain > TRIFLE
 
     @property
     def clearly_better(self) -> bool:
-        """Whether the gain is more than chance would give."""
         return self.gain > CLEARLY * self.error
 
 

@@ -34,7 +34,6 @@ class CrossScores(Sums):
     total: Array  # (g, c)
 
     def mean(self, candidate: int) -> float:
-        """Mean log-likelihood of the rows under one model."""
         return float(self.total[:, candidate].sum() / self.n_rows.sum())
 
     def gain(self, candidate: int, reference: int) -> tuple[float, float]:
@@ -209,7 +208,6 @@ class Comparison:
 
     @classmethod
     def of(cls, settings: Settings, rows: Rows, scored: Mask) -> "Comparison":
-        """On some of the rows, if there are many."""
         few = sample_binned(rows, bins_for(None, rows), MOST_ROWS)
         return cls(settings, few.rows, few.bins, scored)
 
@@ -274,7 +272,6 @@ def judged(candidates: Sequence[Candidate], scores: CrossScores) -> Preferred:
 
 
 def _named(candidates: Sequence[Candidate]) -> list[str]:
-    """With their numbers of components, if these differ."""
     if len({one.n_components for one in candidates}) == 1:
         return [one.name for one in candidates]
     return [

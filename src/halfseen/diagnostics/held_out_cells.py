@@ -37,7 +37,6 @@ class HiddenValues:
     weight: Array  # (m,)  how much it counts, so that gaps of a feature are as usual as real ones
 
     def only(self, some: Mask) -> "HiddenValues":
-        """Some of them (m,)."""
         return HiddenValues(*(part[some] for part in vars(self).values()))
 
     def explained(self, of: Mask | slice = slice(None)) -> float:
@@ -132,7 +131,6 @@ def hide_and_fill_sparse(
 
 
 def _draws(fitted: Fitted[Any], block: Block, seed: int) -> list[Array]:
-    """Tables (n, kept) drawn from the model given what is observed in a block."""
     random = np.random.RandomState(seed % 2**32)
     return fitted.model.fill(lambda of_block: of_block(block), fitted.parameters, N_DRAWS, random)
 
@@ -203,7 +201,6 @@ def _tests(known: Mask, fraction: float, random: np.random.Generator) -> Imitate
 
 
 def _candidates(table: Array, features: Mask) -> Mask:
-    """Known cells of some features (d,); (n, d)."""
     return np.asarray(~np.isnan(table) & features)
 
 

@@ -85,17 +85,14 @@ class Missingness:
 
     @property
     def complete(self) -> Mask:
-        """Features that count as complete; (d,)."""
         return self.observed >= COMPLETE_ABOVE
 
     @property
     def independent(self) -> bool:
-        """Whether features look to be missing independently of each other."""
         return self.dependence < INDEPENDENT_BELOW
 
     @property
     def at_random(self) -> bool:
-        """Whether values look to be missing whatever the other values are."""
         return self.shift is None
 
 
@@ -199,7 +196,6 @@ def _rarest(names: Sequence[str], count: Array) -> Pair | None:
 
 
 def _shift(names: Sequence[str], sums: GapValueSums, ordered: Mask | None) -> Shift | None:
-    """The clearest sign that gaps depend on values, if there is one."""
     found = sums.clearest_shift(ordered)
     if found is None:
         return None

@@ -110,5 +110,4 @@ def least_overlap(table: Array) -> float:
 
 
 def _pairs(counts: Array) -> float:
-    """How many pairs are within groups of so many."""
     return float(np.sum(counts * (counts - 1)) / 2)

@@ -71,7 +71,6 @@ class Trial:
 
     @property
     def log_likelihood(self) -> float:
-        """Mean of the rows, each under the fit that did not see it."""
         return self._scores(len(self.halvings)).mean(0)
 
     def gain(self, reference: "Trial") -> tuple[float, float]:
@@ -101,7 +100,6 @@ class Halves(Generic[P]):
 
     @cached_property
     def _parts(self) -> list[tuple[Part, Part]]:
-        """Both halves by each of the ways."""
         return [self._halves(way) for way in range(self.n_ways)]
 
     def _halves(self, way: int) -> tuple[Part, Part]:
@@ -194,7 +192,6 @@ class Climbed(NamedTuple):
 
     @property
     def chosen(self) -> HeldOut:
-        """The last that was accepted."""
         return next(step for step in reversed(self.steps) if step.accepted)
 
     def without(self, n_components: int, why: str) -> "Climbed":

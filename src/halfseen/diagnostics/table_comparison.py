@@ -36,7 +36,6 @@ class CategoriesCompared(NamedTuple):
 
     @property
     def size(self) -> float:
-        """The largest difference of shares."""
         return float(self.shares[self.highest, self.label] - self.shares[self.lowest, self.label])
 
 
@@ -51,7 +50,6 @@ class TableShares:
 
     @classmethod
     def of(cls, fitted: Fitted[Any], sample: Sample, tables: KeptTables) -> "TableShares":
-        """Of some rows, drawn by lot."""
         rows, model = sample.rows.select(fitted.kept), fitted.model
         found = gathered(rows, lambda block: model.expected_latent(block, fitted.parameters))
         table = np.searchsorted(tables.starts[1:-1], sample.numbers, side="right")
@@ -64,7 +62,6 @@ class TableShares:
 
     @property
     def counts(self) -> Array:
-        """Rows of each table; (t,)."""
         return np.bincount(self.table, minlength=self.n_tables).astype(float)
 
     def _by_table(self, values: Array) -> Array:
@@ -74,7 +71,6 @@ class TableShares:
 
     @property
     def of_shares(self) -> Differences:
-        """How shares differ between tables."""
         count = np.maximum(self.counts, 1.0)[:, None]
         shares = self.shares
         spread = np.maximum(self._by_table(self.memberships**2) / count - shares**2, 0.0)

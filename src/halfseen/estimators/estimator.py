@@ -22,7 +22,7 @@ from halfseen.diagnostics.concerns import Concern, ConcernContext, concerns_of
 from halfseen.diagnostics.cross_validation import bins_for
 from halfseen.diagnostics.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, bootstrapped
 from halfseen.diagnostics.number_of_components import CANDIDATE_PASSES, choose
-from halfseen.diagnostics.topic_words import USUAL_RELEVANCE
+from halfseen.diagnostics.topics import USUAL_RELEVANCE
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.docstrings import complete
 from halfseen.estimators.imputation import filled, spread_out

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import LikelihoodWarning, warn
-from halfseen.diagnostics.topic_words import (
+from halfseen.diagnostics.topics import (
     N_WORDS,
     USUAL_RELEVANCE,
     check_relevance,

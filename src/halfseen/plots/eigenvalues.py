@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.diagnostics.concerns.number_of_components import noise_of_spectrum
+from halfseen.diagnostics.concerns.fit import noise_of_spectrum
 from halfseen.inference.fit import noise_level
 from halfseen.plots.canvas import BLUE, GREY, ORANGE, axes, plain
 

@@ -11,12 +11,18 @@ from halfseen.data.formatting import percent
 from halfseen.data.resampling import ENOUGH_SEQUENCES
 from halfseen.data.sampling import sequence_of
 from halfseen.data.sequences import lengths_of
-from halfseen.diagnostics.bootstrap import learned_from, sums_fit
 from halfseen.diagnostics.choice import Choice, HeldOut, TriedNumber
 from halfseen.diagnostics.concerns import ConcernContext, facts_of
-from halfseen.diagnostics.concerns.number_of_components import noise_of_spectrum
+from halfseen.diagnostics.concerns.fit import noise_of_spectrum
 from halfseen.diagnostics.held_out_cells import HiddenValues
-from halfseen.diagnostics.intervals import N_REPLICATES, Interval, Replicates, replicates
+from halfseen.diagnostics.intervals import (
+    N_REPLICATES,
+    Interval,
+    Replicates,
+    learned_from,
+    replicates,
+    sums_fit,
+)
 from halfseen.inference.parameters import ANY
 from halfseen.report.charts.bars import Bar, bar_chart
 from halfseen.report.charts.drawing import Figure

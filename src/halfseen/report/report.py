@@ -8,7 +8,7 @@ from typing import Any
 from halfseen.diagnostics.concerns import Concern, ConcernContext, concerns_of
 from halfseen.diagnostics.concerns.concern import Subject
 from halfseen.diagnostics.concerns.fit import LEAST_ROWS
-from halfseen.diagnostics.topic_words import USUAL_RELEVANCE
+from halfseen.diagnostics.topics import USUAL_RELEVANCE
 from halfseen.report.certainty import caution_section, certainty_section, shown_intervals
 from halfseen.report.columns import missing_in, missing_section, weights_section
 from halfseen.report.components import components_section, counted, facts

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from halfseen.data.arrays import Array
 from halfseen.data.formatting import percent
 from halfseen.diagnostics.concerns.concern import ConcernContext
-from halfseen.diagnostics.topic_correlation import LoadingsTogether
-from halfseen.diagnostics.topic_words import N_WORDS, coherence
+from halfseen.diagnostics.topics import N_WORDS, LoadingsTogether, coherence
 from halfseen.report.charts import drawing as svg
 from halfseen.report.charts.bars import Bar, bar_chart
 from halfseen.report.charts.heat_map import heat_map_chart

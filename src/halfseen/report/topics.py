@@ -10,7 +10,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.formatting import percent, shortened
 from halfseen.data.rows import Rows, gathered
 from halfseen.data.sampling import Sample, sample_counts
-from halfseen.diagnostics.topic_words import (
+from halfseen.diagnostics.topics import (
     N_WORDS,
     USUAL_RELEVANCE,
     check_relevance,

@@ -155,7 +155,7 @@ def test_wide_tables_of_counts_are_asked_too():
     table = simulate.gamma_poisson(150, topics, np.ones(2), 0.005, np.random.default_rng(1))[0]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(contexts, "MOST_FEATURES", 20)
-        patch.setattr("halfseen.diagnostics.bootstrap.MOST_BYTES", 1e6)
+        patch.setattr("halfseen.diagnostics.intervals.MOST_BYTES", 1e6)
         assert kinds(GammaPoisson(2).fit(table), table) == set()
 
 

@@ -11,8 +11,7 @@ from sklearn.base import clone
 from benchmarks import alarms
 from halfseen import GaussianMixture, choose_components
 from halfseen.diagnostics.concerns import concerns_of
-from halfseen.diagnostics.concerns.number_of_components import N_REPLICATES
-from halfseen.diagnostics.number_of_components import rank_test
+from halfseen.diagnostics.number_of_components import N_REPLICATES, rank_test
 from halfseen.latent.mixture_concerns import OVERLAP
 from halfseen.moments.resampling import Influence
 

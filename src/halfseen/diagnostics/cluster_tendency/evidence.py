@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.diagnostics.choice import TriedNumber
-from halfseen.diagnostics.cluster_tendency.elliptical import fitted_normal
+from halfseen.diagnostics.cluster_tendency.latent_traits import clouds_of_categories
 from halfseen.diagnostics.cluster_tendency.mixture import (
     KINDS,
     SCREENING_PASSES,
@@ -32,8 +32,8 @@ from halfseen.diagnostics.cluster_tendency.preprocessing import (
 )
 from halfseen.diagnostics.cluster_tendency.single_density import (
     Cloud,
-    clouds_of_categories,
     clouds_of_numbers,
+    fitted_normal,
 )
 
 N_FOLDS = 5
@@ -140,7 +140,6 @@ class Comparison:
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """Categories of each column."""
         return tuple(int(column) + 1 for column in np.nanmax(self.prepared.codes, axis=0))
 
     @cached_property
@@ -180,7 +179,6 @@ class Comparison:
         return Split(train, test, {one.name: one for one in views})
 
     def views(self) -> Iterator[View]:
-        """All rows."""
         yield from self.split(self.everything, self.everything).views.values()
 
     # Mixtures
@@ -317,7 +315,6 @@ class Comparison:
     # One cloud
 
     def clouds(self, train: Mask, test: Mask) -> list[Cloud]:
-        """Every model of one cloud."""
         numbers, codes = self.prepared.numbers, self.prepared.codes
         if not codes.shape[1]:
             return list(clouds_of_numbers(numbers[train], numbers[test]))

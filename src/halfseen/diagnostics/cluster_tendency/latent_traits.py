@@ -5,6 +5,7 @@ A row has traits θ ~ N(0, I_q), q = 0, 1 or 2. A category has probabilities ``s
 over θ is by Gauss-Hermite quadrature, and cells that are missing drop out of the product.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise, product
 
@@ -12,15 +13,16 @@ import numpy as np
 from scipy.optimize import minimize
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.diagnostics.cluster_tendency.elliptical import LOG_2PI, log_sum_exp
 from halfseen.diagnostics.cluster_tendency.mixture import Table
 from halfseen.diagnostics.cluster_tendency.preprocessing import (
+    LOG_2PI,
     Prepared,
     fitted_margins,
     has_few_values,
     prepared,
     scores,
 )
+from halfseen.diagnostics.cluster_tendency.single_density import Cloud, log_sum_exp
 
 NODES = {1: 21, 2: 9}
 """Quadrature nodes of each trait."""
@@ -44,7 +46,6 @@ class Traits:
 
     @property
     def n_traits(self) -> int:
-        """How many traits, ``q``."""
         return int(self.categories.shape[1]) - 1
 
     @property
@@ -55,17 +56,14 @@ class Traits:
         return rows * (1 + q) + len(self.log_spread) - q * (q - 1) // 2
 
     def log_densities(self, table: Table, nodes: tuple[Array, Array] | None = None) -> Array:
-        """Of the observed cells of each row; (n,)."""
         joint = _joint(self, table, *(nodes or quadrature(self.n_traits)))
         return np.asarray(log_sum_exp(joint, axis=1))
 
     def posterior(self, table: Table, nodes: tuple[Array, Array]) -> Array:
-        """Probabilities of the nodes of a quadrature given each row; (n, v)."""
         joint = _joint(self, table, *nodes)
         return np.asarray(np.exp(joint - log_sum_exp(joint, axis=1)[:, None]))
 
     def probabilities(self, design: Array) -> Array:
-        """Of the categories at each node; (m, v)."""
         return np.asarray(np.exp(_log_probabilities(self, design)))
 
 
@@ -119,7 +117,6 @@ def _start(table: Table, q: int) -> Traits:
 
 
 def _log_probabilities(traits: Traits, design: Array) -> Array:
-    """Of the categories at each node; (m, v)."""
     logits = traits.categories @ design.T
     ends = np.cumsum(traits.levels)[:-1]
     parts = np.split(logits, ends) if traits.levels else []
@@ -192,6 +189,28 @@ def _columns(levels: tuple[int, ...]) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(ends)]
 
 
+def clouds_of_categories(
+    numbers: tuple[Array, Array], codes: tuple[Array, Array], levels: tuple[int, ...]
+) -> Iterator[Cloud]:
+    """Of categories, or of these and numbers: none, one or two traits behind all columns."""
+    train, test = numbers
+    jacobians = np.zeros(len(train)), np.zeros(len(test))
+    of_margins = 0
+    if train.shape[1]:
+        margins = fitted_margins(train)
+        (train, of_train), (test, of_test) = scores(margins, train), scores(margins, test)
+        jacobians, of_margins = (of_train, of_test), 2 * train.shape[1]
+    rows, others = (Table.of(n, c, levels) for n, c in zip((train, test), codes, strict=True))
+    for q in (0, 1, 2):
+        traits = fitted_traits(rows, q)
+        yield Cloud(
+            f"{q} traits",
+            of_margins + traits.n_parameters,
+            traits.log_densities(rows) + jacobians[0],
+            traits.log_densities(others) + jacobians[1],
+        )
+
+
 STEP, END = 0.1, 5.0
 """Distance of the quadrature nodes and the last of them, in standard deviations of the trait. Many
 columns know θ to 0.1; wider steps, as Gauss-Hermite nodes have, would draw rows to the nodes."""
@@ -256,7 +275,6 @@ def first_trait(values: Array, nominal: Mask) -> FirstTrait:
 
 
 def _nothing(n: int, d: int) -> FirstTrait:
-    """Of a table in which no column varies."""
     gaps = np.full(n, np.nan)
     return FirstTrait(np.full(d, np.nan), np.zeros(d), gaps, gaps, False)
 
@@ -271,7 +289,6 @@ def _nodes() -> tuple[Array, Array]:
 
 
 def _table(ready: Prepared) -> Table:
-    """Numbers as normal scores, categories as indicators."""
     numbers = ready.numbers
     if numbers.size:
         numbers = scores(fitted_margins(numbers), numbers).z
@@ -280,7 +297,6 @@ def _table(ready: Prepared) -> Table:
 
 
 def _of_numbers(trait: Traits) -> tuple[Array, Array]:
-    """Shares of variance and directions of the scores; (p,) each."""
     slope = trait.numbers[:, 1]
     return slope**2 / (slope**2 + np.exp(2 * trait.log_spread)), np.sign(slope)
 
@@ -321,7 +337,6 @@ def _sign(explained: Array, direction: Array, positions: Array) -> float:
 
 
 def _likelier(trait: Traits, table: Table) -> bool:
-    """Whether the Bayesian information criterion prefers the trait to independent columns."""
     alone = fitted_traits(table, 0)
     gain = float((trait.log_densities(table, _nodes()) - alone.log_densities(table)).sum())
     more = trait.n_parameters - alone.n_parameters

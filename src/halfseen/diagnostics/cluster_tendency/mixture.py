@@ -17,8 +17,8 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from halfseen.data.arrays import Array, Labels
-from halfseen.diagnostics.cluster_tendency.elliptical import (
-    LOG_2PI,
+from halfseen.diagnostics.cluster_tendency.preprocessing import LOG_2PI
+from halfseen.diagnostics.cluster_tendency.single_density import (
     Conditional,
     Gaps,
     fitted_normal,
@@ -54,12 +54,10 @@ class Table:
 
     @property
     def n_rows(self) -> int:
-        """How many rows."""
         return len(self.indicators)
 
     @property
     def n_numbers(self) -> int:
-        """How many columns of numbers."""
         return int(self.numbers.values.shape[1])
 
 
@@ -81,7 +79,6 @@ class Mixture:
 
     @property
     def n_components(self) -> int:
-        """K."""
         return len(self.weights)
 
     def joint(self, table: Table, given: "list[Conditional] | None" = None) -> Array:
@@ -97,7 +94,6 @@ class Mixture:
         return np.asarray(found)
 
     def _independent(self, rows: Gaps) -> Array:
-        """Log-densities (n, k) of independent columns."""
         precision = 1 / np.diagonal(self.covariances, axis1=1, axis2=2)  # (k, p)
         observed = rows.observed.astype(float)
         constant = self.means**2 * precision - np.log(precision) + LOG_2PI
@@ -111,20 +107,16 @@ class Mixture:
         return [rows.conditional(one) for one in self.covariances]
 
     def log_densities(self, table: Table) -> Array:
-        """Of the observed cells of each row; (n,)."""
         return np.asarray(log_sum_exp(self.joint(table), axis=1))
 
     def labels(self, table: Table) -> Labels:
-        """The likeliest component of each row; (n,)."""
         return np.asarray(self.joint(table).argmax(axis=1))
 
     def responsibilities(self, table: Table) -> Array:
-        """Posterior probabilities of the components; (n, k)."""
         joint = self.joint(table)
         return np.asarray(np.exp(joint - log_sum_exp(joint, axis=1)[:, None]))
 
     def n_parameters(self, levels: tuple[int, ...]) -> int:
-        """That are free."""
         k, p = self.means.shape
         each = {"tied_diag": p, "diag": k * p, "tied": p * (p + 1) // 2}
         spread = each.get(self.kind, k * p * (p + 1) // 2)
@@ -259,7 +251,6 @@ def _observed_mean(rows: Gaps, r: Array) -> Array:
 
 
 def _shares(counts: Array, levels: tuple[int, ...]) -> Array:
-    """Counts of categories (…, m) as shares of their columns."""
     ends = np.cumsum(levels)[:-1]
     parts = np.split(counts, ends, axis=-1) if levels else []
     found = [part / part.sum(axis=-1, keepdims=True) for part in parts]
@@ -305,7 +296,6 @@ class Starts:
         return cls(tuple(views), tuple(trees), whole)
 
     def responsibilities(self, k: int, seed: int) -> list[Array]:
-        """One start (n, k) from each view and tree."""
         labels = [_k_means(view, k, seed) for view in self.views]
         labels += [fcluster(tree, k, "maxclust").astype(np.intp) - 1 for tree in self.trees]
         found = [np.eye(k)[one] for one in labels if len(np.unique(one)) == k]

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.stats import binom, gaussian_kde
 
 from halfseen.data.arrays import Array, Labels
-from halfseen.diagnostics.cluster_tendency.elliptical import Gaps
 from halfseen.diagnostics.cluster_tendency.mixture import Mixture, Table
+from halfseen.diagnostics.cluster_tendency.single_density import Gaps
 
 STEPS = 41
 """Points of a path at which the density is looked at."""
@@ -63,13 +63,11 @@ def grouped(found: tuple[Merge, ...], deepest: float, k: int) -> Labels:
 
 
 def _heights(mixture: Mixture, points: Array) -> Array:
-    """Log-densities (m,) of points (m, p)."""
     nothing = np.zeros((len(points), mixture.log_probabilities.shape[1]))
     return mixture.log_densities(Table(Gaps.of(points), nothing, ()))
 
 
 def _climbed(mixture: Mixture, precision: Array) -> Array:
-    """The mode (k, p) above each mean."""
     points = mixture.means.copy()
     pull = np.einsum("kij,kj->ki", precision, mixture.means)
     nothing = np.zeros((len(points), mixture.log_probabilities.shape[1]))

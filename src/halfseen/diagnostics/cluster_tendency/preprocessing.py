@@ -53,7 +53,6 @@ class Prepared:
 
     @property
     def n_rows(self) -> int:
-        """How many rows."""
         return len(self.order)
 
 
@@ -285,7 +284,6 @@ def sinh_arcsinh(x: Array, shape: Array) -> Scores:
 
 
 def _likeliest(x: Array) -> tuple[tuple[float, float, float, float], float]:
-    """The shape of standardised values (n,) and its log-likelihood."""
     start = np.array([0.0, 0.0, 0.0, 0.0])
     found = minimize(_loss, start, args=(x,), jac=True, method="L-BFGS-B", bounds=BOUNDS)
     xi, log_eta, epsilon, log_delta = map(float, found.x)

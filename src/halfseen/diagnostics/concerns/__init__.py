@@ -2,14 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from halfseen.diagnostics.concerns import (
-    dependence,
-    fit,
-    missingness,
-    number_of_components,
-    tables,
-    uninformative_columns,
-)
+from halfseen.diagnostics.concerns import columns, dependence, fit, tables
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext
 
 Check = Callable[[ConcernContext], Iterator[Concern]]
@@ -17,15 +10,15 @@ SHARED: tuple[Check, ...] = (
     tables.columns_differ,
     tables.shares_differ,
     tables.never_meet,
-    missingness.depend_on_values,
-    missingness.in_blocks,
-    missingness.few_together,
+    columns.depend_on_values,
+    columns.in_blocks,
+    columns.few_together,
     dependence.rows_depend,
     dependence.repeated_rows,
-    uninformative_columns.unrelated_features,
-    number_of_components.number_of_components,
-    number_of_components.one_too_many,
-    number_of_components.one_cloud,
+    columns.unrelated_features,
+    fit.number_of_components,
+    fit.one_too_many,
+    fit.one_cloud,
     fit.not_told_apart,
     fit.not_converged,
     fit.small_components,

@@ -22,7 +22,7 @@ from halfseen.data.sampling import Sample, sample_counts, sample_rows
 from halfseen.diagnostics.held_out_cells import HiddenValues, hide_and_fill, hide_and_fill_sparse
 from halfseen.diagnostics.number_of_components import telling_features
 from halfseen.diagnostics.table_comparison import TableShares
-from halfseen.diagnostics.topic_correlation import LoadingsTogether, loadings_together
+from halfseen.diagnostics.topics import LoadingsTogether, loadings_together
 from halfseen.inference.fit import Fitted
 from halfseen.io.studies import KeptTables
 from halfseen.moments.joint_counts import pair_counts
@@ -73,7 +73,6 @@ class Concern(_Said):
         about: Subject = Subject.COMPONENTS,
         gravity: Gravity = Gravity.DOUBT,
     ) -> Self:
-        """A pair with more beside it."""
         made = super().__new__(cls, kind, sentence)
         made.about, made.gravity = about, gravity
         return made
@@ -130,17 +129,14 @@ class ConcernContext:
 
     @cached_property
     def part(self) -> Rows:
-        """The same with those features."""
         return self.winsorised.select(self.features[self.seen.kept & self.fitted.kept])
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of those features."""
         return tuple(np.array(self.fitted.own_names, dtype=object)[self.features])
 
     @cached_property
     def pairs(self) -> BinSums:
-        """Sums of pairs of those features, bin by bin."""
         return self.part.accumulate(BinSums.pairs(self._origin, self.bins))
 
     @property
@@ -152,7 +148,6 @@ class ConcernContext:
 
     @cached_property
     def gaps(self) -> JointGaps:
-        """Where the gaps of those features are."""
         gappy = self.rows.select(self.features)  # what was left out of the moments is no gap
         return JointGaps(gappy.accumulate(pair_counts), self.seen.sums.n_rows)
 

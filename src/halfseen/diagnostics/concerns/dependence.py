@@ -176,12 +176,10 @@ def _keys(table: Array) -> Keys:
 
 
 def _copies(keys: Keys) -> int:
-    """How many rows repeat an earlier one."""
     return len(keys) - len(np.unique(keys))
 
 
 def _pairs(keys: Keys) -> float:
-    """How many pairs of rows are equal."""
     counts = np.unique(keys, return_counts=True)[1].astype(float)
     return float(np.sum(counts * (counts - 1) / 2))
 

@@ -14,8 +14,8 @@ from halfseen.data.messages import setting
 from halfseen.data.resampling import Bins
 from halfseen.data.rows import Rows
 from halfseen.data.sampling import sample_rows
-from halfseen.diagnostics.bootstrap import learned_from, moment_replicates, sums_fit
 from halfseen.diagnostics.concerns.concern import Concern, ConcernContext, Gravity
+from halfseen.diagnostics.intervals import learned_from, moment_replicates, sums_fit
 from halfseen.diagnostics.recovery import match
 from halfseen.estimators.dask_methods import lazy_on_dask, lazy_transformer
 from halfseen.estimators.estimator import Estimator
