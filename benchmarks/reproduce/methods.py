@@ -12,7 +12,11 @@ from halfseen import GammaPoisson, GaussianMixture
 from halfseen.data.arrays import Array
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.latent.moment_tensor import FORMS
-from halfseen.models.gaussian_mixture.cumulants import NOISE_EIGENVALUES, NOISES, GaussianCumulants
+from halfseen.models.gaussian_mixture.cumulants import (
+    NOISE_EIGENVALUES,
+    GaussianCumulants,
+    TiedSpherical,
+)
 from halfseen.moments.second_moment import AllPairs
 from halfseen.moments.survey import survey
 from halfseen.moments.whitening import signal_aware
@@ -60,7 +64,7 @@ def signal_weights(n_components: int, X: Array) -> Array:
     seen = survey(rows, 0.95)
     part = rows.select(seen.kept)
     moments = AllPairs().moments(part, seen.sums.select(seen.kept), centred=True)
-    noise = NOISES["tied_spherical"]
+    noise = TiedSpherical()
     model = GaussianCumulants(FORMS["centred"], noise, NOISE_EIGENVALUES["D-K+1"])
     signal = model.signal(moments, seen.complete[seen.kept], n_components)
     weights = np.ones(X.shape[1])

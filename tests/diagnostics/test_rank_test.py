@@ -9,8 +9,11 @@ from halfseen.data.rows import Block
 from halfseen.diagnostics.number_of_components import LEVEL, rank_test, rank_tests
 from halfseen.latent.moment_tensor import FORMS
 from halfseen.models.gamma_poisson.parameters import GammaPoissonCumulants
-from halfseen.models.gaussian_mixture.cumulants import NOISE_EIGENVALUES, NOISES, GaussianCumulants
+from halfseen.models.gaussian_mixture.covariance_selection import COVARIANCES
+from halfseen.models.gaussian_mixture.cumulants import NOISE_EIGENVALUES, GaussianCumulants
 from halfseen.moments.resampling import BinSums
+
+NOISES = {name: one.noise for name, one in COVARIANCES.items() if one.noise}
 
 D, N_COMPLETE = 6, 4
 OBSERVED = [1.0] * N_COMPLETE + [0.6, 0.2]

@@ -6,7 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen.latent.moment_tensor import FORMS
-from halfseen.models.gaussian_mixture.cumulants import NOISES, GaussianCumulants, exact_rank
+from halfseen.models.gaussian_mixture.covariance_selection import COVARIANCES
+from halfseen.models.gaussian_mixture.cumulants import GaussianCumulants, exact_rank
+
+NOISES = {name: one.noise for name, one in COVARIANCES.items() if one.noise}
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)
 EACH_NOISE = pytest.mark.parametrize("noise", NOISES)

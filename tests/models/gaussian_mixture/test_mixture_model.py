@@ -7,13 +7,15 @@ from hypothesis import strategies as st
 
 from halfseen.inference.tensor_decomposition import DECOMPOSERS
 from halfseen.latent.moment_tensor import FORMS
+from halfseen.models.gaussian_mixture.covariance_selection import COVARIANCES
 from halfseen.models.gaussian_mixture.cumulants import (
     NOISE_EIGENVALUES,
-    NOISES,
     GaussianCumulants,
     exact_rank,
 )
 from halfseen.moments.whitening import Signal
+
+NOISES = {name: one.noise for name, one in COVARIANCES.items() if one.noise}
 
 EACH_FORM = pytest.mark.parametrize("form", FORMS)
 EACH_NOISE = pytest.mark.parametrize("noise", ["tied_spherical", "spherical"])

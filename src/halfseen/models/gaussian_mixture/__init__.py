@@ -13,7 +13,7 @@ from halfseen.data.formatting import features
 from halfseen.data.messages import Message, setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
-from halfseen.distributions.covariance_types import SHAPES, warn_of_ranges
+from halfseen.distributions.covariance_types import warn_of_ranges
 from halfseen.distributions.normal import Normal
 from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.estimators.estimator import Estimator
@@ -32,10 +32,9 @@ from halfseen.latent.correlated import Correlated
 from halfseen.latent.mixture import OneClass
 from halfseen.latent.moment_tensor import FORMS
 from halfseen.models.gaussian_mixture.concerns import correlated_within, heteroscedastic_noise
-from halfseen.models.gaussian_mixture.covariance_selection import CORRELATED, choose_covariance
+from halfseen.models.gaussian_mixture.covariance_selection import COVARIANCES, choose_covariance
 from halfseen.models.gaussian_mixture.cumulants import (
     NOISE_EIGENVALUES,
-    NOISES,
     GaussianCumulants,
 )
 from halfseen.moments.survey import Survey
@@ -258,8 +257,9 @@ class GaussianMixture(Estimator):
         self._keep_parameters(locals())
 
     def _check(self) -> None:
-        check_choice(self, "covariance_type", (*NOISES, *CORRELATED, "auto"))
-        if self.covariance_type in (*CORRELATED, "auto") and self.scale is not None:
+        check_choice(self, "covariance_type", (*COVARIANCES, "auto"))
+        known = COVARIANCES.get(self.covariance_type)
+        if (known is None or known.correlated) and self.scale is not None:
             raise ValueError(
                 setting(covariance_type=self.covariance_type)
                 + " has variances for each feature, and so no use for "
@@ -288,16 +288,18 @@ class GaussianMixture(Estimator):
     @property
     def _by_likelihood(self) -> Message:
         """The parameter, if any, for which the moments are but a start."""
-        if self.covariance_type in ("diag", "tied_diag", *CORRELATED, "auto"):
+        if not any(
+            one.by_moments and self.covariance_type == name for name, one in COVARIANCES.items()
+        ):
             return setting(covariance_type=self.covariance_type)
         return Message("") if self.scale is None else setting(scale=self.scale)
 
     def learns(self, decided: Mapping[str, Any]) -> type[Any]:
         """Covariances of columns that go along with each other are another kind of parameters."""
         kind = decided.get("covariance_type_", self.covariance_type)
-        if not (isinstance(kind, str) and (kind in NOISES or kind in (*CORRELATED, "auto"))):
+        if not (isinstance(kind, str) and kind in (*COVARIANCES, "auto")):
             raise ValueError(f"its covariance_type_ is {kind!r}")
-        return CORRELATED[kind].parameters if kind in CORRELATED else MixtureParameters
+        return COVARIANCES[FIRST if kind == "auto" else kind].parameters
 
     def _learn(
         self, X: Any, sample_weight: Any, observed: ObservedBlocks | None, vocabulary: Any = None
@@ -345,13 +347,14 @@ class GaussianMixture(Estimator):
 
     def _model(self) -> OneClass[Any]:
         kind = getattr(self, "covariance_type_", self.covariance_type)
-        if kind not in CORRELATED:
+        covariance = COVARIANCES[FIRST if kind == "auto" else kind]
+        if covariance.correlated is None:
             return self._independent(FIRST if kind == "auto" else kind)
-        first = self._independent(CORRELATED[kind].first)
+        first = self._independent(covariance.first)
         n_factors = getattr(self, "n_factors_", self.n_factors)
         number = n_factors if isinstance(n_factors, int) else MOST_FACTORS
         emission = replace(
-            CORRELATED[kind].emission(number),
+            covariance.correlated(number),
             outliers=self.outliers is not None,
             strength=self._prior_strength,
         )
@@ -368,9 +371,10 @@ class GaussianMixture(Estimator):
 
     def _independent(self, kind: str) -> OneClass[MixtureParameters]:
         by_likelihood = self._by_likelihood
-        noise, shape = NOISES[kind], SHAPES[kind]
+        known: Any = COVARIANCES[kind]
+        noise, shape = known.noise, known.shape
         if self.scale is not None and "d" not in shape.axes:
-            noise, shape = NOISES["tied_diag"], shape.measured_in(1.0)
+            noise, shape = COVARIANCES["tied_diag"].noise, shape.measured_in(1.0)
         return OneClass(
             about=ABOUT,
             abilities=Abilities(
@@ -402,7 +406,7 @@ class GaussianMixture(Estimator):
         them off as ``means_init``, ``weights_init`` and ``precisions_init`` for other mixtures.
         """
         fitted = self.fitted
-        if self.covariance_type_ in CORRELATED:
+        if COVARIANCES[self.covariance_type_].correlated:
             emission: Any = self._model().emission
             return as_correlated_sklearn(self, emission.covariances(fitted.parameters))
         return as_sklearn(self, self._model().emission.variances(fitted.parameters))

@@ -14,24 +14,79 @@ from halfseen.diagnostics.choice import Choice
 from halfseen.diagnostics.cross_validation import Candidate, Comparison, of_models_not_kept
 from halfseen.diagnostics.number_of_components import choose
 from halfseen.distributions.correlated_normal import CorrelatedNormal
+from halfseen.distributions.covariance_types import SHAPES, CovarianceShape
 from halfseen.distributions.factor_normal import FactorNormal, FactorParameters
 from halfseen.distributions.full_normal import FullNormal, FullParameters
+from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.plan import Settings
+from halfseen.models.gaussian_mixture.cumulants import Noise, Spherical, TiedDiagonal, TiedSpherical
 from halfseen.moments.robust_statistics import recorded
 from halfseen.moments.survey import Survey
 
-COVARIANCE_TYPES = ("tied_diag", "diag", "factor", "tied", "full")
 NUMBERS_OF_FACTORS, FACTORS_AMONG_OTHERS = (1, 2, 4, 8, 16), (2, 4, 8)
 """That are tried where factors are asked for, and where they are one kind of several."""
 MAX_FULL_FEATURES = 200
 """Tables of more have factors, and no array of all pairs of features for each component."""
-WORDS = {
-    "tied_diag": "Within groups columns vary by themselves, each as much in all of them.",
-    "diag": "Within groups columns vary by themselves, more in some groups than in others.",
-    "factor": "Within groups columns go along with each other by {} common factors.",
-    "tied": "Within groups columns go along with each other, alike in all groups.",
-    "full": "Within groups columns go along with each other, in each group in its own way.",
+
+
+class CovarianceType(NamedTuple):
+    """What covariances within components are like."""
+
+    n_free: Callable[[int, int, int], int]
+    """How many numbers covariances have of k components, d features and q factors."""
+    words: str = ""
+    """What it says of a table; none if ``"auto"`` does not try it."""
+    shape: CovarianceShape | None = None  # which variances are alike, of independent columns
+    noise: Noise | None = None  # how they show in moments
+    by_moments: bool = False  # whether moments are the method, and not but a start
+    correlated: Callable[[int], CorrelatedNormal[Any]] | None = None
+    """Columns that go along with each other, from the number of factors."""
+    parameters: type[Any] = MixtureParameters
+    first: str = ""  # the independent columns with which components of correlated ones are found
+
+
+COVARIANCES = {
+    "tied_spherical": CovarianceType(
+        lambda k, d, q: 1, shape=SHAPES["tied_spherical"], noise=TiedSpherical(), by_moments=True
+    ),
+    "spherical": CovarianceType(
+        lambda k, d, q: k, shape=SHAPES["spherical"], noise=Spherical(), by_moments=True
+    ),
+    "tied_diag": CovarianceType(
+        lambda k, d, q: d,
+        "Within groups columns vary by themselves, each as much in all of them.",
+        shape=SHAPES["tied_diag"],
+        noise=TiedDiagonal(),
+    ),
+    "diag": CovarianceType(
+        lambda k, d, q: k * d,
+        "Within groups columns vary by themselves, more in some groups than in others.",
+        shape=SHAPES["diag"],
+        noise=TiedDiagonal(),
+    ),
+    "tied": CovarianceType(
+        lambda k, d, q: d * (d + 1) // 2,
+        "Within groups columns go along with each other, alike in all groups.",
+        correlated=lambda q: FullNormal(tied=True),
+        parameters=FullParameters,
+        first="tied_diag",
+    ),
+    "full": CovarianceType(
+        lambda k, d, q: k * d * (d + 1) // 2,
+        "Within groups columns go along with each other, in each group in its own way.",
+        correlated=lambda q: FullNormal(tied=False),
+        parameters=FullParameters,
+        first="diag",
+    ),
+    "factor": CovarianceType(
+        lambda k, d, q: k * d + d * q,
+        "Within groups columns go along with each other by {} common factors.",
+        correlated=lambda q: FactorNormal(n_factors=q),
+        parameters=FactorParameters,
+        first="diag",
+    ),
 }
+"""Every covariance type, by the name that users give."""
 FIRST_TYPE = "tied_diag"
 """With which the number of components is chosen: which one does not matter to that."""
 
@@ -51,19 +106,11 @@ class CovarianceOption(NamedTuple):
     @property
     def words(self) -> str:
         """What it says of a table."""
-        return WORDS[self.kind].format(self.n_factors)
+        return COVARIANCES[self.kind].words.format(self.n_factors)
 
     def n_free(self, k: int, d: int) -> int:
         """How many numbers it has to learn."""
-        pairs, q = d * (d + 1) // 2, self.n_factors or 0
-        of_covariances = {
-            "tied_diag": d,
-            "diag": k * d,
-            "factor": k * d + d * q,
-            "tied": pairs,
-            "full": k * pairs,
-        }
-        return k * (d + 1) + of_covariances[self.kind]
+        return k * (d + 1) + COVARIANCES[self.kind].n_free(k, d, self.n_factors or 0)
 
 
 class CovarianceChoice(NamedTuple):
@@ -79,7 +126,8 @@ def options_for(
     covariance_type: str, n_factors: int | str, n_features: int
 ) -> list[CovarianceOption]:
     """What there is to choose from."""
-    kinds = COVARIANCE_TYPES if covariance_type == "auto" else (covariance_type,)
+    tried = [kind for kind, one in COVARIANCES.items() if one.words]
+    kinds = tried if covariance_type == "auto" else [covariance_type]
     wide = n_features > MAX_FULL_FEATURES
     found = []
     for kind in kinds:
@@ -88,7 +136,7 @@ def options_for(
                 CovarianceOption(kind, q)
                 for q in _factor_numbers(n_factors, n_features, len(kinds) > 1)
             ]
-        elif not (wide and kind in CORRELATED and covariance_type == "auto"):
+        elif not (wide and COVARIANCES[kind].correlated and covariance_type == "auto"):
             found.append(CovarianceOption(kind, None))
     return found
 
@@ -162,19 +210,3 @@ def _without_spikes(rows: Rows, seen: Survey) -> Mask:
     measured = np.zeros(len(seen.kept), bool)
     measured[seen.kept] = np.isnan(found.spike)
     return measured
-
-
-class CorrelatedType(NamedTuple):
-    """A kind of covariance in which columns go along with each other."""
-
-    emission: Callable[[int], CorrelatedNormal[Any]]
-    """From the number of factors."""
-    parameters: type[Any]
-    first: str  # the kind that components are found with at first
-
-
-CORRELATED: dict[str, CorrelatedType] = {
-    "tied": CorrelatedType(lambda q: FullNormal(tied=True), FullParameters, "tied_diag"),
-    "full": CorrelatedType(lambda q: FullNormal(tied=False), FullParameters, "diag"),
-    "factor": CorrelatedType(lambda q: FactorNormal(n_factors=q), FactorParameters, "diag"),
-}

@@ -207,14 +207,6 @@ def _noise_level(signal: Signal) -> float:
     return float(signal.noise[0] / signal.unit[0] ** 2)
 
 
-NOISES: dict[str, Noise] = {
-    "tied_spherical": TiedSpherical(),
-    "spherical": Spherical(),
-    "tied_diag": TiedDiagonal(),
-    "diag": TiedDiagonal(),
-}
-
-
 @dataclass(frozen=True)
 class GaussianCumulants:
     """``x ~ Σ_k π_k N(a_k, σ²_k I)``.
