@@ -13,7 +13,7 @@ from halfseen.estimators.parameter_checks import (
     check_non_negative,
     check_positive_integer,
 )
-from halfseen.inference.model import Abilities
+from halfseen.inference.model import Abilities, Cumulants
 
 ONE_WAY = {
     "method": ("weighted", "full", "partial"),
@@ -22,6 +22,18 @@ ONE_WAY = {
     "incomplete_features": ("regress",),
 }
 """Parameters of which models of mixed columns know fewer values than others."""
+MOST_COMPONENTS = 8
+"""That are tried where their number is to be chosen."""
+
+
+class MixedColumnMoments(Cumulants[Any]):
+    """Moments of distinct columns have a start of their own, and are never formed whole."""
+
+    def rank(self, n_components: int) -> int:
+        return n_components - 1
+
+    def most_components(self, n_features: int) -> int:
+        return MOST_COMPONENTS  # components that moments do not tell apart, likelihood may
 
 
 class MixedColumnsEstimator(Estimator):

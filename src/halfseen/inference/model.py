@@ -8,7 +8,7 @@ only by what is written here.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -98,27 +98,33 @@ Decompose = Callable[[Array], Decomposition]
 """From a symmetric tensor (k, k, k) to its decomposition."""
 
 
-class Cumulants(Protocol[Q_co]):
+class Cumulants(Generic[Q_co]):
     """A model as the method of moments sees it.
 
-    What is read off the moments may say more than the model's own parameters.
+    A subclass says what its signal is and how parameters are read; the rest has defaults. What is
+    read off the moments may say more than the model's own parameters.
     """
 
     @property
     def centred(self) -> bool:
         """Whether moments are about the mean rather than about zero."""
+        return True
 
     def rank(self, n_components: int) -> int:
         """The rank of the signal with that many components."""
+        return n_components
 
     def most_components(self, n_features: int) -> int:
-        """How many components so many features can tell from noise."""
+        """How many components so many features can tell from noise, which needs a dimension."""
+        return max(n_features - 1, 1)
 
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The part of the second moment that the components explain."""
+        raise NotImplementedError(f"{type(self).__name__} forms no second moment")
 
     def beyond(self, signal: Signal) -> Array:
         """Directions (d, m), beyond the whitening, in which the third moment is needed."""
+        return signal.null[:, :0]
 
     def read(self, evidence: Evidence, decompose: Decompose) -> tuple[Q_co, Decomposition]:
         """Parameters for the features in the evidence, and the decomposition they are read off.
@@ -126,6 +132,7 @@ class Cumulants(Protocol[Q_co]):
         The tensor to decompose is, for the true moments, ``Σ_k λ_k v_k ⊗ v_k ⊗ v_k`` with one
         orthonormal v_k a component. A model with a number to search for may decompose many.
         """
+        raise NotImplementedError(f"{type(self).__name__} forms no third moment")
 
 
 class Convergence(NamedTuple):

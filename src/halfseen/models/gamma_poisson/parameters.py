@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.inference.model import Decompose, Evidence
+from halfseen.inference.model import Cumulants, Decompose, Evidence
 from halfseen.inference.parameters import CLIPPED, POSITIVE, learned
 from halfseen.inference.tensor_decomposition import Decomposition
 from halfseen.latent.loadings import (
@@ -35,7 +35,7 @@ class GammaPoissonParameters(LoadingPrior):
         return cls(normal.topics, normal.shapes, normal.rate)
 
 
-class GammaPoissonCumulants:
+class GammaPoissonCumulants(Cumulants[TopicParameters]):
     """``x_d ~ Poisson(Σ_k a_dk α_k)``, ``α_k ~ Gamma(shape c_k, rate b)`` (discrete ICA).
 
     Poisson noise adds to the diagonals of the cumulants only in ways that they tell themselves:
@@ -52,22 +52,11 @@ class GammaPoissonCumulants:
     discrete ICA.
     """
 
-    centred = True
-
-    def rank(self, n_components: int) -> int:
-        return n_components
-
-    def most_components(self, n_features: int) -> int:
-        return max(n_features - 1, 1)
-
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The covariance without the Poisson variances on its diagonal."""
         d = len(moments.mean)
         matrix = moments.second - moments.diagonal(moments.mean)
         return Signal(matrix, noise=moments.mean, null=np.empty((d, 0)), unit=np.ones(d))
-
-    def beyond(self, signal: Signal) -> Array:
-        return signal.null
 
     def read(
         self, evidence: Evidence, decompose: Decompose

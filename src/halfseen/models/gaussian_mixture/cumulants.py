@@ -12,7 +12,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError, WeakMomentsWarning, warn
 from halfseen.data.messages import parameter, setting
 from halfseen.distributions.normal_em import MixtureParameters
-from halfseen.inference.model import Decompose, Evidence
+from halfseen.inference.model import Cumulants, Decompose, Evidence
 from halfseen.inference.tensor_decomposition import Decomposition
 from halfseen.latent.moment_tensor import Form
 from halfseen.moments.product_mixture.mixture_start import Located
@@ -208,7 +208,7 @@ def _noise_level(signal: Signal) -> float:
 
 
 @dataclass(frozen=True)
-class GaussianCumulants:
+class GaussianCumulants(Cumulants[MixtureParameters]):
     """``x ~ Σ_k π_k N(a_k, σ²_k I)``.
 
     About an origin o, with σ̄² = Σ π_k σ²_k and s = Σ π_k σ²_k (a_k - o):

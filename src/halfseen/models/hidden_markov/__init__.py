@@ -13,7 +13,7 @@ from halfseen.data.sampling import sequence_of
 from halfseen.data.sequences import lengths_of
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.imputation import spread_out
-from halfseen.estimators.mixed_columns import MixedColumnsEstimator
+from halfseen.estimators.mixed_columns import MixedColumnMoments, MixedColumnsEstimator
 from halfseen.estimators.parameter_checks import (
     check_count,
 )
@@ -29,7 +29,6 @@ from halfseen.models.hidden_markov.model import (
     ABOUT,
     CHECKS,
     Forecast,
-    OfNeighbours,
     forecast_of,
     to_hmmlearn,
 )
@@ -139,7 +138,7 @@ class HiddenMarkov(MixedColumnsEstimator, SequenceEstimator):
             about=ABOUT,
             abilities=self._abilities("States"),
             emission=self._emission(),
-            cumulants=OfNeighbours(),  # type: ignore[arg-type]
+            cumulants=MixedColumnMoments(),
             tol=self.tol,
             max_iter=self.max_iter,
             own_checks=CHECKS,

@@ -17,7 +17,6 @@ from halfseen.inference.model import About
 from halfseen.inference.parameters import whole
 from halfseen.latent.chain import CHAIN
 from halfseen.latent.forward_backward import begins_of, smoothed
-from halfseen.latent.moment_tensor import Centred
 
 ABOUT = About(
     name="markov",
@@ -30,13 +29,6 @@ ABOUT = About(
     counts=False,
     sequences=True,
 )
-
-
-class OfNeighbours(Centred):
-    """Moments of distinct columns, and of rows that follow each other."""
-
-    def most_components(self, n_features: int) -> int:
-        return 8
 
 
 FEWEST = 10.0

@@ -6,14 +6,13 @@ from halfseen.distributions.mixed_parameters import (
     MixedParameters,
 )
 from halfseen.estimators.dask_methods import lazy_on_dask
-from halfseen.estimators.mixed_columns import MixedColumnsEstimator
+from halfseen.estimators.mixed_columns import MixedColumnMoments, MixedColumnsEstimator
 from halfseen.estimators.parameter_checks import (
     check_choice,
 )
 from halfseen.inference.model import About
 from halfseen.latent.mixed_classes import MixedClasses
 from halfseen.latent.moment_start import by_items
-from halfseen.latent.moment_tensor import Centred
 from halfseen.models.latent_class.concerns import (
     informative_missingness,
     locally_dependent,
@@ -39,13 +38,6 @@ ABOUT = About(
     counts=False,
 )
 GAPS = ("ignorable", "informative")
-
-
-class OfDistinctColumns(Centred):
-    """Moments of distinct columns: components are where their cross moments point to."""
-
-    def most_components(self, n_features: int) -> int:
-        return 8
 
 
 class LatentClass(MixedColumnsEstimator):
@@ -128,7 +120,7 @@ class LatentClass(MixedColumnsEstimator):
             about=ABOUT,
             abilities=self._abilities("Classes"),
             emission=self._emission(informative=self.gaps == "informative"),
-            cumulants=OfDistinctColumns(),  # type: ignore[arg-type]
+            cumulants=MixedColumnMoments(),
             tol=self.tol,
             max_iter=self.max_iter,
             own_checks=(informative_missingness, redundant_columns, locally_dependent),

@@ -31,7 +31,7 @@ from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Block, Rows
 from halfseen.inference.method_of_moments import by_cumulants
-from halfseen.inference.model import Decompose, Evidence, Start
+from halfseen.inference.model import Cumulants, Decompose, Evidence, Start
 from halfseen.inference.plan import (
     MOST_EXPLICIT,
     Plan,
@@ -90,19 +90,11 @@ class OfShares:
         return found
 
 
-class CountCumulants:
+class CountCumulants(Cumulants[Any]):
     """How many topics there are shows in counts: their factorial moment has as many dimensions.
 
     ``E[x⊗x] - diag(E x) = E[l(l-1)] E[φ⊗φ]``, however lengths vary.
     """
-
-    centred = True
-
-    def rank(self, n_components: int) -> int:
-        return n_components
-
-    def most_components(self, n_features: int) -> int:
-        return max(n_features - 1, 1)
 
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The factorial moment."""
@@ -110,28 +102,17 @@ class CountCumulants:
         matrix = moments.second - moments.diagonal(mean) + np.outer(mean, mean)
         return Signal(matrix, noise=mean, null=np.empty((d, 0)), unit=np.ones(d))
 
-    def beyond(self, signal: Signal) -> Array:
-        return signal.null
-
-    def read(self, evidence: Evidence, decompose: Decompose) -> Any:
-        raise NotImplementedError("topics are read off shares of rows")
-
 
 @dataclass(frozen=True, eq=False)
-class ShareCumulants:
+class ShareCumulants(Cumulants[ReadTopics]):
     """Of rows that are shares of their lengths."""
 
     lengths: LengthSums
     concentration: float | None  # α₀, if it is given
     likelihood: Callable[[ReadTopics], float]  # of some rows
 
-    centred = True
-
     def rank(self, n_components: int) -> int:
         return n_components - 1
-
-    def most_components(self, n_features: int) -> int:
-        return max(n_features - 1, 1)
 
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
         """The covariance of shares, without what the choice of items adds."""
@@ -140,9 +121,6 @@ class ShareCumulants:
         matrix: Any = thin @ np.eye(d) if moments.gaps.all_pairs else thin
         noise = inverse / (1 - inverse) * moments.mean
         return Signal(matrix, noise=noise, null=np.empty((d, 0)), unit=np.ones(d))
-
-    def beyond(self, signal: Signal) -> Array:
-        return signal.null
 
     def turned(self, whitening: Whitening, moments: Moments) -> Whitening:
         """The same space, seen along directions in which the mean has no part.
