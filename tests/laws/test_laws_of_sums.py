@@ -51,7 +51,7 @@ from halfseen.moments.product_mixture.lagged_moments import LaggedSums, WindowSu
 from halfseen.moments.product_mixture.markov_start import Places, PlaceSums, TimeSums
 from halfseen.moments.regression import ManyRegressions, RegressionSums
 from halfseen.moments.resampling import BinSums, OriginSums
-from halfseen.moments.robust_statistics import FarSums, ValueCounts, padded, recorded
+from halfseen.moments.robust_statistics import FarSums, ValueCounts, padded, robust_summary
 from halfseen.moments.second_moment import PairSums
 from halfseen.moments.second_moment_operator import MaskKeys
 from halfseen.moments.survey import Spread
@@ -125,7 +125,7 @@ def directions(k):
 
 def far_sums():
     table_sums = FeatureSums.of(Block.from_table(table()))
-    return FarSums.beyond(recorded(MemoryRows(table(), NAMES), table_sums))
+    return FarSums.beyond(robust_summary(MemoryRows(table(), NAMES), table_sums))
 
 
 MIXED = Mixed(NORMAL)

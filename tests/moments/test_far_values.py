@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.moments.robust_statistics import FarSums, far_values, recorded
+from halfseen.moments.robust_statistics import FarSums, far_values, robust_summary
 from halfseen.moments.survey import survey
 
 RNG = np.random.default_rng(0)
@@ -44,7 +44,7 @@ def test_any_split_gives_the_same():
     X = np.where(RNG.random((400, 3)) < 0.1, np.nan, RNG.normal(size=(400, 3)))
     X[7, 0] = 90.0
     rows = MemoryRows(X, ("a", "b", "c"))
-    seen = recorded(rows, survey(rows, 1.0).sums)
+    seen = robust_summary(rows, survey(rows, 1.0).sums)
     whole = rows.accumulate(FarSums.beyond(seen))
     parts = [MemoryRows(part, rows.names) for part in (X[:7], X[7:8], X[8:8], X[8:])]
     sums = [part.accumulate(FarSums.beyond(seen)) for part in parts]

@@ -8,7 +8,7 @@ from halfseen import DataError, GammaPoisson, GaussianMixture
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.parameters import check_finite
-from halfseen.moments.survey import FILL_VALUES, reckoning, survey
+from halfseen.moments.survey import FILL_VALUES, numerical_errors_explained, survey
 
 rng = np.random.default_rng(0)
 N = 120
@@ -133,7 +133,7 @@ def test_a_failure_of_arithmetic_names_the_column_that_stands_out():
     seen = survey(MemoryRows(table, tuple(TABLE.columns)), 0.95)
     with (
         pytest.raises(DataError, match=r"\(SVD did not converge\). Of its columns 'mass' stands"),
-        reckoning(seen),
+        numerical_errors_explained(seen),
     ):
         raise np.linalg.LinAlgError("SVD did not converge.")
 

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import norm
 
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.moments.robust_statistics import habits, recorded
+from halfseen.moments.robust_statistics import robust_column, robust_summary
 from halfseen.moments.survey import survey
 
 RNG = np.random.default_rng(0)
@@ -12,7 +12,7 @@ NORMAL = RNG.normal(10.0, 2.0, 5000)
 
 def of(values):
     values = np.sort(np.asarray(values, dtype=float))
-    return habits(values, np.ones(len(values)), values[0], values[-1])
+    return robust_column(values, np.ones(len(values)), values[0], values[-1])
 
 
 def test_a_normal_column_has_its_mean_spread_and_fences_four_spreads_away():
@@ -84,7 +84,7 @@ def test_one_value_beside_rare_others_still_has_a_spread():
 
 
 def test_a_column_whose_sample_does_not_vary_has_its_range_for_a_spread():
-    found = habits(np.zeros(10), np.ones(10), 0.0, 3.0)
+    found = robust_column(np.zeros(10), np.ones(10), 0.0, 3.0)
     assert found.spread > 0
     assert found.variance > 0
 
@@ -92,8 +92,8 @@ def test_a_column_whose_sample_does_not_vary_has_its_range_for_a_spread():
 def test_weights_count_values_as_often_as_copies_do():
     values, times = np.sort(RNG.normal(size=400)), RNG.integers(1, 4, 400)
     copied = np.repeat(values, times)
-    one = habits(values, times.astype(float), values[0], values[-1])
-    other = habits(copied, np.ones(len(copied)), values[0], values[-1])
+    one = robust_column(values, times.astype(float), values[0], values[-1])
+    other = robust_column(copied, np.ones(len(copied)), values[0], values[-1])
     np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
@@ -102,6 +102,6 @@ def test_features_beyond_their_fences_are_found():
     X[7, 1] = 500
     rows = MemoryRows(X, ("a", "b"))
     sums = survey(rows, 1.0).sums
-    found = recorded(rows, sums)
+    found = robust_summary(rows, sums)
     assert found.beyond(sums, 1.5).tolist() == [False, True]
     assert found.select(np.array([False, True])).middle == found.middle[1]

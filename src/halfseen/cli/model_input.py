@@ -17,7 +17,7 @@ from halfseen.cli.options import format_names
 from halfseen.cli.training_table import SurveyedTable, TrainingTable
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.batched import Source, rows_a_batch
-from halfseen.data.errors import DataError, UnreckonableError
+from halfseen.data.errors import DataError, NumericalDataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import percent, quoted
 from halfseen.io.columns import Column
@@ -175,7 +175,7 @@ def numerical_errors(
     """Tell a failure of arithmetic with the file, the column that stands out, and a remedy."""
     try:
         yield
-    except UnreckonableError as error:
+    except NumericalDataError as error:
         gaps = "--missing-values and the number as it is written there, or " if error.filled else ""
         raise DataError(
             f"{files.name}: {error} On the command line use {gaps}--drop "

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.compiled import njit
-from halfseen.data.counts import Heaps, Nonzeros
+from halfseen.data.counts import Nonzeros, RepeatedCells
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.products import DenseEntries, Entries
 from halfseen.data.sequences import Numbers, part_of
@@ -74,7 +74,7 @@ class Block:
         """Counts, sums and ranges of the observed entries of each feature."""
         return FeatureSums.of_table(np.where(self.observed, self.values, np.nan), self.weights)
 
-    def heaps(self) -> Heaps | None:
+    def repeated_cells(self) -> RepeatedCells | None:
         """The observed cells, alike ones together, if most of them are; each row counts once."""
         return None
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.counts import Heaps
+from halfseen.data.counts import RepeatedCells
 from halfseen.data.rows import Block
 from halfseen.data.sums import SHARED, Sums
 
@@ -39,10 +39,10 @@ class ValueSums:
     @classmethod
     def of(cls, block: Block, logged: Mask | None = None) -> Self:
         """The sums of one block of rows, each of which counts once."""
-        heaps = block.heaps()
-        if heaps is not None:
+        cells = block.repeated_cells()
+        if cells is not None:
             none = np.zeros(block.n_features, bool)
-            return cls._of_heaps(len(block), heaps, none if logged is None else logged)
+            return cls._of_repeated(len(block), cells, none if logged is None else logged)
         values, observed = block.values, block.observed
         smallest = np.where(observed, values, np.inf).min(axis=0, initial=np.inf)
         without = np.zeros(observed.shape, bool)
@@ -59,14 +59,14 @@ class ValueSums:
         return cls(len(values), count, mean, square, cube, without.sum(axis=0), smallest)
 
     @classmethod
-    def _of_heaps(cls, n_rows: int, heaps: Heaps, logged: Mask) -> Self:
-        """The same of cells in heaps."""
+    def _of_repeated(cls, n_rows: int, cells: RepeatedCells, logged: Mask) -> Self:
+        """The same of cells, alike ones together."""
         d = len(logged)
-        smallest = heaps.lowest(heaps.value, d)
-        log = logged[heaps.feature]
-        without = log & (heaps.value <= 0)
-        n_without = heaps.summed(without.astype(float), d)
-        left, log = heaps.where(~without), log[~without]
+        smallest = cells.lowest(cells.value, d)
+        log = logged[cells.feature]
+        without = log & (cells.value <= 0)
+        n_without = cells.summed(without.astype(float), d)
+        left, log = cells.where(~without), log[~without]
         values = np.where(log, np.log(np.where(log, left.value, 1.0)), left.value)
         count = left.summed(np.ones(len(values)), d)
         with np.errstate(invalid="ignore", over="ignore"):  # infinities, which are refused later

@@ -67,16 +67,16 @@ def _totals_but_largest(
         out[row] = total - most
 
 
-class Heaps(NamedTuple):
-    """``times`` cells of a feature that hold one value; a value may have several heaps."""
+class RepeatedCells(NamedTuple):
+    """``times`` cells of a feature that hold one value; a value may be there several times."""
 
     feature: NDArray[np.intp]  # (m,)
     value: Array  # (m,)
     times: Array  # (m,)  above zero
 
-    def where(self, chosen: Mask) -> "Heaps":
+    def where(self, chosen: Mask) -> "RepeatedCells":
         """Some of them (m,)."""
-        return Heaps(self.feature[chosen], self.value[chosen], self.times[chosen])
+        return RepeatedCells(self.feature[chosen], self.value[chosen], self.times[chosen])
 
     def summed(self, values: Array, n_features: int) -> Array:
         """Sums of ``values`` (m,), one a cell, over the cells of each feature; (d,)."""

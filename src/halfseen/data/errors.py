@@ -17,7 +17,7 @@ class DataError(ValueError):
     """The data cannot give what was asked for."""
 
 
-class UnreckonableError(DataError):
+class NumericalDataError(DataError):
     """Numbers of some columns cannot be reckoned with."""
 
     def __init__(self, message: str, columns: Sequence[str] = (), *, filled: bool = False):

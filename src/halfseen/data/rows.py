@@ -224,12 +224,12 @@ def gathered(rows: Rows, function: Callable[[Block], np.ndarray[Any, Any]]) -> A
     return rows.accumulate(lambda block: Gathered(((block.start, function(block)),))).in_order()
 
 
-def as_given(rows: Rows, values: Array) -> Array:
+def in_given_order(rows: Rows, values: Array) -> Array:
     """What is said of each row (n, ...), in the order in which rows were given."""
     return values if rows.place is None else values[rows.place]
 
 
-def hold_something(block: Block) -> Mask:
+def any_observed(block: Block) -> Mask:
     """Whether any cell of each row is observed; (n,)."""
     return np.asarray(block.masks().any(axis=1))
 

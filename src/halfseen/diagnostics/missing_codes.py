@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.counts import Heaps
+from halfseen.data.counts import RepeatedCells
 from halfseen.data.rows import Block
 
 CODES = (
@@ -36,9 +36,9 @@ class CodeSums:
     @classmethod
     def of(cls, block: Block) -> Self:
         """The sums of one block of rows, each of which counts once."""
-        heaps = block.heaps()
-        if heaps is not None:
-            return cls._of_heaps(heaps, block.n_features)
+        cells = block.repeated_cells()
+        if cells is not None:
+            return cls._of_repeated(cells, block.n_features)
         values, seen = block.values, block.observed
         others = seen & ~np.isin(values, CODES)
         return cls(
@@ -48,10 +48,10 @@ class CodeSums:
         )
 
     @classmethod
-    def _of_heaps(cls, heaps: Heaps, d: int) -> Self:
-        """The same of cells in heaps."""
-        coded = [heaps.summed((heaps.value == code).astype(float), d) for code in CODES]
-        others = heaps.where(~np.isin(heaps.value, CODES))
+    def _of_repeated(cls, cells: RepeatedCells, d: int) -> Self:
+        """The same of cells, alike ones together."""
+        coded = [cells.summed((cells.value == code).astype(float), d) for code in CODES]
+        others = cells.where(~np.isin(cells.value, CODES))
         low, high = others.lowest(others.value, d), -others.lowest(-others.value, d)
         return cls(np.array(coded), low, high)
 

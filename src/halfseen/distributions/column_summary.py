@@ -13,7 +13,13 @@ from halfseen.data.sampling import sample_columns
 from halfseen.distributions.categorical import Levels
 from halfseen.distributions.column_kinds import ColumnFacts, kind_named, kind_of
 from halfseen.distributions.mean_and_shape import N_SUMS, untabulated
-from halfseen.moments.robust_statistics import FENCE, Recorded, ValueCounts, habits, padded
+from halfseen.moments.robust_statistics import (
+    FENCE,
+    RobustSummary,
+    ValueCounts,
+    padded,
+    robust_column,
+)
 from halfseen.moments.survey import Survey
 
 MOST_SAMPLED = 5000
@@ -52,7 +58,7 @@ class Facts:
         own = [self.histograms[d] for d in np.flatnonzero(self.levels.columns)]
         return np.concatenate(own) if own else np.empty(0)
 
-    def columns(self, seen: Recorded) -> list[ColumnFacts]:
+    def columns(self, seen: RobustSummary) -> list[ColumnFacts]:
         """What is known of each column, continuous ones being ``seen``."""
         continuous, found = iter(range(len(seen.middle))), []
         for d in range(len(self.names)):
@@ -182,7 +188,7 @@ def _counts(levels: Array, shares: Array) -> bool:
 def highest_count(values: Array, often: Array) -> float:
     """The highest count that is not an error, by fences on the scale of square roots."""
     roots = np.sqrt(values + 0.375)
-    seen = habits(roots, often, float(roots[0]), float(roots[-1]))
+    seen = robust_column(roots, often, float(roots[0]), float(roots[-1]))
     fence = seen.middle + BEYOND * max(seen.high - seen.middle, FENCE * 0.5)
     return float(min(values[-1], np.ceil(fence**2)))
 

@@ -21,7 +21,7 @@ from halfseen.distributions.normal_em import (
     variances_with_spikes,
 )
 from halfseen.distributions.normal_kernels import background, relative, wild
-from halfseen.moments.robust_statistics import Recorded, recorded
+from halfseen.moments.robust_statistics import RobustSummary, robust_summary
 from halfseen.moments.survey import Survey
 
 SMALLEST_SPREAD = 1e-5
@@ -54,7 +54,7 @@ class Normal(Exponential):
     ceiling: Array | float = np.inf  # (d,)
     low: Array | float = -np.inf  # (d,)  of the centres
     high: Array | float = np.inf  # (d,)
-    seen: Recorded | None = None
+    seen: RobustSummary | None = None
 
     def for_table(self, rows: Rows, kept: Survey) -> Self:
         """Variances from a hundred-thousandth of a feature's range, squared, up to its range.
@@ -65,7 +65,7 @@ class Normal(Exponential):
         if not (self.outliers or self.shape.in_units):
             ceiling = self.shape.shared((highest - lowest) ** 2)
             return replace(self, floor=SMALLEST_SPREAD**2 * ceiling, ceiling=ceiling)
-        seen = recorded(rows, kept.sums)
+        seen = robust_summary(rows, kept.sums)
         if "d" not in self.shape.axes:
             warn_of_scales(kept.names, seen.high - seen.low)
         shape = self.shape.measured_in(seen.spread) if self.shape.in_units else self.shape

@@ -26,7 +26,7 @@ from halfseen.inference.parameters import (
     learned,
     reordered,
 )
-from halfseen.moments.robust_statistics import Recorded
+from halfseen.moments.robust_statistics import RobustSummary
 
 NOT_GIVEN: Any = None
 
@@ -230,7 +230,7 @@ def shown_means(
     return means
 
 
-def allowing(parameters: MixtureParameters, recorded: Recorded) -> MixtureParameters:
+def allowing(parameters: MixtureParameters, recorded: RobustSummary) -> MixtureParameters:
     """The same mixture, allowing for outliers and spikes."""
     spiked = np.isnan(recorded.spike)
     return replace(

@@ -20,7 +20,7 @@ from halfseen.distributions.normal_em import (
 )
 from halfseen.distributions.normal_kernels import WIDTH
 from halfseen.inference.parameters import ANY, FRACTION, GIVEN, POSITIVE, learned
-from halfseen.moments.robust_statistics import Recorded, recorded
+from halfseen.moments.robust_statistics import RobustSummary, robust_summary
 from halfseen.moments.survey import Survey
 
 NOT_GIVEN: Any = None
@@ -65,9 +65,9 @@ class Fences(NamedTuple):
     def of(cls, rows: Rows, kept: Survey, outliers: bool) -> "Fences":
         """From rows of features that vary, by a pass or two."""
         low, high, shown = kept.sums.minimum, kept.sums.maximum, {}
-        seen: Recorded | None = None
+        seen: RobustSummary | None = None
         if outliers:
-            seen = recorded(rows, kept.sums)
+            seen = robust_summary(rows, kept.sums)
             shown = {
                 "middle": seen.middle,
                 "spread": seen.spread,
@@ -100,7 +100,7 @@ class Fences(NamedTuple):
         return bool((low >= self.low).all() and (high <= self.high).all())
 
 
-def _floors(seen: Recorded | None, variance: Array) -> Array:
+def _floors(seen: RobustSummary | None, variance: Array) -> Array:
     """A value recorded to h has no probability above one: its variance is at least ``h²/2π``.
 
     Without it components would be the levels of a column with few, or the zeros of one that has

@@ -17,7 +17,7 @@ from halfseen.data.errors import WeakMomentsWarning, warn
 from halfseen.data.feature_sums import PossibleValues
 from halfseen.data.formatting import plural
 from halfseen.data.progress import Stages
-from halfseen.data.rows import Rows, as_given, gathered, hold_something
+from halfseen.data.rows import Rows, any_observed, gathered, in_given_order
 from halfseen.diagnostics.concerns import Concern, ConcernContext, concerns_of
 from halfseen.diagnostics.cross_validation import bins_for
 from halfseen.diagnostics.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, bootstrapped
@@ -406,7 +406,7 @@ class Estimator(BaseEstimator):
     def _each(self, X: Any, observed: ObservedBlocks | None) -> Callable[..., Array]:
         """What applies a function to all rows of X, of the kept features, a block at a time."""
         rows = new_rows(self, X, observed).select(self.kept_features_)
-        return lambda function: as_given(rows, gathered(rows, function))
+        return lambda function: in_given_order(rows, gathered(rows, function))
 
     def hidden(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
         """What is expected to be hidden behind each row; (n, k)."""
@@ -457,7 +457,7 @@ class Estimator(BaseEstimator):
     @lazy_on_dask
     def _hold_something(self, X: Any, observed: ObservedBlocks | None) -> Mask:
         """Whether any cell of each row is observed; (n,)."""
-        something: Any = self._each(X, observed)(hold_something)
+        something: Any = self._each(X, observed)(any_observed)
         return cast("Mask", something)
 
     @available_if(labelled)  # type: ignore[untyped-decorator]

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sklearn.utils import check_random_state
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.rows import Block, Rows, as_given, gathered, whole_table
+from halfseen.data.rows import Block, Rows, gathered, in_given_order, whole_table
 from halfseen.estimators.prediction_input import checked_rows, new_rows, rows_and_tables
 from halfseen.inference.fit import Fitted
 from halfseen.io.batches import is_batches
@@ -180,7 +180,7 @@ def _expected(fitted: Fitted[Any], rows: Rows) -> tuple[Array, Array]:
         return np.hstack(fitted.model.fills(block, fitted.parameters))
 
     part = rows.select(fitted.kept)
-    mean, variance = np.hsplit(as_given(part, gathered(part, both)), 2)
+    mean, variance = np.hsplit(in_given_order(part, gathered(part, both)), 2)
     no_spread = np.where(np.isnan(fitted.constants), np.nan, 0.0)
     return (
         spread_out(mean, fitted.kept, fitted.constants),
@@ -191,7 +191,7 @@ def _expected(fitted: Fitted[Any], rows: Rows) -> tuple[Array, Array]:
 def _drawn(fitted: Fitted[Any], rows: Rows, number: int, random: Any) -> list[Array]:
     each = partial(gathered, rows.select(fitted.kept))
     tables = fitted.model.fill(each, fitted.parameters, number, random)
-    given = (as_given(rows, table) for table in tables)
+    given = (in_given_order(rows, table) for table in tables)
     return [spread_out(table, fitted.kept, fitted.constants) for table in given]
 
 

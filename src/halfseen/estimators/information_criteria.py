@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen.data.arrays import Array
-from halfseen.data.rows import Block, Rows, hold_something
+from halfseen.data.rows import Block, Rows, any_observed
 from halfseen.inference.parameters import n_free
 from halfseen.moments.survey import survey
 
@@ -45,7 +45,7 @@ def at_maximum(estimator: Any, rows: Rows) -> AtMaximum:
         parameters = model.without_prior(rows, survey(rows, 1.0), parameters)
 
     def summarise(block: Block) -> Array:
-        something = hold_something(block)
+        something = any_observed(block)
         height = np.where(something, model.log_likelihood(block, parameters), 0.0)
         sums: Array = block.weighed(np.column_stack([height, something])).sum(axis=0)
         return sums

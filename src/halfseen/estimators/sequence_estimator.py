@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.data.arrays import Array
-from halfseen.data.rows import Block, Rows, gathered, hold_something
+from halfseen.data.rows import Block, Rows, any_observed, gathered
 from halfseen.data.sequences import lengths_of
 from halfseen.diagnostics.concerns import Concern, ConcernContext
 from halfseen.diagnostics.intervals import N_REPLICATES, Interval
@@ -79,7 +79,7 @@ class SequenceEstimator(Estimator):
         fitted = self.fitted
         rows = self._rows(given).select(fitted.kept)
         each = gathered(rows, lambda b: fitted.model.log_likelihood(b, fitted.parameters))
-        return float(each.sum() / gathered(rows, hold_something).sum())
+        return float(each.sum() / gathered(rows, any_observed).sum())
 
     def aic(self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None) -> float:
         """Akaike's information criterion: lower is better. See :meth:`bic`."""

@@ -134,7 +134,7 @@ def model_in(stream: Stream, kind: Any) -> Any:
 
 def _fit(estimator: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
     """By moments, and whatever rounds were asked for after them."""
-    like = taking_values_at_their_word(estimator)
+    like = without_outlier_search(estimator)
     settings, _ = like.checked()
     rows = None
     if stream.plan is not None:
@@ -154,7 +154,7 @@ def _step(at: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
     seen = Survey(stream.names, sums, kept, kept & (sums.observed_fraction >= at.complete_above))
     table = synthetic_rows(plan, stream.sums.levels)
     rows = SummedRows(stream.names, Answers(stream.rounds), table, here).select(kept)
-    model = taking_values_at_their_word(at)._model().adapted_to(table.select(kept), seen.of_kept())
+    model = without_outlier_search(at)._model().adapted_to(table.select(kept), seen.of_kept())
     refined = model.step(rows, fitted.parameters)
     check_finite(refined.parameters)
     before, height = at.lower_bound_, refined.convergence.log_likelihood
@@ -173,7 +173,7 @@ def _step(at: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
     )
 
 
-def taking_values_at_their_word(estimator: Any) -> Any:
+def without_outlier_search(estimator: Any) -> Any:
     """The same without a search for outliers, which sums do not show: ranges are the plan's."""
     like = clone(estimator)
     for name in ("coding_", "covariance_type_", "n_factors_", "n_features_in_"):

@@ -20,7 +20,7 @@ from halfseen.imputation.single_imputation import CrossFitted, SingleImputation,
 from halfseen.imputation.time_budget import TimeBudget
 from halfseen.io.coding import Coding
 from halfseen.models.latent_class import LatentClass
-from halfseen.moments.survey import check_magnitudes, reckoning, survey
+from halfseen.moments.survey import check_magnitudes, numerical_errors_explained, survey
 
 MOST_CELLS = 2_500_000
 FEWEST_MOST, MOST_ROWS = 5_000, 100_000
@@ -150,7 +150,7 @@ def learned_from(
         )
         classes = LatentClass()
         classes.coding_ = coding
-        with reckoning(own):
+        with numerical_errors_explained(own):
             cross_fitted = learned(part, own.of_kept(), classes, seed, budget)
         imputation = cross_fitted.of_all_rows
     gappy = (seen.sums.observed_fraction < 1) & ~coding.left_out

@@ -23,7 +23,7 @@ from halfseen.latent.initialisation import FEW_WAYS, Seeding
 from halfseen.latent.moment_start import Statistics, read
 from halfseen.latent.structure import ClassSteps
 from halfseen.models.latent_class import LatentClass
-from halfseen.moments.robust_statistics import recorded
+from halfseen.moments.robust_statistics import robust_summary
 from halfseen.moments.survey import Survey
 
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24)
@@ -182,7 +182,7 @@ def one_class(rows: MemoryRows, kept: Survey, emission: Mixed) -> MixedParameter
     numbers = those(facts.kinds, "normal")
     seen = emission.normal.seen
     if seen is None or not numbers.any():
-        seen = recorded(rows.select(numbers), kept.sums.select(numbers))
+        seen = robust_summary(rows.select(numbers), kept.sums.select(numbers))
     statistics = Statistics(facts, seen)
     total = rows.accumulate(lambda block: block.weighed(statistics(block)).sum(axis=0))
     mean = total / kept.sums.count[statistics.owner]

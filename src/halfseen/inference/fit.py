@@ -33,7 +33,13 @@ from halfseen.io.coding import Coding
 from halfseen.moments.joint_counts import pair_counts
 from halfseen.moments.missing_patterns import INDEPENDENT_BELOW
 from halfseen.moments.moment_sums import MomentSums, SummedSecond, check_varies, summed_third
-from halfseen.moments.survey import Survey, check_magnitudes, reckoning, survey, survey_of
+from halfseen.moments.survey import (
+    Survey,
+    check_magnitudes,
+    numerical_errors_explained,
+    survey,
+    survey_of,
+)
 
 P = TypeVar("P")
 
@@ -246,7 +252,7 @@ def fit_rows(
     in_order = model.refinement_adds_components or not plan.refine
     if in_order and not model.uses_row_numbers:
         plan, part = _small_table(plan, part)
-    with reckoning(seen):
+    with numerical_errors_explained(seen):
         with stages("outliers"):
             model = model.adapted_to(part, plan.kept)
             winsorised = model.winsorised(part, plan.kept)
@@ -295,7 +301,7 @@ def fit_sums(
     part = (SummedRows(names) if rows is None else rows).select(seen.kept)
     check_varies(sums, part.names)
     third = summed_third(sums) if sums.triples else asked_implicit
-    with reckoning(seen):
+    with numerical_errors_explained(seen):
         if part.stand_in is not None:
             model = model.adapted_to(part.stand_in, plan.kept)
         fit = learn(part, part, model, plan, Routes(SummedSecond(sums), third), Stages())

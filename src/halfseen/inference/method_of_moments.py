@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.data.arrays import Array
-from halfseen.data.errors import UnreckonableError, WeakMomentsWarning, warn
+from halfseen.data.errors import NumericalDataError, WeakMomentsWarning, warn
 from halfseen.data.formatting import features, quoted
 from halfseen.data.messages import joined, setting
 from halfseen.data.progress import Stages
@@ -136,7 +136,7 @@ def check_reckoned(names: Sequence[str], signal: Signal, weights: Array) -> None
     variance = np.asarray(signal.variance)
     lost = np.flatnonzero(~(np.isfinite(variance + signal.noise) & np.isfinite(weights)))
     if len(lost):
-        raise UnreckonableError(
+        raise NumericalDataError(
             f"How {quoted(names, lost)} vary cannot be reckoned: a variance is zero, or too large "
             "or too small for a float. Leave them out, or write them in a unit in which their "
             "values are neither huge nor tiny.",

@@ -17,7 +17,7 @@ from halfseen.inference.plan import Plan, Routes
 from halfseen.moments.missing_patterns import JointGaps
 from halfseen.moments.product_mixture.encoding import Item
 from halfseen.moments.product_mixture.mixture_start import ItemStart, item_start
-from halfseen.moments.robust_statistics import Recorded, recorded
+from halfseen.moments.robust_statistics import RobustSummary, robust_summary
 from halfseen.moments.whitening import Signal
 
 F = TypeVar("F")
@@ -32,7 +32,7 @@ class Statistics:
     digits.
     """
 
-    def __init__(self, facts: Facts, seen: Recorded):
+    def __init__(self, facts: Facts, seen: RobustSummary):
         self.facts = facts
         self.columns = facts.columns(seen)  # of which the continuous ones were ``seen``
         none = np.empty(0)
@@ -95,12 +95,12 @@ def start_of(model: Any, parameters: Any, found: ItemStart, route: str, reason: 
     )
 
 
-def recorded_columns(model: Any, winsorised: Rows, plan: Plan, facts: Facts) -> Recorded:
+def recorded_columns(model: Any, winsorised: Rows, plan: Plan, facts: Facts) -> RobustSummary:
     """How continuous columns are recorded: middle, spread, spike."""
     numbers = those(facts.kinds, "normal")
-    known: Recorded | None = model.emission.normal.seen
+    known: RobustSummary | None = model.emission.normal.seen
     if known is None or not numbers.any():
-        return recorded(winsorised.select(numbers), plan.kept.sums.select(numbers))
+        return robust_summary(winsorised.select(numbers), plan.kept.sums.select(numbers))
     return known
 
 

@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.errors import UnreckonableError
+from halfseen.data.errors import NumericalDataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import quoted
 from halfseen.data.rows import Block, Rows
@@ -250,7 +250,7 @@ def check_varies(sums: MomentSums, names: Sequence[str]) -> None:
     """Refuse sums about an origin so far from the mean that rounding hides how features vary."""
     lost = np.flatnonzero(~sums.varies)
     if len(lost):
-        raise UnreckonableError(
+        raise NumericalDataError(
             f"Rounding hides how {quoted(names, lost)} {'vary' if len(lost) > 1 else 'varies'}: "
             "moments are taken about the means of the first batch, or the origin of a plan, and "
             "all values are alike beside how far they are from those. Begin with a batch that is "

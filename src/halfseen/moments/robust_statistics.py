@@ -39,7 +39,7 @@ COMMON = 0.01
 COVERED = 0.9
 
 
-class Habits(NamedTuple):
+class RobustColumn(NamedTuple):
     """How one feature is recorded."""
 
     middle: float
@@ -53,7 +53,7 @@ class Habits(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded:
+class RobustSummary:
     """How the values of each feature are recorded; (d,) each."""
 
     middle: Array  # the median of values that are not the commonest, if that is most
@@ -87,17 +87,19 @@ class Recorded:
         return outside
 
 
-def recorded(rows: Rows, sums: FeatureSums) -> Recorded:
+def robust_summary(rows: Rows, sums: FeatureSums) -> RobustSummary:
     """How the features of ``rows``, all of which vary, are recorded; one pass."""
     d = len(rows.names)
     most = min(MOST_VALUES, max(MOST_IN_ALL // max(d, 1), FEWEST_VALUES))
     samples = sample_columns(rows, sums.count, most).sorted(d)
     ranges = zip(sums.minimum, sums.maximum, strict=True)
-    found = [habits(*sample, *range_) for sample, range_ in zip(samples, ranges, strict=True)]
-    return Recorded(*np.array(found, dtype=float).reshape(d, len(Habits._fields)).T)
+    found = [
+        robust_column(*sample, *range_) for sample, range_ in zip(samples, ranges, strict=True)
+    ]
+    return RobustSummary(*np.array(found, dtype=float).reshape(d, len(RobustColumn._fields)).T)
 
 
-def habits(values: Array, weights: Array, lowest: float, highest: float) -> Habits:
+def robust_column(values: Array, weights: Array, lowest: float, highest: float) -> RobustColumn:
     """How a feature with these ``values`` (s,), ascending, is recorded; it has such a range."""
     levels, first = np.unique(values, return_index=True)
     shares = np.add.reduceat(weights, first) / weights.sum() if len(values) else np.empty(0)
@@ -117,7 +119,7 @@ def habits(values: Array, weights: Array, lowest: float, highest: float) -> Habi
     variance = float(np.average((inside - mean) ** 2, weights=kept))
     spread = (up + down) / 2
     variance = variance if variance > 0 else spread * spread
-    return Habits(middle, spread, low, high, variance, spike, other, _step(levels, shares))
+    return RobustColumn(middle, spread, low, high, variance, spike, other, _step(levels, shares))
 
 
 def _spike(levels: Array, shares: Array) -> tuple[float, float]:
@@ -183,7 +185,7 @@ class FarSums(Sums):
     furthest: Array = field(metadata=HIGHEST)  # 0 if there is none
 
     @classmethod
-    def beyond(cls, seen: Recorded) -> Callable[[Block], "FarSums"]:
+    def beyond(cls, seen: RobustSummary) -> Callable[[Block], "FarSums"]:
         """The function that goes over a block."""
         sides = np.stack([seen.middle - seen.low, seen.high - seen.middle])
 
@@ -213,7 +215,7 @@ class FarValues(NamedTuple):
 
 def far_values(rows: Rows, sums: FeatureSums) -> list[FarValues]:
     """What stands apart in ``rows``, all of whose features vary; two passes."""
-    seen = recorded(rows, sums)
+    seen = robust_summary(rows, sums)
     found = rows.accumulate(FarSums.beyond(seen))
     apart = (found.count > 0) & (found.nearest > APART * np.maximum(found.inside, 1.0 / FAR))
     ways = np.stack([seen.low - seen.middle, seen.high - seen.middle])

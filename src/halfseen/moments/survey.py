@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.errors import DataError, UnreckonableError
+from halfseen.data.errors import DataError, NumericalDataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import quoted
 from halfseen.data.messages import remedy
@@ -140,7 +140,7 @@ def check_magnitudes(seen: Survey) -> None:
     narrow = np.flatnonzero(width < NARROWEST)
     if len(narrow):
         least = narrow[np.argmin(width[narrow])]
-        raise UnreckonableError(
+        raise NumericalDataError(
             f"Values in {quoted(seen.names, narrow)} are too much alike to reckon with: those of '"
             f"{seen.names[least]}' differ by {width[least]:.3g} at most, less than {NARROWEST:g}. "
             "Write the column in a smaller unit, or leave it out.",
@@ -157,7 +157,7 @@ def check_sizes(seen: Survey, used: Mask) -> None:
     if len(large):
         worst = large[np.argmax(furthest[large])]
         value = high[worst] if high[worst] >= -low[worst] else low[worst]
-        raise UnreckonableError(
+        raise NumericalDataError(
             f"Values in {quoted(seen.names, large)} are too large to reckon with: '"
             f"{seen.names[worst]}' holds {value:.6g}, beyond {LARGEST:g}. Put NaN in their place "
             "if they stand for gaps, or write the column in a larger unit or on a log scale.",
@@ -175,7 +175,7 @@ def _check_filled(seen: Survey) -> None:
     which = int(np.argmax(found.any(axis=1)))
     filled = np.flatnonzero(found[which])
     value, writer = FILL_VALUES[which]
-    raise UnreckonableError(
+    raise NumericalDataError(
         f"{quoted(seen.names, filled)} {'hold' if len(filled) > 1 else 'holds'} {value:.6g}, which "
         f"is {writer}: it stands for a gap and is no value. Put NaN in its place.",
         [seen.names[i] for i in filled],
@@ -192,7 +192,7 @@ def check_not_lost(names: Sequence[str], moments: Moments) -> None:
     lost = np.flatnonzero(~(variance > LOST * squares))
     if len(lost):
         worst = lost[np.argmin(variance[lost] / np.maximum(squares[lost], np.finfo(float).tiny))]
-        raise UnreckonableError(
+        raise NumericalDataError(
             f"form='raw' takes moments about zero, and {quoted(names, lost)} "
             f"{'are' if len(lost) > 1 else 'is'} so far from it that rounding hides how "
             f"{'they vary' if len(lost) > 1 else 'it varies'} ('{names[worst]}' has the mean "
@@ -202,7 +202,7 @@ def check_not_lost(names: Sequence[str], moments: Moments) -> None:
 
 
 @contextmanager
-def reckoning(seen: Survey) -> Iterator[None]:
+def numerical_errors_explained(seen: Survey) -> Iterator[None]:
     """Tell of a failure of arithmetic in a fit as of the data."""
     try:
         yield
@@ -210,7 +210,7 @@ def reckoning(seen: Survey) -> Iterator[None]:
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         low, high = seen.sums.minimum, seen.sums.maximum
         worst = strangest(low, high)
-        raise UnreckonableError(
+        raise NumericalDataError(
             f"The numbers of the table cannot be reckoned with ({reason}). Of its columns "
             f"'{seen.names[worst]}' stands out, with values from {low[worst]:g} to "
             f"{high[worst]:g}. Write it in a unit in which its values are neither huge nor tiny, "

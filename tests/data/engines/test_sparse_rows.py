@@ -214,7 +214,7 @@ def cut(monkeypatch):
         monkeypatch.setattr(sparse, "NARROW", {"narrow": 10**6, "wide": 0}[width])
         monkeypatch.setattr(sparse, "BLOCK_ENTRIES", 1)
         monkeypatch.setattr(sparse, "FEWEST_ROWS", n_rows if width == "narrow" else 10**6)
-        monkeypatch.setattr(sparse, "MOST_ROWS", n_rows if width == "wide" else 10**6)
+        monkeypatch.setattr(sparse, "MAX_BLOCK_ROWS", n_rows if width == "wide" else 10**6)
 
     return set_size
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.block import Block, made_once
-from halfseen.data.counts import Heaps, Nonzeros
+from halfseen.data.counts import Nonzeros, RepeatedCells
 from halfseen.data.engines.memory import BLOCK_ENTRIES, FEWEST_ROWS, PreparedRows, Told, sum_over
 from halfseen.data.engines.sparse_products import (
     SparseEntries,
@@ -27,13 +27,12 @@ from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.products import Entries
 from halfseen.data.rows import Rows, S
 
-MOST_ROWS = 8192
-"""In a block of many features: enough that its sums (d, m) are small beside it."""
-N_SHARES, LEAST_ROWS = 16, 256
+MAX_BLOCK_ROWS = 8192
+"""Rows of a block of many features: enough that its sums (d, m) are small beside it."""
+N_BLOCKS, MIN_BLOCK_ROWS = 16, 256
 """Fewer rows are cut into so many blocks of at least so many rows, for threads to share."""
-
 NARROW = 512
-"""Up to so many features, blocks are small enough to be filled in."""
+"""Features up to which blocks are cut like those of an array: small enough to be filled in."""
 
 
 class SparseBlock(Block):
@@ -151,13 +150,13 @@ class SparseBlock(Block):
         stored = np.bincount(features[same], weight[same], minlength=d)
         return np.where(value == 0, zeros, 0.0) + stored
 
-    def heaps(self) -> Heaps:
+    def repeated_cells(self) -> RepeatedCells:
         """What is stored, and of each feature the zeros that are not."""
         d, (_, features, values) = self.n_features, arrays_of(self.stored)
         n_observed = self.presence().back(np.ones((len(self), 1)))[:, 0]
         n_zeros = np.rint(n_observed) - np.bincount(features, minlength=d)
         zero = np.flatnonzero(n_zeros > 0)
-        return Heaps(
+        return RepeatedCells(
             np.concatenate([features, zero]).astype(np.intp),
             np.concatenate([values, np.zeros(len(zero))]).astype(float),
             np.concatenate([np.ones(len(values)), n_zeros[zero]]),
@@ -335,7 +334,7 @@ class SparseRows(Rows):
     def blocks(self) -> Iterator[SparseBlock]:
         """The rows in order, a block at a time; one empty block if there are none."""
         n, d = len(self.row_observed), max(len(self.names), 1)
-        wide = min(max(n // N_SHARES, LEAST_ROWS), MOST_ROWS)
+        wide = min(max(n // N_BLOCKS, MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)
         step = max(BLOCK_ENTRIES // d, FEWEST_ROWS) if d <= NARROW else wide
         for start in range(0, max(n, 1), step):
             stop = min(start + step, n)

@@ -20,7 +20,7 @@ from halfseen.distributions.full_normal import FullNormal, FullParameters
 from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.plan import Settings
 from halfseen.models.gaussian_mixture.cumulants import Noise, Spherical, TiedDiagonal, TiedSpherical
-from halfseen.moments.robust_statistics import recorded
+from halfseen.moments.robust_statistics import robust_summary
 from halfseen.moments.survey import Survey
 
 NUMBERS_OF_FACTORS, FACTORS_AMONG_OTHERS = (1, 2, 4, 8, 16), (2, 4, 8)
@@ -206,7 +206,7 @@ def _with_option(estimator: Any, option: CovarianceOption) -> Any:
 
 def _without_spikes(rows: Rows, seen: Survey) -> Mask:
     """Features without spikes: the probability of a spike is no density to compare with."""
-    found = recorded(rows.select(seen.kept), seen.of_kept().sums)
+    found = robust_summary(rows.select(seen.kept), seen.of_kept().sums)
     measured = np.zeros(len(seen.kept), bool)
     measured[seen.kept] = np.isnan(found.spike)
     return measured

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from halfseen.data.arrays import Array, Labels
 from halfseen.data.errors import DataError
 from halfseen.data.progress import Stages
-from halfseen.data.rows import Block, Rows, as_given, gathered
+from halfseen.data.rows import Block, Rows, gathered, in_given_order
 from halfseen.data.sampling import sequence_of
 from halfseen.data.sequences import lengths_of
 from halfseen.estimators.dask_methods import lazy_on_dask
@@ -217,7 +217,9 @@ class HiddenMarkov(MixedColumnsEstimator, SequenceEstimator):
         fitted = self.fitted
         rows = self._rows(given).select(fitted.kept)
         emission, parameters = fitted.model.emission, fitted.parameters  # type: ignore[attr-defined]
-        return as_given(rows, gathered(rows, lambda block: function(block, emission, parameters)))
+        return in_given_order(
+            rows, gathered(rows, lambda block: function(block, emission, parameters))
+        )
 
     @lazy_on_dask
     def predict(
