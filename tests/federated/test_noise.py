@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from halfseen import GaussianMixture, Plan, simulate, summed
-from halfseen.federated.noise import delta_of, deviation, lengths
+from halfseen.federated.disclosure import delta_of, deviation, lengths
 from halfseen.federated.plan import Noise
 
 

@@ -217,7 +217,6 @@ class TableBlock(Block):
 
     @property
     def n_features(self) -> int:
-        """How many features there are."""
         return len(self.columns)
 
     @made_once
@@ -233,17 +232,14 @@ class TableBlock(Block):
         return out.T
 
     def about(self, origin: Array) -> Array:
-        """Deviations from ``origin``, zero in the gaps; (n, d)."""
         out = np.empty((len(self.columns), len(self)))
         _about(self.table, self.columns, origin, out)
         return out.T
 
     def feature_sums(self) -> FeatureSums:
-        """Counts, sums and ranges of the observed entries of each feature."""
         return FeatureSums.of_table(self._features, self.weights)
 
     def nonzeros(self) -> Nonzeros:
-        """The counts above zero."""
         starts = np.zeros(len(self) + 1, dtype=np.int64)
         _count_above_zero(self.table, self.columns, starts)
         features, counts = np.empty(starts[-1], dtype=np.int64), np.empty(starts[-1])
@@ -256,32 +252,26 @@ class TableBlock(Block):
         return self.table if every else self.table[:, self.columns]
 
     def select(self, features: Mask) -> "TableBlock":
-        """The same rows with only some of the features; copies nothing."""
         return self._with(self.table, self.columns[features], self.weights)
 
     def rows(self, chosen: NDArray[np.intp]) -> "TableBlock":
-        """Only some of the rows, by their place in the block."""
         weights = None if self.weights is None else self.weights[chosen]
         own = part_of(self.sequence, chosen)
         return TableBlock(self.table[chosen], self.columns, weights, self.start, own)
 
     def without(self, row: Columns, feature: Columns) -> "TableBlock":
-        """The same rows with some of the entries, given by row and feature (m,), as gaps."""
         table = self.table.copy()
         table[row, self.columns[feature]] = np.nan
         return self._with(table, self.columns, self.weights)
 
     def emptied(self, chosen: Mask) -> "TableBlock":
-        """The same rows, nothing being observed in those that are ``chosen`` (n,)."""
         table = np.where(chosen[:, None], np.nan, self.table)
         return self._with(table, self.columns, self.weights)
 
     def divided(self, by: Array) -> "TableBlock":
-        """The same rows, all that is in each divided by one number, above zero; (n,)."""
         return self._with(self.table / by[:, None], self.columns, self.weights)
 
     def with_weights(self, weights: Array) -> "TableBlock":
-        """The same rows, counting ``weights`` (n,) times."""
         return self._with(self.table, self.columns, weights)
 
     def _with(self, table: Array, columns: Columns, weights: Array | None) -> "TableBlock":

@@ -56,11 +56,9 @@ class DenseEntries:
     array: Array  # (n, d)  best feature by feature in memory, as products with it then are
 
     def onto(self, basis: Array) -> Array:
-        """``E B`` for a basis (d, m); (n, m)."""
         return (basis.T @ self.array.T).T
 
     def onto_parts(self, basis: Array, parts: Parts) -> Array:
-        """``E B`` of each part of the features by itself; (p, n, m)."""
         if parts.n == 1:
             return self.onto(basis)[None]
         projected = np.empty((parts.n, len(self.array), basis.shape[1]))
@@ -69,7 +67,6 @@ class DenseEntries:
         return projected
 
     def back(self, per_row: Array) -> Array:
-        """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
         return self.array.T @ per_row
 
     def there_and_back(self, basis: Array, parts: Parts, mix: Array, weights: Array) -> Array:
@@ -81,11 +78,9 @@ class DenseEntries:
         return gathered
 
     def squares(self, per_row: Array, features: Mask) -> Array:
-        """``Σ_n E_ni² Y_n`` for some of the features, zero for the others; (d, m)."""
         return self._powers(2, per_row, features)
 
     def cubes(self, per_row: Array, features: Mask) -> Array:
-        """``Σ_n E_ni³ y_n`` for some of the features, zero for the others; (d,)."""
         return self._powers(3, per_row[:, None], features)[:, 0]
 
     def _powers(self, power: int, per_row: Array, features: Mask) -> Array:

@@ -181,7 +181,6 @@ class CarriedMapped(Generic[T]):
     change: Callable[[Block], Block]
 
     def accumulate(self, step: Callable[[Block, T], tuple[S, T]]) -> S:
-        """The sum over all blocks of what a step says; the next step gets what it left."""
         change = self.change
         return self.carried.accumulate(lambda block, kept: step(change(block), kept))
 
@@ -195,8 +194,6 @@ class CarriedHere(Generic[T]):
     kept: dict[int, T] = field(default_factory=dict)
 
     def accumulate(self, step: Callable[[Block, T], tuple[S, T]]) -> S:
-        """The sum over all blocks of what a step says; the next step gets what it left."""
-
         def summarise(block: Block) -> S:
             before = self.kept[block.start] if block.start in self.kept else self.begin(block)
             sums, self.kept[block.start] = step(block, before)

@@ -15,8 +15,13 @@ from halfseen.data.engines.precomputed import Answers, Flat, MoreSumsNeeded, Nex
 from halfseen.data.errors import DataError, warn
 from halfseen.data.formatting import quoted
 from halfseen.data.rows import Block, MappedRows, Rows
-from halfseen.federated.disclosure import check_components, check_disclosure, without_few
-from halfseen.federated.noise import budget, noised
+from halfseen.federated.disclosure import (
+    budget,
+    check_components,
+    check_disclosure,
+    noised,
+    without_few,
+)
 from halfseen.federated.plan import Plan
 from halfseen.federated.sums import Stream
 from halfseen.inference.fit import Fit, fit_sums

@@ -184,21 +184,18 @@ class AllPairs(SecondMoment):
         return (Moments.central if centred else Moments.raw)(features, pairs)
 
     def meeting(self, rows: Rows, features: FeatureSums) -> Mask:
-        """Features of which every pair is observed together; (d,)."""
         rarest = np.sort(features.count)[:2]
         if rarest.sum() > features.n_rows * (1 + 1e-9):  # any two must meet
             return np.ones(len(features.count), dtype=bool)
         return met(rows.accumulate(pair_counts))
 
     def rank(self, moments: Moments) -> int:
-        """How many dimensions the features span, up to rounding."""
         return spanned(moments)
 
     def check(self, moments: Moments, rows: Rows, rank: int, n_components: int) -> None:
         check_rank(moments, rows.names, rank, n_components)
 
     def whiten(self, signal: Signal, weights: Array, rank: int) -> Whitening:
-        """Whiten a weighted signal to ``rank`` dimensions, from all its eigenvalues."""
         return whiten(signal.matrix, weights, rank, signal.noise)
 
 

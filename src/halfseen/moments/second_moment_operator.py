@@ -90,21 +90,17 @@ class PartGaps:
 
     @property
     def exact(self) -> bool:
-        """Whether the joint counts of all pairs of features are known."""
         return self.parts.n == len(self.count)
 
     def counted(self, matrix: "ThinSecond", vectors: Array) -> Array:
-        """``Σ_j N_ij R_ij v_j`` for a matrix R (d, d) and vectors (d, m); (d, m)."""
         return replace(matrix, pair_weights=matrix.pair_weights * self.count) @ vectors
 
     @property
     def rows_behind(self) -> float:
-        """How many rows there were before empty ones were left out."""
         return rows_behind(self.own, self.n_rows, self.groups)
 
     @property
     def dependence(self) -> float:
-        """How far parts are from being missing independently, at the worst pair."""
         return dependence_of_gaps(self.joint, self.rows_behind)
 
     @property
@@ -114,7 +110,6 @@ class PartGaps:
         return max(self.dependence, together)
 
     def rarest(self) -> tuple[int, int, float]:
-        """The two features (or the one, twice) that the fewest rows hold, and how many do."""
         i = int(np.argmin(self.own))
         if not self.count.size or self.own[i] < self.count.min():
             return i, i, float(self.own[i])
@@ -173,7 +168,6 @@ class ThinProducts:
         return self._gaps(rows, features)[0]
 
     def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
-        """Moments about the means."""
         if not centred:
             raise NotImplementedError("moments of many features are taken about the mean")
         gaps, squares = self._gaps(rows, features)
@@ -206,7 +200,6 @@ class ThinProducts:
         """Many features span enough; eigenvalues that are not positive are warned of later."""
 
     def whiten(self, signal: Signal, weights: Array, rank: int) -> Whitening:
-        """Whiten a weighted signal to ``rank`` dimensions, from its leading eigenvectors."""
         values, vectors = leading_eigenpairs(signal.matrix, weights, rank)
         return whitening_from(values, vectors, weights, rank, signal.noise)
 

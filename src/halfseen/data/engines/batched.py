@@ -72,15 +72,12 @@ class BatchedRows(Rows):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The features' names, in order."""
         return tuple(self.source.names[column] for column in self.chosen)
 
     def select(self, features: Mask) -> Self:
-        """The same rows with only some of the features; the others are not read."""
         return replace(self, chosen=tuple(compress(self.chosen, features.tolist())))
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
-        """The sum of ``summarise(block)`` over all batches of rows."""
         runs = zip(self._numbered(), strict=False)  # a batch is large: each is a run
         return sum_over_runs(runs, self._block, summarise, self.n_threads, self.advance)
 

@@ -281,7 +281,6 @@ class ClusterRows(Rows):
         return sum(partition.n_rows for partition in self.partitions)
 
     def select(self, features: Mask) -> Self:
-        """The same rows with only some of the features."""
         names = tuple(name for name, keep in zip(self.names, features, strict=True) if keep)
         return replace(self, view=self.view.select(features), names=names)
 
@@ -300,7 +299,6 @@ class ClusterRows(Rows):
         return replace(self, view=replace(self.view, sequences=sequences), sequenced=True)
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
-        """The sum of ``summarise(block)`` over all blocks of rows."""
         sums: S = self.result(self._total(summarise, uuid4().hex))
         return sums
 
@@ -315,7 +313,6 @@ class ClusterRows(Rows):
         return finished
 
     def carrying(self, begin: Callable[[Block], T]) -> "CarriedThere[T]":
-        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
         return CarriedThere(self, begin, [None] * len(self.partitions))
 
     def _total(self, summarise: Callable[[Block], S], token: str) -> Any:
@@ -361,7 +358,6 @@ class CarriedThere(Generic[T]):
     kept: list[Any]  # of each partition: Delayed, a list of what is beside its blocks
 
     def accumulate(self, step: Callable[[Block, T], tuple[S, T]]) -> S:
-        """The sum over all blocks of what a step says; the next step gets what it left."""
         rows, token = self.rows, uuid4().hex
         shared, own = Step(rows.view, self.begin, step), [(kept,) for kept in self.kept]
         pairs = rows.tasks(stepped, shared, own, token)

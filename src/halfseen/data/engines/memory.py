@@ -170,7 +170,6 @@ class MemoryRows(Rows):
     sequences: Sequences | None = None  # of all rows of that table
 
     def select(self, features: Mask) -> Self:
-        """The same rows with only some of the features; copies nothing."""
         chosen = np.ones(self.table.shape[1], bool) if self.columns is None else self.columns.copy()
         chosen[chosen] = features
         names = tuple(name for name, keep in zip(self.names, features, strict=True) if keep)
@@ -182,7 +181,6 @@ class MemoryRows(Rows):
         return PreparedRows(tuple(blocks), self.names, self.n_threads, self.advance)
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
-        """The sum of ``summarise(block)`` over all blocks of rows."""
         runs = in_runs(self._pieces())
         return sum_over_runs(runs, self._block, summarise, self.n_threads, self.advance)
 
@@ -231,6 +229,5 @@ class PreparedRows(Rows):
         return replace(self, ready=tuple(block.recentred(origin) for block in self.ready))
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
-        """The sum of ``summarise(block)`` over all blocks of rows."""
         runs = in_runs(self.ready)
         return sum_over_runs(runs, as_it_is, summarise, self.n_threads, self.advance)

@@ -106,7 +106,6 @@ class SummedRows(Rows):
     here: Rows | None = None
 
     def select(self, features: Mask) -> Self:
-        """The same with only some of the features."""
         return replace(
             self,
             names=tuple(compress(self.names, features)),

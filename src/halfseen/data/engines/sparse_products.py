@@ -66,13 +66,11 @@ class SparseEntries:
     row_observed: Mask  # (n, b)     which blocks each row has
 
     def onto(self, basis: Array) -> Array:
-        """``E B`` for a basis (d, m); (n, m)."""
         one_part = Parts(np.zeros(len(self.level), dtype=np.intp), 1)
         whole: Array = self.onto_parts(basis, one_part)[0]
         return whole
 
     def onto_parts(self, basis: Array, parts: Parts) -> Array:
-        """``E B`` of each part of the features by itself; (p, n, m)."""
         basis = np.ascontiguousarray(basis)
         out: Array = np.matmul(self.row_observed.astype(float), self._shared(basis, parts))
         _onto(*self.stored, basis, parts.labels, out)
@@ -81,7 +79,6 @@ class SparseEntries:
         return out
 
     def back(self, per_row: Array) -> Array:
-        """``E' Y`` for vectors Y (n, m), one a row; (d, m)."""
         out = self._level_times(self.level, per_row)
         _add_back(self.stored, per_row, out)
         return out
@@ -105,11 +102,9 @@ class SparseEntries:
         return out
 
     def squares(self, per_row: Array, features: Mask) -> Array:
-        """``Σ_n E_ni² Y_n`` for some of the features, zero for the others; (d, m)."""
         return self._powers(2, per_row, features)
 
     def cubes(self, per_row: Array, features: Mask) -> Array:
-        """``Σ_n E_ni³ y_n`` for some of the features, zero for the others; (d,)."""
         return self._powers(3, per_row[:, None], features)[:, 0]
 
     def _shared(self, basis: Array, parts: Parts) -> Array:

@@ -67,7 +67,6 @@ class SparseBlock(Block):
 
     @property
     def n_features(self) -> int:
-        """How many features there are."""
         return len(self.column_block)
 
     @made_once
@@ -83,11 +82,9 @@ class SparseBlock(Block):
         return observed
 
     def deviations(self, origin: Array) -> Entries:
-        """Deviations from ``origin`` (d,), as a matrix to multiply with."""
         return self._entries(-origin, arrays_of(self.stored))
 
     def presence(self) -> Entries:
-        """One where an entry is observed, as a matrix to multiply with."""
         starts, features, values = arrays_of(self.stored)
         nothing = np.zeros_like(starts), features[:0], values[:0]
         return self._entries(np.ones(len(self.column_block)), nothing)
@@ -97,7 +94,6 @@ class SparseBlock(Block):
         return SparseEntries(level, stored, gaps, self.column_block, self.row_observed)
 
     def present(self, features: NDArray[np.intp]) -> Mask:
-        """Whether entries of ``features``, given by number, are observed; (n, len(features))."""
         observed: Mask = self.row_observed[:, self.column_block[features]]
         place = np.full(len(self.column_block), -1)
         place[features] = np.arange(len(features))
@@ -107,14 +103,12 @@ class SparseBlock(Block):
         return observed
 
     def nonzeros(self) -> Nonzeros:
-        """The counts above zero."""
         above = self.stored.data > 0
         kept = self.stored if above.all() else where(self.stored, above)
         starts, features, counts = arrays_of(kept)
         return Nonzeros(starts.astype(np.int64), features.astype(np.int64), counts.astype(float))
 
     def feature_sums(self) -> FeatureSums:
-        """Counts, sums and ranges of the observed entries of each feature."""
         d = len(self.column_block)
         _, features, values = arrays_of(self.stored)
         seen = self.row_observed @ np.bincount(self.column_block, minlength=self._n_blocks)
@@ -163,7 +157,6 @@ class SparseBlock(Block):
         )
 
     def masks(self) -> NDArray[np.uint8]:
-        """What is observed of each row, a bit a feature; (n, ⌈d / 8⌉)."""
         kinds, which = np.unique(self.row_observed, axis=0, return_inverse=True)
         codes = np.packbits(kinds[:, self.column_block], axis=1)[which.reshape(-1)]
         bit = (128 >> self.gaps.indices % 8).astype(np.uint8)
@@ -202,7 +195,6 @@ class SparseBlock(Block):
         return int(self.row_observed.shape[1])
 
     def select(self, features: Mask) -> "SparseBlock":
-        """The same rows with only some of the features."""
         return SparseBlock(
             self.stored[:, features],
             self.gaps[:, features],
@@ -213,7 +205,6 @@ class SparseBlock(Block):
         )
 
     def rows(self, chosen: NDArray[np.intp]) -> "SparseBlock":
-        """Only some of the rows, by their place in the block."""
         return SparseBlock(
             self.stored[chosen],
             self.gaps[chosen],
@@ -224,12 +215,10 @@ class SparseBlock(Block):
         )
 
     def divided(self, by: Array) -> "SparseBlock":
-        """The same rows, all that is in each divided by one number, above zero; (n,)."""
         values = self.stored.data / by[row_numbers(self.stored)]
         return self._with(with_data(self.stored, values), self.gaps, self.row_observed)
 
     def without(self, row: NDArray[np.intp], feature: NDArray[np.intp]) -> "SparseBlock":
-        """The same rows with some of the entries, given by row and feature (m,), as gaps."""
         hidden = self.row_observed[row, self.column_block[feature]]  # others are gaps already
         row, feature = row[hidden], feature[hidden]
         stored, gaps = self._codes(self.stored), self._codes(self.gaps)
@@ -241,13 +230,11 @@ class SparseBlock(Block):
         return self._with(left, more, self.row_observed)
 
     def emptied(self, chosen: Mask) -> "SparseBlock":
-        """The same rows, nothing being observed in those that are ``chosen`` (n,)."""
         stored = where(self.stored, ~chosen[row_numbers(self.stored)])
         gaps = where(self.gaps, ~chosen[row_numbers(self.gaps)])
         return self._with(stored, gaps, self.row_observed & ~chosen[:, None])
 
     def clipped(self, low: Array, high: Array) -> "Block":
-        """The same rows, no value being below ``low`` (d,) or above ``high`` (d,)."""
         if (low > 0).any() or (high < 0).any():  # zeros would not stay zeros
             return super().clipped(low, high)
         features = self.stored.indices
@@ -262,7 +249,6 @@ class SparseBlock(Block):
         return SparseBlock(stored, gaps, self.column_block, row_observed, self.weights, self.start)
 
     def with_weights(self, weights: Array) -> "SparseBlock":
-        """The same rows, counting ``weights`` (n,) times."""
         return SparseBlock(
             self.stored, self.gaps, self.column_block, self.row_observed, weights, self.start
         )
@@ -328,7 +314,6 @@ class SparseRows(Rows):
         return PreparedRows(tuple(blocks), self.names, self.n_threads, self.advance)
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
-        """The sum of ``summarise(block)`` over all blocks of rows."""
         return sum_over(self.blocks(), summarise, self.n_threads, self.advance)
 
     def blocks(self) -> Iterator[SparseBlock]:
