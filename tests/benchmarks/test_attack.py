@@ -37,7 +37,7 @@ from benchmarks.attack.worker import outcome
 from halfseen import DataError, Imputer
 from halfseen.inference.parameters import declared
 from halfseen.io.formats import FORMATS
-from halfseen.io.sparse_file import MARKETS
+from halfseen.io.sparse_matrix import MARKETS
 from halfseen.models import MODELS
 from tests.benchmarks.planted import CARELESS
 from tests.benchmarks.wrong_attacks import EVERY, WRONG

@@ -14,7 +14,7 @@ from halfseen.cli.app import app
 from halfseen.cli.input_files import as_arguments
 from halfseen.data.errors import DataError
 from halfseen.io import file_discovery
-from halfseen.io.open_table import open_source
+from halfseen.io.open_source import open_source
 
 FRAME = pd.DataFrame({"age": [61.5, 40, 39, 52] * 10, "pulse": [80.0, 72, 71, 90, 60] * 8})
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from halfseen import Files
 from halfseen.data.rows import whole_table
 from halfseen.estimators.reading import opened, take_names
-from halfseen.io.open_table import open_table
+from halfseen.io.source import open_table
 from halfseen.io.table import Reading
 
 N = 240

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from halfseen import Files, LatentClass, together
 from halfseen.data.errors import DataError
-from halfseen.io.open_table import open_source, rows_of
+from halfseen.io.open_source import open_source, rows_of
 
 GAP = np.nan
 SINCE = {"dates": "2024-01-30"}

@@ -11,7 +11,7 @@ import pytest
 
 from halfseen import DataError, DroppedFeatureWarning, Files, UnseenCategoryWarning
 from halfseen.io.coding import Coding, decode
-from halfseen.io.open_table import open_table
+from halfseen.io.source import open_table
 from halfseen.io.table import Reading
 from tests.io.mixed_tables import (
     CONTAINERS,

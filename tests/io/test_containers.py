@@ -8,7 +8,7 @@ import pytest
 
 from halfseen import GaussianMixture, LatentClass
 from halfseen.data.errors import DataError
-from halfseen.io.containers import as_float_columns, fill_like, table_like, take_rows
+from halfseen.io.containers import as_float_columns, fill_like, table_like
 from halfseen.io.files import Files
 from halfseen.io.validation import column_names, reorder_like
 
@@ -59,13 +59,6 @@ def test_other_values_get_the_names_and_the_rows_of_the_frame(frame):
         assert like.index.equals(frame.index)
 
 
-@every_frame
-def test_rows_are_taken_by_number(frame):
-    taken = take_rows(frame, np.array([2, 0]))
-    assert type(taken) is type(frame)
-    np.testing.assert_array_equal(np.asarray(taken[column_names(taken)[0]], float), [3, 1])
-
-
 def test_integers_too_large_for_floats_stay_to_the_digit():
     large = 2**62 + 1
     frame = pd.DataFrame({"a": pd.array([large, None], dtype="Int64")})
@@ -76,7 +69,6 @@ def test_integers_too_large_for_floats_stay_to_the_digit():
 def test_arrays_are_taken_as_they_are():
     np.testing.assert_array_equal(fill_like(TABLE, TABLE, VALUES), FILLED)
     np.testing.assert_array_equal(table_like(TABLE, VALUES), VALUES)
-    np.testing.assert_array_equal(take_rows(VALUES, np.array([1])), VALUES[[1]])
 
 
 def test_columns_that_can_have_gaps_may_hold_fractions():

@@ -13,7 +13,7 @@ from halfseen.data.feature_sums import FeatureSums
 from halfseen.io.files import Files
 from halfseen.io.formats import FORMATS
 from halfseen.io.open_files import open_files
-from halfseen.io.open_table import open_source
+from halfseen.io.open_source import open_source
 
 JUNK = bytes(range(7, 107))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from halfseen import DroppedFeatureWarning, Files, GaussianMixture
 from halfseen.data.errors import IdentifierWarning
 from halfseen.io.cells.cardinality import MAX_HASHES, DistinctCount
-from halfseen.io.open_table import open_source
+from halfseen.io.open_source import open_source
 
 RNG = np.random.default_rng(0)
 N = 400

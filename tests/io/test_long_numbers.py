@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from halfseen import DataError, DroppedFeatureWarning, Files, GaussianMixture
 from halfseen.cli.app import app
-from halfseen.io.open_table import open_source
+from halfseen.io.open_source import open_source
 
 RNG = np.random.default_rng(0)
 N = 120

@@ -9,13 +9,12 @@ import pytest
 
 from halfseen import Files
 from halfseen.data.errors import DataError
-from halfseen.io.cells.category_codes import FactorizedColumn
 from halfseen.io.cells.cell_sums import CellSums
 from halfseen.io.cells.missing_values import MissingCodes
-from halfseen.io.cells.number_formats import to_floats
+from halfseen.io.coded_tables import MemoryColumn
 from halfseen.io.formats.csv_dialect import ReadOptions, detect_dialect
 from halfseen.io.kind_inference import ColumnEvidence, infer_column
-from halfseen.io.open_table import open_source, rows_of
+from halfseen.io.open_source import open_source, rows_of
 
 GAP = np.nan
 AGES, PULSES = [61.5, 40.0, 39.0, 52.25], [80.0, 72.0, 71.0, 90.0]
@@ -210,34 +209,6 @@ def test_odd_files_are_read_as_a_person_would_expect(case, tmp_path):
         assert any(sentence in one for one in told), told
 
 
-COLUMNS = {case: next(iter(odd.columns)) for case, odd in ODD.items() if odd.name == "t.csv"}
-
-
-@pytest.mark.parametrize("case", [case for case, name in COLUMNS.items() if name == "odd"])
-def test_cells_in_memory_are_read_as_those_of_files(case):
-    words = [row[0] for row in csv.reader(ODD[case].content.splitlines()[1:])]
-    ours, theirs = (
-        FactorizedColumn.of(words, MissingCodes()),
-        CellSums.of_text(pa.array(words), MissingCodes()),
-    )
-    for name in (
-        "known",
-        "plain",
-        "thousands",
-        "european",
-        "answers",
-        "dress",
-        "suspects",
-        "marked",
-    ):
-        there = getattr(theirs, name)
-        assert getattr(ours.sums, name) == there or theirs.as_they_stand, name
-    assert ours.sums.writing is theirs.writing
-    np.testing.assert_array_equal(
-        ours.floats(ours.sums.writing), to_floats(pa.array(words), theirs.writing, MissingCodes())
-    )
-
-
 WORDS = {
     "ages as ranges": (["<18", "18-65", ">65"] * 10, ("18-65", "<18", ">65")),
     "incomes of two kinds": (["<=50K", ">50K"] * 10, ("<=50K", ">50K")),
@@ -251,7 +222,7 @@ WORDS = {
 def test_words_stay_categories_whatever_signs_they_have(case):
     words, labels = WORDS[case]
     for cells in (
-        FactorizedColumn.of(words, MissingCodes()).sums,
+        MemoryColumn.of(words).sums,
         CellSums.of_text(pa.array(words), MissingCodes()),
     ):
         assert infer_column("x", ColumnEvidence(cells)).labels == labels

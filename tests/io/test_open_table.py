@@ -13,7 +13,8 @@ from halfseen import DroppedFeatureWarning, Files, GaussianMixture, load
 from halfseen.cli.app import app
 from halfseen.cli.model_input import in_memory
 from halfseen.io.coding import declared_kinds, takes_kinds
-from halfseen.io.open_table import open_source, open_table, rows_of
+from halfseen.io.open_source import open_source, rows_of
+from halfseen.io.source import open_table
 from halfseen.io.table import Reading
 
 N = 400

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from halfseen.data.errors import DataError
-from halfseen.io.sequences import Keys, Sequenced, keys_of, without_keys
+from halfseen.io.sequences import Keys, Sequenced
 from halfseen.io.sequences import arrange as arranged
+from halfseen.io.source import InSequences
 
 LABEL = np.array(["b", "a", "b", "a", "b"])
 ORDER = np.array([3.0, 1.0, 1.0, 2.0, 2.0])
@@ -114,10 +115,10 @@ def test_keys_are_read_from_every_container_and_are_no_features(kind, tmp_path):
 
         X = dask.dataframe.from_pandas(X, npartitions=2)
     given = Sequenced(X, sequence="who", order="when")
-    keys = keys_of(given)
+    keys = InSequences(given).keys
     assert keys.label.tolist() == LABEL.tolist()
     assert keys.order.tolist() == ORDER.tolist()
-    left = without_keys(given)
+    left = InSequences(given).bare()
     if kind == "pandas":
         assert list(left.columns) == ["x"]
     if kind == "csv":
@@ -126,9 +127,9 @@ def test_keys_are_read_from_every_container_and_are_no_features(kind, tmp_path):
 
 def test_columns_that_are_not_there_are_named():
     with pytest.raises(DataError, match="no column 'patient'"):
-        without_keys(Sequenced(frame(), sequence="patient"))
+        InSequences(Sequenced(frame(), sequence="patient")).bare()
     with pytest.raises(ValueError, match="cannot be a column of an array"):
-        without_keys(Sequenced(np.zeros((2, 2)), sequence="patient"))
+        InSequences(Sequenced(np.zeros((2, 2)), sequence="patient")).bare()
 
 
 def test_the_step_that_is_suggested_keeps_rows_apart():
@@ -138,9 +139,9 @@ def test_the_step_that_is_suggested_keeps_rows_apart():
     with pytest.raises(
         DataError, match=r"mostly 100, but from 40 to 100. Give step=50, or another"
     ):
-        arranged(given, keys_of(given), 7)
+        arranged(given, InSequences(given).keys, 7)
     coarse = Sequenced(np.zeros((7, 1)), sequence=who, order=order, step=100)
     with pytest.raises(DataError, match=r"or use a smaller step, such as 50\."):
-        arranged(coarse, keys_of(coarse), 7)
+        arranged(coarse, InSequences(coarse).keys, 7)
     fine = Sequenced(np.zeros((7, 1)), sequence=who, order=order, step=50)
-    np.testing.assert_array_equal(arranged(fine, keys_of(fine), 7).lengths, [7, 4])
+    np.testing.assert_array_equal(arranged(fine, InSequences(fine).keys, 7).lengths, [7, 4])

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from halfseen import DataError, Files, GammaPoisson
 from halfseen.io.formats.format import MAX_COLUMNS
-from halfseen.io.open_table import open_source
+from halfseen.io.open_source import open_source
 from halfseen.io.sparse_matrix import check_sparse
 
 COUNTS = np.random.default_rng(0).poisson(1.0, (40, 5)).astype(float)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from halfseen import Files, GammaPoisson, GaussianMixture, load
 from halfseen.cli.app import app
 from halfseen.data.errors import DataError
-from halfseen.io.open_table import open_source
+from halfseen.io.open_source import open_source
 from halfseen.io.text import WORD, Text
 
 KITCHEN = ["soup", "bread", "waiter", "menu", "chef"]

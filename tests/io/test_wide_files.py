@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from halfseen import Files
-from halfseen.io.open_table import open_source
+from halfseen.io.open_source import open_source
 
 
 class CountedName(str):

@@ -200,7 +200,7 @@ def _single(kinds: Mapping[str, ColumnKind]) -> Iterator[Advice]:
         have = "has" if len(found) == 1 else "have"
         what, whose, them = ("a category", "its", "it") if one else ("categories", "their", "them")
         yield Advice(
-            f"{quoted(found, range(len(found)))} {have} {what} that a single row holds. Check "
+            f"{quoted(found)} {have} {what} that a single row holds. Check "
             f"{whose} spelling (--show-text shows {them})."
         )
 
@@ -211,7 +211,7 @@ def _few_values(kinds: Mapping[str, ColumnKind]) -> Iterator[Advice]:
     takers = [name for name, kind in MODELS.items() if takes_kinds(kind)]
     if takers and few and len(few) >= MOSTLY_CODES * len(kinds):
         yield Advice(
-            f"{quoted(few, range(len(few)))} {'has' if len(few) == 1 else 'have'} few different "
+            f"{quoted(few)} {'has' if len(few) == 1 else 'have'} few different "
             f"values. If they are answers or codes, use --model {takers[0]}, which learns how "
             "likely each value is."
         )

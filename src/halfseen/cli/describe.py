@@ -203,7 +203,7 @@ def _print_categories(console: Console, seen: SurveyedTable) -> None:
     console.say("Categories")
     for name, labels in zip(coding.names, coding.labels, strict=True):
         if labels:
-            console.say(f"  - {name}: {quoted(labels, range(len(labels)), MOST_LABELS)}.")
+            console.say(f"  - {name}: {quoted(labels, most=MOST_LABELS)}.")
     console.say("")
 
 

@@ -152,4 +152,4 @@ def _accuracy_of(found: FillAccuracy | None, column: int, names: Sequence[str]) 
 
 def _shortened(names: Sequence[str]) -> str:
     """Two names, or one and how many more, so that a line stays a line."""
-    return quoted(names, range(len(names)), 2 if len(names) == 2 else 1) if names else ""
+    return quoted(names, most=2 if len(names) == 2 else 1) if names else ""

@@ -13,7 +13,7 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.imputation.accuracy import FillAccuracy
 from halfseen.io.cells.dates import as_dates
 from halfseen.io.cells.number_formats import is_text
-from halfseen.io.sparse_file import SparseSource
+from halfseen.io.sparse_matrix import SparseSource
 
 Columns = dict[str, Any]
 """Arrow columns by name."""

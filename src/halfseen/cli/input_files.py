@@ -17,9 +17,9 @@ from halfseen.cli.options import (
 from halfseen.data.formatting import quoted
 from halfseen.io.files import OF_CELLS, STANDARD_INPUT, Files, is_address
 from halfseen.io.open_files import names_in
-from halfseen.io.open_table import open_source
-from halfseen.io.sparse_file import is_sparse_file
-from halfseen.io.studies import Studies, together
+from halfseen.io.open_source import open_source
+from halfseen.io.sparse_matrix import is_sparse_file
+from halfseen.io.studies import together
 from halfseen.io.text import Text
 
 REPEATED = ("encoding", "skip", "table", "decimal")
@@ -124,7 +124,7 @@ def as_arguments(files: Files, *, learning: bool = False) -> str:
     "'my table.xlsx' --table 'Ward 3' --no-header"
     """
     words = [quote(str(path)) for path in files.paths]
-    one: Any = files.tables[0] if isinstance(files, Studies) else files
+    one: Any = files if files.studies is None else files.studies.tables[0]
     for name in REPEATED:
         value = getattr(one, name)
         words += [] if value is None else [f"--{name} {quote(str(value))}"]
@@ -137,16 +137,17 @@ def as_arguments(files: Files, *, learning: bool = False) -> str:
         words.append(f"--absent-as-zero {format_names(list(map(str, zero)))}")
     if isinstance(one.vocabulary, str | Path):
         words.append(f"--vocabulary {quote(str(one.vocabulary))}")
-    if not isinstance(files, Studies):
+    studies = files.studies
+    if studies is None:
         return " ".join(words)
-    for table, names in files.rename.items():
+    for table, names in studies.rename.items():
         where = f"{table}:" if table else ""
         words += [f"--rename {quote(f'{where}{old}={new}')}" for old, new in names.items()]
-    for table, units in files.units.items():
+    for table, units in studies.units.items():
         for column, (factor, shift) in units.items():
             more = f",{shift:.15g}" if shift else ""
             words.append(f"--unit {quote(f'{table}:{column}={factor:.15g}{more}')}")
-    return " ".join(words if files.on is None else [*words, f"--on {quote(files.on)}"])
+    return " ".join(words if studies.on is None else [*words, f"--on {quote(studies.on)}"])
 
 
 def all_names(files: Files) -> tuple[str, ...]:
@@ -162,8 +163,7 @@ def check_known(names: Sequence[str], known: Sequence[str], file: str, option: s
         close = get_close_matches(unknown[0], known, n=1)
         hint = f" Did you mean '{close[0]}'?" if close else ""
         raise ValueError(
-            f"{option} names {quoted(unknown, range(len(unknown)))}, but {file} has "
-            f"{quoted(known, range(len(known)), most=12)}.{hint}"
+            f"{option} names {quoted(unknown)}, but {file} has {quoted(known, most=12)}.{hint}"
         )
 
 

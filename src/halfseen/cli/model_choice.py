@@ -145,7 +145,7 @@ def _why(
 ) -> str:
     learned = f"--model {model} was taken"
     if words and not takes_kinds(MODELS[model]):
-        named = quoted(words, range(len(words)), MOST_NAMED)
+        named = quoted(words, most=MOST_NAMED)
         return f"{learned}, to which {options[0]} belongs. It takes numbers only, and not {named}."
     if words:
         n_numbers = len(table.seen.table.source.names) - len(words)
@@ -153,7 +153,7 @@ def _why(
         alone = f" (--model {others[0]} would take the {n_numbers} columns of numbers alone)"
         hold = "holds" if len(words) == 1 else "hold"
         return (
-            f"{quoted(words, range(len(words)), MOST_NAMED)} {hold} categories, so {learned}"
+            f"{quoted(words, most=MOST_NAMED)} {hold} categories, so {learned}"
             f"{alone if others and n_numbers > 1 else ''}."
         )
     if len(able) < len(MODELS):

@@ -16,7 +16,7 @@ from halfseen.cli.input_files import check_known
 from halfseen.cli.options import format_names
 from halfseen.cli.training_table import SurveyedTable, TrainingTable
 from halfseen.data.arrays import Array, Mask
-from halfseen.data.engines.batched import Source, rows_a_batch
+from halfseen.data.engines.batched import RowReader, rows_a_batch
 from halfseen.data.errors import DataError, NumericalDataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import percent, quoted
@@ -24,10 +24,9 @@ from halfseen.io.columns import Column
 from halfseen.io.file_source import FileSource
 from halfseen.io.files import Files
 from halfseen.io.open_files import Kinds
-from halfseen.io.open_table import open_source, rows_of
+from halfseen.io.open_source import open_source, rows_of
 from halfseen.io.preprocessing import Preprocessing
-from halfseen.io.sparse_file import SparseSource
-from halfseen.io.studies import Studies
+from halfseen.io.sparse_matrix import SparseSource
 from halfseen.moments.survey import strangest
 
 IN_MEMORY = 64e6
@@ -145,7 +144,7 @@ def in_memory(files: Files) -> Any:
     are several tables, which the estimator is to know apart.
     """
     source, done = open_source(files), files.preprocessing
-    if isinstance(files, Studies) or (isinstance(source, SparseSource) and done is None):
+    if files.studies is not None or (isinstance(source, SparseSource) and done is None):
         return files
     values = all_rows(source, files.memory)
     if done is not None and done.changes:
@@ -153,7 +152,7 @@ def in_memory(files: Files) -> Any:
     return with_names(source.names, values) if source.named else values
 
 
-def all_rows(source: Source, memory: float) -> Array:
+def all_rows(source: RowReader, memory: float) -> Array:
     """The whole table as floats, NaN in the gaps."""
     every = tuple(range(len(source.names)))
     pieces = source.pieces(every, rows_a_batch(memory, len(every), 1))

@@ -21,14 +21,13 @@ from halfseen.data.formatting import quoted
 from halfseen.io.coding import Coding, numeric_coding, warn_unseen_categories
 from halfseen.io.file_source import FileSource
 from halfseen.io.files import Files
-from halfseen.io.harmonization import harmonise_tables
 from halfseen.io.open_files import non_numeric_names, numbers_and_labels
-from halfseen.io.open_table import open_source
+from halfseen.io.open_source import open_source
 from halfseen.io.preprocessing import Preprocessing
-from halfseen.io.sequences import Sequenced, keys_of
-from halfseen.io.sparse_file import SparseSource, is_sparse_file
-from halfseen.io.sparse_matrix import ObservedBlocks
-from halfseen.io.studies import KeptTables, Studies, together
+from halfseen.io.sequences import Sequenced
+from halfseen.io.source import InSequences
+from halfseen.io.sparse_matrix import ObservedBlocks, SparseSource, is_sparse_file
+from halfseen.io.studies import KeptTables, harmonise_tables, together
 
 CHUNK_ROWS = 20_000
 """Rows that a model is given at a time, and between two steps of a progress bar."""
@@ -108,7 +107,7 @@ class NewTable:
         model = self.model
         if not in_sequences(model):
             return None
-        keys = keys_of(Sequenced(self.files, None, model.sequence_, model.order_))
+        keys = InSequences(Sequenced(self.files, None, model.sequence_, model.order_)).keys
         step = None if keys.order is None else model.step_
         return Sequenced(given, None, keys.label, keys.order, step)
 
@@ -149,9 +148,10 @@ class NewTable:
     @cached_property
     def tables(self) -> KeptTables:
         """The tables of the files, and by how much each was moved."""
-        if not isinstance(self.files, Studies) or not isinstance(self.source, FileSource):
+        studies = self.files.studies
+        if studies is None or not isinstance(self.source, FileSource):
             return KeptTables.none()
-        return harmonise_tables(self.files, self.source)
+        return harmonise_tables(studies, self.source)
 
     def _as_taken(self, values: Array, words: Mapping[str, Any]) -> Any:
         done = preprocessing_of(self.model)
@@ -284,8 +284,8 @@ def _with_columns(source: FileSource | SparseSource) -> FileSource | SparseSourc
 def _as_tables(model: Any, data: Files) -> Files:
     """Files of a model of several tables: tables that may lack what others have."""
     tables = getattr(model, "tables_", None)
-    if isinstance(data, Studies) or (tables is not None and _column_names(model) is not None):
-        studies = data if isinstance(data, Studies) else together(data)
+    if data.studies is not None or (tables is not None and _column_names(model) is not None):
+        studies = data.studies or together(data)
         return replace(studies, kept=tables or KeptTables.none())
     return data
 
@@ -324,11 +324,11 @@ def _check_names(names: list[str], data: Files) -> None:
     known = all_names(data)
     every = set(known)
     absent = [name for name in names if name not in every]
-    if absent and not (isinstance(data, Studies) and len(absent) < len(names)):
+    if absent and not (data.studies is not None and len(absent) < len(names)):
         raise DataError(
             f"{data.name} does not fit the model: it has no column "
-            f"{quoted(absent, range(len(absent)))}. It has "
-            f"{quoted(known, range(len(known)), most=12) if known else 'none'}. "
+            f"{quoted(absent)}. It has "
+            f"{quoted(known, most=12) if known else 'none'}. "
             "Rename columns as they were in the table that the model was fitted to; a column "
             "without values stands for one that was not measured."
         )

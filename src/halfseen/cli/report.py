@@ -98,7 +98,7 @@ def report(
     view, name = portrait_of(fitted), files.name
     known = set(new.source.names)
     others = [name for name in new.source.all_names if name not in known]
-    listed = quoted(others, range(len(others)), most=12) if others else ""
+    listed = quoted(others, most=12) if others else ""
     with console.warnings_as_cautions(), new.naming_columns():
         fitted.report(
             new.X,

@@ -17,9 +17,8 @@ from halfseen.io.columns import Column, column_messages, mark_constant
 from halfseen.io.file_source import FileSource
 from halfseen.io.files import Files
 from halfseen.io.open_files import Kinds, non_numeric_names
-from halfseen.io.open_table import open_source, rows_of, with_harmonization
-from halfseen.io.sparse_file import SparseSource, is_sparse_file
-from halfseen.io.studies import Studies
+from halfseen.io.open_source import open_source, rows_of, with_harmonization
+from halfseen.io.sparse_matrix import SparseSource, is_sparse_file
 from halfseen.moments.survey import check_finite
 
 MOST_NAMED = 5  # columns that a fit names of those that were left aside for the same reason
@@ -115,7 +114,7 @@ def open_table(
                 f"No column of {what} is left in {data.name}. Give a table that holds some."
             )
     files = replace(files, columns=list(columns) or None, drop=tuple(drop))
-    files = with_harmonization(files, kinds) if isinstance(files, Studies) else files
+    files = with_harmonization(files, kinds)
     source = open_source(files, kinds)
     return TrainingTable(files, source, source.columns, kinds)
 

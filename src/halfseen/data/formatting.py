@@ -4,15 +4,15 @@ import math
 from collections.abc import Iterable, Sequence
 
 
-def quoted(names: Sequence[str], indices: Iterable[int], most: int = 5) -> str:
-    """The named features as words of a sentence; a long list is cut and counted.
+def quoted(names: Sequence[str], indices: Iterable[int] | None = None, most: int = 5) -> str:
+    """Some of the names, or all, as words of a sentence; a long list is cut and counted.
 
     >>> quoted(["age", "bmi", "crp"], [0, 2])
     "'age' and 'crp'"
-    >>> quoted([str(i) for i in range(9)], range(9), most=2)
+    >>> quoted([str(i) for i in range(9)], most=2)
     "'0', '1' and 7 more"
     """
-    words = [f"'{names[i]}'" for i in indices]
+    words = [f"'{names[i]}'" for i in (range(len(names)) if indices is None else indices)]
     if len(words) > most:
         words = [*words[:most], f"{len(words) - most} more"]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

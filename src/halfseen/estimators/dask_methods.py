@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfseen.io.coding import non_numeric_columns
 from halfseen.io.containers import as_float_columns
-from halfseen.io.dask_collections import Partitions, is_dask, partitions_of
+from halfseen.io.dask_collections import Partitions, partitions_of
+from halfseen.io.source import source_of
 from halfseen.io.sparse_matrix import check_no_blocks_on_dask
 
 E = TypeVar("E", bound=type)
@@ -28,7 +29,7 @@ def lazy_on_dask(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def either(self: Any, X: Any, *args: Any, **options: Any) -> Any:
-        if not is_dask(X):
+        if not source_of(X).delayed:
             return method(self, X, *args, **options)
         check_is_fitted(self)
         for option in (*args, *options.values()):
@@ -72,7 +73,7 @@ def _in_two_steps(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def either(self: Any, X: Any, *args: Any, **options: Any) -> Any:
-        if not is_dask(X):
+        if not source_of(X).delayed:
             return method(self, X, *args, **options)
         return self.fit(X, *args, **options).transform(X)
 

@@ -39,7 +39,7 @@ from halfseen.inference.model import About, Model
 from halfseen.inference.parameters import attributes, parameters_of
 from halfseen.inference.plan import Settings
 from halfseen.io.coding import decode, unused_names
-from halfseen.io.files import Files, paths_of
+from halfseen.io.source import source_of
 from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.io.validation import feature_names
 from halfseen.moments.survey import Survey, survey
@@ -262,7 +262,8 @@ class Estimator(BaseEstimator):
             return self._learn_sums(table)
         opened_table = opened(self, X, sample_weight, observed, vocabulary)
         rows, stages = opened_table.rows, opened_table.stages
-        self.text_ = X.text if isinstance(X, Files) else None
+        files = source_of(X).files
+        self.text_ = None if files is None else files.text
         model = self._model()  # which may rest on what the columns are
         seen = look_through(settings, model, rows, stages, unused_names(self))
         fit = self._fit(settings, model, rows, seen, stages)
@@ -651,7 +652,8 @@ class Estimator(BaseEstimator):
         from halfseen.report.export import write_report
         from halfseen.report.outcomes import outcomes_of
 
-        check_not_input(path, *paths_of(X))
+        files = source_of(X).files
+        check_not_input(path, *(() if files is None else files.paths))
         write_report(
             self.case(X, groups),
             path,

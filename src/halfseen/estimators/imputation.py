@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,15 +14,13 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.rows import Block, Rows, gathered, in_given_order, whole_table
 from halfseen.estimators.prediction_input import checked_rows, new_rows, rows_and_tables
 from halfseen.inference.fit import Fitted
-from halfseen.io.batches import is_batches
 from halfseen.io.coded_tables import CodedTable, encode_new_table
 from halfseen.io.coding import Coding, takes_kinds, warn_unseen_categories
 from halfseen.io.containers import arrow_table, fill_like, table_like, with_filled
 from halfseen.io.files import Files
 from halfseen.io.open_files import table_with_labels
-from halfseen.io.open_table import in_sequences
-from halfseen.io.sequences import Keys, Sequenced, keys_of, without_keys
-from halfseen.io.studies import Studies
+from halfseen.io.sequences import Keys, Sequenced
+from halfseen.io.source import InSequences, source_of
 from halfseen.io.validation import (
     arrow_batch_as_table,
     read_new_table,
@@ -38,11 +35,12 @@ def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bo
     if isinstance(X, Sequenced):
         return _filled_sequences(estimator, X, return_std, draws, possible)
     fill = partial(_fill, estimator, return_std=return_std, draws=draws, possible=possible)
-    if isinstance(X, str | Path | Files):
+    source = source_of(X)
+    if source.files is not None:
         # What is unseen was said when it was read.
-        return _in_own_units(estimator, X, fill(_in_memory(estimator, X))[0])
-    if is_batches(X):
-        each = list(map(fill, X))
+        return _in_own_units(estimator, source.files, fill(_in_memory(estimator, source.files))[0])
+    if source.several:
+        each = list(map(fill, source.tables()))
         done, counts = [result for result, _ in each], sum(unseen for _, unseen in each)
     else:
         done, counts = fill(X)
@@ -51,9 +49,9 @@ def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bo
     return done
 
 
-def _in_own_units(estimator: Any, X: Any, filled: Any) -> Any:
+def _in_own_units(estimator: Any, X: Files, filled: Any) -> Any:
     """What was filled of several tables that were made comparable, as each of them has it."""
-    if not isinstance(X, Studies):
+    if X.studies is None:
         return filled
     rows, tables = rows_and_tables(estimator, X)
     if not tables.adjusted:
@@ -76,18 +74,19 @@ def _filled_sequences(
     estimator: Any, given: Sequenced, return_std: bool, draws: Any, possible: bool
 ) -> Any:
     """The same of rows that follow each other; what says so stays beside the filled columns."""
-    if is_batches(given.table):
+    source = InSequences(given)
+    if source.table.several:
         raise ValueError(
             "Sequences may go on from one batch to the next, so that batches are not filled one by "
             "one. Join them to one table."
         )
-    table = without_keys(given)
-    if isinstance(table, Files):
+    table = source.bare()
+    if source.table.files is not None:
         whole = _in_memory(estimator, table)
         if given.keys:
-            whole = _beside(whole, keys_of(given), given)
+            whole = _beside(whole, source.keys, given)
         given = replace(given, table=whole)
-        table = without_keys(given)
+        table = InSequences(given).bare()
     done, counts = _fill(
         estimator, table, return_std=return_std, draws=draws, possible=possible, given=given
     )
@@ -120,7 +119,7 @@ def _fill(
     X = arrow_batch_as_table(X)
     fitted, ordered = estimator.fitted, reorder_as_fitted(estimator, X)
     rows, (table, unseen) = _read(estimator, X)
-    rows = rows if given is None else in_sequences(rows, given)
+    rows = rows if given is None else InSequences(given).arranged(rows)
     coding, allowed = _coding(estimator), _allowed(fitted, possible)
 
     def give(values: Array) -> Any:
@@ -163,12 +162,12 @@ def _check_draws(draws: Any, return_std: bool) -> None:
         )
 
 
-def _in_memory(estimator: Any, X: Any) -> Any:
+def _in_memory(estimator: Any, X: Files) -> Any:
     """What is in files, as an Arrow table if the model's columns have names."""
     rows, coding = new_rows(estimator, X), _coding(estimator)
     table = whole_table(rows)
     if coding is not None and (coding.worded | coding.left_out).any():
-        return table_with_labels(X if isinstance(X, Files) else Files(X), coding, table)
+        return table_with_labels(X, coding, table)
     named = hasattr(estimator, "feature_names_in_")
     return arrow_table(rows.names, table) if named else table
 

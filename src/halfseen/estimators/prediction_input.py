@@ -1,11 +1,9 @@
 """The rows of a table for an estimator that is fitted already."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,13 +12,10 @@ from halfseen.data.rows import Rows
 from halfseen.io.coded_tables import read_new
 from halfseen.io.coding import Coding, numeric_coding, takes_kinds
 from halfseen.io.containers import as_frame
-from halfseen.io.dask_collections import is_dask
-from halfseen.io.files import Files
-from halfseen.io.open_table import in_sequences, is_out_of_memory, open_table
-from halfseen.io.sequences import Sequenced, without_keys
-from halfseen.io.sparse_file import is_sparse_file
-from halfseen.io.sparse_matrix import ObservedBlocks, check_no_blocks, read_sparse
-from halfseen.io.studies import KeptTables, Studies
+from halfseen.io.sequences import Sequenced
+from halfseen.io.source import InSequences, open_table, source_of
+from halfseen.io.sparse_matrix import ObservedBlocks, check_no_blocks, is_sparse_file, read_sparse
+from halfseen.io.studies import KeptTables
 from halfseen.io.table import Reading
 from halfseen.io.validation import column_names, feature_names, read_new_table, reorder_as_fitted
 from halfseen.moments.survey import survey
@@ -53,12 +48,16 @@ def rows_and_tables(
 
 def as_in_fit(estimator: Any, X: Any) -> Any:
     """Several tables as the fit has made them comparable, with its columns in its order."""
-    if not isinstance(X, Studies):
+    files = source_of(X).files
+    studies = None if files is None else files.studies
+    if studies is None:
         return X
     kept = getattr(estimator, "tables_", None) or KeptTables.none()
-    names, done = getattr(estimator, "feature_names_in_", None), X.preprocessing
-    columns = X.columns if names is None or done is not None else [str(name) for name in names]
-    return replace(X, kept=kept, columns=columns, drop=())
+    names, done = getattr(estimator, "feature_names_in_", None), studies.preprocessing
+    columns = studies.columns
+    if names is not None and done is None:
+        columns = [str(name) for name in names]
+    return replace(studies, kept=kept, columns=columns, drop=())
 
 
 def _numbers_by_name(estimator: Any) -> Coding | None:
@@ -69,9 +68,9 @@ def _numbers_by_name(estimator: Any) -> Coding | None:
 
 def _numbered(estimator: Any, X: Any) -> Any:
     """A sparse matrix in a file, without words for a model that knows columns by their numbers."""
-    files = Files(X) if isinstance(X, str | Path) else X
+    files = source_of(X).files
     named = hasattr(estimator, "feature_names_in_")
-    if named or not isinstance(files, Files) or not is_sparse_file(files.single):
+    if named or files is None or not is_sparse_file(files.single):
         return X
     return replace(files, vocabulary=()) if files.vocabulary is None else files
 
@@ -84,10 +83,11 @@ def _in_order(estimator: Any, X: Any) -> Any:
 
 def _ordered_beside(estimator: Any, given: Sequenced) -> Any:
     """A table with its columns in the order of the fit, beside those that say what rows are of."""
-    frame = None if is_out_of_memory(given) else as_frame(given.table)
+    frame = None if source_of(given).out_of_memory else as_frame(given.table)
     if frame is None:
         return given.table
-    names = column_names(reorder_as_fitted(estimator, without_keys(replace(given, single=None))))
+    bare = InSequences(replace(given, single=None)).bare()
+    names = column_names(reorder_as_fitted(estimator, bare))
     return frame.select([*names, *given.keys]).to_native()
 
 
@@ -95,10 +95,13 @@ def new_rows(estimator: Any, X: Any, observed: ObservedBlocks | None = None) -> 
     """The rows of ``X`` to say something of, with values that the model can have."""
     check_is_fitted(estimator)
     if isinstance(X, Sequenced):
-        return in_sequences(new_rows(estimator, without_keys(X)), X)
-    if is_out_of_memory(X) or is_dask(X):
-        rows = same_rows(estimator, replace(X, dask=False) if isinstance(X, Files) else X)
-    elif issparse(X) and get_tags(estimator).input_tags.sparse:
+        sequences = InSequences(X)
+        return sequences.arranged(new_rows(estimator, sequences.bare()))
+    source = source_of(X)
+    if not source.in_memory:
+        files = source.files
+        rows = same_rows(estimator, X if files is None else replace(files, dask=False))
+    elif source.sparse and get_tags(estimator).input_tags.sparse:
         rows = read_sparse(estimator, X, reset=False, observed=observed)
     else:
         check_no_blocks(observed)

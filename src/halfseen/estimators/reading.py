@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.io.open_table import open_table
+from halfseen.io.source import open_table
 from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.io.table import Reading, Table
 

@@ -14,8 +14,8 @@ from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.estimator import Estimator
 from halfseen.estimators.information_criteria import at_maximum
 from halfseen.estimators.prediction_input import new_rows, same_rows
-from halfseen.io.dask_collections import is_dask
 from halfseen.io.sequences import Sequenced
+from halfseen.io.source import source_of
 
 
 class SequenceEstimator(Estimator):
@@ -43,7 +43,7 @@ class SequenceEstimator(Estimator):
 
     def _rows(self, given: Sequenced) -> Rows:
         """The rows of a table, wherever they are."""
-        return same_rows(self, given) if is_dask(given.table) else new_rows(self, given)
+        return same_rows(self, given) if source_of(given.table).delayed else new_rows(self, given)
 
     def hidden(self, X: Any, observed: Any = None) -> Array:
         """What is expected to be hidden behind each row; (n, k)."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,10 +28,9 @@ from halfseen.inference.model import Convergence
 from halfseen.inference.parameters import check_finite
 from halfseen.io.coding import COLUMN_KINDS, Coding, takes_kinds
 from halfseen.io.containers import as_frame
-from halfseen.io.files import Files
 from halfseen.io.open_files import names_in
-from halfseen.io.open_table import open_table
-from halfseen.io.sparse_file import is_sparse_file
+from halfseen.io.source import open_table, source_of
+from halfseen.io.sparse_matrix import is_sparse_file
 from halfseen.io.table import Reading
 from halfseen.io.validation import column_names
 from halfseen.moments.moment_sums import MomentSums
@@ -229,7 +227,7 @@ N_QUANTILES = 201
 
 def planned_rows(estimator: Any, X: Any, plan: Plan) -> MappedRows:
     """The rows of ``X``, whatever ``fit`` takes, with the plan's columns; what it lacks is gaps."""
-    files = Files(X) if isinstance(X, str | Path) else X
+    files = source_of(X).files or X
     known = _names(files)
     there = plan.names if known is None else tuple(n for n in plan.names if n in set(known))
     if not there:
@@ -246,7 +244,7 @@ def planned_rows(estimator: Any, X: Any, plan: Plan) -> MappedRows:
         )
     if not set(rows.names) <= set(plan.names):
         raise DataError(
-            f"The columns of the table are called {quoted(rows.names, range(len(rows.names)), 5)}, "
+            f"The columns of the table are called {quoted(rows.names, most=5)}, "
             f"and those of the plan {_quoted_columns(plan)}. Name them alike."
         )
     wide = rows if rows.names == plan.names else _widened(rows, plan.names)
@@ -289,13 +287,13 @@ def warn_of_clipped(rows: MappedRows, plan: Plan) -> None:
 
 
 def _quoted_columns(plan: Plan) -> str:
-    return quoted(plan.names, range(len(plan.names)))
+    return quoted(plan.names)
 
 
 def _names(X: Any) -> tuple[str, ...] | None:
     """The names of all columns, if the table has some."""
-    if isinstance(X, Files):
-        return None if is_sparse_file(X.single) else tuple(map(str, names_in(X)))
+    if (files := source_of(X).files) is not None:
+        return None if is_sparse_file(files.single) else tuple(map(str, names_in(files)))
     return tuple(map(str, column_names(X))) or None
 
 
@@ -303,8 +301,8 @@ def _select_columns(X: Any, known: tuple[str, ...] | None, names: tuple[str, ...
     """Only some of the columns of a table."""
     if known is None:
         return X
-    if isinstance(X, Files):
-        return replace(X, columns=list(names))
+    if (files := source_of(X).files) is not None:
+        return replace(files, columns=list(names))
     frame = as_frame(X)
     return X[list(names)] if frame is None else frame.select(list(names)).to_native()
 

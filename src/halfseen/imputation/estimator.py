@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from functools import partial
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
@@ -22,12 +21,12 @@ from halfseen.estimators.prediction_input import same_rows
 from halfseen.estimators.reading import opened
 from halfseen.imputation.fitting import Learned, learned_from
 from halfseen.imputation.time_budget import NO_END, TimeBudget
-from halfseen.io.batches import is_batches
 from halfseen.io.coded_tables import CodedTable, encode_new_table
 from halfseen.io.coding import Coding, warn_unseen_categories
 from halfseen.io.containers import arrow_table, as_array, as_frame, fill_like, table_like
 from halfseen.io.files import Files
 from halfseen.io.open_files import table_with_labels
+from halfseen.io.source import source_of
 from halfseen.io.validation import arrow_batch_as_table, feature_names
 
 
@@ -165,11 +164,12 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             probability that it is another.
         """
         check_is_fitted(self)
-        if isinstance(X, str | Path | Files):
-            return self._fill(_in_memory(self, X), return_std)[0]
+        source = source_of(X)
+        if source.files is not None:
+            return self._fill(_in_memory(self, source.files), return_std)[0]
         fill = partial(self._fill, return_std=return_std)
-        if is_batches(X):
-            each = [fill(batch) for batch in X]
+        if source.several:
+            each = [fill(batch) for batch in source.tables()]
             done, counts = [one for one, _ in each], sum(unseen for _, unseen in each)
         else:
             done, counts = fill(X)
@@ -274,13 +274,13 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _in_memory(imputer: Imputer, X: Any) -> Any:
+def _in_memory(imputer: Imputer, X: Files) -> Any:
     """What is in files, as an Arrow table if the columns have names."""
     coding: Coding = imputer.coding_
     rows = same_rows(imputer, X)
     table = whole_table(rows)
     if (coding.worded | coding.left_out).any():
-        return table_with_labels(X if isinstance(X, Files) else Files(X), coding, table)
+        return table_with_labels(X, coding, table)
     named = hasattr(imputer, "feature_names_in_")
     return arrow_table(rows.names, table) if named else table
 

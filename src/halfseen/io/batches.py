@@ -80,7 +80,6 @@ class BatchSource:
 def _check_same(
     number: int, n: int, names: tuple[str, ...] | None, first_n: int, first: tuple[str, ...] | None
 ) -> None:
-    """Refuse a batch whose columns are not those of the first one."""
     if n != first_n:
         raise DataError(
             f"Batch {number} has {n} columns, but batch 0 has {first_n}. Batches of one table need "

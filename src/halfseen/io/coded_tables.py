@@ -2,21 +2,25 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, time, timedelta
+from decimal import Decimal
 from functools import cached_property
-from typing import Any, NamedTuple
+from numbers import Real
+from typing import Any, NamedTuple, Self
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
 from halfseen.io.cells.cardinality import MAX_EXACT_INTEGER
-from halfseen.io.cells.category_codes import UNSEEN_CODE, FactorizedColumn, label_encoder, text_of
+from halfseen.io.cells.category_codes import NO_VALUES, UNSEEN_CODE, is_missing, text_of
 from halfseen.io.cells.cell_sums import CellSums
 from halfseen.io.cells.missing_values import NONE, MissingCodes
-from halfseen.io.cells.number_formats import NumberFormat
+from halfseen.io.cells.number_formats import NumberFormat, to_floats
 from halfseen.io.coding import (
     UNUSED_KINDS,
     Coding,
@@ -26,6 +30,7 @@ from halfseen.io.coding import (
 )
 from halfseen.io.columns import Column
 from halfseen.io.containers import as_frame
+from halfseen.io.formats.format import codes_of, sums_of
 from halfseen.io.kind_inference import ColumnEvidence, coding_of, infer_column, warn_unused_columns
 from halfseen.io.table import Reading
 from halfseen.io.validation import (
@@ -43,44 +48,70 @@ from halfseen.io.validation import (
 
 @dataclass(frozen=True, eq=False)
 class MemoryColumn:
-    """A column as the table has it."""
+    """A column as the table has it: numbers, or cells as words in an Arrow column."""
 
     numbers: Array | None = None  # (n,), if the table itself says that it holds numbers
-    cells: Sequence[Any] = ()  # if it does not
-    other: str | None = None  # what it holds, if neither numbers nor text
+    words: Any = None  # if it does not
+    other: str | None = None  # what it holds, or some of its cells, if neither numbers nor text
     category: bool = False  # whether the table itself says that the cells are categories
     order: tuple[str, ...] | None = None  # of categories, if they have one
     whole: bool = False  # whether the numbers came as integers
+    long: int = 0  # cells that are whole numbers of more digits than floats have
+
+    @classmethod
+    def of(cls, cells: Sequence[Any], **about: Any) -> Self:
+        """A column of cells that may be any objects."""
+        kinds = set(map(type, cells))
+        if _truths_among_numbers(cells, kinds):
+            cells = [int(c) if isinstance(c, bool | np.bool_) else c for c in cells]
+        others = sorted(found for kind in kinds if (found := _other(kind)) is not None)
+        long = sum(isinstance(cell, int) and abs(cell) >= MAX_EXACT_INTEGER for cell in cells)
+        if not kinds <= {str, type(None)}:
+            cells = [text_of(cell, frozenset()) for cell in cells]
+        words = pa.array(cells, pa.string())
+        return cls(words=words, other=others[0] if others else None, long=long, **about)
 
     @cached_property
-    def words(self) -> FactorizedColumn:
-        """The cells as words."""
-        return FactorizedColumn.of(
-            self.cells if self.numbers is None else self.numbers.tolist(), MissingCodes()
-        )
-
-    def in_words(self, labels: tuple[str, ...]) -> FactorizedColumn:
-        """The cells as words, none of which stands for a gap if it is a label."""
-        return (
-            FactorizedColumn.of(self.cells, MissingCodes(none=True))
-            if NONE in labels
-            else self.words
-        )
+    def sums(self) -> CellSums:
+        """How the cells look."""
+        if self.numbers is None:
+            sums = sums_of(self.words, MissingCodes())
+            long = max(self.long, sums.long)
+            return replace(sums, category=self.category, order=self.order, long=long)
+        values = np.asarray(self.numbers, dtype=float)
+        long = int((np.abs(values) >= MAX_EXACT_INTEGER).sum()) if self.whole else 0
+        return CellSums.of_numbers(values, long=long)
 
     @property
     def seen(self) -> ColumnEvidence:
         """What is seen of it."""
         if self.other is not None:
             return ColumnEvidence(CellSums(), self.other)
-        if self.numbers is not None:
-            values = np.asarray(self.numbers, dtype=float)
-            long = int((np.abs(values) >= MAX_EXACT_INTEGER).sum()) if self.whole else 0
-            cells = CellSums.of_numbers(values, long=long)
-            return ColumnEvidence(cells, None, cells.run.numbers_rows)
-        if self.words.other is not None:
-            return ColumnEvidence(CellSums(), self.words.other)
-        cells = replace(self.words.sums, category=self.category, order=self.order)
-        return ColumnEvidence(cells, None, cells.run.numbers_rows)
+        return ColumnEvidence(self.sums, None, self.sums.run.numbers_rows)
+
+
+def _other(kind: type) -> str | None:
+    """What a cell of a type is, if it is neither text nor a number nor a truth."""
+    if issubclass(kind, str | bool | np.bool_ | Real | Decimal | type(None)):
+        return None
+    if kind.__name__ in NO_VALUES:
+        return None
+    if issubclass(kind, date | time | timedelta | np.datetime64 | np.timedelta64):
+        return "dates or times"
+    return f"values of type {kind.__name__}"
+
+
+def _truths_among_numbers(cells: Sequence[Any], kinds: set[type]) -> bool:
+    """Whether truths are numbers: others than 0 and 1 are beside them, and no text.
+
+    So has NumPy them, where the same cells are a list.
+    """
+    if not kinds & {bool, np.bool_} or any(issubclass(kind, str) for kind in kinds):
+        return False
+    return any(
+        isinstance(c, Real | Decimal) and not is_missing(c) and float(c) not in (0.0, 1.0)
+        for c in cells
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,17 +140,11 @@ def as_memory_table(X: Any) -> MemoryTable | None:
     if array.dtype.kind in "biuf":
         columns = [MemoryColumn(column, whole=array.dtype.kind in "iu") for column in array.T]
     else:
-        columns = [MemoryColumn(cells=column.tolist()) for column in array.T]
+        columns = [MemoryColumn.of(column.tolist()) for column in array.T]
     return MemoryTable(len(array), None, tuple(columns))
 
 
-def is_array_of_numbers(X: Any) -> bool:
-    """Whether X is an array in which every column holds numbers."""
-    return isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
-
-
 def _array(X: Any) -> np.ndarray[Any, Any] | None:
-    """An array of numbers, or of objects as they are."""
     if isinstance(X, np.ndarray):
         return X
     if not isinstance(X, list | tuple):
@@ -152,16 +177,16 @@ def _of_cells(column: "nw.Series[Any]") -> MemoryColumn:
     if column.dtype.is_temporal():
         return MemoryColumn(other="dates or times")
     if column.dtype in (nw.String, nw.Boolean, nw.Object):
-        return MemoryColumn(cells=column.to_list())
+        return MemoryColumn.of(column.to_list())
     if column.dtype in (nw.Categorical, nw.Enum):
-        return MemoryColumn(cells=column.to_list(), category=True, order=order_of(column))
+        return MemoryColumn.of(column.to_list(), category=True, order=_order_of(column))
     if column.is_null().all():
         return MemoryColumn(np.full(len(column), np.nan))
     native = column.to_native()
     return MemoryColumn(other=f"values of type {getattr(native, 'dtype', None) or native.type}")
 
 
-def order_of(column: "nw.Series[Any]") -> tuple[str, ...] | None:
+def _order_of(column: "nw.Series[Any]") -> tuple[str, ...] | None:
     """The categories of a column in their own order, if they have one."""
     native = column.to_native()
     if column.implementation.is_pyarrow():
@@ -243,8 +268,8 @@ def read_and_code(X: Any, reading: Reading) -> LearnedTable:
 
 
 def _is_plain(X: Any, coding: Coding | None) -> bool:
-    """Whether X holds numbers that are taken as they are."""
-    return is_array_of_numbers(X) and (coding is None or not coding.worded.any())
+    numbers = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
+    return numbers and (coding is None or not coding.worded.any())
 
 
 def infer_coding(kinds: Any, seen: TableEvidence, tell: bool) -> FoundCoding:
@@ -341,29 +366,30 @@ def _floats(
     if coding.kinds[place] in UNUSED_KINDS:
         return np.nan
     if labels:
-        words = column.in_words(labels)
-        return UNSEEN_CODE if column.other is not None else words.mapped(label_encoder(labels))
+        if column.numbers is not None:
+            column = MemoryColumn.of(column.numbers.tolist())
+        if column.words is None:
+            return UNSEEN_CODE
+        # None is no gap among words if it is a label.
+        return codes_of(column.words, labels, MissingCodes(none=NONE in labels))
     if column.numbers is not None:
         return column.numbers
-    if column.other is not None or column.words.other is not None:
+    if column.other is not None:
         return None
     if writing is None:
-        sums = column.words.sums
-        if not sums.n_values:  # nothing but words that stand for gaps among numbers
+        if not column.sums.n_values:  # nothing but words that stand for gaps among numbers
             return np.nan
-        writing = sums.writing
-    return None if writing is None else column.words.floats(writing)
+        writing = column.sums.writing
+    return None if writing is None else to_floats(column.words, writing, MissingCodes())
 
 
 def _without(values: np.ndarray[Any, Any], coding: Coding) -> np.ndarray[Any, Any]:
-    """A table of numbers with gaps in the columns that are not used."""
     if len(coding.names) == values.shape[1] and coding.left_out.any():
         values = np.where(coding.left_out, values.dtype.type(np.nan), values)
     return values
 
 
 def _checked(name: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A table with at least a row and a column, in scikit-learn's words."""
     checked: np.ndarray[Any, Any] = check_array(
         values, dtype=None, ensure_all_finite=False, estimator=name
     )

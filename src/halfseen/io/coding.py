@@ -125,7 +125,6 @@ def non_numeric_columns(estimator: Any) -> frozenset[str]:
 
 
 def _check(name: str, kind: object, labels: object) -> None:
-    """Refuse what no fit finds of a column."""
     if kind != UNDECLARED and kind not in declarable_kinds():
         raise ValueError(f"its coding says that '{name}' is of a kind that there is not")
     if not (isinstance(labels, tuple) and all(isinstance(label, str) for label in labels)):
@@ -231,8 +230,7 @@ def declared_kinds(kinds: Any, names: Iterable[str]) -> dict[str, str]:
     unknown = [column for column in declared if column not in set(known)]
     if unknown:
         raise DataError(
-            parameter("kinds")
-            + f" names {quoted(unknown, range(len(unknown)))}, which the table does not have. "
-            f"It has {quoted(known, range(len(known)), MAX_COLUMNS_LISTED)}."
+            parameter("kinds") + f" names {quoted(unknown)}, which the table does not have. "
+            f"It has {quoted(known, most=MAX_COLUMNS_LISTED)}."
         )
     return declared

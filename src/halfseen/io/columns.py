@@ -259,7 +259,7 @@ def column_messages(columns: Iterable[Column], most: int = sys.maxsize) -> list[
 def _together(alike: str, members: list[Column], most: int) -> str:
     if len(members) == 1:
         return members[0].sentence or ""
-    names = quoted([column.name for column in members], range(len(members)), most)
+    names = quoted([column.name for column in members], most=most)
     return (f"{names}: " if members[0].used else f"Columns {names} were ignored: ") + alike + "."
 
 

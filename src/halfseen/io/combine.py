@@ -19,13 +19,12 @@ from halfseen.data.messages import parameter
 from halfseen.io.batches import is_batches
 from halfseen.io.cells.cell_sums import CellSums
 from halfseen.io.cells.number_formats import NumberFormat
-from halfseen.io.file_discovery import FileTable, all_column_names, open_file_table
 from halfseen.io.file_source import ROWS_A_BATCH, Affine, FilePart, FileSource, TableFile, TableSpan
-from halfseen.io.files import Files
+from halfseen.io.files import Files, FileTable, all_column_names, open_file_table
+from halfseen.io.formats.arrow_files import MemoryTables, as_arrow
 from halfseen.io.formats.format import Header
-from halfseen.io.formats.in_memory import MemoryTables, as_arrow
 from halfseen.io.kind_inference import ColumnEvidence
-from halfseen.io.sparse_file import is_sparse_file
+from halfseen.io.sparse_matrix import is_sparse_file
 from halfseen.io.studies import Studies, is_dask
 
 
@@ -37,9 +36,8 @@ def open_studies(studies: Studies) -> tuple[FileTable, ...]:
     lacking = [old for old in studies.rename.get("", {}) if not _renames(tables, old, studies)]
     if lacking:
         raise DataError(
-            parameter("rename")
-            + f" names {quoted(lacking, range(len(lacking)))}, which no table has. They have "
-            f"{quoted(known, range(len(known)), 12)}."
+            parameter("rename") + f" names {quoted(lacking)}, which no table has. They have "
+            f"{quoted(known, most=12)}."
         )
     return tables
 
@@ -68,7 +66,7 @@ def _opened(given: Any, name: str) -> FileTable:
 
 
 def _check_member(files: Files, name: str) -> None:
-    if isinstance(files, Studies):
+    if files.studies is not None:
         raise ValueError(
             "together() takes tables, and no other together(). Name all tables in one."
         )
@@ -83,13 +81,12 @@ def _check_member(files: Files, name: str) -> None:
 
 
 def _chosen(table: FileTable, files: Files) -> FileTable:
-    """A table with only the columns that its own Files choose."""
     wanted = table.names if files.columns is None else tuple(map(str, files.columns))
     lacking = [name for name in (*wanted, *map(str, files.drop)) if name not in table.names]
     if lacking:
         raise DataError(
-            f"{table.files[0].path.name} has no column {quoted(lacking, range(len(lacking)))}. It "
-            f"has {quoted(table.names, range(len(table.names)), 12)}."
+            f"{table.files[0].path.name} has no column {quoted(lacking)}. It "
+            f"has {quoted(table.names, most=12)}."
         )
     keep = set(wanted) - set(map(str, files.drop))
     return _with_headers(
@@ -106,7 +103,6 @@ def _with_headers(table: FileTable, change: Any) -> FileTable:
 
 
 def _held(given: Any) -> MemoryTables:
-    """A table in memory, in batches, or one of Dask's."""
     if is_dask(given):
         if not hasattr(given, "to_delayed") or not hasattr(given, "columns"):
             raise DataError(
@@ -134,9 +130,8 @@ def _renamed(table: FileTable, name: str, studies: Studies) -> FileTable:
     lacking = [old for old in own if old not in table.names]
     if lacking:
         raise DataError(
-            parameter("rename")
-            + f" names {quoted(lacking, range(len(lacking)))}, which {name} does not have. It "
-            f"has {quoted(table.names, range(len(table.names)), 12)}."
+            parameter("rename") + f" names {quoted(lacking)}, which {name} does not have. It "
+            f"has {quoted(table.names, most=12)}."
         )
     new = {**studies.rename.get("", {}), **own}
     if new:
@@ -145,9 +140,8 @@ def _renamed(table: FileTable, name: str, studies: Studies) -> FileTable:
     lacking = [column for column in units if column not in table.names]
     if lacking:
         raise DataError(
-            parameter("units")
-            + f" names {quoted(lacking, range(len(lacking)))}, which {name} does not have. It "
-            f"has {quoted(table.names, range(len(table.names)), 12)}."
+            parameter("units") + f" names {quoted(lacking)}, which {name} does not have. It "
+            f"has {quoted(table.names, most=12)}."
         )
     return table._replace(
         files=tuple(_measured(file, units, name, studies) for file in table.files)
@@ -321,7 +315,7 @@ def _check(studies: Studies, source: FileSource, key: str) -> None:
     ]
     if lacking:
         raise DataError(
-            f"{quoted(lacking, range(len(lacking)))} has no column '{key}', by which rows are to "
+            f"{quoted(lacking)} has no column '{key}', by which rows are to "
             "be joined. Rename the column that says who a row is of."
         )
     n_rows = sum(source.table_lengths)

@@ -123,12 +123,6 @@ def arrow_table(names: Sequence[str], values: Array) -> Any:
     return pa.table([np.ascontiguousarray(column) for column in values.T], names=list(names))
 
 
-def take_rows(X: Any, chosen: np.ndarray[Any, Any]) -> Any:
-    """The rows of ``X`` with the given numbers."""
-    frame = as_frame(X)
-    return X[chosen] if frame is None else frame[chosen].to_native()
-
-
 def as_float_columns(frame: Any, words: Collection[Any] = ()) -> Any:
     """A pandas frame whose columns may all hold fractions, if they can have gaps at all.
 
@@ -153,7 +147,6 @@ def _filled(column: "nw.Series[Any]", gaps: Mask, values: Array) -> "nw.Series[A
 
 
 def _series(column: "nw.Series[Any]", values: np.ndarray[Any, Any]) -> "nw.Series[Any]":
-    """Values in a column of the same name and library."""
     values = np.ascontiguousarray(values)
     return nw.new_series(column.name, values, backend=column.implementation)
 

@@ -18,7 +18,7 @@ from halfseen.data.errors import DataError
 from halfseen.data.rows import S
 from halfseen.io.batches import BatchReader
 from halfseen.io.file_source import FilePart, FileSource
-from halfseen.io.formats.in_memory import MemoryTables
+from halfseen.io.formats.arrow_files import MemoryTables
 from halfseen.io.sparse_matrix import read_sparse
 from halfseen.io.studies import is_dask as is_dask
 from halfseen.io.validation import listener, read_batch
@@ -119,7 +119,6 @@ def rows_of_files(source: FileSource, memory: float) -> ClusterRows:
 
 
 def _on_worker(source: Any, part: FilePart) -> Any:
-    """The source of a part, Delayed; with its rows, if Dask is to compute them."""
     from dask import delayed
 
     return source if part.content is None else delayed(_holding)(source, part.content)

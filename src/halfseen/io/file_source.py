@@ -17,9 +17,8 @@ from halfseen.io.cells.category_codes import UNSEEN_CODE
 from halfseen.io.cells.missing_values import MissingCodes
 from halfseen.io.coding import Coding
 from halfseen.io.columns import Column
-from halfseen.io.formats.arrow_columns import codes_of
-from halfseen.io.formats.encoding import encoding_message
-from halfseen.io.formats.format import ColumnFormat, Format, Header, ReadPlan
+from halfseen.io.formats.csv_dialect import encoding_message
+from halfseen.io.formats.format import ColumnFormat, Format, Header, ReadPlan, codes_of
 
 ROWS_A_BATCH = 1 << 14
 
@@ -204,7 +203,6 @@ class FilePart(NamedTuple):
 
 
 def _filling(zero: list[bool]) -> Callable[[Piece], Piece]:
-    """What makes gaps of some columns zeros."""
     if not any(zero):
         return lambda piece: piece
 
@@ -240,7 +238,6 @@ def _n_rows(file: TableFile) -> int:
 
 
 def _unchanged(file: TableFile, read: Iterator[Any]) -> Iterator[Any]:
-    """What is read of a file, as long as it stays as it was."""
     _check_unchanged(file)
     try:
         yield from read

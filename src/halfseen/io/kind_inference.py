@@ -197,7 +197,6 @@ def _number(name: str, seen: ColumnEvidence, declared: str | None, named: bool) 
 
 
 def _no_categories(name: str, cells: CellSums, named: bool, quoting: bool) -> Reason | None:
-    """Why words are not taken for categories; None if they are."""
     words, known = cells.categories, cells.known
     if cells.dates and cells.dates == cells.n_values:
         return HOLDS_DATES
@@ -217,7 +216,6 @@ def _no_categories(name: str, cells: CellSums, named: bool, quoting: bool) -> Re
 
 
 def _shown(reason: Reason, cells: CellSums) -> Reason:
-    """A reason with some of the cells that it is about."""
     words = ", ".join(repr(shorten(word)) for word in cells.odd)
     same = any(word in reason.alone for word in cells.odd) or not words
     return reason if same else Reason(reason.alone + f" (such as {words})", reason.alike)

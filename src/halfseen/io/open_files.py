@@ -29,9 +29,8 @@ from halfseen.io.columns import (
     join_reasons,
 )
 from halfseen.io.combine import combine_evidence, join_by_key, open_studies, table_spans
-from halfseen.io.file_discovery import FileTable, all_column_names, open_file_table
 from halfseen.io.file_source import ROWS_A_BATCH, FileSource, FileStamp, TableFile
-from halfseen.io.files import Files
+from halfseen.io.files import Files, FileTable, all_column_names, open_file_table
 from halfseen.io.formats.format import ColumnFormat, FileEvidence, Format
 from halfseen.io.kind_inference import (
     NUMBERS_ROWS,
@@ -41,7 +40,6 @@ from halfseen.io.kind_inference import (
     identifier_reason,
     infer_column,
 )
-from halfseen.io.studies import Studies
 
 Kinds = Callable[[Sequence[str]], dict[str, str]]
 """The kinds that columns are declared to be, of those that the files have."""
@@ -76,8 +74,7 @@ def names_in(given: Files) -> tuple[str, ...]:
 
 
 def _tables(given: Files) -> tuple[FileTable, ...]:
-    """The tables that are given, and the files of each."""
-    return open_studies(given) if isinstance(given, Studies) else (open_file_table(given),)
+    return (open_file_table(given),) if given.studies is None else open_studies(given.studies)
 
 
 def _opened(
@@ -123,14 +120,13 @@ def _opened(
         columns=tuple(one.fate.column(name) for name, one in columns.items()),
         coding=found,
         maybe_new=() if coding is None else _maybe_new(columns, what),
-        tables=table_spans(given, files) if isinstance(given, Studies) else (),
+        tables=() if given.studies is None else table_spans(given.studies, files),
     )
-    return join_by_key(given, source) if isinstance(given, Studies) and given.on else source
+    studies = given.studies
+    return source if studies is None or not studies.on else join_by_key(studies, source)
 
 
 class _TableSeen(NamedTuple):
-    """What was seen of a table."""
-
     files: tuple[TableFile, ...]  # with as many rows as were seen
     gaps: MissingCodes
     columns: dict[str, ColumnEvidence]
@@ -197,7 +193,6 @@ def _columns(
     kinds: Kinds | None,
     coding: Coding | None,
 ) -> dict[str, InferredColumn]:
-    """What becomes of each column."""
     if coding is not None:
         return _by(coding, seen, given)
     named = named and not _chosen(given)
@@ -214,7 +209,6 @@ def _columns(
 def _dated(
     seen: ColumnEvidence, given: Files, declared: str | None = None
 ) -> InferredColumn | None:
-    """What becomes of a column of dates, where they are to be numbers; None if it is none."""
     orders = seen.cells.orders
     if given.dates is None or not orders or declared in UNUSED_KINDS or holds_words(declared or ""):
         return None
@@ -227,7 +221,6 @@ def _dated(
 
 
 def _told_of_zeros(one: InferredColumn, zero: bool) -> InferredColumn:
-    """A column of numbers with what is told of its gaps, if they are zeros."""
     if not (zero and one.fate.used and not one.labels):
         return one
     return one._replace(
@@ -236,11 +229,10 @@ def _told_of_zeros(one: InferredColumn, zero: bool) -> InferredColumn:
 
 
 def _check_numbers(file: str, columns: dict[str, InferredColumn], zero: frozenset[str]) -> None:
-    """Refuse zeros for gaps where there are words."""
     wrong = [name for name in columns if name in zero and columns[name].labels]
     if wrong:
         raise DataError(
-            parameter("absent_as_zero") + f" names {_listed(wrong)} of {file}, which "
+            parameter("absent_as_zero") + f" names {quoted(wrong)} of {file}, which "
             f"{'holds' if len(wrong) == 1 else 'hold'} words: a gap among them is no zero. Leave "
             "it out there."
         )
@@ -310,27 +302,22 @@ def _chosen(given: Files) -> bool:
     return given.columns is not None or given.preprocessing is not None
 
 
+_LISTS = {
+    "columns": "a list of names",
+    "drop": "a list of names",
+    "missing_values": "a list of cells",
+    "absent_as_zero": "a list of names, or True for all columns",
+}
+"""What of Files is a list, for whoever gives one name alone."""
+
+
 def _check(given: Files) -> None:
-    if isinstance(given.columns, str):
-        raise ValueError(
-            f"The 'columns' of Files must be a list of names. Got {given.columns!r} instead: write "
-            f"[{given.columns!r}]."
-        )
-    if isinstance(given.drop, str):
-        raise ValueError(
-            f"The 'drop' of Files must be a list of names. Got {given.drop!r} instead: write "
-            f"[{given.drop!r}]."
-        )
-    if isinstance(given.missing_values, str):
-        raise ValueError(
-            "The 'missing_values' of Files must be a list of cells. Got "
-            f"{given.missing_values!r} instead: write [{given.missing_values!r}]."
-        )
-    if isinstance(given.absent_as_zero, str):
-        raise ValueError(
-            "The 'absent_as_zero' of Files must be a list of names, or True for all columns. Got "
-            f"{given.absent_as_zero!r} instead: write [{given.absent_as_zero!r}]."
-        )
+    for name, what in _LISTS.items():
+        value = getattr(given, name)
+        if isinstance(value, str):
+            raise ValueError(
+                f"The '{name}' of Files must be {what}. Got {value!r} instead: write [{value!r}]."
+            )
     if given.decimal not in (None, ",", "."):
         raise ValueError(
             setting(decimal=given.decimal) + " is neither ',' nor '.'. Give one of them."
@@ -345,7 +332,6 @@ def _check(given: Files) -> None:
 
 
 def _asked(given: Files, tables: tuple[FileTable, ...]) -> tuple[str, ...]:
-    """The columns that are asked for, or all."""
     if given.columns is None and given.preprocessing is not None:
         return given.preprocessing.columns
     dropped = _dropped(given, tables)
@@ -357,7 +343,7 @@ def _asked(given: Files, tables: tuple[FileTable, ...]) -> tuple[str, ...]:
     names = tuple(name for name in map(str, given.columns) if name not in dropped)
     twice = _repeated(names)
     if twice:
-        raise ValueError(f"The 'columns' of Files name {_listed(twice)} twice. Name each once.")
+        raise ValueError(f"The 'columns' of Files name {quoted(twice)} twice. Name each once.")
     if given.preprocessing is not None and given.preprocessing.columns != names:
         raise ValueError("The 'columns' of Files must be those of its 'preprocessing'.")
     return names
@@ -366,7 +352,6 @@ def _asked(given: Files, tables: tuple[FileTable, ...]) -> tuple[str, ...]:
 def _absent_as_zero(
     given: Files, tables: tuple[FileTable, ...], asked: tuple[str, ...]
 ) -> frozenset[str]:
-    """The columns in which a gap means nought, which some table must have."""
     if isinstance(given.absent_as_zero, bool):
         return frozenset(asked if given.absent_as_zero else ())
     named, known = frozenset(map(str, given.absent_as_zero)), all_column_names(tables)
@@ -374,28 +359,26 @@ def _absent_as_zero(
     if unknown:
         raise DataError(
             parameter("absent_as_zero")
-            + f" names {_listed(unknown)}, which {given.name} does not have. It has "
-            f"{quoted(known, range(len(known)), 12)}."
+            + f" names {quoted(unknown)}, which {given.name} does not have. It has "
+            f"{quoted(known, most=12)}."
         )
     return named
 
 
 def _dropped(given: Files, tables: tuple[FileTable, ...]) -> set[str]:
-    """The columns that nobody wants to see, which the files must have."""
     known = all_column_names(tables)
     dropped = set(map(str, given.drop))
     unknown = sorted(dropped - set(known))
     if unknown:
         raise DataError(
             f"{tables[0].files[0].path.name if tables[0].only else given.name} has no column "
-            f"{_listed(unknown)} to drop. It has {_listed(known)}."
+            f"{quoted(unknown)} to drop. It has {quoted(known)}."
         )
     return dropped
 
 
 def _keys(given: Files) -> tuple[str, ...]:
-    """The column by which rows are joined, which is no feature."""
-    return (given.on,) if isinstance(given, Studies) and given.on else ()
+    return (given.studies.on,) if given.studies is not None and given.studies.on else ()
 
 
 def _check_table(given: Files, table: FileTable, asked: tuple[str, ...]) -> None:
@@ -417,22 +400,21 @@ def check_columns(file: TableFile, names: tuple[str, ...]) -> None:
     unknown = sorted(set(names) - set(known), key=names.index)
     if unknown:
         raise DataError(
-            f"{file.path.name} has no column {_listed(unknown)}. It has {_listed(known)}."
+            f"{file.path.name} has no column {quoted(unknown)}. It has {quoted(known)}."
         )
     twice = [name for name in _repeated(known) if name in set(names)]
     if twice:
         raise DataError(
-            f"{file.path.name} has several columns named {_listed(twice)}. Give each its own name."
+            f"{file.path.name} has several columns named {quoted(twice)}. Give each its own name."
         )
 
 
 def _check_same(file: TableFile, first: TableFile, names: tuple[str, ...]) -> None:
-    """Whether the file has no columns that the first one lacks."""
     known = {*names, *file.header.aside}
     new = [name for name in file.header.names if name not in known]
     if new:
         raise DataError(
-            f"{file.path.name} has other columns than {first.path.name}: {_listed(new)}. Files of "
+            f"{file.path.name} has other columns than {first.path.name}: {quoted(new)}. Files of "
             "one table need the same columns, or a choice with " + OF_FILES + "."
         )
 
@@ -479,7 +461,6 @@ def _total(cells: list[CellSums]) -> CellSums:
 
 
 def _number_rows(cells: list[CellSums]) -> bool:
-    """Whether a column numbers the rows: of each file, or of all as one."""
     with_rows = [sums.run for sums in cells if sums.n_rows]
     return bool(with_rows) and (
         all(run.numbers_rows for run in with_rows) or _total(cells).run.numbers_rows
@@ -496,7 +477,7 @@ def _check_usable(file: str, columns: dict[str, InferredColumn], *, words: bool)
     if len(wrong) > 1:
         reason = f"of '{wrong[0]}', " + reason
     raise DataError(
-        f"Column{'s' * (len(wrong) > 1)} {_listed(wrong)} of {file} cannot be read as "
+        f"Column{'s' * (len(wrong) > 1)} {quoted(wrong)} of {file} cannot be read as "
         f"numbers{' or categories' * words}: "
         + reason
         + ". Leave out columns of text and dates with "
@@ -518,10 +499,6 @@ def _written(one: InferredColumn, cells: CellSums, zero: bool, origin: str | Non
 
 def _repeated(names: Sequence[str]) -> list[str]:
     return [name for name, times in Counter(names).items() if times > 1]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return quoted(names, range(len(names)))
 
 
 def table_with_labels(files: Files, coding: Coding, table: Array) -> Any:

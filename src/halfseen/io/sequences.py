@@ -1,26 +1,16 @@
 """Tables whose rows follow each other: which row is of which sequence, and in which order."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.data.arrays import Array
 from halfseen.data.errors import DataError
-from halfseen.data.formatting import quoted
 from halfseen.data.messages import parameter, setting
 from halfseen.data.sequences import Numbers, Sequences
-from halfseen.io.batches import is_batches
-from halfseen.io.containers import as_frame
-from halfseen.io.dask_collections import is_dask
-from halfseen.io.files import Files
-from halfseen.io.open_files import open_files
-from halfseen.io.validation import arrow_batch_as_table, decode_dictionaries
 
 ROWS_A_BATCH = 1 << 14
 STEP_TOLERANCE = 1e-6
@@ -77,107 +67,6 @@ class Arrangement(NamedTuple):
         every = np.full((int(self.lengths.sum()), given.shape[1]), np.nan, dtype=given.dtype)
         every[self.place] = given
         return every
-
-
-def without_keys(given: Sequenced) -> Any:
-    """The table without the columns that only say what rows are of."""
-    keys = given.keys
-    X: Any = Files(given.table) if isinstance(given.table, str | Path) else given.table
-    if isinstance(X, Files) and keys:
-        columns = None if X.columns is None else [c for c in X.columns if str(c) not in keys]
-        return replace(X, columns=columns, drop=[*X.drop, *keys])
-    if is_dask(X):
-        return X.drop(columns=list(keys)) if keys else X
-    if is_batches(X):
-        return _BareBatches(X, keys) if keys else X
-    return _with_single(_without(arrow_batch_as_table(X), keys), given.single, keys)
-
-
-@dataclass(frozen=True, eq=False)
-class _BareBatches:
-    """Batches without some of their columns, as often as they are gone through."""
-
-    batches: Any
-    keys: tuple[str, ...]
-
-    def __iter__(self) -> Iterator[Any]:
-        return (_without(arrow_batch_as_table(batch), self.keys) for batch in self.batches)
-
-
-def _without(X: Any, keys: tuple[str, ...]) -> Any:
-    if not keys:
-        return X
-    frame = as_frame(X)
-    if frame is None:
-        raise ValueError(
-            f"{quoted(keys, range(len(keys)))} cannot be a column of an array, whose columns have "
-            "no names. Give a label for each row instead, or a data frame."
-        )
-    _check_known(keys, frame.columns)
-    return frame.drop(*keys).to_native()
-
-
-def _check_known(keys: tuple[str, ...], names: Any) -> None:
-    lacking = [key for key in keys if key not in names]
-    if lacking:
-        raise DataError(
-            f"The table has no column {quoted(lacking, range(len(lacking)))}, by which rows follow "
-            f"each other. It has {quoted(list(names), range(len(names)))}."
-        )
-
-
-def _with_single(X: Any, single: Any, keys: tuple[str, ...]) -> Any:
-    """A table and the rows without neighbours after it."""
-    if single is None:
-        return X
-    frame, more = as_frame(X), as_frame(arrow_batch_as_table(single))
-    if frame is None or more is None:
-        return np.vstack([np.asarray(X), np.asarray(single)])
-    more = more.drop(*(key for key in keys if key in more.columns))
-    return nw.concat([frame, more.select(frame.columns)]).to_native()
-
-
-def keys_of(given: Sequenced) -> Keys:
-    """The labels of sequences and the order of rows, as given or read from their columns."""
-    X, found = given.table, {}
-    X = Files(X) if isinstance(X, str | Path) else X
-    if given.keys:
-        found = _read(X, given.keys)
-    label, order = (
-        found[key] if isinstance(key, str) else None if key is None else _array(key)
-        for key in (given.sequence, given.order)
-    )
-    return Keys(label, order)
-
-
-def _array(values: Any) -> NDArray[Any]:
-    return np.asarray(values if not hasattr(values, "to_numpy") else values.to_numpy())
-
-
-def _read(X: Any, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    if isinstance(X, Files):
-        source = open_files(replace(X, columns=None, drop=(), preprocessing=None))
-        _check_known(names, source.all_names)
-        return _joined(source.batches(list(names), ROWS_A_BATCH), names)
-    if is_dask(X):
-        if not hasattr(X, "columns"):
-            _without(np.zeros((1, 1)), names)
-        _check_known(names, list(X.columns))
-        return _joined([X[list(names)].compute()], names)
-    return _joined(X if is_batches(X) else [X], names)
-
-
-def _joined(batches: Any, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    parts: dict[str, list[Any]] = {name: [] for name in names}
-    for batch in batches:
-        frame = as_frame(decode_dictionaries(arrow_batch_as_table(batch)))
-        if frame is None:
-            _without(batch, names)
-            continue
-        _check_known(names, frame.columns)
-        for name in names:
-            parts[name].append(frame[name].to_numpy())
-    return {name: np.concatenate(some) for name, some in parts.items()}
 
 
 def arrange(given: Sequenced, keys: Keys, n_rows: int, n_single: int = 0) -> Arrangement:
@@ -253,7 +142,6 @@ def _runs(same: NDArray[np.bool_]) -> Numbers:
 
 
 def _codes(labels: NDArray[Any], n: int) -> Numbers:
-    """Numbers of sequences, in the order in which they first appear."""
     if labels.shape != (n,):
         raise ValueError(
             f"sequence must hold a label for each of the {n} rows. Got an array of shape "

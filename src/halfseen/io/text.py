@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from halfseen.data.arrays import Mask
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
-from halfseen.io.formats.encoding import encoding_of
+from halfseen.io.formats.csv_dialect import encoding_of
 
 WORD = r"(?u)\b[^\W\d_]{2,}\b"
 """Two letters or more, of any alphabet, and no digits."""
@@ -114,8 +114,7 @@ def check_column(name: str, column: str, known: tuple[str, ...]) -> None:
     """Refuse a column of text that a file does not have."""
     if column not in known:
         raise DataError(
-            f"{name} has no column '{column}' of text. It has "
-            f"{quoted(known, range(len(known)), most=12)}."
+            f"{name} has no column '{column}' of text. It has {quoted(known, most=12)}."
         )
 
 
@@ -202,7 +201,6 @@ def vocabulary_candidates(matrix: Path) -> list[Path]:
 
 
 def _found(matrix: Path, n_columns: int) -> Vocabulary:
-    """The first that has as many words as there are columns."""
     within = _array_within(matrix) if matrix.suffix == ".npz" else None
     if within is not None and len(within[1]) == n_columns:
         return _taken(within[1], f"the array '{within[0]}' in it", n_columns)
@@ -230,7 +228,6 @@ def _told(n_columns: int, where: str) -> str:
 
 
 def _fault(words: Sequence[str]) -> str:
-    """Why words cannot name columns; empty if they can."""
     first: dict[str, int] = {}
     for number, word in enumerate(words, 1):
         if not word.strip():

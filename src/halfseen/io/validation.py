@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
@@ -15,10 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halfseen.data.arrays import Array
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
-from halfseen.data.rows import Block
 
 
 class FloatTable(NamedTuple):
@@ -94,7 +92,7 @@ def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.
         if not names:
             raise
         raise DataError(
-            f"{quoted(names, range(len(names)))} cannot be read as numbers. Leave out columns of "
+            f"{quoted(names)} cannot be read as numbers. Leave out columns of "
             "text and dates, or code them as numbers."
         ) from error
     return table
@@ -124,7 +122,6 @@ def _is_numeric(column: Any) -> bool:
 
 
 def _all_numbers(texts: Any) -> bool:
-    """Whether all texts are there, and are numbers."""
     try:
         return bool(np.isfinite(np.asarray(texts, dtype=float)).all())
     except (TypeError, ValueError):
@@ -140,11 +137,6 @@ def feature_names(estimator: Any) -> tuple[str, ...]:
 def memory_rows(table: np.ndarray[Any, Any]) -> MemoryRows:
     """The rows of a table (n, d)."""
     return MemoryRows(table, tuple(map(str, range(table.shape[1]))))
-
-
-def map_blocks(rows: MemoryRows | SparseRows, function: Callable[[Block], Array]) -> Array:
-    """``function`` of all rows, a block at a time, so that what it needs stays small."""
-    return np.concatenate([function(block) for block in rows.blocks()])
 
 
 NO_DATES = "Leave out dates and times, or turn them into numbers such as days since a start."
@@ -189,7 +181,6 @@ def _masked(X: Any) -> Any:
 
 
 def _opened(X: Any) -> np.ndarray[Any, Any]:
-    """A masked array as floats, NaN where it is masked."""
     _check_numbers(X.data)
     if X.dtype.kind not in "biuf":
         return np.asarray(X.astype(object).filled(np.nan))
@@ -220,8 +211,7 @@ def _check_frame(X: Any) -> None:
     except DuplicateError as error:
         twice = duplicated_names(column_names(X))
         raise DataError(
-            f"The data frame has several columns named {quoted(twice, range(len(twice)))}. Give "
-            "each its own name."
+            f"The data frame has several columns named {quoted(twice)}. Give each its own name."
         ) from error
     if isinstance(frame, nw.LazyFrame):
         raise DataError(
@@ -287,7 +277,7 @@ def check_names(names: list[str], fitted: list[str], preprocessed: bool = False)
         "have": [name for name in given if name not in wanted],
         "repeat": [name for name in given - wanted if name in wanted],
     }
-    told = [f"{verb} {quoted(who, range(len(who)))}" for verb, who in faults.items() if who]
+    told = [f"{verb} {quoted(who)}" for verb, who in faults.items() if who]
     if told:
         raise DataError(
             "The table's columns do not fit the model. Compared with the columns it was fitted to, "

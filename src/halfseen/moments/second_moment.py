@@ -124,7 +124,7 @@ def check_rank(moments: Moments, names: Sequence[str], rank: int, n_components: 
         raise DataError(
             setting(n_components=n_components)
             + f" needs features that span at least {rank} dimensions, but "
-            f"the {len(names)} used (n_features={len(names)}: {quoted(names, range(len(names)))}) "
+            f"the {len(names)} used (n_features={len(names)}: {quoted(names)}) "
             f"span {available}. Use at most {min(n_components - rank + available, len(names))} "
             "components, or add "
             "features that are not sums or copies of others."

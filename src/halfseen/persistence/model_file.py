@@ -67,7 +67,7 @@ class Kind:
         learned = {name: value for name, value in learned.items() if value is not ABSENT}
         missing = sorted(set(forms) - set(learned))
         if missing:
-            raise ValueError(f"it lacks {quoted(missing, range(len(missing)))}")
+            raise ValueError(f"it lacks {quoted(missing)}")
         sizes = {"d": n_features} | {side: learned[name] for side, name in self.sizes.items()}
         for name, allowed in forms.items():
             _check_form(

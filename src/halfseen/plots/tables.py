@@ -6,7 +6,7 @@ from halfseen.data.arrays import Mask
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
 from halfseen.data.rows import Rows, gathered
-from halfseen.io.open_table import open_table
+from halfseen.io.source import open_table
 from halfseen.io.table import Reading
 from halfseen.io.validation import non_numeric_names
 
@@ -20,7 +20,7 @@ def opened(X: Any) -> Rows:
         if not names:
             raise
         raise DataError(
-            f"{quoted(names, range(len(names)))} cannot be drawn as numbers. Leave out columns of "
+            f"{quoted(names)} cannot be drawn as numbers. Leave out columns of "
             "text and dates, or code them as numbers."
         ) from error
 

@@ -143,7 +143,7 @@ def _learned_from_outcomes(page: ReportContext) -> list[str]:
     they, them = ("sounds", "it") if len(found) == 1 else ("sound", "them")
     what = "an outcome" if len(found) == 1 else "outcomes"
     return [
-        f"{quoted(found, range(len(found)))} {they} like {what}, and the {nouns} were made of "
+        f"{quoted(found)} {they} like {what}, and the {nouns} were made of "
         f"{them} too. To see how {nouns} that know nothing of {them} differ, leave {them} out of "
         f"the fit and give {them} to the report as {what}."
     ]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from halfseen import DroppedFeatureWarning, Files, GaussianMixture
-from halfseen.io.formats.encoding import CHUNK, detect_encoding
-from halfseen.io.open_table import open_source
+from halfseen.io.formats.csv_dialect import CHUNK, detect_encoding
+from halfseen.io.open_source import open_source
 
 VALUES = np.random.default_rng(0).normal(size=(90, 2)) + (np.arange(90) % 2 * 5)[:, None]
 HEAD = "größe,µg,Straße"

@@ -11,7 +11,7 @@ import pytest
 from halfseen import Files, GaussianMixture
 from halfseen.data.errors import DataError
 from halfseen.io.formats import WHOLE
-from halfseen.io.open_table import open_source, rows_of
+from halfseen.io.open_source import open_source, rows_of
 
 NAMES = ("age", "pulse", "sex", "stage")
 STAGES = {1: "low", 2: "middle", 3: "high"}

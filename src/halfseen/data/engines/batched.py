@@ -43,7 +43,7 @@ class Piece(NamedTuple):
     table: Callable[[], np.ndarray[Any, Any]]  # (n_rows, d), NaN marks the gaps
 
 
-class Source(Protocol):
+class RowReader(Protocol):
     """Where rows come from, as often as they are asked for."""
 
     @property
@@ -62,7 +62,7 @@ class Source(Protocol):
 class BatchedRows(Rows):
     """A table of which only a few batches are in memory at any time."""
 
-    source: Source
+    source: RowReader
     chosen: tuple[int, ...]
     n_threads: int = 1
     advance: Told = None
@@ -148,7 +148,7 @@ def _joined(pieces: list[Piece]) -> np.ndarray[Any, Any]:
 
 
 def all_columns(
-    source: Source,
+    source: RowReader,
     n_threads: int = 1,
     advance: Told = None,
     memory: float = MEMORY,

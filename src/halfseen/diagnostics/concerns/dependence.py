@@ -44,7 +44,7 @@ def rows_depend(case: ConcernContext) -> Iterator[Concern]:
     if shared:
         yield Concern(
             "rows_depend",
-            f"Rows that share {quoted(shared, range(len(shared)))} depend on each other, as a "
+            f"Rows that share {quoted(shared)} depend on each other, as a "
             "rule, and were taken to be independent: intervals are narrower than they should be. "
             "Name that column as groups, or learn states along it if rows follow each other.",
             Subject.VALUES,

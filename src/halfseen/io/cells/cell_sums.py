@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyarrow import compute
 
 from halfseen.data.arrays import Array
+from halfseen.data.sums import ALL, ANY, SHARED, Sums, merged_by
 from halfseen.io.cells.cardinality import MAX_EXACT_INTEGER, DistinctCount, RowNumbering
 from halfseen.io.cells.dates import DateOrder, orders_of
 from halfseen.io.cells.missing_values import (
@@ -57,8 +58,17 @@ WITHOUT_DOTS = r"^[+-]?\d*(,\d+)?([eE][+-]?\d+)?$"
 WITH_NUMBERS = f"{WITH_THOUSANDS}|{WITH_DECIMAL_COMMAS}|{EUROPEAN}"
 
 
+def _added(ours: Mapping[str, int], theirs: Mapping[str, int]) -> Mapping[str, int]:
+    if not theirs:
+        return ours
+    return {word: ours.get(word, 0) + theirs.get(word, 0) for word in (*ours, *theirs)}
+
+
+COUNTED = merged_by(_added)
+
+
 @dataclass(frozen=True)
-class CellSums:
+class CellSums(Sums):
     """How many cells of a column are known, and how many of them fit each way to write a value.
 
     Those of rows that follow each other add, in their order; no rows are neutral.
@@ -72,29 +82,34 @@ class CellSums:
     truths: int = 0  # true, false, 0 or 1
     truth_words: int = 0
     dates: int = 0
-    as_they_stand: bool = True  # whether a reader of plain numbers and gaps reads all of them
-    odd: Mapping[str, int] = field(default_factory=dict)
-    """The first few different ones that are no numbers, and how often each is there."""
-    first_odd: int | None = None  # the row of the first
-    categories: frozenset[str] | None = frozenset()  # the different cells, None if they are many
-    run: RowNumbering = RowNumbering()  # noqa: RUF009 - immutable
-    typed: bool = True  # whether the file itself says that they are all numbers
+    # Whether a reader of plain numbers and gaps reads all of them.
+    as_they_stand: bool = field(default=True, metadata=ALL)
+    # The first few different ones that are no numbers, and how often each is there.
+    odd: Mapping[str, int] = field(default_factory=dict, metadata=COUNTED)
+    first_odd: int | None = field(default=None, metadata=SHARED)  # the row of the first
+    # The different cells, None if they are many.
+    categories: frozenset[str] | None = field(default=frozenset(), metadata=SHARED)
+    run: RowNumbering = field(default=RowNumbering(), metadata=merged_by(RowNumbering.then))
+    typed: bool = field(default=True, metadata=ALL)  # the file itself says that all are numbers
     distinct: DistinctCount = DistinctCount()  # noqa: RUF009 - immutable
     long: int = 0  # that are whole numbers of more digits than floats have
-    category: bool = False  # whether the table itself says that they are categories
-    order: tuple[str, ...] | None = None  # of categories, if the table itself gives them one
+    category: bool = field(default=False, metadata=ANY)  # as the table itself says
+    # Of categories, if the table itself gives them one.
+    order: tuple[str, ...] | None = field(default=None, metadata=SHARED)
     unworded: int = 0  # that came as numbers, so that no words of them are kept
     european: int = 0  # that have dots between thousands, or a decimal comma, or neither
     answers: int = 0  # yes or no
-    dress: Mapping[str, int] = field(default_factory=dict)
-    """What numbers are dressed in, and how often."""
-    suspects: Mapping[str, int] = field(default_factory=dict)
-    """Words that stand for a gap if all others are numbers, and how often each is there."""
-    marked: Mapping[str, int] = field(default_factory=dict)
-    """Words for gaps that are told apart from empty cells, and how often each is there."""
-    decimal: str | None = None  # what stands before decimals, if people say so
+    # What numbers are dressed in, and how often.
+    dress: Mapping[str, int] = field(default_factory=dict, metadata=COUNTED)
+    # Words that stand for a gap if all others are numbers, and how often each is there.
+    suspects: Mapping[str, int] = field(default_factory=dict, metadata=COUNTED)
+    # Words for gaps that are told apart from empty cells, and how often each is there.
+    marked: Mapping[str, int] = field(default_factory=dict, metadata=COUNTED)
+    # What stands before decimals, if people say so.
+    decimal: str | None = field(default=None, metadata=merged_by(lambda one, other: one or other))
     undotted: int = 0  # numbers without a dot, counted if people say that commas stand there
-    orders: frozenset[DateOrder] = frozenset()  # in which all are dates, if that was asked
+    # In which all are dates, if that was asked.
+    orders: frozenset[DateOrder] = field(default=frozenset(), metadata=SHARED)
 
     @classmethod
     def of_numbers(
@@ -175,39 +190,16 @@ class CellSums:
         )
 
     def __add__(self, other: Self) -> Self:
-        words = list(dict.fromkeys((*self.odd, *other.odd)))[:MAX_EXAMPLES]
-        odd = {word: self.odd.get(word, 0) + other.odd.get(word, 0) for word in words}
-        first = self.first_odd
+        both, first = super().__add__(other), self.first_odd
         if first is None and other.first_odd is not None:
             first = self.n_rows + other.first_odd
-        return type(self)(
-            self.n_rows + other.n_rows,
-            self.known + other.known,
-            self.plain + other.plain,
-            self.thousands + other.thousands,
-            self.decimal_commas + other.decimal_commas,
-            self.truths + other.truths,
-            self.truth_words + other.truth_words,
-            self.dates + other.dates,
-            self.as_they_stand and other.as_they_stand,
-            odd,
-            first,
-            _joined(self, other),
-            self.run.then(other.run),
-            self.typed and other.typed,
-            self.distinct + other.distinct,
-            self.long + other.long,
-            self.category or other.category,
-            _order(self, other),
-            self.unworded + other.unworded,
-            self.european + other.european,
-            self.answers + other.answers,
-            _added(self.dress, other.dress),
-            _added(self.suspects, other.suspects),
-            _added(self.marked, other.marked),
-            self.decimal or other.decimal,
-            self.undotted + other.undotted,
-            _orders(self, other),
+        return replace(
+            both,
+            odd=dict(list(both.odd.items())[:MAX_EXAMPLES]),
+            first_odd=first,
+            categories=_joined(self, other),
+            order=_order(self, other),
+            orders=_orders(self, other),
         )
 
     @property
@@ -360,14 +352,7 @@ def _marked(column: Any, gaps: MissingCodes) -> dict[str, int]:
     return {word: int(count) for word, count in counts.items() if count}
 
 
-def _added(ours: Mapping[str, int], theirs: Mapping[str, int]) -> Mapping[str, int]:
-    if not theirs:
-        return ours
-    return {word: ours.get(word, 0) + theirs.get(word, 0) for word in (*ours, *theirs)}
-
-
 def _orders(ours: CellSums, theirs: CellSums) -> frozenset[DateOrder]:
-    """The orders in which all cells of both are dates."""
     if not (ours.n_values and theirs.n_values):
         return ours.orders | theirs.orders
     return ours.orders & theirs.orders

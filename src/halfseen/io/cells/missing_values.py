@@ -112,7 +112,7 @@ def missing_codes_among(given: Sequence[str], names: Collection[str]) -> Missing
             raise DataError(
                 parameter("missing_values")
                 + f" names '{column}', which the table does not have. It has "
-                f"{quoted(list(names), range(len(names)), 12)}."
+                f"{quoted(list(names), most=12)}."
             )
         else:
             everywhere.append(text)

@@ -1,14 +1,19 @@
 """Formats of files that hold a table, by how their names end."""
 
 from halfseen.io.formats.arrow_files import ArrowFile, Parquet
-from halfseen.io.formats.database import read_duckdb, read_sqlite
 from halfseen.io.formats.delimited import Delimited
 from halfseen.io.formats.format import Format
-from halfseen.io.formats.in_memory import WholeTable
-from halfseen.io.formats.json_file import read_json
 from halfseen.io.formats.numpy_file import NumpyFile, open_npy, open_npz
-from halfseen.io.formats.spreadsheet import read_spreadsheet
-from halfseen.io.formats.statistical_software import READERS, read_r, read_statistics
+from halfseen.io.formats.whole_table import (
+    READERS,
+    WholeTable,
+    read_duckdb,
+    read_json,
+    read_r,
+    read_spreadsheet,
+    read_sqlite,
+    read_statistics,
+)
 
 FORMATS: dict[str, Format] = {
     ".parquet": Parquet(),
@@ -46,3 +51,6 @@ ENDINGS: dict[str, Format] = {
     **WHOLE,
 }
 """All that is read."""
+
+MARKETS = (".mtx", ".mtx.gz")
+"""Sparse matrices, which are read as such (as are those in ``.npz``)."""

@@ -1,49 +1,40 @@
-"""Arrow files and streams, which Feather files are too, a record batch at a time.
+"""Tables of Arrow: files and streams (Feather too), Parquet, and whatever lies in memory.
 
-They are not mapped into memory: a mapped file that is cut short while it is read kills the process.
+Files are not mapped into memory: one that is cut short while it is read would kill the process.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet
 
-from halfseen.data.engines.batched import Piece
 from halfseen.data.errors import DataError
-from halfseen.io.cells.missing_values import MissingCodes
-from halfseen.io.formats.arrow_columns import header_of, look_through, pieces_of
-from halfseen.io.formats.format import FileEvidence, Header, Part, ReadPlan, read_errors
+from halfseen.io.containers import as_frame
+from halfseen.io.formats.format import (
+    Format,
+    Header,
+    Part,
+    header_of,
+    read_errors,
+)
 
 MAGIC = b"ARROW1"
 """How files begin; streams do not."""
 
 
-class ArrowFile:
+class ArrowFile(Format):
     """Rows by record batch, each of which is in memory as a whole."""
 
     def header(self, file: Path) -> Header:
-        """The columns of a file."""
         with read_errors(file, lambda: "its footer"), _open_arrow(file) as arrow:
             return header_of(arrow.schema)
 
-    def look(
-        self, file: Path, header: Header, stored: tuple[str, ...], gaps: MissingCodes
-    ) -> FileEvidence:
-        """What cells of some columns look like, as far as that says how they are read."""
-        return look_through(partial(self.batches, file), header, stored, gaps)
-
-    def pieces(self, file: Path, wanted: ReadPlan, n_rows: int) -> Iterator[Piece]:
-        """The rows of a file in order, columns as asked, at most ``n_rows`` rows at a time."""
-        for batch in self.batches(file, tuple(wanted.stored), n_rows):
-            yield from pieces_of(batch, wanted, n_rows)
-
     def batches(self, file: Path, stored: tuple[str, ...], n_rows: int) -> Iterator[Any]:
-        """The rows of a file in order, columns as they are, by record batch."""
         number = 0
         with (
             read_errors(file, lambda: f"record batch {number}"),
@@ -53,10 +44,6 @@ class ArrowFile:
                 batch.validate(full=True)  # offsets too, which compiled code would follow anywhere
                 yield batch
                 number += 1
-
-    def parts(self, file: Path) -> list[Part]:
-        """All of it: rows are found only by reading."""
-        return [Part(self, None, "")]
 
 
 def _batches(arrow: Any) -> Iterator[Any]:
@@ -88,29 +75,16 @@ BUFFER = 1 << 18
 
 
 @dataclass(frozen=True)
-class Parquet:
+class Parquet(Format):
     """Rows by row group; batches go on from one to the next."""
 
     group: int | None = None  # the only one that is read
 
     def header(self, file: Path) -> Header:
-        """The columns of a file."""
         with read_errors(file, lambda: "its footer"), _open_parquet(file) as parquet:
             return header_of(parquet.schema_arrow)
 
-    def look(
-        self, file: Path, header: Header, stored: tuple[str, ...], gaps: MissingCodes
-    ) -> FileEvidence:
-        """What cells of some columns look like, as far as that says how they are read."""
-        return look_through(partial(self.batches, file), header, stored, gaps)
-
-    def pieces(self, file: Path, wanted: ReadPlan, n_rows: int) -> Iterator[Piece]:
-        """The rows of a file in order, columns as asked, at most ``n_rows`` rows at a time."""
-        for batch in self.batches(file, tuple(wanted.stored), n_rows):
-            yield from pieces_of(batch, wanted, n_rows)
-
     def batches(self, file: Path, stored: tuple[str, ...], n_rows: int) -> Iterator[Any]:
-        """The rows of a file in order, columns as they are, in Arrow's record batches."""
         done = 0
         with (
             read_errors(file, lambda: f"row group {_broken_group(file, stored, done, self.group)}"),
@@ -128,7 +102,6 @@ class Parquet:
                 )
 
     def parts(self, file: Path) -> list[Part]:
-        """The row groups."""
         with read_errors(file, lambda: "its footer"), _open_parquet(file) as parquet:
             sizes = {
                 g: parquet.metadata.row_group(g).num_rows for g in _groups(parquet, self.group)
@@ -160,3 +133,63 @@ def _broken_group(file: Path, stored: tuple[str, ...], done: int, only: int | No
             except Exception:
                 return group
         return groups[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryTables(Format):
+    """Rows that somebody holds, in one table or in several that come one after another."""
+
+    give: Callable[[], Iterator[Any]]  # Arrow tables, the same ones each time
+    delayed: tuple[Any, ...] = ()  # what Dask computes each of them from, if it does
+
+    @classmethod
+    def of(cls, table: Any) -> Self:
+        """The rows of one data frame, of any library."""
+        return cls(partial(_once, as_arrow(table)))
+
+    def header(self, file: Path) -> Header:
+        for table in self.give():
+            return header_of(table.schema)
+        raise DataError(f"{file.name} holds no batches. Give at least one.")
+
+    def batches(self, file: Path, stored: tuple[str, ...], n_rows: int) -> Iterator[Any]:
+        for number, table in enumerate(self.give()):
+            lacking = [name for name in stored if name not in table.column_names]
+            if lacking:
+                raise DataError(
+                    f"Batch {number} of {file.name} has no column '{lacking[0]}', but batch 0 has. "
+                    "Batches of one table need the same columns."
+                )
+            yield from table.select(list(stored)).combine_chunks().to_batches(n_rows)
+
+    def parts(self, file: Path) -> list[Part]:
+        if not self.delayed:
+            return [Part(self, None, "")]
+        return [
+            Part(self, None, f"partition {number}", part)
+            for number, part in enumerate(self.delayed)
+        ]
+
+
+def _once(table: Any) -> Iterator[Any]:
+    yield table
+
+
+def as_arrow(table: Any) -> Any:
+    """A data frame, or a batch of Arrow's, as an Arrow table."""
+    if isinstance(table, pa.RecordBatch):
+        return pa.Table.from_batches([table])
+    frame = as_frame(table)
+    if frame is None:
+        raise DataError(
+            f"A {type(table).__name__} has no names of columns, and tables are put together by "
+            "name. Give data frames, or files."
+        )
+    try:
+        return frame.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise DataError(
+            f"The data frame has a column of several sorts of cells ({reason}). Make each column "
+            "of numbers, or of text."
+        ) from error

@@ -4,12 +4,15 @@ Exports begin with titles, comments or the units of columns, and may have no lin
 found is told, and can be given instead.
 """
 
+import codecs
 import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 from halfseen.data.messages import setting
 
@@ -97,7 +100,6 @@ def detect_sheet_layout(rows: list[list[str]], given: ReadOptions) -> Dialect:
 
 
 def _named(frame: Dialect, block: _Block, rest: list[str], given: ReadOptions) -> Dialect:
-    """The table, with what its columns are called."""
     if given.header is False or (given.header is None and _no_names(block)):
         names = _commented(rest, block)
         if names is not None:
@@ -115,7 +117,6 @@ def _named(frame: Dialect, block: _Block, rest: list[str], given: ReadOptions) -
 
 
 def _left_out(n_lines: int) -> tuple[str, ...]:
-    """What is told of lines before the table."""
     if not n_lines:
         return ()
     lines, were = ("1 line", "was") if n_lines == 1 else (f"{n_lines} lines", "were")
@@ -155,7 +156,6 @@ def _found(lines: list[str], usual: str, placed: bool, only: str | None) -> _Blo
 
 
 def _of_numbers(rows: list[list[str]]) -> float:
-    """How many of the cells are numbers or empty, as a share."""
     cells = [cell for row in rows for cell in row]
     return sum(cell in EMPTY or bool(NUMBER.fullmatch(cell)) for cell in cells) / max(len(cells), 1)
 
@@ -235,7 +235,6 @@ def _after_a_break(rows: list[list[str]], width: int) -> int:
 
 
 def _names_first(rows: list[list[str]]) -> bool:
-    """Whether a line of words comes first, and one with numbers next."""
     return len(rows) > 1 and not any(map(_numeric, rows[0])) and any(map(_numeric, rows[1]))
 
 
@@ -261,7 +260,6 @@ def _numeric(cell: str) -> bool:
 
 
 def _columns_of_numbers(rows: list[list[str]], width: int) -> list[int]:
-    """Columns in which all cells that are known are numbers."""
     whole = [row for row in rows if len(row) == width]
     found = []
     for place in range(width):
@@ -317,3 +315,60 @@ def _units(block: _Block) -> bool:
 
 def _irregular(lines: list[str]) -> bool:
     return any(line != line.strip() or "  " in line or "\t" in line for line in lines if line)
+
+
+UTF_8, UTF_16, WINDOWS, LATIN_1 = "utf-8", "utf-16", "cp1252", "latin-1"
+NAMES = {UTF_16: "UTF-16", WINDOWS: "Windows-1252 (Latin-1)", LATIN_1: "Latin-1"}
+"""What people call those that are told of."""
+CHUNK = 1 << 20
+UNDEFINED = bytes([0x81, 0x8D, 0x8F, 0x90, 0x9D])
+"""Bytes that Windows-1252 does not have."""
+
+
+def encoding_of(file: Path, opener: Any) -> str:
+    """The encoding of a file, found by its bytes; a file that does not change is read once."""
+    status = file.stat()
+    return _encoding_of(file, opener, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _encoding_of(file: Path, opener: Any, size: int, changed: int) -> str:
+    with opener(file, "rb") as stream:
+        return detect_encoding(stream)
+
+
+def detect_encoding(stream: IO[bytes]) -> str:
+    """The encoding of what a stream holds."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    chunk = stream.read(CHUNK)
+    if chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return UTF_16
+    if b"\0" in chunk:
+        return UTF_8  # no text at all, which its reader will say
+    while chunk:
+        # What is all ASCII needs no decoding, unless a sign is open from before.
+        if not chunk.isascii() or decoder.getstate()[0]:
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError:
+                return _single_bytes(chunk, stream)
+        chunk = stream.read(CHUNK)
+    return WINDOWS if decoder.getstate()[0] else UTF_8
+
+
+def _single_bytes(chunk: bytes, stream: IO[bytes]) -> str:
+    while chunk:
+        if any(byte in chunk for byte in UNDEFINED):
+            return LATIN_1
+        chunk = stream.read(CHUNK)
+    return WINDOWS
+
+
+def encoding_message(name: str, encoding: str) -> str | None:
+    """What people are told of the encoding of a file; nothing of UTF-8."""
+    if encoding == UTF_8:
+        return None
+    return (
+        f"{name} is not UTF-8 and was read as {NAMES[encoding]}. If names look wrong, save the "
+        "file as UTF-8."
+    )

@@ -16,18 +16,28 @@ from halfseen.data.engines.batched import Piece
 from halfseen.data.errors import DataError
 from halfseen.io.cells.cell_sums import COMMA, CellSums
 from halfseen.io.cells.missing_values import COUNTED_CODES, NONE, MissingCodes
-from halfseen.io.formats.arrow_columns import cells_of, named, pieces_of
 from halfseen.io.formats.csv_dialect import (
     CHARACTERS_READ,
     COMMENTS,
     MIN_LINES_READ,
     SPACES,
+    UTF_8,
     Dialect,
     ReadOptions,
     detect_dialect,
+    encoding_of,
 )
-from halfseen.io.formats.encoding import UTF_8, encoding_of
-from halfseen.io.formats.format import Field, FileEvidence, Header, Part, ReadPlan, read_errors
+from halfseen.io.formats.format import (
+    Field,
+    FileEvidence,
+    Format,
+    Header,
+    ReadPlan,
+    cells_of,
+    named,
+    pieces_of,
+    read_errors,
+)
 
 FEWEST_BYTES = 1 << 20
 """Of text parsed at a time: a row must not be longer."""
@@ -41,7 +51,7 @@ PADDED = r"^[+-]?0\d"
 
 
 @dataclass(frozen=True)
-class Delimited:
+class Delimited(Format):
     """Rows by line, after a line of names. Empty cells and the usual words for gaps are gaps.
 
     A look through all of the file tells how each column is written, so that a column may begin
@@ -54,7 +64,6 @@ class Delimited:
     takes: ClassVar[tuple[str, ...]] = ("encoding", "header", "skip")
 
     def header(self, file: Path) -> Header:
-        """The columns of a file."""
         with read_errors(file, lambda: "its first line"):
             frame = self._frame(file)
         if frame is None:
@@ -70,7 +79,6 @@ class Delimited:
     def look(
         self, file: Path, header: Header, stored: tuple[str, ...], gaps: MissingCodes
     ) -> FileEvidence:
-        """How the cells of some columns are written, by all rows."""
         begins = dict(self._begins(file, stored, gaps))
         number = {n for n, t in begins.items() if types.is_integer(t) or types.is_floating(t)}
         number = set() if gaps.decimal == COMMA else number
@@ -86,20 +94,14 @@ class Delimited:
         return FileEvidence(found.n_rows, found.cells | self._looked(file, large, gaps).cells)
 
     def pieces(self, file: Path, wanted: ReadPlan, n_rows: int) -> Iterator[Piece]:
-        """The rows of a file in order, columns as asked, at most ``n_rows`` rows at a time."""
         kinds = {c.stored: float64() if c.as_they_stand else string() for c in wanted.columns}
         for batch in self._batches(file, kinds, n_rows, wanted.gaps):
             yield from pieces_of(batch, wanted, n_rows)
 
     def batches(self, file: Path, stored: tuple[str, ...], n_rows: int) -> Iterator[Any]:
-        """The rows of a file in order, columns as they are, in Arrow's record batches."""
         kinds = self._kinds(file, stored)
         as_text = self._long(file, kinds) | self._padded(file, kinds)
         yield from self._batches(file, kinds | as_text, n_rows, AS_STORED)
-
-    def parts(self, file: Path) -> list[Part]:
-        """All of it: rows are found only by reading."""
-        return [Part(self, None, "")]
 
     def _looked(self, file: Path, kinds: dict[str, Any], gaps: MissingCodes) -> FileEvidence:
         found, total = dict.fromkeys(kinds, CellSums()), 0
@@ -125,7 +127,6 @@ class Delimited:
         }
 
     def _long(self, file: Path, kinds: dict[str, Any]) -> dict[str, Any]:
-        """Columns that as floats would lose digits of whole numbers, such as those of hashes."""
         floats = tuple(name for name, kind in kinds.items() if types.is_floating(kind))
         if not floats:
             return {}
@@ -144,7 +145,6 @@ class Delimited:
         return padded
 
     def _hold(self, file: Path, kinds: dict[str, Any]) -> bool:
-        """Whether columns of these types hold all cells."""
         try:
             with self._opened(file, FEWEST_BYTES, kinds, AS_STORED) as batches:
                 for _ in batches:
@@ -156,7 +156,6 @@ class Delimited:
     def _begins(
         self, file: Path, stored: tuple[str, ...] | None, gaps: MissingCodes
     ) -> list[tuple[str, Any]]:
-        """Columns, and the types that their first cells suggest."""
         kinds = None if stored is None else dict.fromkeys(stored)
         with (
             read_errors(file, lambda: "its first lines", self._remedy(file)),
@@ -238,7 +237,6 @@ class Delimited:
         return self._opener(file, "rt", encoding=encoding, errors="replace")
 
     def _lines(self, file: Path) -> list[str]:
-        """The first lines of a file."""
         lines: list[str] = []
         with self._text(file) as text:
             n_signs = 0

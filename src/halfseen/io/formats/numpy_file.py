@@ -24,8 +24,8 @@ from halfseen.io.cells.missing_values import MissingCodes
 from halfseen.io.formats.format import (
     Field,
     FileEvidence,
+    Format,
     Header,
-    Part,
     ReadPlan,
     check_width,
     read_errors,
@@ -38,21 +38,18 @@ COMPRESSED_ROWS = {"data.npy", "indices.npy", "indptr.npy", "shape.npy"}
 
 
 class _Layout(NamedTuple):
-    """How an array lies in a stream of bytes."""
-
     shape: tuple[int, ...]
     by_columns: bool
     dtype: np.dtype[Any]
 
 
 @dataclass(frozen=True)
-class NumpyFile:
+class NumpyFile(Format):
     """Rows of an array with two dimensions; columns have numbers for names."""
 
     opened: Callable[[Path], AbstractContextManager[IO[bytes]]]
 
     def header(self, file: Path) -> Header:
-        """The columns of a file."""
         with read_errors(file, lambda: "its header"), self.opened(file) as stream:
             layout = _layout(stream)
         if len(layout.shape) != 2:
@@ -72,11 +69,9 @@ class NumpyFile:
     def look(
         self, file: Path, header: Header, stored: tuple[str, ...], gaps: MissingCodes
     ) -> FileEvidence:
-        """Nothing has to be seen: an array holds numbers."""
         return FileEvidence(None, dict.fromkeys(stored, CellSums()))
 
     def pieces(self, file: Path, wanted: ReadPlan, n_rows: int) -> Iterator[Piece]:
-        """The rows of a file in order, columns as asked, at most ``n_rows`` rows at a time."""
         columns, start = list(map(int, wanted.stored)), 0
         with read_errors(file, lambda: f"row {start}"), self.opened(file) as stream:
             layout = _layout(stream)
@@ -86,12 +81,7 @@ class NumpyFile:
                 start += len(table)
 
     def batches(self, file: Path, stored: tuple[str, ...], n_rows: int) -> Iterator[Any]:
-        """Refused: columns of an array have no names to ask for them by."""
         raise DataError(f"The columns of {file.name} have no names.")
-
-    def parts(self, file: Path) -> list[Part]:
-        """All of it: rows are found only by reading."""
-        return [Part(self, None, "")]
 
 
 def open_npy(file: Path) -> AbstractContextManager[IO[bytes]]:
@@ -111,7 +101,7 @@ def open_npz(file: Path) -> Iterator[IO[bytes]]:
             )
         tables = [member for member in members if _n_dimensions(archive, member) == 2]
         if len(tables) != 1:
-            every = quoted(members, range(len(members))) if members else "no arrays"
+            every = quoted(members) if members else "no arrays"
             raise DataError(
                 f"{file.name} should hold one table, an array with rows and columns, but it holds "
                 f"{len(tables)} ({every}). Save the table on its own."

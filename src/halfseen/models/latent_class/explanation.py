@@ -15,7 +15,7 @@ from halfseen.estimators.prediction_input import new_rows
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import whole
 from halfseen.io.containers import as_frame, table_like
-from halfseen.io.open_table import is_out_of_memory
+from halfseen.io.source import source_of
 from halfseen.io.validation import reorder_as_fitted, reorder_like
 from halfseen.latent.mutual_information import of_pairs
 
@@ -27,7 +27,7 @@ def surprisals(estimator: Any, X: Any) -> Any:
     emission, parameters = fitted.model.emission, fitted.parameters
     found = gathered(rows, lambda block: surprisal(block, emission, parameters))
     values = whole(found, fitted.kept, np.nan)
-    if is_out_of_memory(X) or as_frame(X) is None:
+    if source_of(X).out_of_memory or as_frame(X) is None:
         return values
     return reorder_like(X, table_like(reorder_as_fitted(estimator, X), values))
 

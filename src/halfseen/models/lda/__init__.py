@@ -20,8 +20,7 @@ from halfseen.estimators.parameter_checks import (
     check_within_or_auto,
 )
 from halfseen.inference.model import Abilities, About, EMResult
-from halfseen.io.batches import is_batches
-from halfseen.io.dask_collections import is_dask
+from halfseen.io.source import source_of
 from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.latent.importance_sampling import importance_sample
 from halfseen.latent.loadings import (
@@ -382,7 +381,8 @@ def _of_rows(X: Any, totals: Any) -> Array | None:
     """Totals of new rows, which are known by their numbers."""
     if totals is None:
         return None
-    if is_dask(X) or is_batches(X):
+    source = source_of(X)
+    if source.delayed or source.several:
         raise ValueError(
             "totals are those of rows by their numbers, which parts of a table do not know. Give "
             "one table in memory, or one part after the other with its own totals."
