@@ -19,7 +19,7 @@ from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.messages import setting
 from halfseen.io.coding import COLUMN_KINDS, Coding, holds_words, takes_kinds
-from halfseen.io.open_table import open_table
+from halfseen.io.source import open_table
 from halfseen.io.table import Reading
 from halfseen.moments.moment_sums import MomentSums
 from halfseen.persistence.atomic import write_whole
