@@ -15,7 +15,7 @@ from halfseen.cli.options import (
     parse_names,
 )
 from halfseen.data.formatting import quoted
-from halfseen.io.files import OF_CELLS, STANDARD_INPUT, Files, is_address
+from halfseen.io.files import CELL_OPTIONS, STANDARD_INPUT, Files, is_address
 from halfseen.io.open_files import names_in
 from halfseen.io.open_source import open_source
 from halfseen.io.sparse_matrix import is_sparse_file
@@ -65,7 +65,7 @@ def files_of(data: Sequence[str], table: TableOptions, adjust: str | None = None
         on=table.on,
         adjust=adjust,
     )
-    of_cells = {name: reading[name] for name in OF_CELLS}
+    of_cells = {name: reading[name] for name in CELL_OPTIONS}
     return replace(studies, missing_values=missing_values, **of_cells)
 
 

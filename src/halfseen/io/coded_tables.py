@@ -280,7 +280,7 @@ def infer_coding(kinds: Any, seen: TableEvidence, tell: bool) -> FoundCoding:
         name: infer_column(name, what, declared.get(name), named=seen.named)
         for name, what in zip(names, seen.columns.values(), strict=True)
     }
-    fates = tuple(one.fate.column(name) for name, one in columns.items())
+    fates = tuple(one.use.column(name) for name, one in columns.items())
     warn_unused_columns(fates)
     return FoundCoding(
         coding_of(names, columns),

@@ -78,15 +78,15 @@ def column_use(cells: CellSums, identifies: Reason | None, show_text: bool = Fal
     if cells.dates and cells.dates == cells.n_values:
         return ColumnUse("ignored", False, HOLDS_DATES)
     few = cells.categories is not None and len(cells.categories) <= MAX_CATEGORIES
-    return ColumnUse("categorical" if few else "ignored", False, _text(cells, show_text))
+    return ColumnUse("categorical" if few else "ignored", False, _text_reason(cells, show_text))
 
 
 def reading_notes(cells: CellSums) -> Reason | None:
     """What is told of numbers that do not stand as they are; None if they do."""
     notes = [] if cells.writing is None or cells.writing.note is None else [cells.writing.note]
     if cells.writing not in (None, NumberFormat.ANSWERS):
-        notes += [*_undressed(cells), *_taken_for_gaps(cells.suspects)]
-    notes += _taken_for_gaps(_told(cells))
+        notes += [*_symbol_notes(cells), *_gap_notes(cells.suspects)]
+    notes += _gap_notes(_reported_codes(cells))
     if not notes:
         return None
     return _all_of(Reason(*note) for note in notes)
@@ -96,7 +96,7 @@ def days_since(origin: str, cells: CellSums) -> Reason:
     """What is told of dates that became numbers."""
     read = "dates were read as days since"
     told = Reason(f"its {read} {origin}", f"their {read} {origin}")
-    for note in (*_taken_for_gaps(cells.suspects), *_taken_for_gaps(_told(cells))):
+    for note in (*_gap_notes(cells.suspects), *_gap_notes(_reported_codes(cells))):
         told = join_reasons(told, Reason(*note))
     return told
 
@@ -126,45 +126,47 @@ _NONE = "None was taken for a category, as gaps are empty cells; else use " + se
 NONE_IS_A_WORD = Reason(_NONE, _NONE)
 
 
-def _told(cells: CellSums) -> dict[str, int]:
+def _reported_codes(cells: CellSums) -> dict[str, int]:
     """Words for gaps that not everybody knows, and how often each is there."""
     return {word: count for word, count in cells.marked.items() if word in REPORTED_CODES}
 
 
 def missing_notes(cells: CellSums) -> Reason | None:
     """What is told of words; None if none of them stands for a gap."""
-    notes = [Reason(*note) for note in _taken_for_gaps(_told(cells))]
+    notes = [Reason(*note) for note in _gap_notes(_reported_codes(cells))]
     notes += [NONE_IS_A_WORD] * cells.none_is_a_word
     return _all_of(notes) if notes else None
 
 
-def _undressed(cells: CellSums) -> Iterator[tuple[str, str]]:
-    dress = cells.dress
-    if PERCENT in dress:
+def _symbol_notes(cells: CellSums) -> Iterator[tuple[str, str]]:
+    symbols = cells.symbols
+    if PERCENT in symbols:
         yield ("percent signs were left out, so that 12% is 12",) * 2
     for sign in MONEY:
-        if sign in dress:
+        if sign in symbols:
             yield (f"{sign} was left out",) * 2
-    for mark, (given, read_as) in _VALUES.items():
-        if mark in dress:
-            alone = "1 value {} was" if dress[mark] == 1 else f"{dress[mark]:,} values {{}} were"
+    for mark, (given, read_as) in _VALUE_NOTES.items():
+        if mark in symbols:
+            alone = (
+                "1 value {} was" if symbols[mark] == 1 else f"{symbols[mark]:,} values {{}} were"
+            )
             yield f"{alone.format(given)} {read_as}", f"values {given} were {read_as}"
 
 
-_VALUES = {
+_VALUE_NOTES = {
     PARENTHESES: ("in parentheses", "read as negative"),
     BELOW: ("given as below a limit (<)", "read as half of it"),
     ABOVE: ("given as above a limit (>)", "read as the limit"),
 }
 
 
-def _taken_for_gaps(words: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+def _gap_notes(words: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     for word, count in words.items():
         cells_told = "1 cell" if count == 1 else f"{count:,} cells"
         yield f"'{word}' was read as a gap, in {cells_told}", f"'{word}' was read as a gap"
 
 
-def _text(cells: CellSums, show_text: bool) -> Reason:
+def _text_reason(cells: CellSums, show_text: bool) -> Reason:
     if cells.odd and cells.amounts and cells.thousands > MAJORITY * cells.known:
         return not_quite_numbers(cells, show_text)
     if not cells.odd and cells.amounts:
@@ -253,10 +255,10 @@ def column_messages(columns: Iterable[Column], most: int = sys.maxsize) -> list[
         if column.sentence is not None:
             groups.setdefault((column.used, column.alike or column.sentence), []).append(column)
     unused_first = sorted(groups.items(), key=lambda item: item[0][0])
-    return [_together(alike, members, most) for (_, alike), members in unused_first]
+    return [_sentence_of_several(alike, members, most) for (_, alike), members in unused_first]
 
 
-def _together(alike: str, members: list[Column], most: int) -> str:
+def _sentence_of_several(alike: str, members: list[Column], most: int) -> str:
     if len(members) == 1:
         return members[0].sentence or ""
     names = quoted([column.name for column in members], most=most)

@@ -60,7 +60,7 @@ def _opened(given: Any, name: str) -> FileTable:
             )
         kept = table if files.columns is None and not files.drop else _chosen(table, files)
         return kept._replace(gap_codes=files.gap_codes, only=False)
-    held = _held(given)
+    held = _in_memory(given)
     path = Path(name)
     return FileTable((TableFile(path, None, held.header(path), held),), only=False)
 
@@ -102,7 +102,7 @@ def _with_headers(table: FileTable, change: Any) -> FileTable:
     return table._replace(files=files)
 
 
-def _held(given: Any) -> MemoryTables:
+def _in_memory(given: Any) -> MemoryTables:
     if is_dask(given):
         if not hasattr(given, "to_delayed") or not hasattr(given, "columns"):
             raise DataError(
@@ -296,11 +296,11 @@ def join_by_key(studies: Studies, source: FileSource) -> JoinedSource:
     _check(studies, source, key)
     labels = [_labels(source, span, key) for span in source.tables]
     numbers = _as_numbers(labels)
-    place, members = _arranged(numbers, tuple(span.name for span in source.tables))
+    place, members = _merged_order(numbers, tuple(span.name for span in source.tables))
     own = {one.name: getattr(source, one.name) for one in fields(FileSource)}
     found = JoinedSource(**own, place=place, members=members)
     if studies.kept is None:
-        _tell_of_conflicts(found, source)
+        _warn_of_conflicts(found, source)
     return found
 
 
@@ -370,7 +370,7 @@ def _as_numbers(tables: list[list[str | None]]) -> list[NDArray[np.intp]]:
     return [np.array(list(map(number, words)), dtype=np.intp) for words in tables]
 
 
-def _arranged(
+def _merged_order(
     tables: list[NDArray[np.intp]], names: tuple[str, ...]
 ) -> tuple[NDArray[np.intp], tuple[tuple[str, int, tuple[bool, ...]], ...]]:
     """Where rows go, so that those that are in the same tables lie together, in their order."""
@@ -396,7 +396,7 @@ def _joint_name(names: tuple[str, ...], holds: Mask) -> str:
     return own[0] if len(own) == 1 else " + ".join(own)
 
 
-def _tell_of_conflicts(found: JoinedSource, source: FileSource) -> None:
+def _warn_of_conflicts(found: JoinedSource, source: FileSource) -> None:
     """Say in which columns tables say different things of the same people."""
     every = tuple(range(len(source.names)))
     table, start = found._table(every), 0

@@ -18,7 +18,7 @@ from halfseen.data.engines.batched import MEMORY
 from halfseen.data.errors import DataError
 from halfseen.data.messages import parameter, setting
 from halfseen.io.file_source import TableFile, file_stamp
-from halfseen.io.formats import ALSO, ENDINGS, MARKETS
+from halfseen.io.formats import ENDING_ALIASES, ENDINGS, MARKETS
 from halfseen.io.formats.csv_dialect import ReadOptions
 from halfseen.io.formats.format import Format
 from halfseen.io.formats.whole_table import fetch_table
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from halfseen.io.studies import Studies
 
 STANDARD_INPUT = "-"
-OF_CELLS = ("absent_as_zero", "dates", "decimal")
+CELL_OPTIONS = ("absent_as_zero", "dates", "decimal")
 """What is said of cells, in all tables alike if there are several."""
 
 
@@ -186,14 +186,16 @@ def paths_of(X: Any) -> tuple[str | Path, ...]:
 
 MAGIC = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"PK\x03\x04": ".xlsx", b"SQLite": ".sqlite"}
 """How what comes through a pipe begins; all else is text."""
-BESIDE = (*ALSO, ".json")
+METADATA_ENDINGS = (*ENDING_ALIASES, ".json")
 """Endings of tables that files about tables have too."""
 OPTIONS = ("encoding", "header", "skip", "table")
 
 
 def find_files(given: Files) -> tuple[tuple[Path, ...], Format]:
     """The files, sorted by name within folders and patterns, and what they all are."""
-    kinds = {file: ending for path in given.paths for file, ending in _those(path, given).items()}
+    kinds = {
+        file: ending for path in given.paths for file, ending in _files_at(path, given).items()
+    }
     if not kinds:
         raise DataError(f"{given.name} holds no file that ends in {', '.join(ENDINGS)}.")
     formats = {ENDINGS[ending] for ending in kinds.values()}
@@ -206,7 +208,7 @@ def find_files(given: Files) -> tuple[tuple[Path, ...], Format]:
     return tuple(kinds), _with_options(formats.pop(), given)
 
 
-def _those(path: str | Path, given: Files) -> dict[Path, str]:
+def _files_at(path: str | Path, given: Files) -> dict[Path, str]:
     if str(path) == STANDARD_INPUT or is_address(path):
         path = _from_pipe() if str(path) == STANDARD_INPUT else _from_database(path, given.table)
     path = Path(path)
@@ -214,19 +216,19 @@ def _those(path: str | Path, given: Files) -> dict[Path, str]:
         fitting = sorted(map(Path, glob(str(path), recursive=True)))
         if not fitting:
             raise DataError(f"No file fits the pattern {path}. Check it, or name the files.")
-        return {file: _known(file) for file in fitting if _is_visible(file)}
+        return {file: _known_ending(file) for file in fitting if _is_visible(file)}
     if not path.exists():
         raise DataError(f"{path} does not exist.")
     if path.is_dir():
         listed = sorted(filter(_is_visible, path.iterdir()))
         found = {file: ending for file in listed if (ending := _ending(file))}
         # Beside tables, a .txt or .json is more likely to tell of them.
-        tables = {file: ending for file, ending in found.items() if ending not in BESIDE}
+        tables = {file: ending for file, ending in found.items() if ending not in METADATA_ENDINGS}
         return tables or found
-    return {path: _known(path)}
+    return {path: _known_ending(path)}
 
 
-def _known(file: Path) -> str:
+def _known_ending(file: Path) -> str:
     ending = _ending(file)
     if ending is None:
         raise ValueError(
@@ -255,7 +257,7 @@ def _with_options(format: Format, given: Files) -> Format:
     if wrong:
         raise ValueError(
             setting(**{wrong[0]: said[wrong[0]]})
-            + f" says nothing of {given.name}: {_FOR[wrong[0]]}. Leave it out."
+            + f" says nothing of {given.name}: {_OPTION_USES[wrong[0]]}. Leave it out."
         )
     if "encoding" in said:
         _check_encoding(said["encoding"])
@@ -264,7 +266,7 @@ def _with_options(format: Format, given: Files) -> Format:
     return replace(format, given=ReadOptions(**said))  # type: ignore[type-var]
 
 
-_FOR = {
+_OPTION_USES = {
     "encoding": "it is for text",
     "header": "it is for text and sheets",
     "skip": "it is for text and sheets",

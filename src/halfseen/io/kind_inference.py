@@ -30,12 +30,12 @@ from halfseen.io.columns import (
 )
 
 NAMES = {"id", "ids", "pid", "uid", "uuid", "guid", "rownames", "row.names", "row_names", "rowname"}
-OF_WHAT = (
+_SUBJECTS = (
     "patient|subject|record|case|user|customer|person|student|respondent|participant|sample|"
     "visit|encounter|stay|admission|hadm|icustay|row|client|member|account"
 )
 IDENTIFIER = re.compile(
-    rf"unnamed: \d+|(.*[\s_.\-])?(id|uid|uuid|guid)|(id|uid)[\s_.\-].*|({OF_WHAT})id|index"
+    rf"unnamed: \d+|(.*[\s_.\-])?(id|uid|uuid|guid)|(id|uid)[\s_.\-].*|({_SUBJECTS})id|index"
 )
 CAMEL = re.compile(r".*[a-z0-9]I[dD]")
 YEAR = re.compile(r"(.*[\s_.\-])?(year|yr)([\s_.\-/].*)?")
@@ -126,7 +126,7 @@ OR_CATEGORIES = ", and if it is one of several categories, declare the column " 
 class InferredColumn(NamedTuple):
     """What becomes of a column for models that take words."""
 
-    fate: ColumnUse
+    use: ColumnUse
     labels: tuple[str, ...] = ()  # none if it holds numbers, or is not used
     writing: NumberFormat = NumberFormat.PLAIN  # of numbers
     dates: DateOrder | None = None  # of dates that are numbers
@@ -173,7 +173,7 @@ def infer_column(
         return InferredColumn(ColumnUse(cast("Kind", declared or "binary"), True), BOOLEAN_LABELS)
     reason = None if declared else _no_categories(name, cells, named, quoting)
     if reason is not None:
-        told = _shown(reason, cells) if quoting else reason
+        told = _with_examples(reason, cells) if quoting else reason
         return InferredColumn(
             ColumnUse("identifier" if reason in _IDENTIFYING else "ignored", False, told)
         )
@@ -215,7 +215,7 @@ def _no_categories(name: str, cells: CellSums, named: bool, quoting: bool) -> Re
     return MANY_TEXTS if len(words) > MAX_CATEGORIES else None
 
 
-def _shown(reason: Reason, cells: CellSums) -> Reason:
+def _with_examples(reason: Reason, cells: CellSums) -> Reason:
     words = ", ".join(repr(shorten(word)) for word in cells.odd)
     same = any(word in reason.alone for word in cells.odd) or not words
     return reason if same else Reason(reason.alone + f" (such as {words})", reason.alike)
@@ -264,7 +264,7 @@ def _refuse(name: str, declared: str | None, what: str) -> None:
 def coding_of(names: Iterable[str], found: Mapping[str, InferredColumn]) -> Coding:
     """The coding of some of the columns, in order."""
     names = tuple(names)
-    columns = [found[name].fate.column(name) for name in names]
+    columns = [found[name].use.column(name) for name in names]
     return Coding(
         names,
         tuple(column.kind for column in columns),

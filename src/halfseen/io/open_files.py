@@ -44,7 +44,7 @@ from halfseen.io.kind_inference import (
 Kinds = Callable[[Sequence[str]], dict[str, str]]
 """The kinds that columns are declared to be, of those that the files have."""
 
-OF_FILES = parameter("columns", "Files(path, columns=...)")
+CHOOSE_COLUMNS = parameter("columns", "Files(path, columns=...)")
 MAX_CACHED_LOOKS = 64
 _LOOKS: OrderedDict[tuple[Format, Path, FileStamp, MissingCodes], FileEvidence] = OrderedDict()
 """What was seen in the files that were opened last: commands open the same one several times."""
@@ -81,11 +81,11 @@ def _opened(
     given: Files, tables: tuple[FileTable, ...], kinds: Kinds | None, coding: Coding | None
 ) -> FileSource:
     named = all(table.named for table in tables)
-    asked = _asked(given, tables)
+    asked = _asked_columns(given, tables)
     for table in tables:
         _check_table(given, table, asked)
     if coding is not None:
-        asked = _fitted(given, tables, asked, coding)
+        asked = _fitted_columns(given, tables, asked, coding)
     missing_codes_among(
         given.gap_codes, all_column_names(tables)
     )  # which refuses what no table has
@@ -96,14 +96,14 @@ def _opened(
         for name in asked
     }
     columns = _columns(what, given, named, all_column_names(tables), kinds, coding)
-    columns = {name: _told_of_zeros(one, name in zero) for name, one in columns.items()}
+    columns = {name: _with_note_on_zeros(one, name in zero) for name, one in columns.items()}
     file = tables[0].files[0].path.name if tables[0].only else given.name
     if not isinstance(given.absent_as_zero, bool):
         _check_numbers(file, columns, zero)
-    if _chosen(given) or coding is not None:
+    if _columns_were_chosen(given) or coding is not None:
         worded = kinds is not None or (coding is not None and bool(coding.worded.any()))
         _check_usable(file, columns, words=worded)
-    used = tuple(name for name, one in columns.items() if one.fate.used or coding is not None)
+    used = tuple(name for name, one in columns.items() if one.use.used or coding is not None)
     if not used:
         held = "numbers" if kinds is None else "numbers or categories"
         raise DataError(
@@ -117,7 +117,7 @@ def _opened(
         # Some of many columns without names are known by their numbers.
         named=named or used != tables[0].names,
         gaps=files[0][0].gaps,
-        columns=tuple(one.fate.column(name) for name, one in columns.items()),
+        columns=tuple(one.use.column(name) for name, one in columns.items()),
         coding=found,
         maybe_new=() if coding is None else _maybe_new(columns, what),
         tables=() if given.studies is None else table_spans(given.studies, files),
@@ -146,13 +146,13 @@ def _seen(table: FileTable, asked: tuple[str, ...], given: Files) -> _TableSeen:
         name: [_cells(of, look, name) for of, look in zip(stored, looks, strict=True)]
         for name in own
     }
-    others = _others(table.files, gaps.dates)
+    others = _other_contents(table.files, gaps.dates)
     seen = {
         name: ColumnEvidence(_total(some), others.get(name), _number_rows(some))
         for name, some in cells.items()
     }
     files = tuple(f._replace(n_rows=k.n_rows) for f, k in zip(table.files, looks, strict=True))
-    return _TableSeen(files, gaps, _with_the_commas_of_others(seen))
+    return _TableSeen(files, gaps, _with_decimal_commas(seen))
 
 
 def _read_as(
@@ -164,7 +164,7 @@ def _read_as(
 ) -> tuple[TableFile, ...]:
     """The files of a table, with how each column that is used is written in them."""
     own = {
-        name: _written(columns[name], seen.columns[name].cells, name in zero, origin)
+        name: _column_format(columns[name], seen.columns[name].cells, name in zero, origin)
         for name in used
         if name in seen.columns
     }
@@ -172,7 +172,7 @@ def _read_as(
     return tuple(file._replace(written=own, gaps=gaps) for file in seen.files)
 
 
-def _with_the_commas_of_others(seen: dict[str, ColumnEvidence]) -> dict[str, ColumnEvidence]:
+def _with_decimal_commas(seen: dict[str, ColumnEvidence]) -> dict[str, ColumnEvidence]:
     """Columns such as 1,234 and 5,678 have decimal commas where other columns have them."""
     decimal = (NumberFormat.DECIMAL_COMMAS, NumberFormat.DOTS_AND_COMMAS)
     if not any(one.cells.writing in decimal for one in seen.values()):
@@ -194,10 +194,10 @@ def _columns(
     coding: Coding | None,
 ) -> dict[str, InferredColumn]:
     if coding is not None:
-        return _by(coding, seen, given)
-    named = named and not _chosen(given)
+        return _as_in_fit(coding, seen, given)
+    named = named and not _columns_were_chosen(given)
     if kinds is None:
-        return {name: _plain(name, one, given, named) for name, one in seen.items()}
+        return {name: _number_or_unused(name, one, given, named) for name, one in seen.items()}
     declared = kinds(names)
     return {
         name: _dated(one, given, declared.get(name))
@@ -220,12 +220,10 @@ def _dated(
     )
 
 
-def _told_of_zeros(one: InferredColumn, zero: bool) -> InferredColumn:
-    if not (zero and one.fate.used and not one.labels):
+def _with_note_on_zeros(one: InferredColumn, zero: bool) -> InferredColumn:
+    if not (zero and one.use.used and not one.labels):
         return one
-    return one._replace(
-        fate=one.fate._replace(reason=join_reasons(one.fate.reason, ABSENT_AS_ZERO))
-    )
+    return one._replace(use=one.use._replace(reason=join_reasons(one.use.reason, ABSENT_AS_ZERO)))
 
 
 def _check_numbers(file: str, columns: dict[str, InferredColumn], zero: frozenset[str]) -> None:
@@ -238,7 +236,7 @@ def _check_numbers(file: str, columns: dict[str, InferredColumn], zero: frozense
         )
 
 
-def _plain(name: str, seen: ColumnEvidence, given: Files, named: bool) -> InferredColumn:
+def _number_or_unused(name: str, seen: ColumnEvidence, given: Files, named: bool) -> InferredColumn:
     """What becomes of a column for models that take numbers only."""
     dated = _dated(seen, given)
     if dated is not None:
@@ -248,25 +246,27 @@ def _plain(name: str, seen: ColumnEvidence, given: Files, named: bool) -> Inferr
     numbers = None
     if named:
         numbers = NUMBERS_ROWS if seen.numbers_rows else identifier_reason(name, seen.cells)
-    fate = column_use(seen.cells, numbers, given.show_text)
-    return InferredColumn(fate, writing=seen.cells.writing or NumberFormat.PLAIN)
+    use = column_use(seen.cells, numbers, given.show_text)
+    return InferredColumn(use, writing=seen.cells.writing or NumberFormat.PLAIN)
 
 
-def _by(coding: Coding, seen: dict[str, ColumnEvidence], given: Files) -> dict[str, InferredColumn]:
+def _as_in_fit(
+    coding: Coding, seen: dict[str, ColumnEvidence], given: Files
+) -> dict[str, InferredColumn]:
     """The columns by what they were in a fit; numbers must be numbers still."""
     found = {}
     for name, kind, labels in zip(seen, coding.kinds, coding.labels, strict=True):
         one = seen[name]
-        fate = ColumnUse(cast("Kind", kind), kind not in UNUSED_KINDS)
-        dated = _dated(one, given) if fate.used and not labels else None
+        use = ColumnUse(cast("Kind", kind), kind not in UNUSED_KINDS)
+        dated = _dated(one, given) if use.used and not labels else None
         if dated is not None:
             found[name] = dated
             continue
-        if fate.used and not labels and one.other:
-            fate = ColumnUse("ignored", False, holds(one.other))
-        elif fate.used and not labels and one.cells.writing is None and one.cells.n_values:
-            fate = column_use(one.cells, None)  # words, and not only such as stand for gaps
-        found[name] = InferredColumn(fate, labels, one.cells.writing or NumberFormat.PLAIN)
+        if use.used and not labels and one.other:
+            use = ColumnUse("ignored", False, holds(one.other))
+        elif use.used and not labels and one.cells.writing is None and one.cells.n_values:
+            use = column_use(one.cells, None)  # words, and not only such as stand for gaps
+        found[name] = InferredColumn(use, labels, one.cells.writing or NumberFormat.PLAIN)
     return found
 
 
@@ -280,7 +280,7 @@ def _maybe_new(
     )
 
 
-def _fitted(
+def _fitted_columns(
     given: Files, tables: tuple[FileTable, ...], asked: tuple[str, ...], coding: Coding
 ) -> tuple[str, ...]:
     """The columns that a model was fitted to; those that were asked for must be them."""
@@ -297,7 +297,7 @@ def _fitted(
     return asked
 
 
-def _chosen(given: Files) -> bool:
+def _columns_were_chosen(given: Files) -> bool:
     """Whether the columns were asked for, and so must hold numbers."""
     return given.columns is not None or given.preprocessing is not None
 
@@ -331,7 +331,7 @@ def _check(given: Files) -> None:
         )
 
 
-def _asked(given: Files, tables: tuple[FileTable, ...]) -> tuple[str, ...]:
+def _asked_columns(given: Files, tables: tuple[FileTable, ...]) -> tuple[str, ...]:
     if given.columns is None and given.preprocessing is not None:
         return given.preprocessing.columns
     dropped = _dropped(given, tables)
@@ -415,7 +415,7 @@ def _check_same(file: TableFile, first: TableFile, names: tuple[str, ...]) -> No
     if new:
         raise DataError(
             f"{file.path.name} has other columns than {first.path.name}: {quoted(new)}. Files of "
-            "one table need the same columns, or a choice with " + OF_FILES + "."
+            "one table need the same columns, or a choice with " + CHOOSE_COLUMNS + "."
         )
 
 
@@ -446,7 +446,7 @@ def _cells(stored: Mapping[str, str], look: FileEvidence, name: str) -> CellSums
     return look.cells.get(stored[name], CellSums())
 
 
-def _others(files: tuple[TableFile, ...], dates: bool) -> dict[str, str]:
+def _other_contents(files: tuple[TableFile, ...], dates: bool) -> dict[str, str]:
     """What columns hold, by name, that hold neither numbers nor text; the first file decides.
 
     With ``dates`` days are numbers.
@@ -469,10 +469,10 @@ def _number_rows(cells: list[CellSums]) -> bool:
 
 def _check_usable(file: str, columns: dict[str, InferredColumn], *, words: bool) -> None:
     """Refuse columns that were asked for and hold nothing that can be used."""
-    wrong = [name for name, one in columns.items() if not one.fate.used and one.fate.reason]
+    wrong = [name for name, one in columns.items() if not one.use.used and one.use.reason]
     if not wrong:
         return
-    why = columns[wrong[0]].fate.reason
+    why = columns[wrong[0]].use.reason
     reason = "" if why is None else why.alone
     if len(wrong) > 1:
         reason = f"of '{wrong[0]}', " + reason
@@ -481,13 +481,15 @@ def _check_usable(file: str, columns: dict[str, InferredColumn], *, words: bool)
         f"numbers{' or categories' * words}: "
         + reason
         + ". Leave out columns of text and dates with "
-        + OF_FILES
+        + CHOOSE_COLUMNS
         + ", or code them as numbers."
     )
 
 
-def _written(one: InferredColumn, cells: CellSums, zero: bool, origin: str | None) -> ColumnFormat:
-    if one.labels or not one.fate.used:
+def _column_format(
+    one: InferredColumn, cells: CellSums, zero: bool, origin: str | None
+) -> ColumnFormat:
+    if one.labels or not one.use.used:
         return ColumnFormat("", as_they_stand=False, labels=one.labels)
     dates = None
     if one.dates is not None and origin is not None:

@@ -10,7 +10,7 @@ from halfseen.data.rows import Rows
 from halfseen.io.coding import Coding
 from halfseen.io.dask_collections import rows_of_files
 from halfseen.io.file_source import ROWS_A_BATCH, FileSource
-from halfseen.io.files import OF_CELLS, Files
+from halfseen.io.files import CELL_OPTIONS, Files
 from halfseen.io.open_files import Kinds, open_files, open_raw
 from halfseen.io.preprocessing import Preprocessing
 from halfseen.io.sparse_matrix import SparseSource, is_sparse_file, open_sparse_file
@@ -41,7 +41,7 @@ def open_source(
 
 def _check_counts(files: Files) -> None:
     """Refuse what is said of cells where there are counts only."""
-    said = [name for name in OF_CELLS if getattr(files, name)]
+    said = [name for name in CELL_OPTIONS if getattr(files, name)]
     if said:
         raise ValueError(
             setting(**{said[0]: getattr(files, said[0])})

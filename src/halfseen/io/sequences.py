@@ -107,7 +107,7 @@ def _sorted(keys: Keys, n: int, step: Any) -> Arrangement:
     by = np.lexsort((order, codes))
     same = np.diff(codes[by]) == 0
     if keys.order is not None:
-        order = _on_grid(order, by, same, step)
+        order = _grid_places(order, by, same, step)
     elif step is not None:
         raise ValueError(
             "step is that of the order of rows. Give " + parameter("order", "order=") + " too."
@@ -189,7 +189,7 @@ def _numbers(order: NDArray[Any], n: int) -> Array:
     return numbers
 
 
-def _on_grid(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: Any) -> Array:
+def _grid_places(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: Any) -> Array:
     """Places of rows on a grid of steps, as whole numbers; refused where that cannot be."""
     wrong_kind = isinstance(step, bool) or not isinstance(step, Real)
     if step is not None and (wrong_kind or not float(step) > 0):
@@ -206,13 +206,13 @@ def _on_grid(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: 
         wrong = int(by[np.flatnonzero(same)[np.argmax(close)]])
         raise DataError(
             f"Several rows of one sequence are at the same place, such as row {wrong} and one "
-            f"after it. Join them, or use a smaller step{_such_as(order, by, same, usual)}."
+            f"after it. Join them, or use a smaller step{_smaller_step(order, by, same, usual)}."
             if step is not None
             else f"Several rows of one sequence have the same order, such as row {wrong} and one "
             "after it. Join them, or number them apart."
         )
     if step is None and len(away) and (np.abs(away - usual) > STEP_TOLERANCE * usual).any():
-        fits = _apart(order, by, same, usual)
+        fits = _separating_step(order, by, same, usual)
         raise DataError(
             f"The steps between rows are not alike: mostly {usual:g}, but from {away.min():g} to "
             f"{away.max():g}. Give "
@@ -230,7 +230,7 @@ def _places(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: f
     return np.asarray(np.round(relative / step))
 
 
-def _apart(
+def _separating_step(
     order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], most: float
 ) -> float | None:
     """A step of ``most``, or a whole part of it, at which no two rows are at one place."""
@@ -241,6 +241,6 @@ def _apart(
     return None
 
 
-def _such_as(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: float) -> str:
-    smaller = _apart(order, by, same, step)
+def _smaller_step(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: float) -> str:
+    smaller = _separating_step(order, by, same, step)
     return "" if smaller is None else f", such as {smaller:g}"

@@ -254,11 +254,11 @@ def _broken(name: str, why: str) -> DataError:
     return DataError(f"{name} is broken: {why}. Make it again from what it was made of.")
 
 
-NOT_CONTROL = bytes([*b"\t\n\r", *range(32, 127), *range(128, 256)])
+TEXT_BYTES = bytes([*b"\t\n\r", *range(32, 127), *range(128, 256)])
 """Bytes that text has, in whatever encoding."""
-FEW_BYTES, CUT_SHORT = 8, re.compile(rb"[eE][+-]?\Z")
+TAIL_BYTES, CUT_NUMBER = 8, re.compile(rb"[eE][+-]?\Z")
 """Of the end of a file, and how it looks if a number was cut short there."""
-FEWEST_BYTES, MOST_COMPRESSED = 2, 1100
+MIN_BYTES_PER_VALUE, MAX_GZIP_RATIO = 2, 1100
 """Of a value in Matrix Market, and how much gzip may make of a byte."""
 
 
@@ -378,15 +378,15 @@ def _check_text(path: Path) -> None:
     start, last = 0, b""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         while part := file.read(1 << 20):
-            odd = part.translate(None, NOT_CONTROL)
+            odd = part.translate(None, TEXT_BYTES)
             if odd:
                 raise DataError(
                     f"{path.name} cannot be read as a sparse matrix: it holds the byte "
                     f"0x{odd[0]:02x} at byte {start + part.index(odd[:1]):,}, and is no text. "
                     "Write it again."
                 )
-            start, last = start + len(part), (last + part)[-FEW_BYTES:]
-    if CUT_SHORT.search(last):
+            start, last = start + len(part), (last + part)[-TAIL_BYTES:]
+    if CUT_NUMBER.search(last):
         raise DataError(
             f"{path.name} cannot be read as a sparse matrix: it ends within a number, after "
             f"{start:,} bytes. Write it again."
@@ -397,8 +397,8 @@ def _check_promise(path: Path) -> None:
     """Refuse what would be made room for before it is seen that it is not there."""
     n_rows, n_columns, n_stored, *_ = mminfo(path)
     check_size(path.name, n_rows, n_columns)
-    size = path.stat().st_size * (MOST_COMPRESSED if path.suffix == ".gz" else 1)
-    if n_stored * FEWEST_BYTES > size:
+    size = path.stat().st_size * (MAX_GZIP_RATIO if path.suffix == ".gz" else 1)
+    if n_stored * MIN_BYTES_PER_VALUE > size:
         raise DataError(
             f"{path.name} cannot be read as a sparse matrix: it says that it holds {n_stored:,} "
             f"values, for which its {path.stat().st_size:,} bytes are too few. Write it again."

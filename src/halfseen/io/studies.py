@@ -18,7 +18,7 @@ from halfseen.data.formatting import quoted
 from halfseen.data.messages import setting
 from halfseen.io.coding import COLUMN_KINDS
 from halfseen.io.file_source import Affine, FileSource
-from halfseen.io.files import OF_CELLS, Files, paths_of
+from halfseen.io.files import CELL_OPTIONS, Files, paths_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class KeptTables:
 
 
 ADJUSTMENTS = ("location",)
-MOST_NAMED = 3
+MAX_TABLES_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ class Studies(Files):
     @property
     def name(self) -> str:
         """What people call all of them."""
-        if len(self.called) > MOST_NAMED:
+        if len(self.called) > MAX_TABLES_NAMED:
             return f"{len(self.called)} tables"
         *most, last = self.called
         return f"{', '.join(most)} and {last}" if most else last
@@ -180,7 +180,7 @@ def together(
     """
     if not tables:
         raise ValueError("together() needs tables to put together. Give at least one.")
-    called = _called(tables, names)
+    called = _table_names(tables, names)
     if adjust is not None and adjust not in ADJUSTMENTS:
         raise ValueError(f"adjust must be 'location' or None. Got {adjust!r} instead.")
     return Studies(
@@ -199,7 +199,7 @@ def together(
 def _of_cells(tables: tuple[Any, ...]) -> dict[str, Any]:
     """What files say of their cells, which is then said of all tables."""
     files = [table for table in tables if isinstance(table, Files)]
-    said = {name: [v for one in files if (v := getattr(one, name))] for name in OF_CELLS}
+    said = {name: [v for one in files if (v := getattr(one, name))] for name in CELL_OPTIONS}
     for name, values in said.items():
         if any(value != values[0] for value in values):
             raise ValueError(
@@ -214,7 +214,7 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "dask"
 
 
-def _called(tables: tuple[Any, ...], names: Sequence[str] | None) -> tuple[str, ...]:
+def _table_names(tables: tuple[Any, ...], names: Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         found = [_own_name(table, number) for number, table in enumerate(tables, 1)]
         twice = {name for name, times in Counter(found).items() if times > 1}
@@ -304,7 +304,7 @@ def harmonise_tables(studies: Studies, source: FileSource) -> KeptTables:
     lengths = np.array(source.table_lengths, dtype=float)
     kept = KeptTables.unadjusted(source.table_names, lengths, source.names, source.table_holds)
     if studies.kept is not None:
-        return _as_before(kept, studies.kept)
+        return _as_in_fit(kept, studies.kept)
     if studies.adjust is None:
         return kept
     rows = all_columns(source, memory=studies.memory)
@@ -314,7 +314,7 @@ def harmonise_tables(studies: Studies, source: FileSource) -> KeptTables:
     return _harmonised(kept, sums, ~codes)
 
 
-def _as_before(tables: KeptTables, before: KeptTables) -> KeptTables:
+def _as_in_fit(tables: KeptTables, before: KeptTables) -> KeptTables:
     """Tables moved as those of the same names were in a fit."""
     new = [name for name in tables.names if name not in before.names]
     if new and before.adjusted:
@@ -354,9 +354,11 @@ def _harmonised(kept: KeptTables, sums: TableSums, measured: Mask) -> KeptTables
     compared = np.asarray(there.any(axis=0))
     _warn_of_most(shifted & compared, compared)
     first = there.argmax(axis=0)
-    scale = np.where(there & stretched, _of(sums.spread, first) / _safe(sums.spread, there), 1.0)
+    scale = np.where(
+        there & stretched, _of_table(sums.spread, first) / _ones_elsewhere(sums.spread, there), 1.0
+    )
     moved = there & (shifted | stretched)
-    centre = np.where(shifted, _of(sums.mean, first), sums.mean)
+    centre = np.where(shifted, _of_table(sums.mean, first), sums.mean)
     return replace(kept, factor=scale, shift=np.where(moved, centre - scale * sums.mean, 0.0))
 
 
@@ -374,10 +376,10 @@ def _warn_of_most(shifted: Mask, compared: Mask) -> None:
     )
 
 
-def _of(values: Array, table: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Array:
+def _of_table(values: Array, table: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Array:
     """The values (t, d) of one table for each column; (d,)."""
     return np.asarray(values[table, np.arange(len(table))])
 
 
-def _safe(values: Array, there: Mask) -> Array:
+def _ones_elsewhere(values: Array, there: Mask) -> Array:
     return np.where(there, values, 1.0)

@@ -18,7 +18,7 @@ from halfseen.io.formats.csv_dialect import encoding_of
 
 WORD = r"(?u)\b[^\W\d_]{2,}\b"
 """Two letters or more, of any alphabet, and no digits."""
-MANY_ROWS, FEWEST, FEWEST_OF_MANY = 500, 2, 5
+LARGE_TABLE_ROWS, MIN_ROWS, MIN_ROWS_OF_LARGE = 500, 2, 5
 """A word is to be in two rows, or in five where there are so many."""
 MAX_ROW_FRACTION = 0.5
 STOP_WORDS = ("english", "none")
@@ -57,7 +57,7 @@ class Text:
 
     def fewest(self, n_rows: int) -> int:
         """Rows that a word must be in."""
-        return self.min_rows or (FEWEST if n_rows < MANY_ROWS else FEWEST_OF_MANY)
+        return self.min_rows or (MIN_ROWS if n_rows < LARGE_TABLE_ROWS else MIN_ROWS_OF_LARGE)
 
     def counted(self, texts: list[str | None], words: tuple[str, ...] | None) -> "WordCounts":
         """The words of texts: those that are asked for, or all that are in enough rows."""

@@ -22,7 +22,7 @@ NAN = np.nan
 SPIKE = np.array([NAN, 0.0, 1.0, NAN, 2.5])
 OTHER = np.array([NAN, NAN, 0.0, NAN, NAN])
 K, D = 3, len(SPIKE)
-OF_CELLS = ("there", "normal", "first", "second", "spike")
+CELL_OPTIONS = ("there", "normal", "first", "second", "spike")
 
 
 def cells(seed=0, outlier_share=0.02):
@@ -93,7 +93,7 @@ def posteriors(X, own):
 def looped_sums(X, own, weights):
     """What an E-step adds up, cell by cell from posteriors."""
     total, shares = posteriors(X, own)
-    sums = {name: np.zeros((K, D)) for name in OF_CELLS}
+    sums = {name: np.zeros((K, D)) for name in CELL_OPTIONS}
     for row, each, weight in zip(X, shares, weights, strict=True):
         for d, x in enumerate(row):
             for k in range(K if x == x else 0):
@@ -111,7 +111,7 @@ def looped_sums(X, own, weights):
 
 
 def assert_same_sums(found, expected, rtol=1e-9):
-    for name in ("share", *OF_CELLS):
+    for name in ("share", *CELL_OPTIONS):
         ours, theirs = getattr(found, name), getattr(expected, name)
         np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=1e-9, err_msg=name)
 
@@ -150,7 +150,7 @@ def test_sums_are_those_of_posteriors_cell_by_cell(weighted):
     beside = float(weights @ background(block, own))
     assert found.log_likelihood + beside == pytest.approx(height, rel=1e-11)
     np.testing.assert_allclose(found.share, share, rtol=1e-10)
-    for name in OF_CELLS:
+    for name in CELL_OPTIONS:
         measured = (slice(None), np.isnan(OTHER) if name in ("first", "second") else slice(None))
         ours, theirs = getattr(found, name)[measured], sums[name][measured]
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9, err_msg=name)

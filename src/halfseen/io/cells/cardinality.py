@@ -111,7 +111,7 @@ def _smallest_hashes(scrambled: np.ndarray[Any, Any]) -> tuple[int, ...]:
     return tuple(found[:MAX_HASHES].tolist())
 
 
-FEWEST_ROWS = 3
+MIN_NUMBERED_ROWS = 3
 """A shorter column may be anything."""
 
 
@@ -144,4 +144,4 @@ class RowNumbering(NamedTuple):
     @property
     def numbers_rows(self) -> bool:
         """Whether these can be the numbers of the rows of a file."""
-        return self.n_rows >= FEWEST_ROWS and self.unbroken and self.first in (0.0, 1.0)
+        return self.n_rows >= MIN_NUMBERED_ROWS and self.unbroken and self.first in (0.0, 1.0)

@@ -100,7 +100,7 @@ class CellSums(Sums):
     european: int = 0  # that have dots between thousands, or a decimal comma, or neither
     answers: int = 0  # yes or no
     # What numbers are dressed in, and how often.
-    dress: Mapping[str, int] = field(default_factory=dict, metadata=COUNTED)
+    symbols: Mapping[str, int] = field(default_factory=dict, metadata=COUNTED)
     # Words that stand for a gap if all others are numbers, and how often each is there.
     suspects: Mapping[str, int] = field(default_factory=dict, metadata=COUNTED)
     # Words for gaps that are told apart from empty cells, and how often each is there.
@@ -156,7 +156,7 @@ class CellSums(Sums):
         cells, marked = trim_and_null(column, gaps), _marked(column, gaps)
         counted = _ValueCounts.of(cells)
         known, suspects = len(cells) - cells.null_count, counted.suspects
-        numbers = counted.undressed
+        numbers = counted.without_symbols
         thousands, n_suspects = numbers.fitting(WITH_THOUSANDS), sum(suspects.values())
         first_odd, odd = _odd(cells) if thousands + n_suspects < known else (None, {})
         run, distinct = RowNumbering(len(cells), unbroken=False), DistinctCount(whole=False)
@@ -171,7 +171,7 @@ class CellSums(Sums):
             decimal_commas=numbers.fitting(WITH_DECIMAL_COMMAS),
             european=numbers.fitting(EUROPEAN),
             answers=counted.fitting(ANSWERS),
-            dress=counted.dress,
+            symbols=counted.symbols,
             suspects=suspects,
             marked=marked,
             truths=counted.fitting(TRUTHS),
@@ -214,9 +214,9 @@ class CellSums(Sums):
         Where most are limits they are categories, such as ``<18`` and ``>65``; percent signs are
         on all or none, and money is of one currency.
         """
-        limits = self.dress.get(BELOW, 0) + self.dress.get(ABOVE, 0)
-        alike = self.dress.get(PERCENT, 0) in (0, self.n_values)
-        one_money = sum(sign in self.dress for sign in MONEY) <= 1
+        limits = self.symbols.get(BELOW, 0) + self.symbols.get(ABOVE, 0)
+        alike = self.symbols.get(PERCENT, 0) in (0, self.n_values)
+        one_money = sum(sign in self.symbols for sign in MONEY) <= 1
         return limits <= MAJORITY * self.n_values and alike and one_money
 
     @property
@@ -295,18 +295,18 @@ class _ValueCounts:
         return int(compute.sum(self.counts.filter(fits)).as_py() or 0)
 
     @property
-    def undressed(self) -> "_ValueCounts":
+    def without_symbols(self) -> "_ValueCounts":
         """The cells without what numbers are dressed in."""
         return _ValueCounts(strip_symbols_in_arrow(self.cells), self.counts)
 
     @property
-    def dress(self) -> dict[str, int]:
+    def symbols(self) -> dict[str, int]:
         """What numbers are dressed in, and how many of them."""
         if not self.fitting(ANY_SYMBOL):
             return {}
         numbers = self._those(WITH_NUMBERS, strip_symbols_in_arrow(self.cells))
-        found = {dress: numbers.fitting(pattern) for dress, pattern in SYMBOL_PATTERNS.items()}
-        return {dress: count for dress, count in found.items() if count}
+        found = {symbol: numbers.fitting(pattern) for symbol, pattern in SYMBOL_PATTERNS.items()}
+        return {symbol: count for symbol, count in found.items() if count}
 
     def _those(self, pattern: str, like: Any) -> "_ValueCounts":
         fits = compute.match_substring_regex(like, pattern)

@@ -28,7 +28,13 @@ FORMATS: dict[str, Format] = {
 }
 """Those that are read some rows at a time."""
 
-ALSO = {".txt": ".tsv", ".txt.gz": ".tsv.gz", ".tab": ".tsv", ".dat": ".csv", ".data": ".csv"}
+ENDING_ALIASES = {
+    ".txt": ".tsv",
+    ".txt.gz": ".tsv.gz",
+    ".tab": ".tsv",
+    ".dat": ".csv",
+    ".data": ".csv",
+}
 """Other endings of the same formats."""
 
 SHEETS = WholeTable(read_spreadsheet, "python-calamine", "excel", ("header", "skip", "table"))
@@ -47,7 +53,7 @@ WHOLE: dict[str, Format] = {
 
 ENDINGS: dict[str, Format] = {
     **FORMATS,
-    **{ending: FORMATS[same] for ending, same in ALSO.items()},
+    **{ending: FORMATS[same] for ending, same in ENDING_ALIASES.items()},
     **WHOLE,
 }
 """All that is read."""

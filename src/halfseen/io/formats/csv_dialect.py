@@ -26,9 +26,9 @@ MAX_PREAMBLE_LINES = 50
 """Lines before a table."""
 MIN_TABLE_LINES = 2
 """Lines that a table must have before others are taken for what comes before it."""
-CONSISTENT = 0.9
+MIN_REGULAR_FRACTION = 0.9
 """Of lines with as many cells as most, if spaces are to be what cells are apart by."""
-OF_NUMBERS = 0.5
+MIN_NUMERIC_FRACTION = 0.5
 """Of cells that are numbers, likewise: texts have spaces too."""
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
@@ -79,8 +79,8 @@ def detect_dialect(lines: list[str], usual: str, given: ReadOptions) -> Dialect:
         skip = 1
     rest = lines[skip:]
     asked = said or usual
-    block = _found(rest, asked, given.skip is not None, only=said)
-    squeezed = block.delimiter == SPACES and _irregular(rest[block.start :])
+    block = _best_block(rest, asked, given.skip is not None, only=said)
+    squeezed = block.delimiter == SPACES and _irregular_spacing(rest[block.start :])
     frame = Dialect(block.delimiter, squeezed, skip + block.start, comments=_commented_on(lines))
     return _named(frame, block, rest, given)
 
@@ -100,30 +100,30 @@ def detect_sheet_layout(rows: list[list[str]], given: ReadOptions) -> Dialect:
 
 
 def _named(frame: Dialect, block: _Block, rest: list[str], given: ReadOptions) -> Dialect:
-    if given.header is False or (given.header is None and _no_names(block)):
-        names = _commented(rest, block)
+    if given.header is False or (given.header is None and _lacks_names(block)):
+        names = _names_in_comment(rest, block)
         if names is not None:
-            return frame._replace(names=names, notes=_left_out(block.start - 1))
+            return frame._replace(names=names, notes=_preamble_note(block.start - 1))
         names = tuple(f"column {number + 1}" for number in range(block.width))
-        numbered = () if given.header is False else (_numbered(names),)
-        return frame._replace(names=names, notes=(*_left_out(block.start), *numbered))
-    if _without_name_of_rows(block):
+        numbered = () if given.header is False else (_numbered_note(names),)
+        return frame._replace(names=names, notes=(*_preamble_note(block.start), *numbered))
+    if _lacks_name_of_first_column(block):
         names = ("row names", *_line(block, 0))
-        return frame._replace(skip=frame.skip + 1, names=names, notes=_left_out(block.start))
-    if given.header is None and _units(block):
+        return frame._replace(skip=frame.skip + 1, names=names, notes=_preamble_note(block.start))
+    if given.header is None and _has_units(block):
         units = f"has units or remarks in line {frame.skip + 2}, which was left out"
-        return frame._replace(units=True, notes=(*_left_out(block.start), units))
-    return frame._replace(notes=_left_out(block.start))
+        return frame._replace(units=True, notes=(*_preamble_note(block.start), units))
+    return frame._replace(notes=_preamble_note(block.start))
 
 
-def _left_out(n_lines: int) -> tuple[str, ...]:
+def _preamble_note(n_lines: int) -> tuple[str, ...]:
     if not n_lines:
         return ()
     lines, were = ("1 line", "was") if n_lines == 1 else (f"{n_lines} lines", "were")
     return (f"begins with {lines} before its table, which {were} left out",)
 
 
-def _numbered(names: tuple[str, ...]) -> str:
+def _numbered_note(names: tuple[str, ...]) -> str:
     called = f"'{names[0]}'" if len(names) == 1 else f"'{names[0]}' to '{names[-1]}'"
     return (
         f"has no line of names, so columns are called {called}; if its first line holds names, "
@@ -137,7 +137,7 @@ def _separator(lines: Sequence[str]) -> str | None:
     return None if said is None else said[1]
 
 
-def _found(lines: list[str], usual: str, placed: bool, only: str | None) -> _Block:
+def _best_block(lines: list[str], usual: str, placed: bool, only: str | None) -> _Block:
     """The table as cells, by the delimiter that leaves fewest lines out and gives most cells."""
     every = [only] if only else list(dict.fromkeys(usual + DELIMITERS))
     blocks = [_block(lines, delimiter, placed) for delimiter in every]
@@ -149,19 +149,19 @@ def _found(lines: list[str], usual: str, placed: bool, only: str | None) -> _Blo
         # Under a title of one word stand texts, and not cells; and so do where most are words.
         before = lines[: spaced.start]
         titled = any(line.strip() and not line.startswith(COMMENTS) for line in before)
-        even = rows and spaced.width > 1 and alike >= CONSISTENT * len(rows)
-        if even and not titled and _of_numbers(rows) >= OF_NUMBERS:
+        even = rows and spaced.width > 1 and alike >= MIN_REGULAR_FRACTION * len(rows)
+        if even and not titled and _numeric_fraction(rows) >= MIN_NUMERIC_FRACTION:
             return spaced
     return best
 
 
-def _of_numbers(rows: list[list[str]]) -> float:
+def _numeric_fraction(rows: list[list[str]]) -> float:
     cells = [cell for row in rows for cell in row]
     return sum(cell in EMPTY or bool(NUMBER.fullmatch(cell)) for cell in cells) / max(len(cells), 1)
 
 
 def _block(lines: list[str], delimiter: str, placed: bool) -> _Block:
-    return _block_of([_cells(line, delimiter) for line in _whole(lines)], delimiter, placed)
+    return _block_of([_cells(line, delimiter) for line in _logical_lines(lines)], delimiter, placed)
 
 
 def _block_of(rows: list[list[str]], delimiter: str, placed: bool) -> _Block:
@@ -170,13 +170,13 @@ def _block_of(rows: list[list[str]], delimiter: str, placed: bool) -> _Block:
         return _Block(delimiter, 0, 1, rows)
     width = max(widths, key=lambda w: (widths[w], w))
     enough = widths[width] >= MIN_TABLE_LINES and width > 1
-    start = 0 if placed or not enough else _start(rows, width)
+    start = 0 if placed or not enough else _first_line(rows, width)
     while start < len(rows) - 1 and not any(rows[start]):  # empty lines are no names
         start += 1
     return _Block(delimiter, start, width, [row for row in rows[start:] if any(row)])
 
 
-def _whole(lines: list[str]) -> list[str]:
+def _logical_lines(lines: list[str]) -> list[str]:
     """Lines; those within quotes count as one with empty ones after it, so that numbers stay."""
     whole: list[str] = []
     after = 0
@@ -201,9 +201,9 @@ def _cells(line: str, delimiter: str) -> list[str]:
     return [cell.strip() for cell in rows[0]] if rows else []
 
 
-def _start(rows: list[list[str]], width: int) -> int:
+def _first_line(rows: list[list[str]], width: int) -> int:
     """How many lines come before the table: titles, comments, what is empty."""
-    after = _after_a_break(rows, width)
+    after = _after_empty_line(rows, width)
     for place, row in enumerate(rows[:MAX_PREAMBLE_LINES]):
         if place < after:
             continue
@@ -211,7 +211,9 @@ def _start(rows: list[list[str]], width: int) -> int:
         comment = bool(row) and row[0].startswith(COMMENTS)
         title = width >= 3 and known <= 1
         # A line of one cell less may name all columns but that of the rows' names.
-        fits = len(row) == width or (len(row) == width - 1 and _names_rows(rows[place:], width))
+        fits = len(row) == width or (
+            len(row) == width - 1 and _first_column_names_rows(rows[place:], width)
+        )
         if fits and known and not comment and not title:
             return place
         if not (known < width or comment):
@@ -219,7 +221,7 @@ def _start(rows: list[list[str]], width: int) -> int:
     return after
 
 
-def _after_a_break(rows: list[list[str]], width: int) -> int:
+def _after_empty_line(rows: list[list[str]], width: int) -> int:
     """Where what follows an empty line begins, if that is the table; 0 if not.
 
     Before it only words may stand, and no line as full as those of the table: where one is, the
@@ -242,7 +244,7 @@ def _line(block: _Block, place: int) -> list[str]:
     return block.cells[place] if place < len(block.cells) else []
 
 
-def _names_rows(rows: list[list[str]], width: int) -> bool:
+def _first_column_names_rows(rows: list[list[str]], width: int) -> bool:
     below = [row for row in rows[1:] if len(row) == width]
     first = [row[0] for row in below]
     named = width > 2 and all(rows[0]) and not any(map(_numeric, rows[0]))
@@ -250,9 +252,11 @@ def _names_rows(rows: list[list[str]], width: int) -> bool:
     return named and values and len(set(first)) == len(first)
 
 
-def _without_name_of_rows(block: _Block) -> bool:
+def _lacks_name_of_first_column(block: _Block) -> bool:
     """Whether names stand over all columns but the first, as R's write.table has it."""
-    return len(_line(block, 0)) == block.width - 1 and _names_rows(block.cells, block.width)
+    return len(_line(block, 0)) == block.width - 1 and _first_column_names_rows(
+        block.cells, block.width
+    )
 
 
 def _numeric(cell: str) -> bool:
@@ -269,7 +273,7 @@ def _columns_of_numbers(rows: list[list[str]], width: int) -> list[int]:
     return found
 
 
-def _no_names(block: _Block) -> bool:
+def _lacks_names(block: _Block) -> bool:
     """Whether the first line is a row like the others: numbers stand over all numbers."""
     head, rest = _line(block, 0), block.cells[1:]
     numbers = _columns_of_numbers(rest, block.width)
@@ -280,10 +284,10 @@ def _no_names(block: _Block) -> bool:
     names = [head[place] for place in numbers]
     if not any(map(_numeric, names)):
         return False
-    return not _in_turn(names)
+    return not _consecutive(names)
 
 
-def _in_turn(names: list[str]) -> bool:
+def _consecutive(names: list[str]) -> bool:
     """Whether names are whole numbers one after another, as years and numbers of columns are."""
     if not all(name.isdecimal() for name in names):
         return False
@@ -291,7 +295,7 @@ def _in_turn(names: list[str]) -> bool:
     return len(values) > 1 and values == list(range(values[0], values[0] + len(values)))
 
 
-def _commented(lines: list[str], block: _Block) -> tuple[str, ...] | None:
+def _names_in_comment(lines: list[str], block: _Block) -> tuple[str, ...] | None:
     """The names in the last comment before the table, if it has as many."""
     before = lines[block.start - 1] if block.start and lines else ""
     mark = next((mark for mark in COMMENTS if before.startswith(mark)), None)
@@ -302,7 +306,7 @@ def _commented(lines: list[str], block: _Block) -> tuple[str, ...] | None:
     return tuple(names) if fit and not any(map(_numeric, names)) else None
 
 
-def _units(block: _Block) -> bool:
+def _has_units(block: _Block) -> bool:
     """Whether the second line holds words where all others hold numbers."""
     second, rest = _line(block, 1), block.cells[2:]
     numbers = _columns_of_numbers(rest, block.width)
@@ -313,7 +317,7 @@ def _units(block: _Block) -> bool:
     return len(worded) >= MIN_TABLE_LINES and not any(map(_numeric, over))
 
 
-def _irregular(lines: list[str]) -> bool:
+def _irregular_spacing(lines: list[str]) -> bool:
     return any(line != line.strip() or "  " in line or "\t" in line for line in lines if line)
 
 

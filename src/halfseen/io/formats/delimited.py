@@ -39,15 +39,15 @@ from halfseen.io.formats.format import (
     read_errors,
 )
 
-FEWEST_BYTES = 1 << 20
+MIN_BLOCK_BYTES = 1 << 20
 """Of text parsed at a time: a row must not be longer."""
 
-BYTES_AN_ENTRY = 2
+MIN_BYTES_PER_CELL = 2
 """Of text at the least: a digit and a delimiter."""
 
-AS_STORED = MissingCodes()
+STORED_CELLS = MissingCodes()
 """For columns that are handed on as they are, of which nothing is counted."""
-PADDED = r"^[+-]?0\d"
+LEADING_ZERO = r"^[+-]?0\d"
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Delimited(Format):
     def batches(self, file: Path, stored: tuple[str, ...], n_rows: int) -> Iterator[Any]:
         kinds = self._kinds(file, stored)
         as_text = self._long(file, kinds) | self._padded(file, kinds)
-        yield from self._batches(file, kinds | as_text, n_rows, AS_STORED)
+        yield from self._batches(file, kinds | as_text, n_rows, STORED_CELLS)
 
     def _looked(self, file: Path, kinds: dict[str, Any], gaps: MissingCodes) -> FileEvidence:
         found, total = dict.fromkeys(kinds, CellSums()), 0
@@ -117,7 +117,7 @@ class Delimited(Format):
 
         Most often it is what the first cells are; each column is tried alone only if it is not so.
         """
-        first = dict(self._begins(file, stored, AS_STORED))
+        first = dict(self._begins(file, stored, STORED_CELLS))
         first = {name: string() if types.is_null(kind) else kind for name, kind in first.items()}
         if self._hold(file, first):
             return first
@@ -130,7 +130,7 @@ class Delimited(Format):
         floats = tuple(name for name, kind in kinds.items() if types.is_floating(kind))
         if not floats:
             return {}
-        cells = self.look(file, self.header(file), floats, AS_STORED).cells
+        cells = self.look(file, self.header(file), floats, STORED_CELLS).cells
         return {name: string() for name, sums in cells.items() if sums.long}
 
     def _padded(self, file: Path, kinds: dict[str, Any]) -> dict[str, Any]:
@@ -138,15 +138,17 @@ class Delimited(Format):
         whole = {name: string() for name, kind in kinds.items() if types.is_integer(kind)}
         padded: dict[str, Any] = {}
         if whole:
-            for batch in self._batches(file, whole, 1, AS_STORED):
+            for batch in self._batches(file, whole, 1, STORED_CELLS):
                 for name in whole.keys() - padded.keys():
-                    if compute.any(compute.match_substring_regex(batch[name], PADDED)).as_py():
+                    if compute.any(
+                        compute.match_substring_regex(batch[name], LEADING_ZERO)
+                    ).as_py():
                         padded[name] = string()
         return padded
 
     def _hold(self, file: Path, kinds: dict[str, Any]) -> bool:
         try:
-            with self._opened(file, FEWEST_BYTES, kinds, AS_STORED) as batches:
+            with self._opened(file, MIN_BLOCK_BYTES, kinds, STORED_CELLS) as batches:
                 for _ in batches:
                     pass
         except ArrowInvalid:
@@ -159,7 +161,7 @@ class Delimited(Format):
         kinds = None if stored is None else dict.fromkeys(stored)
         with (
             read_errors(file, lambda: "its first lines", self._remedy(file)),
-            self._opened(file, FEWEST_BYTES, kinds, gaps) as batches,
+            self._opened(file, MIN_BLOCK_BYTES, kinds, gaps) as batches,
         ):
             return [(field.name, field.type) for field in batches.schema]
 
@@ -175,7 +177,7 @@ class Delimited(Format):
         self, file: Path, kinds: dict[str, Any], n_rows: int, gaps: MissingCodes
     ) -> Iterator[Any]:
         done = 0
-        n_bytes = max(BYTES_AN_ENTRY * n_rows * len(kinds), FEWEST_BYTES)
+        n_bytes = max(MIN_BYTES_PER_CELL * n_rows * len(kinds), MIN_BLOCK_BYTES)
         with (
             read_errors(file, lambda: f"line {done + 2} or later", self._remedy(file)),
             self._opened(file, n_bytes, kinds, gaps) as batches,
@@ -241,7 +243,7 @@ class Delimited(Format):
         with self._text(file) as text:
             n_signs = 0
             while n_signs < CHARACTERS_READ or len(lines) < MIN_LINES_READ:
-                line = text.readline(FEWEST_BYTES)
+                line = text.readline(MIN_BLOCK_BYTES)
                 if not line:
                     break
                 lines.append(line.rstrip("\n"))
@@ -269,7 +271,7 @@ def _frame_of(format: Delimited, file: Path, size: int, changed: int) -> Dialect
 
 def _counted(gaps: MissingCodes) -> tuple[str, ...]:
     """Words for gaps that the reader hands on, for others to tell apart."""
-    return (NONE,) if gaps is AS_STORED else COUNTED_CODES
+    return (NONE,) if gaps is STORED_CELLS else COUNTED_CODES
 
 
 def _comments_aside(row: Any) -> str:

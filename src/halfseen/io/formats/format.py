@@ -185,10 +185,10 @@ def check_size(name: str, n_rows: int, n_columns: int) -> None:
         )
 
 
-LOOKED_AT = 1 << 20
+FIRST_CELLS = 1 << 20
 """Cells of the first rows, which settle what most columns hold."""
 
-AS_THEY_ARE = Dates(DateOrder.TYPED, 0.0)
+UNSHIFTED_DATES = Dates(DateOrder.TYPED, 0.0)
 
 
 def header_of(schema: Any) -> Header:
@@ -229,7 +229,7 @@ def _look_through(
 
     What cannot be read is not seen: the pass that sums the rows says where it is.
     """
-    n_rows = max(LOOKED_AT // max(len(header.fields), 1), 64)  # whichever columns are asked for
+    n_rows = max(FIRST_CELLS // max(len(header.fields), 1), 64)  # whichever columns are asked for
     found = dict.fromkeys(stored, CellSums())
     try:
         first = next(batches(stored, n_rows), None)
@@ -274,7 +274,7 @@ def sums_of(column: Any, gaps: MissingCodes) -> CellSums:
     if is_text(column.type):
         return CellSums.of_text(column, gaps)
     if _dated(column.type):
-        sums = CellSums.of_numbers(days_in(column, AS_THEY_ARE))
+        sums = CellSums.of_numbers(days_in(column, UNSHIFTED_DATES))
         return replace(sums, orders=frozenset({DateOrder.TYPED}))
     values = to_floats(column, NumberFormat.PLAIN, gaps)
     truths, long = types.is_boolean(column.type), count_long_integers(column, values)

@@ -145,7 +145,7 @@ def _moment(cell: date) -> datetime:
     return moment.replace(tzinfo=None)
 
 
-LOOKED_AT = 500
+HEAD_ROWS = 500
 """Rows by which it is judged where the table begins."""
 
 
@@ -161,11 +161,11 @@ def read_spreadsheet(file: Path, given: ReadOptions) -> LoadedTable:
         for name in sheets:
             rows = book.get_sheet_by_name(name).to_python()
             if rows:
-                return _told(_table(rows, given), name, sheets)
+                return _with_sheet_note(_table(rows, given), name, sheets)
     raise DataError(f"{file.name} has no sheet that holds anything. Give a file with a table.")
 
 
-def _told(table: LoadedTable, name: str, sheets: Sequence[str]) -> LoadedTable:
+def _with_sheet_note(table: LoadedTable, name: str, sheets: Sequence[str]) -> LoadedTable:
     others = [sheet for sheet in sheets if sheet != name]
     if not others:
         return table
@@ -178,7 +178,7 @@ def _told(table: LoadedTable, name: str, sheets: Sequence[str]) -> LoadedTable:
 
 
 def _table(rows: list[list[Any]], given: ReadOptions) -> LoadedTable:
-    words = [[text_of(cell, frozenset()) or "" for cell in row] for row in rows[:LOOKED_AT]]
+    words = [[text_of(cell, frozenset()) or "" for cell in row] for row in rows[:HEAD_ROWS]]
     frame = detect_sheet_layout(words, given)
     names, body = frame.names, rows[frame.skip :]
     if names is None:
