@@ -27,7 +27,7 @@ from halfseen.diagnostics.cluster_tendency.preprocessing import (
 )
 from halfseen.diagnostics.cluster_tendency.single_density import (
     Elliptical,
-    Gaps,
+    RowsByPattern,
     fitted_chain,
     fitted_normal,
     fitted_radial,
@@ -47,7 +47,7 @@ def with_gaps() -> np.ndarray:
 
 @pytest.mark.parametrize("degrees", [4.0, np.inf])
 def test_density_of_a_row_with_gaps_is_that_of_its_observed_cells(with_gaps, degrees):
-    found = Elliptical(MEAN, COVARIANCE, degrees).log_densities(Gaps.of(with_gaps))
+    found = Elliptical(MEAN, COVARIANCE, degrees).log_densities(RowsByPattern.of(with_gaps))
     for row, own in zip(with_gaps, found, strict=True):
         seen = ~np.isnan(row)
         mean, scatter = MEAN[seen], COVARIANCE[np.ix_(seen, seen)]
@@ -76,7 +76,7 @@ def test_normal_scores_with_a_normal_are_a_gaussian_copula():
     margins = fitted_margins(table)
     z, log_jacobian = scores(margins, table)
     correlation = np.array([[1, 0.7], [0.7, 1]])
-    found = Elliptical(np.zeros(2), correlation).log_densities(Gaps.of(z)) + log_jacobian
+    found = Elliptical(np.zeros(2), correlation).log_densities(RowsByPattern.of(z)) + log_jacobian
     copula = multivariate_normal([0, 0], correlation).logpdf(z) - norm.logpdf(z).sum(axis=1)
     alone = [
         norm.logpdf(own.z) + own.log_jacobian
@@ -96,11 +96,11 @@ def test_a_free_radius_keeps_the_density_normalised(d):
     rng = np.random.default_rng(4)
     shell = rng.normal(size=(500, d))
     shell = shell / np.linalg.norm(shell, axis=1)[:, None] + 0.1 * rng.normal(size=(500, d))
-    rows = Gaps.of(shell)
+    rows = RowsByPattern.of(shell)
     cloud = fitted_radial(rows, fitted_normal(rows))
     wide = multivariate_normal(np.zeros(d), 4 * np.eye(d))
     draws = wide.rvs(200_000, random_state=0)
-    ratio = np.exp(cloud.log_densities(Gaps.of(draws)) - wide.logpdf(draws))
+    ratio = np.exp(cloud.log_densities(RowsByPattern.of(draws)) - wide.logpdf(draws))
     assert ratio.mean() == pytest.approx(1, abs=0.03)
     assert cloud.log_densities(rows).mean() > cloud.normal.log_densities(rows).mean() + 0.3
 
@@ -109,12 +109,12 @@ def test_a_chain_keeps_the_density_normalised_and_follows_a_banana():
     rng = np.random.default_rng(5)
     x = rng.normal(size=(500, 2))
     x[:, 1] += 0.8 * (x[:, 0] ** 2 - 1)
-    rows = Gaps.of(x)
+    rows = RowsByPattern.of(x)
     normal = fitted_normal(rows)
     chain = fitted_chain(rows, normal, [0, 1])
     wide = multivariate_normal(np.zeros(2), 9 * np.eye(2))
     draws = wide.rvs(200_000, random_state=0)
-    ratio = np.exp(chain.log_densities(Gaps.of(draws)) - wide.logpdf(draws))
+    ratio = np.exp(chain.log_densities(RowsByPattern.of(draws)) - wide.logpdf(draws))
     assert ratio.mean() == pytest.approx(1, abs=0.03)
     assert chain.log_densities(rows).mean() > normal.log_densities(rows).mean() + 0.2
 

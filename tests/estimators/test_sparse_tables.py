@@ -296,7 +296,7 @@ def test_a_wide_fit_with_weights_and_stored_nans_is_that_with_all_pairs(wide):
 def test_how_a_wide_table_is_cut_and_on_how_many_threads_does_not_matter(
     wide, wide_fit, n_rows, n_jobs, monkeypatch
 ):
-    monkeypatch.setattr(engine, "MOST_ROWS", n_rows)
+    monkeypatch.setattr(engine, "MAX_BLOCK_ROWS", n_rows)
     seen, observed, *_ = wide
     model = GammaPoisson(3, n_jobs=n_jobs).fit(seen, observed=observed)
     assert_same_fit(model, wide_fit)
@@ -341,7 +341,7 @@ def test_stochastic_em_draws_the_same_from_wide_rows_in_the_same_blocks(
 ):
     seen, observed, filled, _ = wide
     some, names = slice(0, 600), tuple(map(str, range(WIDE)))
-    monkeypatch.setattr(engine, "MOST_ROWS", FEWEST_ROWS)
+    monkeypatch.setattr(engine, "MAX_BLOCK_ROWS", FEWEST_ROWS)
     rows = engine.SparseRows.of(seen[some], names, WIDE_BLOCKS, observed.row_observed[some])
     start = GammaPoissonParameters(wide_fit.components_, wide_fit.shapes_, wide_fit.rate_)
     ours, naive = (

@@ -164,7 +164,7 @@ def test_categories_are_regressed_to_the_likeliest_coefficients():
     logits = X @ rng.normal(size=(5, 3))
     codes = (chances_of(logits, axis=1).cumsum(axis=1) < rng.random((300, 1))).sum(axis=1)
     truth = np.eye(3)[codes]
-    part = ridge.Part.of(X, np.full((300, 3), np.log(1 / 3)), truth)
+    part = ridge.KnownRows.of(X, np.full((300, 3), np.log(1 / 3)), truth)
     w = ridge.fit_softmax(part, X.T @ X, np.r_[np.full(4, 2.0), 1e-9])
     expected = LogisticRegression(C=0.5, tol=1e-10, max_iter=1000).fit(X[:, :-1], codes)
     np.testing.assert_allclose(

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from halfseen import ModelFileError
-from halfseen.persistence.model_file import Kind, read, save
+from halfseen.persistence.model_file import EstimatorKind, read, save
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ FORMS = {
     "edges_": ("float64[p,d]",),
     "note_": ("Note", "NoneType"),
 }
-KIND = Kind(
+KIND = EstimatorKind(
     name="Middle",
     make=lambda parameters: Middle(**parameters),
     check=rising,

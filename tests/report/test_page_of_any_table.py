@@ -89,7 +89,7 @@ def test_the_page_of_counts_is_the_same_wherever_they_are(elsewhere, tmp_path):
 
 
 def test_of_many_rows_the_page_looks_at_the_same_wherever_they_are(tmp_path, monkeypatch):
-    monkeypatch.setattr(concern, "MOST_ROWS", 300)
+    monkeypatch.setattr(concern, "MAX_SAMPLE_ROWS", 300)
     X = measurements()
     model = GaussianMixture(2).fit(X)
     expected = written(model, X, tmp_path, include_rows=True)
@@ -98,7 +98,7 @@ def test_of_many_rows_the_page_looks_at_the_same_wherever_they_are(tmp_path, mon
 
 
 def test_rows_are_shown_by_their_number_in_the_table(monkeypatch):
-    monkeypatch.setattr(concern, "MOST_ROWS", 20)
+    monkeypatch.setattr(concern, "MAX_SAMPLE_ROWS", 20)
     X = measurements()
     case = GaussianMixture(2).fit(X).case(X)
     shown = some_rows(context_of(case))

@@ -45,7 +45,7 @@ class CrossScores(Sums):
         return float(gain), float(np.sqrt(scatter) / n_rows)
 
 
-class Part(NamedTuple):
+class TrainingRows(NamedTuple):
     """All rows but those that are held out."""
 
     apart: Mask  # (g,)  the bins that are held out
@@ -53,12 +53,12 @@ class Part(NamedTuple):
     seen: Survey
 
 
-def folds(complete_above: float, rows: Rows, bins: Bins) -> Iterator[Part]:
+def folds(complete_above: float, rows: Rows, bins: Bins) -> Iterator[TrainingRows]:
     """Each third of the bins held out in turn; bins are not divided."""
     fold = np.arange(bins.n) % N_FOLDS
     for one in range(N_FOLDS):
         others = reweighted(rows, bins, (fold != one).astype(float))
-        yield Part(fold == one, others, survey(others, complete_above))
+        yield TrainingRows(fold == one, others, survey(others, complete_above))
 
 
 def cross_scores(
@@ -66,7 +66,7 @@ def cross_scores(
 ) -> CrossScores:
     """Each third of the rows under models learned from the other two."""
 
-    def scores(part: Part) -> CrossScores:
+    def scores(part: TrainingRows) -> CrossScores:
         n_rows, most = part.seen.sums.n_rows, model.abilities.scored_rows
         # One row in so many, and so in every bin, if likelihoods are slow.
         wanted = n_rows if most is None else most
@@ -83,7 +83,7 @@ def held_out_scores(
     model: Model[P],
     fits: Sequence[P],
     bins: Bins,
-    part: Part,
+    part: TrainingRows,
     stride: int = 1,
     scored: Mask | None = None,
 ) -> Callable[[Block], CrossScores]:
@@ -174,8 +174,8 @@ def _is_missing(label: Any) -> bool:
     return label is None or not isinstance(same, bool | np.bool_) or not same
 
 
-MOST_ROWS = 6000
-"""More rows than this do not make the comparison say more, only slower."""
+MAX_COMPARED_ROWS = 6000
+"""Rows that models are compared on: more tell no more, only more slowly."""
 MANY_ROWS = 1000
 CLEARLY, WITH_FEW_ROWS = 1.0, 2.0
 """Standard errors that a richer model must gain, and with fewer rows than many."""
@@ -208,11 +208,11 @@ class Comparison:
 
     @classmethod
     def of(cls, settings: Settings, rows: Rows, scored: Mask) -> "Comparison":
-        few = sample_binned(rows, bins_for(None, rows), MOST_ROWS)
+        few = sample_binned(rows, bins_for(None, rows), MAX_COMPARED_ROWS)
         return cls(settings, few.rows, few.bins, scored)
 
     @cached_property
-    def _folds(self) -> list[Part]:
+    def _folds(self) -> list[TrainingRows]:
         return list(folds(self.settings.complete_above, self.rows, self.bins))
 
     def scores(self, one: Candidate) -> CrossScores:
@@ -223,7 +223,7 @@ class Comparison:
             self._found[known] = sum(others, start=first)
         return self._found[known]
 
-    def _scores(self, one: Candidate, part: Part) -> CrossScores:
+    def _scores(self, one: Candidate, part: TrainingRows) -> CrossScores:
         with of_models_not_kept():
             fit = fit_rows(
                 self.settings, one.model, part.rows, part.seen, one.n_components, Stages()

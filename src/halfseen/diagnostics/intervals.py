@@ -23,7 +23,7 @@ from halfseen.inference.fit import Fitted
 from halfseen.inference.method_of_moments import moment_start
 from halfseen.inference.model import Start
 from halfseen.inference.parameters import FRACTION, Scale, reordered, scales, two_values
-from halfseen.inference.plan import Plan, Routes, planned, routes
+from halfseen.inference.plan import FitPlan, Routes, planned, routes
 from halfseen.moments import symmetric_tensors
 from halfseen.moments.regression import recovered_each
 from halfseen.moments.resampling import BinSums, OriginSecond, OriginSums, origin_third
@@ -102,7 +102,7 @@ def _sums(rows: Rows, origin: Array, bins: Bins) -> BinSums | None:
     return rows.accumulate(BinSums.triples(origin, bins))
 
 
-def _planned(fitted: Fitted[Any], seen: Survey) -> Plan:
+def _planned(fitted: Fitted[Any], seen: Survey) -> FitPlan:
     return planned(fitted.settings, fitted.model, seen, fitted.n_components)
 
 
@@ -126,7 +126,7 @@ def _replicate_of_sums(
     return _started(fitted, part, replace(plan, used=used), ways)
 
 
-def _started(fitted: Fitted[P], part: Rows, plan: Plan, ways: Routes) -> Start:
+def _started(fitted: Fitted[P], part: Rows, plan: FitPlan, ways: Routes) -> Start:
     plan = replace(plan, recovery="later", refine=False)
     return moment_start(fitted.model, part, plan, ways, Stages())
 

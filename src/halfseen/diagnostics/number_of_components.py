@@ -59,8 +59,8 @@ P = TypeVar("P")
 MOST_COMPONENTS = 20
 MOST_FEATURES = 128
 """More features than this do not make the spectrum's choice better, only slower."""
-MOST_ROWS = 20_000
-"""More rows of sequences than this do not make halves say more, only slower."""
+MAX_SEQUENCE_ROWS = 20_000
+"""Rows of sequences that halves are compared on: more tell no more, only more slowly."""
 MOST_COMPARED_ROWS, MOST_COMPARED_COLUMNS = 5_000, 32
 """Groups are looked for in a sample of so many rows, and in the columns that go along most with
 others: more say hardly more, and covariances of them take long."""
@@ -167,7 +167,7 @@ def _of_states(
     # What the columns are, all rows say: halves are to differ in their components alone.
     part, kept = rows.select(seen.kept), seen.of_kept()
     model, candidate = (one.adapted_to(part, kept) for one in (model, candidate))
-    few = sample_binned(rows, bins, MOST_ROWS)
+    few = sample_binned(rows, bins, MAX_SEQUENCE_ROWS)
     few_seen = survey(few.rows, settings.complete_above)
     n_ways = 2 if few_seen.sums.n_rows >= MANY_ROWS else 4
     halves = Halves(settings, candidate, few.rows, few.bins, n_ways)

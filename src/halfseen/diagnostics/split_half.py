@@ -17,7 +17,7 @@ from halfseen.data.sums import Sums
 from halfseen.diagnostics.choice import HeldOut
 from halfseen.diagnostics.cross_validation import (
     CrossScores,
-    Part,
+    TrainingRows,
     held_out_scores,
     of_models_not_kept,
 )
@@ -99,15 +99,15 @@ class Halves(Generic[P]):
     n_ways: int
 
     @cached_property
-    def _parts(self) -> list[tuple[Part, Part]]:
+    def _parts(self) -> list[tuple[TrainingRows, TrainingRows]]:
         return [self._halves(way) for way in range(self.n_ways)]
 
-    def _halves(self, way: int) -> tuple[Part, Part]:
+    def _halves(self, way: int) -> tuple[TrainingRows, TrainingRows]:
         first = np.random.default_rng(way).permutation(self.bins.n) % 2 == 0
 
-        def part(inside: Mask) -> Part:
+        def part(inside: Mask) -> TrainingRows:
             rows = reweighted(self.rows, self.bins, inside.astype(float))
-            return Part(~inside, rows, survey(rows, self.settings.complete_above))
+            return TrainingRows(~inside, rows, survey(rows, self.settings.complete_above))
 
         return part(first), part(~first)
 
@@ -120,7 +120,7 @@ class Halves(Generic[P]):
             trial = replace(trial, halvings=(*trial.halvings, halving))
         return trial
 
-    def _halving(self, n_components: int, one: Part, other: Part) -> Halving:
+    def _halving(self, n_components: int, one: TrainingRows, other: TrainingRows) -> Halving:
         with of_models_not_kept():
             first, second = (
                 fit_rows(
@@ -138,7 +138,7 @@ class Halves(Generic[P]):
 
 
 def _scores_and_states(
-    model: Model[P], bins: Bins, parts: tuple[Part, Part], fits: tuple[P, P]
+    model: Model[P], bins: Bins, parts: tuple[TrainingRows, TrainingRows], fits: tuple[P, P]
 ) -> Callable[[Block], HalfScores]:
     most = model.abilities.scored_rows
     n_rows = sum(part.seen.sums.n_rows for part in parts)

@@ -44,7 +44,7 @@ from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.io.validation import feature_names
 from halfseen.moments.survey import Survey, survey
 from halfseen.persistence.atomic import check_not_input
-from halfseen.persistence.model_file import Kind
+from halfseen.persistence.model_file import EstimatorKind
 
 
 def labelled(estimator: Any) -> bool:
@@ -669,7 +669,7 @@ class Estimator(BaseEstimator):
         )
 
     @classmethod
-    def _file_kind(cls) -> Kind:
+    def _file_kind(cls) -> EstimatorKind:
         """How models of this class are written and read."""
         return kind_of(cls)
 

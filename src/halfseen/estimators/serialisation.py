@@ -29,7 +29,7 @@ from halfseen.io.studies import KeptTables
 from halfseen.io.text import Text
 from halfseen.io.validation import feature_names, memory_rows
 from halfseen.persistence import model_file
-from halfseen.persistence.model_file import Forms, Kind, Later
+from halfseen.persistence.model_file import EstimatorKind, Forms, Later
 
 RECORDS: dict[str, type] = {
     kind.__name__: kind
@@ -98,7 +98,7 @@ def _limits(learned: Mapping[str, Any]) -> Array:
     return np.array([floor, np.where(two_valued, high, np.where(high <= 0, 0.0, np.inf))])
 
 
-def kind_of(estimator: Any) -> Kind:
+def kind_of(estimator: Any) -> EstimatorKind:
     """What the store has to know of a class of estimators."""
 
     def make(parameters: dict[str, Any]) -> Any:
@@ -106,7 +106,7 @@ def kind_of(estimator: Any) -> Kind:
         made.columns_by_name_ = True  # of tables that may be of another day, in another order
         return made
 
-    return Kind(
+    return EstimatorKind(
         name=estimator.__name__,
         make=make,
         check=check_consistent,

@@ -232,7 +232,7 @@ class Chains:
                 penalty = PENALTIES[-1] * self.layout.penalties[others]
             coefficients = np.zeros((len(self.layout.owner), own.stop - own.start))
             begin = np.log(_shares(part[:, own], weight))
-            predicted = softmax.Part.of(
+            predicted = softmax.KnownRows.of(
                 part[:, others], np.tile(begin, (len(part), 1)), part[:, own], weight
             )
             coefficients[others] = softmax.fit_softmax(predicted, gram, penalty)

@@ -23,7 +23,7 @@ from halfseen.models.latent_class import LatentClass
 from halfseen.moments.survey import check_magnitudes, numerical_errors_explained, survey
 
 MOST_CELLS = 2_500_000
-FEWEST_MOST, MOST_ROWS = 5_000, 100_000
+FEWEST_MOST, MAX_LEARNED_ROWS = 5_000, 100_000
 """Rows that are learned from: as many as the features of all of them have room for in memory."""
 LEAST_CHANCE = 1e-6
 """Of a category: one that was ruled out counts as a large loss, and not as an infinite one."""
@@ -138,7 +138,7 @@ def learned_from(
     if not seen.sums.n_rows + seen.sums.n_empty:
         raise DataError("The table has no rows, so there is nothing to learn from. Give some.")
     check_magnitudes(seen)
-    most = int(np.clip(MOST_CELLS // len(seen.names), FEWEST_MOST, MOST_ROWS))
+    most = int(np.clip(MOST_CELLS // len(seen.names), FEWEST_MOST, MAX_LEARNED_ROWS))
     some = sample_shuffled(rows, most)
     own = survey(some, 1.0)
     _warn_of_never_observed(own.sums.count == 0, coding)

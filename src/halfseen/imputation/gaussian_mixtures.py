@@ -72,7 +72,7 @@ SIZES = ((1,), (2, 3, 4), (6, 8))
 """Candidates: mixtures of so many components, averaged."""
 FEW, OF_FEW, OF_MANY = 4, 20, 500
 """Components that are few, and rows that each takes if they are few or many."""
-MOST_ROWS = 40_000
+MAX_WEIGHT_ROWS = 40_000
 """That they are learned from."""
 KEPT = (1.0, 0.99, 0.97, 0.94, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
 """How much of correlations may be kept: some of what few rows show is chance."""
@@ -148,7 +148,7 @@ def learn_normal_ensembles(
     usable = np.flatnonzero((~np.isnan(table)).any(axis=1))
     if not 2 <= d <= MOST_COLUMNS or len(usable) < FEWEST_ROWS or budget.spent(0.4):
         return NormalEnsembles((), np.empty((0, n, d)))
-    chosen = np.sort(random.permutation(usable)[:MOST_ROWS])
+    chosen = np.sort(random.permutation(usable)[:MAX_WEIGHT_ROWS])
     some = _rows(table[chosen])
     single = _single_normal(some, TOLERANCE)
     if single is None:

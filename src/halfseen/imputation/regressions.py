@@ -208,7 +208,7 @@ def _levels(
 ) -> tuple[Regression, int]:
     grams, rows = task.grams, task.known[:, j]
     n, folds, place_of = int(rows.sum()), grams.folds[rows], layout.view.targets(j)
-    part = ridge.Part.of(
+    part = ridge.KnownRows.of(
         grams.features[np.ix_(rows, others)],
         ridge.log_probabilities(task.before[rows, place_of]),
         grams.features[rows, place_of],

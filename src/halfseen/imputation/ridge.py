@@ -135,7 +135,7 @@ Singles = NDArray[np.float32]
 """Twice as fast, and exact enough for steps that the next pass corrects."""
 
 
-class Part(NamedTuple):
+class KnownRows(NamedTuple):
     """Rows of which the category is known."""
 
     features: Singles  # (n, p)
@@ -146,17 +146,17 @@ class Part(NamedTuple):
     @classmethod
     def of(
         cls, features: Array, begin: Array, truth: Array, weights: Array | None = None
-    ) -> "Part":
+    ) -> "KnownRows":
         """In single precision."""
         own = None if weights is None else weights.astype(np.float32)
         return cls(
             features.astype(np.float32), begin.astype(np.float32), truth.astype(np.float32), own
         )
 
-    def rows(self, which: Any) -> "Part":
+    def rows(self, which: Any) -> "KnownRows":
         """Some of them."""
         own = None if self.weights is None else self.weights[which]
-        return Part(self.features[which], self.begin[which], self.truth[which], own)
+        return KnownRows(self.features[which], self.begin[which], self.truth[which], own)
 
     def log_loss(self, coefficients: Array) -> float:
         """Minus the log-likelihood of the categories that are there, by coefficients (p, l)."""
@@ -191,7 +191,7 @@ def _loss_and_chances(
 
 
 def fit_softmax(
-    part: Part, gram: Array, penalty: Array, start: Array | None = None, passes: int = PASSES
+    part: KnownRows, gram: Array, penalty: Array, start: Array | None = None, passes: int = PASSES
 ) -> Array:
     """Coefficients (p, l) of the likeliest logits ``begin + Φ w``, with a ridge.
 

@@ -20,7 +20,7 @@ from halfseen.inference.method_of_moments import moment_start
 from halfseen.inference.model import Convergence, Model
 from halfseen.inference.parameters import attributes, check_finite, name_of, whole
 from halfseen.inference.plan import (
-    Plan,
+    FitPlan,
     Routes,
     Settings,
     asked_implicit,
@@ -261,7 +261,7 @@ def fit_rows(
         return learn(part, winsorised, model, plan, ways, stages)
 
 
-def _small_table(plan: Plan, rows: Rows) -> tuple[Plan, Rows]:
+def _small_table(plan: FitPlan, rows: Rows) -> tuple[FitPlan, Rows]:
     """The rows in memory and in canonical order if they are few, and the plan for them."""
     few = load_small_table(rows, plan.kept)
     if few is rows:
@@ -311,7 +311,7 @@ def fit_sums(
 
 
 def learn(
-    rows: Rows, winsorised: Rows, model: Model[P], plan: Plan, routes: Routes, stages: Stages
+    rows: Rows, winsorised: Rows, model: Model[P], plan: FitPlan, routes: Routes, stages: Stages
 ) -> Fit[P]:
     """Learn ``model`` from moments of ``winsorised`` rows, and refine it by all ``rows``."""
     start = moment_start(model, winsorised, plan, routes, stages)

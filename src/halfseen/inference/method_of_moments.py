@@ -22,7 +22,7 @@ from halfseen.data.messages import joined, setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
 from halfseen.inference.model import Evidence, Model, Start
-from halfseen.inference.plan import Plan, Routes
+from halfseen.inference.plan import FitPlan, Routes
 from halfseen.moments.missing_patterns import FEW_ROWS
 from halfseen.moments.regression import recovered
 from halfseen.moments.second_moment import Moments
@@ -34,7 +34,7 @@ from halfseen.moments.whitening import Signal, Whitening
 def by_cumulants(
     model: Model[Any],
     winsorised: Rows,
-    plan: Plan,
+    plan: FitPlan,
     routes: Routes,
     stages: Stages,
     *,
@@ -92,7 +92,7 @@ def by_cumulants(
 
 
 def moment_start(
-    model: Model[Any], winsorised: Rows, plan: Plan, routes: Routes, stages: Stages
+    model: Model[Any], winsorised: Rows, plan: FitPlan, routes: Routes, stages: Stages
 ) -> Start:
     """Where components are by the moments: by the cumulants, or in the model's own way."""
     return (model.moment_start or by_cumulants)(model, winsorised, plan, routes, stages)
@@ -153,7 +153,7 @@ def told(said: bool) -> Iterator[None]:
         yield
 
 
-def _told_apart(model: Model[Any], plan: Plan, routes: Routes, moments: Moments) -> int:
+def _told_apart(model: Model[Any], plan: FitPlan, routes: Routes, moments: Moments) -> int:
     """How many components the moments are asked for: fewer, if refinement can find the others."""
     cumulants, most = model.cumulants, plan.n_components
     if not (plan.refine and model.refinement_adds_components):

@@ -27,7 +27,7 @@ from halfseen.moments.third_moment import ProjectedThird
 from halfseen.moments.whitening import Signal, Whitening
 
 if TYPE_CHECKING:  # plans know models, and what a start is given is typed all the same
-    from halfseen.inference.plan import Plan, Routes
+    from halfseen.inference.plan import FitPlan, Routes
 
 P = TypeVar("P")
 Q_co = TypeVar("Q_co", covariant=True)
@@ -91,7 +91,7 @@ class Start:
     n_unseen: int  # triples that no row holds together
 
 
-MomentStart = Callable[["Model[Any]", Rows, "Plan", "Routes", Stages], Start]
+MomentStart = Callable[["Model[Any]", Rows, "FitPlan", "Routes", Stages], Start]
 """Finds where components are by the moments of winsorised rows, for a plan and its routes."""
 
 Decompose = Callable[[Array], Decomposition]

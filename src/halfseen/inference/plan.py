@@ -161,7 +161,7 @@ class Routes(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class FitPlan:
     """What was decided after the survey of a table."""
 
     settings: Settings
@@ -195,7 +195,7 @@ class Plan:
         return DECOMPOSERS[self.settings.decomposer](tensor, self.settings.generator())
 
 
-def planned(settings: Settings, model: Model[Any], seen: Survey, n_components: int) -> Plan:
+def planned(settings: Settings, model: Model[Any], seen: Survey, n_components: int) -> FitPlan:
     """Make the plan for a table."""
     kept = seen.of_kept()
     used = used_features(settings, kept)
@@ -205,19 +205,19 @@ def planned(settings: Settings, model: Model[Any], seen: Survey, n_components: i
     refine, reason = settings.refine is not None, ""
     if settings.refine == "auto":
         refine, reason = model.should_refine(kept)
-    return Plan(
+    return FitPlan(
         settings, n_components, seen, kept, kept.sums, used, weighting, recovery, refine, reason
     )
 
 
-def with_winsorised_sums(plan: Plan, rows: Rows, winsorised: Rows) -> Plan:
+def with_winsorised_sums(plan: FitPlan, rows: Rows, winsorised: Rows) -> FitPlan:
     """The plan for moments of ``winsorised`` rows, which may be the ``rows`` themselves."""
     if winsorised is rows:
         return plan
     return replace(plan, winsorised=winsorised.accumulate(FeatureSums.of))
 
 
-def routes(plan: Plan, model: Model[Any], rows: Rows) -> Routes:
+def routes(plan: FitPlan, model: Model[Any], rows: Rows) -> Routes:
     """How moments of the kept features are computed."""
     settings = plan.settings
     if settings.moments == "adjusted":

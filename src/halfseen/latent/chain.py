@@ -16,7 +16,7 @@ from halfseen.inference.em import normalised
 from halfseen.inference.model import Cells, Each, Start
 from halfseen.inference.multi_start import EVERY, FEW_ROWS, LARGE, MANY_ROWS, StartPlan
 from halfseen.inference.parameters import ANY, GIVEN, SHARE, SHOWN, learned
-from halfseen.inference.plan import Plan, Routes
+from halfseen.inference.plan import FitPlan, Routes
 from halfseen.latent import forward_backward
 from halfseen.latent.autocorrelation import (
     cells_given_sequence,
@@ -271,7 +271,9 @@ EARLY = 0.95
 """What is taken of transitions that moments tell: those that look impossible may not be."""
 
 
-def by_sequences(model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
+def by_sequences(
+    model: Any, winsorised: Rows, plan: FitPlan, routes: Routes, stages: Stages
+) -> Start:
     """Read states off the moments of distinct columns and of neighbouring rows."""
     with stages("moments of sequences"):
         found, statistics = from_distinct_columns(model, winsorised, plan, sequence_start)

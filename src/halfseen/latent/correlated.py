@@ -276,7 +276,7 @@ def _differ(one: Any, other: Any) -> bool:
 # pass is cheap beside that. If there are many rows some of them are gone over, and what is learned
 # moves less in proportion.
 
-MOST_ROWS = 2000
+MAX_REPLICATE_ROWS = 2000
 PASSES = 15
 """From where all rows led: replicates are near."""
 
@@ -284,7 +284,7 @@ PASSES = 15
 def refitted(model: Any, rows: Rows, home: P, bins: Bins, weights: Array) -> list[P]:
     """Parameters of each replicate, in which bin g counts ``weights[b, g]`` times."""
     adapted = model.adapted_to(rows, survey(rows, 1.0))
-    n_rows, few = rows.accumulate(len), sample_binned(rows, bins, MOST_ROWS)
+    n_rows, few = rows.accumulate(len), sample_binned(rows, bins, MAX_REPLICATE_ROWS)
     every = Block.from_table(few.rows.table, few.rows.weights)  # type: ignore[attr-defined]
     usual = inside(every, home)[0]  # type: ignore[arg-type]
     table, label = with_gaps(usual), few.bins.of(every)

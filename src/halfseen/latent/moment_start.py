@@ -13,7 +13,7 @@ from halfseen.distributions.column_kinds import kind_of, those
 from halfseen.distributions.column_summary import Facts
 from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.inference.model import Start
-from halfseen.inference.plan import Plan, Routes
+from halfseen.inference.plan import FitPlan, Routes
 from halfseen.moments.missing_patterns import JointGaps
 from halfseen.moments.product_mixture.encoding import Item
 from halfseen.moments.product_mixture.mixture_start import ItemStart, item_start
@@ -21,8 +21,8 @@ from halfseen.moments.robust_statistics import RobustSummary, robust_summary
 from halfseen.moments.whitening import Signal
 
 F = TypeVar("F")
-MOST_ROWS = 100_000
-"""Whose moments tell where to begin: what more of them would add, all rows add by likelihood."""
+MAX_MOMENT_ROWS = 100_000
+"""Rows of which moments tell where EM starts: what more would add, EM adds on all rows."""
 
 
 class Statistics:
@@ -57,7 +57,7 @@ class Statistics:
         return [kind_of(kind).item(column) for kind, column in pairs]
 
 
-def by_items(model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: Stages) -> Start:
+def by_items(model: Any, winsorised: Rows, plan: FitPlan, routes: Routes, stages: Stages) -> Start:
     """Read a mixture of mixed columns off the moments of distinct columns."""
     with stages("moments of items"):
         found, statistics = from_distinct_columns(model, winsorised, plan, item_start)
@@ -67,12 +67,12 @@ def by_items(model: Any, winsorised: Rows, plan: Plan, routes: Routes, stages: S
 
 
 def from_distinct_columns(
-    model: Any, winsorised: Rows, plan: Plan, find: Callable[..., F]
+    model: Any, winsorised: Rows, plan: FitPlan, find: Callable[..., F]
 ) -> tuple[F, "Statistics"]:
     """What ``find`` reads off the moments of distinct columns, and the statistics it is told in."""
     facts: Facts = model.emission.looked_through
     if plan.refine:
-        winsorised = sample_weighted(winsorised, MOST_ROWS)
+        winsorised = sample_weighted(winsorised, MAX_MOMENT_ROWS)
     statistics = Statistics(facts, recorded_columns(model, winsorised, plan, facts))
     items, owner, k = statistics.items, statistics.owner, plan.n_components
     found = find(winsorised, items, statistics, owner, k, weighting(plan), plan.decompose)
@@ -95,7 +95,7 @@ def start_of(model: Any, parameters: Any, found: ItemStart, route: str, reason: 
     )
 
 
-def recorded_columns(model: Any, winsorised: Rows, plan: Plan, facts: Facts) -> RobustSummary:
+def recorded_columns(model: Any, winsorised: Rows, plan: FitPlan, facts: Facts) -> RobustSummary:
     """How continuous columns are recorded: middle, spread, spike."""
     numbers = those(facts.kinds, "normal")
     known: RobustSummary | None = model.emission.normal.seen
@@ -104,7 +104,7 @@ def recorded_columns(model: Any, winsorised: Rows, plan: Plan, facts: Facts) -> 
     return known
 
 
-def weighting(plan: Plan) -> Callable[[Array], Array]:
+def weighting(plan: FitPlan) -> Callable[[Array], Array]:
     """The weights of features; columns that moments are not taken of weigh nothing."""
 
     def weights(fraction: Array) -> Array:

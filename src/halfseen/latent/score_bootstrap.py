@@ -132,8 +132,8 @@ def replicated(
 
 NEAR = 0.01
 """Of a standard error: how far slopes are compared to see how they bend."""
-MOST_ROWS = 5000
-"""Rows that this is seen on first."""
+MAX_FIRST_ROWS = 5000
+"""Rows of the sample on which this is tested before all rows are gone over."""
 NO_MAXIMUM = -1e-2
 """Where slopes bend upwards like that, some rows say too little: what states hardly differ in."""
 
@@ -314,7 +314,9 @@ def replicated_chain(
     ready = rows.recentred(origin)
     free = FreeChain.of(centred, emission)
     here: ChainSlopes = ready.accumulate(ChainSlopes.at(centred, emission, law, bins))
-    few = ready if rows.accumulate(len) <= MOST_ROWS else sample_shuffled(ready, MOST_ROWS)
+    few = (
+        ready if rows.accumulate(len) <= MAX_FIRST_ROWS else sample_shuffled(ready, MAX_FIRST_ROWS)
+    )
     bend = curvature_at(centred, emission, law, few, here.share.sum())
     if few is not ready and np.linalg.eigvalsh(bend.curvature)[0] < NO_MAXIMUM:
         bend = curvature_at(centred, emission, law, ready, here.share.sum())

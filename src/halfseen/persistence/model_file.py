@@ -36,7 +36,7 @@ Later = Mapping[str, Callable[[Mapping[str, Any]], Any]]
 
 
 @dataclass(frozen=True)
-class Kind:
+class EstimatorKind:
     """A kind of estimator as its files have it.
 
     A form is the name of a type, such as ``"int"``, or of an array's type with its sides, such as
@@ -115,14 +115,16 @@ def _with_sides(form: str, sizes: dict[str, Any]) -> str:
 _SECTIONS = {"estimator", "library_version", "parameters", "features", "learned"}
 
 
-def save(estimator: Any, path: str | os.PathLike[str], kind: Kind, *, overwrite: bool) -> None:
+def save(
+    estimator: Any, path: str | os.PathLike[str], kind: EstimatorKind, *, overwrite: bool
+) -> None:
     """Write a fitted estimator to one file, after seeing that it can be read again."""
     data = dumps(estimator, kind)
     loads(data, os.fspath(path), {kind.name: kind})
     write_whole(path, data, overwrite=overwrite)
 
 
-def read(path: str | os.PathLike[str], kinds: Mapping[str, Kind]) -> Any:
+def read(path: str | os.PathLike[str], kinds: Mapping[str, EstimatorKind]) -> Any:
     """The estimator in a file; the file is refused from its first bytes if they are not ours."""
     name = os.fspath(path)
     with Path(path).open("rb") as file:
@@ -132,7 +134,7 @@ def read(path: str | os.PathLike[str], kinds: Mapping[str, Kind]) -> Any:
         return loads(file.read(size), name, kinds)
 
 
-def dumps(estimator: Any, kind: Kind) -> bytes:
+def dumps(estimator: Any, kind: EstimatorKind) -> bytes:
     """The contents of the file of a fitted estimator."""
     check_is_fitted(estimator)
     store = Store(kind.records)
@@ -164,7 +166,7 @@ def _encoded(kind: str, values: dict[str, Any], section: str, store: Store) -> d
     return content
 
 
-def loads(data: bytes, name: str, kinds: Mapping[str, Kind]) -> Any:
+def loads(data: bytes, name: str, kinds: Mapping[str, EstimatorKind]) -> Any:
     """The estimator in the file ``name`` with these contents, of one of ``kinds``."""
     metadata, arrays = unpack(data, name)
     unknown = sorted(set(metadata) - _SECTIONS)
@@ -184,7 +186,7 @@ def loads(data: bytes, name: str, kinds: Mapping[str, Kind]) -> Any:
         ) from error
 
 
-def _assembled(kind: Kind, metadata: dict[str, str], arrays: dict[str, Values]) -> Any:
+def _assembled(kind: EstimatorKind, metadata: dict[str, str], arrays: dict[str, Values]) -> Any:
     def section(name: str) -> Any:
         content = strict_json(metadata[name])
         return {key: decode(value, arrays, kind.records) for key, value in content.items()}

@@ -22,8 +22,8 @@ from halfseen.report.section import ReportContext, Section
 
 TITLE = "The main line along which rows differ"
 NO_LINE = "The columns hardly go along with each other: there is no line along which rows differ."
-MOST_ROWS = 5_000
-"""That the line is estimated from, drawn if there are more: a correlation is then known to 0.03."""
+MAX_LINE_ROWS = 5_000
+"""Rows that the line is estimated from: a correlation is then known to 0.03."""
 LEAST_ROWS = 50
 """Of the table: with fewer, a fifth of them is next to nothing."""
 MOST_DRAWN = 40
@@ -160,7 +160,10 @@ def main_line(case: ConcernContext, least: float) -> MainLine | None:
         return None
     if case.rows.sequenced or case.rows.sparse:
         return None
-    table, columns = sample_rows(case.sample.rows, MOST_ROWS).table, np.flatnonzero(case.features)
+    table, columns = (
+        sample_rows(case.sample.rows, MAX_LINE_ROWS).table,
+        np.flatnonzero(case.features),
+    )
     if len(table) < LEAST_ROWS or not len(columns):
         return None
     trait = first_trait(table[:, columns], _without_order(fitted)[columns])

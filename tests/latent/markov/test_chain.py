@@ -248,7 +248,7 @@ def test_how_slopes_bend_is_seen_on_some_of_the_sequences(monkeypatch):
     bins = Bins.of_sequences(sequence_of(rows))
     more = np.random.default_rng(0).exponential(size=(100, bins.n)) - 1
     every = replicated_chain(rows, here, EMISSION, CHAIN, bins, more)
-    monkeypatch.setattr("halfseen.latent.score_bootstrap.MOST_ROWS", 3000)
+    monkeypatch.setattr("halfseen.latent.score_bootstrap.MAX_FIRST_ROWS", 3000)
     some = replicated_chain(rows, here, EMISSION, CHAIN, bins, more)
     for name in ("transition", "centres", "start", "weights"):
         one, other = (np.std([getattr(p, name) for p in part], axis=0) for part in (every, some))

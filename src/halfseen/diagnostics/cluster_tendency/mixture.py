@@ -20,7 +20,7 @@ from halfseen.data.arrays import Array, Labels
 from halfseen.diagnostics.cluster_tendency.preprocessing import LOG_2PI
 from halfseen.diagnostics.cluster_tendency.single_density import (
     Conditional,
-    Gaps,
+    RowsByPattern,
     fitted_normal,
     log_sum_exp,
 )
@@ -43,14 +43,14 @@ SMALLEST_NORMAL = 3
 class Table:
     """Rows as mixtures see them."""
 
-    numbers: Gaps
+    numbers: RowsByPattern
     indicators: Array  # (n, m)  1 for the category that a cell has, all zero in the gaps
     levels: tuple[int, ...]  # categories of each column; they sum to m
 
     @classmethod
     def of(cls, numbers: Array, codes: Array, levels: tuple[int, ...]) -> "Table":
         """Of numbers (n, p) and codes of categories (n, c), NaN in the gaps."""
-        return cls(Gaps.of(numbers), indicators(codes, levels), levels)
+        return cls(RowsByPattern.of(numbers), indicators(codes, levels), levels)
 
     @property
     def n_rows(self) -> int:
@@ -93,14 +93,14 @@ class Mixture:
             found[:, k] += table.numbers.log_densities(mean, given[k])
         return np.asarray(found)
 
-    def _independent(self, rows: Gaps) -> Array:
+    def _independent(self, rows: RowsByPattern) -> Array:
         precision = 1 / np.diagonal(self.covariances, axis1=1, axis2=2)  # (k, p)
         observed = rows.observed.astype(float)
         constant = self.means**2 * precision - np.log(precision) + LOG_2PI
         linear = rows.values @ (self.means * precision).T
         return linear - (rows.values**2 @ precision.T + observed @ constant.T) / 2
 
-    def conditionals(self, rows: Gaps) -> "list[Conditional]":
+    def conditionals(self, rows: RowsByPattern) -> "list[Conditional]":
         """What the patterns of gaps see of each covariance."""
         if self.kind == "tied":
             return [rows.conditional(self.covariances[0])] * self.n_components
@@ -204,7 +204,7 @@ def _m_step(
     return Mixture(kind, total / total.sum(), means, covariances, np.log(shares))
 
 
-def _diagonal(rows: Gaps, kind: str, given: Array, prior: Prior) -> tuple[Array, Array]:
+def _diagonal(rows: RowsByPattern, kind: str, given: Array, prior: Prior) -> tuple[Array, Array]:
     observed, values = rows.observed.astype(float), rows.values
     count = np.maximum(given.T @ observed, 1e-9)  # (k, p)
     means = given.T @ values / count
@@ -218,7 +218,7 @@ def _diagonal(rows: Gaps, kind: str, given: Array, prior: Prior) -> tuple[Array,
 
 
 def _correlated(
-    rows: Gaps,
+    rows: RowsByPattern,
     kind: str,
     given: Array,
     last: Mixture | None,
@@ -246,7 +246,7 @@ def _correlated(
     return means, (scatter + PRIOR_ROWS * typical) / weight
 
 
-def _observed_mean(rows: Gaps, r: Array) -> Array:
+def _observed_mean(rows: RowsByPattern, r: Array) -> Array:
     return np.asarray(r @ rows.values / np.maximum(r @ rows.observed, 1e-9))
 
 
@@ -283,7 +283,7 @@ class Starts:
         if table.n_numbers:
             normal = fitted_normal(table.numbers)
             filled = table.numbers.drawn(normal.mean, normal.scatter, rng)
-            whole = Table(Gaps.of(filled), table.indicators, table.levels)
+            whole = Table(RowsByPattern.of(filled), table.indicators, table.levels)
             views.append(np.hstack([_scaled(filled), categories]))
             if table.n_numbers > 1:
                 values, vectors = np.linalg.eigh(np.cov(filled.T))

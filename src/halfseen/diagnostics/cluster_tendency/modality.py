@@ -15,7 +15,7 @@ from scipy.stats import binom, gaussian_kde
 
 from halfseen.data.arrays import Array, Labels
 from halfseen.diagnostics.cluster_tendency.mixture import Mixture, Table
-from halfseen.diagnostics.cluster_tendency.single_density import Gaps
+from halfseen.diagnostics.cluster_tendency.single_density import RowsByPattern
 
 STEPS = 41
 """Points of a path at which the density is looked at."""
@@ -64,7 +64,7 @@ def grouped(found: tuple[Merge, ...], deepest: float, k: int) -> Labels:
 
 def _heights(mixture: Mixture, points: Array) -> Array:
     nothing = np.zeros((len(points), mixture.log_probabilities.shape[1]))
-    return mixture.log_densities(Table(Gaps.of(points), nothing, ()))
+    return mixture.log_densities(Table(RowsByPattern.of(points), nothing, ()))
 
 
 def _climbed(mixture: Mixture, precision: Array) -> Array:
@@ -72,7 +72,7 @@ def _climbed(mixture: Mixture, precision: Array) -> Array:
     pull = np.einsum("kij,kj->ki", precision, mixture.means)
     nothing = np.zeros((len(points), mixture.log_probabilities.shape[1]))
     for _ in range(CLIMB):
-        given = mixture.responsibilities(Table(Gaps.of(points), nothing, ()))
+        given = mixture.responsibilities(Table(RowsByPattern.of(points), nothing, ()))
         weighted = np.einsum("mk,kij->mij", given, precision)
         moved = np.linalg.solve(weighted, (given @ pull)[:, :, None])[:, :, 0]
         if np.abs(moved - points).max() < 1e-6:

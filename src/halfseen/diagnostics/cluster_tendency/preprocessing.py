@@ -15,8 +15,8 @@ from scipy.stats import rankdata
 
 from halfseen.data.arrays import Array, Labels, Mask
 
-MOST_ROWS = 2_000
-"""Rows that the comparison is made with, drawn if there are more."""
+MAX_TENDENCY_ROWS = 2_000
+"""Rows that the comparison is made on, sampled if there are more."""
 MOST_CELLS_WITH_GAPS, LEAST_ROWS_WITH_GAPS = 10_000, 300
 """Cells of these rows if some are missing, and rows that are taken all the same: each row may then
 have a covariance of its own to invert."""
@@ -194,7 +194,7 @@ def sampled(values: Array, weights: Array | None = None) -> Labels:
 
     Rows that count for more are drawn more often.
     """
-    most, n = MOST_ROWS, len(values)
+    most, n = MAX_TENDENCY_ROWS, len(values)
     if np.isnan(values).any():
         by_cells = MOST_CELLS_WITH_GAPS // max(values.shape[1], 1)
         most = min(most, max(by_cells, LEAST_ROWS_WITH_GAPS))

@@ -33,7 +33,7 @@ class Conditional(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Gaps:
+class RowsByPattern:
     """Rows by which of their columns are observed."""
 
     values: Array  # (n, d)  zero in the gaps
@@ -42,7 +42,7 @@ class Gaps:
     pattern: Labels  # (n,)
 
     @classmethod
-    def of(cls, table: Array) -> "Gaps":
+    def of(cls, table: Array) -> "RowsByPattern":
         """Of a table (n, d) with NaN in the gaps."""
         observed = ~np.isnan(table)
         if observed.all():
@@ -142,7 +142,7 @@ class Elliptical:
         d = len(self.mean)
         return d + d * (d + 1) // 2 + int(np.isfinite(self.degrees))
 
-    def log_densities(self, rows: Gaps, given: Conditional | None = None) -> Array:
+    def log_densities(self, rows: RowsByPattern, given: Conditional | None = None) -> Array:
         given = given or rows.conditional(self.scatter)
         if not np.isfinite(self.degrees):
             return rows.log_densities(self.mean, given)
@@ -153,12 +153,12 @@ class Elliptical:
         return np.asarray(constant - (nu + m) / 2 * np.log1p(distances / nu))
 
 
-def fitted_normal(rows: Gaps) -> Elliptical:
+def fitted_normal(rows: RowsByPattern) -> Elliptical:
     """The likeliest normal distribution."""
     return fitted_elliptical(rows, np.inf)
 
 
-def fitted_diagonal(rows: Gaps) -> Elliptical:
+def fitted_diagonal(rows: RowsByPattern) -> Elliptical:
     """The likeliest normal distribution of independent columns."""
     n = np.maximum(rows.observed.sum(axis=0), 1)
     mean = rows.values.sum(axis=0) / n
@@ -166,7 +166,9 @@ def fitted_diagonal(rows: Gaps) -> Elliptical:
     return Elliptical(mean, np.diag(variance + 1e-12))
 
 
-def fitted_elliptical(rows: Gaps, degrees: float, start: Elliptical | None = None) -> Elliptical:
+def fitted_elliptical(
+    rows: RowsByPattern, degrees: float, start: Elliptical | None = None
+) -> Elliptical:
     """The likeliest location and scatter, by EM over gaps and the weights of rows."""
     model = start or fitted_diagonal(rows)
     mean, scatter = model.mean, model.scatter
@@ -207,19 +209,19 @@ class Radial:
     def n_parameters(self) -> int:
         return self.normal.n_parameters + 4
 
-    def log_densities(self, rows: Gaps) -> Array:
+    def log_densities(self, rows: RowsByPattern) -> Array:
         w = _radius_scores(self.normal, rows)
         z, log_jacobian = self.radius.scores(w)
         own = -(z**2) / 2 + log_jacobian + w**2 / 2
         return np.asarray(self.normal.log_densities(rows) + own)
 
 
-def fitted_radial(rows: Gaps, normal: Elliptical) -> Radial:
+def fitted_radial(rows: RowsByPattern, normal: Elliptical) -> Radial:
     """The likeliest radius around the mean and scatter of a normal distribution."""
     return Radial(normal, fitted_margin(_radius_scores(normal, rows)))
 
 
-def _radius_scores(normal: Elliptical, rows: Gaps) -> Array:
+def _radius_scores(normal: Elliptical, rows: RowsByPattern) -> Array:
     """Normal scores (n,) of the probability of a smaller radius."""
     given = rows.conditional(normal.scatter)
     squared, m = rows.distances(normal.mean, given), rows.n_observed
@@ -260,7 +262,7 @@ class Chain:
     def n_parameters(self) -> int:
         return sum(2 * len(link.mean) for link in self.links)
 
-    def log_densities(self, rows: Gaps) -> Array:
+    def log_densities(self, rows: RowsByPattern) -> Array:
         found = np.zeros(len(rows.values))
         for link in self.links:
             features, of_variance = _features(rows, self.normal, link.earlier)
@@ -271,7 +273,7 @@ class Chain:
         return found
 
 
-def fitted_chain(rows: Gaps, normal: Elliptical, order: Sequence[int]) -> Chain:
+def fitted_chain(rows: RowsByPattern, normal: Elliptical, order: Sequence[int]) -> Chain:
     """The chain through the columns in this order; ``normal`` is that of the same rows."""
     links = (
         _link(rows, normal, np.array(order[:j], dtype=np.intp), c) for j, c in enumerate(order)
@@ -290,7 +292,7 @@ def chain_orders(normal: Elliptical) -> list[list[int]]:
     return [order, order[::-1]] if len(order) > 1 else [order]
 
 
-def _link(rows: Gaps, normal: Elliptical, earlier: Labels, column: int) -> Link:
+def _link(rows: RowsByPattern, normal: Elliptical, earlier: Labels, column: int) -> Link:
     seen = rows.observed[:, column]
     features, of_variance = (one[seen] for one in _features(rows, normal, earlier))
     y, j = rows.values[seen, column], len(earlier)
@@ -321,13 +323,13 @@ def _bounded(log_variance: Array) -> Array:
     return np.clip(log_variance, -MOST_LOG_VARIANCE, MOST_LOG_VARIANCE)
 
 
-def _features(rows: Gaps, normal: Elliptical, earlier: Labels) -> tuple[Array, Array]:
+def _features(rows: RowsByPattern, normal: Elliptical, earlier: Labels) -> tuple[Array, Array]:
     """``1, z, |z|, z²`` of the earlier columns (n, f); and beside them which of these lack.
 
     Gaps among the earlier columns are filled by what the other earlier ones let expect.
     """
     observed = rows.observed[:, earlier]
-    part = Gaps.of(np.where(observed, rows.values[:, earlier], np.nan))
+    part = RowsByPattern.of(np.where(observed, rows.values[:, earlier], np.nan))
     if len(earlier) and not part.complete:
         own = Elliptical(normal.mean[earlier], normal.scatter[np.ix_(earlier, earlier)])
         values = part.expected(own.mean, part.conditional(own.scatter))
@@ -362,7 +364,7 @@ def clouds_of_numbers(train: Array, test: Array) -> Iterator[Cloud]:
 
 
 def _of_view(train: Array, test: Array, view: str) -> Iterator[Cloud]:
-    rows, others = Gaps.of(train), Gaps.of(test)
+    rows, others = RowsByPattern.of(train), RowsByPattern.of(test)
     if not view:
         for name, model in _models(rows):
             yield Cloud(
@@ -370,7 +372,7 @@ def _of_view(train: Array, test: Array, view: str) -> Iterator[Cloud]:
             )
     margins = fitted_margins(train)
     (z, log_jacobian), (other_z, other_jacobian) = scores(margins, train), scores(margins, test)
-    rows, others = Gaps.of(z), Gaps.of(other_z)
+    rows, others = RowsByPattern.of(z), RowsByPattern.of(other_z)
     of_margins = N_PARAMETERS * train.shape[1]
     for name, model in _models(rows, curved=True):
         yield Cloud(
@@ -387,7 +389,7 @@ def _n(name: str, model: Density) -> int:
     return 2 * d if name == "independent columns" else model.n_parameters
 
 
-def _models(rows: Gaps, *, curved: bool = False) -> Iterator[tuple[str, Density]]:
+def _models(rows: RowsByPattern, *, curved: bool = False) -> Iterator[tuple[str, Density]]:
     yield "independent columns", fitted_diagonal(rows)
     if rows.values.shape[1] < 2:
         return

@@ -83,8 +83,8 @@ class Concern(_Said):
 
 MOST_FEATURES = 128
 """Checks of pairs of features look at no more, those that say most."""
-MOST_ROWS, MOST_ROWS_OF_TOPICS = 20_000, 1_000
-"""Rows that are looked at one by one; loadings on topics take a millisecond each to find."""
+MAX_SAMPLE_ROWS, MOST_ROWS_OF_TOPICS = 20_000, 1_000
+"""Rows that are looked at one by one; of topics fewer, as loadings take a millisecond a row."""
 MOST_CELLS = 20_000_000
 """Of rows that are looked at one by one, so that they fit into memory."""
 MOST_DRAWN = 1000
@@ -165,7 +165,7 @@ class ConcernContext:
     @cached_property
     def sample(self) -> Sample:
         """Rows drawn by lot, if there are many: what takes long for each row looks at these."""
-        most = MOST_ROWS if self.fitted.model.about.labels else MOST_ROWS_OF_TOPICS
+        most = MAX_SAMPLE_ROWS if self.fitted.model.about.labels else MOST_ROWS_OF_TOPICS
         if not self.rows.sparse:
             most = min(most, MOST_CELLS // max(len(self.rows.names), 1))
         return sample_rows(self.rows, max(most, 1))

@@ -125,8 +125,8 @@ def _lagged(values: Array, lags: Labels) -> tuple[float, float]:
     return float(products[seen].sum() / max(seen.sum(), 1)), float(max(seen.sum(), 1))
 
 
-MOST_ROWS, MOST_CELLS = 5000, 5_000_000
-"""That are looked at, and that are drawn at a time."""
+MAX_REPEATED_ROWS, MOST_CELLS = 5000, 5_000_000
+"""Rows that are compared with each other, and cells of tables that are drawn at a time."""
 N_DRAWS = 3
 """Tables that the model draws, to count how many rows repeat others by chance."""
 TIMES, DUPLICATES_P_VALUE = 2.0, 0.001
@@ -139,7 +139,7 @@ Keys = NDArray[np.uint64]
 def repeated_rows(case: ConcernContext) -> Iterator[Concern]:
     """Rows that repeat another in all columns, more than rows of the model do."""
     kept = case.features[case.fitted.kept]
-    most = min(MOST_ROWS, max(MOST_CELLS // max(len(kept), 1), 1))
+    most = min(MAX_REPEATED_ROWS, max(MOST_CELLS // max(len(kept), 1), 1))
     sample = sample_rows(case.rows, most).rows
     table = gathered(sample.select(case.features), with_gaps)
     table = table[~np.isnan(table).all(axis=1)]

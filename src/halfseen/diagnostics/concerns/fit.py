@@ -191,8 +191,8 @@ def noise_of_spectrum(case: ConcernContext) -> float | None:
         return rank_test(case.pairs, model.cumulants, complete, k, multipliers, weights).noise
 
 
-MOST_ROWS = 5000
-"""More are not needed to see that one component is too many."""
+MAX_SPLIT_ROWS = 5000
+"""Rows on which one component fewer is tried: more are not needed to see that one is too many."""
 
 
 def one_too_many(case: ConcernContext) -> Iterator[Concern]:
@@ -221,7 +221,7 @@ def one_too_many(case: ConcernContext) -> Iterator[Concern]:
 def _criterion(case: ConcernContext, n_components: int) -> float:
     """``-2 log L + p log N``; lower is better."""
     fitted = case.fitted
-    few = sample_binned(case.rows, case.bins, MOST_ROWS)
+    few = sample_binned(case.rows, case.bins, MAX_SPLIT_ROWS)
     seen = survey(few.rows, fitted.settings.complete_above)
     settings = replace(fitted.settings, random_state=0, n_components=n_components)
     fit = fit_rows(settings, fitted.model, few.rows, seen, n_components, Stages())

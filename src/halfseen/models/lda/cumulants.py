@@ -34,7 +34,7 @@ from halfseen.inference.method_of_moments import by_cumulants
 from halfseen.inference.model import Cumulants, Decompose, Evidence, Start
 from halfseen.inference.plan import (
     MOST_EXPLICIT,
-    Plan,
+    FitPlan,
     Routes,
     as_if_independent,
     check_used,
@@ -189,7 +189,7 @@ FEWEST = 2.0
 def by_shares(
     model: Any,
     winsorised: Rows,
-    plan: Plan,
+    plan: FitPlan,
     routes: Routes,
     stages: Stages,
     totals: Array | None,
@@ -242,7 +242,7 @@ def _check_long(known: LengthSums) -> None:
 
 def _single(
     winsorised: Rows,
-    plan: Plan,
+    plan: FitPlan,
     second: SecondMoment,
     lengths: Lengths,
     law: LengthLaw,
