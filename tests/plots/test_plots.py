@@ -21,9 +21,9 @@ from halfseen.diagnostics.held_out_cells import hidden_as_missing
 from halfseen.estimators.serialisation import kind_of
 from halfseen.models import MODELS
 from halfseen.persistence.model_file import dumps, loads
-from halfseen.plots import held_out
+from halfseen.plots import imputation
 from halfseen.plots.canvas import LONGEST_NAME, labels
-from halfseen.plots.missing import MOST_BANDS
+from halfseen.plots.missingness import MOST_BANDS
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -387,7 +387,7 @@ def test_the_check_leaves_features_alone_that_do_not_vary(frame):
 def test_hidden_counts_of_a_sparse_table_are_drawn_without_filling_all_of_it(monkeypatch):
     counts = np.random.default_rng(0).poisson(0.3, size=(300, 200)).astype(float)
     model = GammaPoisson(2).fit(counts)
-    monkeypatch.setattr(held_out, "whole_table", None)
+    monkeypatch.setattr(imputation, "whole_table", None)
     ax = plots.imputation_check(model, csr_array(counts))
     assert 0 < len(ax.lines[1].get_xdata()) < 0.12 * len(counts) * MOST_FEATURES
 

@@ -12,8 +12,7 @@ import typer
 
 from halfseen import load
 from halfseen.cli.console import Console
-from halfseen.cli.fill_summary import summarise_fills
-from halfseen.cli.filling import FilledTable, ImputerFiller, ModelFiller
+from halfseen.cli.filling import FilledTable, ImputerFiller, ModelFiller, summarise_fills
 from halfseen.cli.input_files import check_columns, files_of, local_paths
 from halfseen.cli.model_input import numerical_errors
 from halfseen.cli.new_table import ColumnReader, kept_names, open_new_table

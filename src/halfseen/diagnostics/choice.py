@@ -149,7 +149,7 @@ class Choice:
 
     def plot(self, ax: Any = None) -> Any:
         """Held-out likelihood and BIC by number, agreement of halves, or eigenvalues."""
-        from halfseen.plots.number import components_curve
+        from halfseen.plots.number_of_components import components_curve
 
         return components_curve(self, ax=ax)
 

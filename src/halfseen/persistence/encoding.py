@@ -8,9 +8,8 @@ one name, which says what it is: ``{"array": "learned.means_"}``.
 import dataclasses
 import math
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import singledispatch
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -32,20 +31,47 @@ class Store:
     arrays: dict[str, Values] = field(default_factory=dict)
 
 
-@singledispatch
 def encode(value: Any, name: str, store: Store) -> Any:
     """``value`` as JSON; its arrays go to the store under names that begin with ``name``."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {part.name: getattr(value, part.name) for part in dataclasses.fields(value)}
-        return _record(value, fields, name, store)
-    raise Unstorable(f"a value of type {type(value).__name__}")
+    match value:
+        case None:
+            return None
+        case bool() | np.bool_():
+            return bool(value)
+        case int() | np.integer():
+            return int(value)
+        case float() | np.floating():
+            number = float(value)
+            return number if math.isfinite(number) else {"float": str(number)}
+        case str():
+            return str(value)
+        case np.ndarray():
+            return {"array": _stored(value, name, store)}
+        case np.random.RandomState():
+            return {"random_state": _named(_state_of(value), name, store)}
+        case list():
+            return [encode(item, f"{name}.{i}", store) for i, item in enumerate(value)]
+        case tuple() if not hasattr(value, "_asdict"):
+            return {"tuple": encode(list(value), name, store)}
+        case dict() if value and all(type(key) is int for key in value):
+            return {"numbered": _named({str(key): one for key, one in value.items()}, name, store)}
+        case dict():
+            return {"dict": _named(value, name, store)}
+        case _:
+            return {"record": _record(value, name, store)}
 
 
-def _record(value: Any, fields: dict[str, Any], name: str, store: Store) -> Any:
+def _record(value: Any, name: str, store: Store) -> dict[str, Any]:
     kind = type(value).__name__
+    if isinstance(value, tuple):
+        fields = value._asdict()  # type: ignore[attr-defined]
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {part.name: getattr(value, part.name) for part in dataclasses.fields(value)}
+    else:
+        raise Unstorable(f"a value of type {kind}")
     if store.records.get(kind) is not type(value):
         raise Unstorable(f"a record of type {kind}")
-    return {"record": {"type": kind, "fields": _named(fields, name, store)}}
+    return {"type": kind, "fields": _named(fields, name, store)}
 
 
 def _named(values: Mapping[str, Any], name: str, store: Store) -> dict[str, Any]:
@@ -54,128 +80,66 @@ def _named(values: Mapping[str, Any], name: str, store: Store) -> dict[str, Any]
     return {str(key): encode(value, f"{name}.{key}", store) for key, value in values.items()}
 
 
-@encode.register
-def _(value: None, name: str, store: Store) -> None:
-    return None
-
-
-@encode.register(bool)
-@encode.register(np.bool_)
-def _(value: Any, name: str, store: Store) -> bool:
-    return bool(value)
-
-
-@encode.register(int)
-@encode.register(np.integer)
-def _(value: Any, name: str, store: Store) -> int:
-    return int(value)
-
-
-@encode.register(float)
-@encode.register(np.floating)
-def _(value: Any, name: str, store: Store) -> Any:
-    number = float(value)
-    return number if math.isfinite(number) else {"float": str(number)}
-
-
-@encode.register
-def _(value: str, name: str, store: Store) -> str:
-    return str(value)
-
-
-@encode.register
-def _(value: list, name: str, store: Store) -> Any:  # type: ignore[type-arg]
-    return [encode(item, f"{name}.{i}", store) for i, item in enumerate(value)]
-
-
-@encode.register
-def _(value: tuple, name: str, store: Store) -> Any:  # type: ignore[type-arg]
-    if hasattr(value, "_asdict"):
-        return _record(value, value._asdict(), name, store)
-    return {"tuple": encode(list(value), name, store)}
-
-
-@encode.register
-def _(value: dict, name: str, store: Store) -> Any:  # type: ignore[type-arg]
-    if value and all(isinstance(key, int) and not isinstance(key, bool) for key in value):
-        return {"numbered": _named({str(key): one for key, one in value.items()}, name, store)}
-    return {"dict": _named(value, name, store)}
-
-
-@encode.register(np.ndarray)
-def _(value: Values, name: str, store: Store) -> Any:
+def _stored(value: Values, name: str, store: Store) -> str:
     if not storable(value):
         raise Unstorable(f"an array of type {value.dtype}")
     while name in store.arrays:  # a key with a dot in it
         name += "'"
     store.arrays[name] = value
-    return {"array": name}
+    return name
 
 
-@encode.register
-def _(value: np.random.RandomState, name: str, store: Store) -> Any:
-    state: dict[str, Any] = value.get_state(legacy=False)
+def _state_of(random: np.random.RandomState) -> dict[str, Any]:
+    state: dict[str, Any] = random.get_state(legacy=False)
     if state["bit_generator"] != "MT19937":
         raise Unstorable(f"a RandomState of {state['bit_generator']}")
-    flat = state["state"] | {"has_gauss": state["has_gauss"], "gauss": state["gauss"]}
-    return {"random_state": _named(flat, name, store)}
+    flat: dict[str, Any] = state["state"]
+    return flat | {"has_gauss": state["has_gauss"], "gauss": state["gauss"]}
 
 
 def decode(content: Any, arrays: Mapping[str, Values], records: Records) -> Any:
     """The value that was encoded as ``content`` and ``arrays``."""
+
+    def named(values: dict[str, Any]) -> dict[str, Any]:
+        return {key: decode(value, arrays, records) for key, value in values.items()}
+
     if isinstance(content, list):
         return [decode(item, arrays, records) for item in content]
     if not isinstance(content, dict):
         return content
     if len(content) != 1:
         raise ValueError("an object in it does not say in one word what it is")
-    ((tag, inside),) = content.items()
-    if tag not in _DECODE:
-        raise ValueError(f"it holds a '{tag}', of which nothing is known")
-    return _DECODE[tag](inside, arrays, records)
+    match content:
+        case {"array": name}:
+            if name not in arrays:
+                raise ValueError(f"array '{name}' is not in it")
+            return arrays[name]
+        case {"dict": values}:
+            return named(values)
+        case {"float": text}:
+            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[text]
+        case {"numbered": values}:
+            return {int(key): value for key, value in named(values).items()}
+        case {"random_state": state}:
+            return _decode_random_state(named(state))
+        case {"record": record}:
+            return _decode_record(records[record["type"]], named(record["fields"]))
+        case {"tuple": items}:
+            return tuple(decode(item, arrays, records) for item in items)
+    raise ValueError(f"it holds a '{next(iter(content))}', of which nothing is known")
 
 
-def _decode_all(
-    named: dict[str, Any], arrays: Mapping[str, Values], records: Records
-) -> dict[str, Any]:
-    return {key: decode(value, arrays, records) for key, value in named.items()}
-
-
-def _decode_numbered(
-    named: dict[str, Any], arrays: Mapping[str, Values], records: Records
-) -> dict[int, Any]:
-    return {int(key): value for key, value in _decode_all(named, arrays, records).items()}
-
-
-def _decode_float(text: Any, arrays: Mapping[str, Values], records: Records) -> float:
-    return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[text]
-
-
-def _decode_array(name: Any, arrays: Mapping[str, Values], records: Records) -> Values:
-    if name not in arrays:
-        raise ValueError(f"array '{name}' is not in it")
-    return arrays[name]
-
-
-def _decode_tuple(items: Any, arrays: Mapping[str, Values], records: Records) -> Any:
-    return tuple(decode(item, arrays, records) for item in items)
-
-
-def _decode_record(content: Any, arrays: Mapping[str, Values], records: Records) -> Any:
+def _decode_record(kind: Any, stored: dict[str, Any]) -> Any:
     """A field the file does not have is one that came later: its default, or None if it has none.
 
     A field the file has and the record has not came with a later version, and is left out.
     """
-    kind = records[content["type"]]
-    stored = _decode_all(content["fields"], arrays, records)
     check_fields(kind, stored)
-    return kind(**{name: stored.get(name, default) for name, default in _defaults(kind).items()})
-
-
-def _defaults(kind: Any) -> dict[str, Any]:
-    if not dataclasses.is_dataclass(kind):
-        return {name: kind._field_defaults.get(name) for name in kind._fields}
-    return {part.name: _default(part) for part in dataclasses.fields(kind)}
+    if dataclasses.is_dataclass(kind):
+        defaults = {part.name: _default(part) for part in dataclasses.fields(kind)}
+    else:
+        defaults = {name: kind._field_defaults.get(name) for name in kind._fields}
+    return kind(**{name: stored.get(name, default) for name, default in defaults.items()})
 
 
 def _default(part: dataclasses.Field[Any]) -> Any:
@@ -184,10 +148,7 @@ def _default(part: dataclasses.Field[Any]) -> Any:
     return None if part.default is dataclasses.MISSING else part.default
 
 
-def _decode_random_state(
-    content: Any, arrays: Mapping[str, Values], records: Records
-) -> np.random.RandomState:
-    state = _decode_all(content, arrays, records)
+def _decode_random_state(state: dict[str, Any]) -> np.random.RandomState:
     key, position = state["key"], state["pos"]
     # NumPy takes both at their word, and would read beyond its state.
     if key.shape != (624,) or key.dtype != np.uint32 or not 0 <= int(position) <= 624:
@@ -197,17 +158,6 @@ def _decode_random_state(
         ("MT19937", key, int(position), int(state["has_gauss"]), float(state["gauss"]))
     )
     return random
-
-
-_DECODE: dict[str, Callable[[Any, Mapping[str, Values], Records], Any]] = {
-    "array": _decode_array,
-    "dict": _decode_all,
-    "float": _decode_float,
-    "numbered": _decode_numbered,
-    "random_state": _decode_random_state,
-    "record": _decode_record,
-    "tuple": _decode_tuple,
-}
 
 
 def check_fields(kind: type, fields: Mapping[str, Any]) -> None:

@@ -4,13 +4,10 @@ Every function draws on the axes given as ``ax``, or on new ones as large as the
 returns them. Colours can be told apart by the colour-blind and in print.
 """
 
-from halfseen.plots.certainty import posterior_uncertainty
-from halfseen.plots.eigenvalues import spectrum
-from halfseen.plots.heat_map import components
-from halfseen.plots.held_out import imputation_check
-from halfseen.plots.missing import missingness_map
-from halfseen.plots.number import components_curve
-from halfseen.plots.weights import feature_weights
+from halfseen.plots.imputation import imputation_check
+from halfseen.plots.missingness import missingness_map
+from halfseen.plots.model import components, feature_weights, posterior_uncertainty, spectrum
+from halfseen.plots.number_of_components import components_curve
 
 __all__ = [
     "components",

@@ -18,10 +18,10 @@ ORANGE = "#D55E00"
 SKY = "#56B4E9"
 GREY = "#767676"
 
-LONGEST_NAME = 28
+LONGEST_NAME = 28  # letters, beyond which names are cut
 LARGEST_TEXT = 9.0  # points
 SMALLEST_TEXT = 5.0
-LINE = 1.25  # height of a line of text, in heights of its letters
+LINE_HEIGHT = 1.25  # of a line of text, in heights of its letters
 
 
 def axes(ax: Any, width: float, height: float) -> Axes:
@@ -64,13 +64,14 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
     n_lines = len(names)
     ax.set_ylim(n_lines - 0.5, -0.5)
     room = ax.get_window_extent().height * 72 / ax.get_figure(root=True).dpi / max(n_lines, 1)  # type: ignore[union-attr]
-    every = max(1, int(np.ceil(SMALLEST_TEXT * LINE / room)))
-    size = float(np.clip(room * every / LINE, SMALLEST_TEXT, LARGEST_TEXT))
+    every = max(1, int(np.ceil(SMALLEST_TEXT * LINE_HEIGHT / room)))
+    size = float(np.clip(room * every / LINE_HEIGHT, SMALLEST_TEXT, LARGEST_TEXT))
     shown = range(0, n_lines, every)
     ax.set_yticks(list(shown), [names[i] for i in shown], fontsize=size)
     ax.tick_params(axis="y", length=0)
 
 
-def plain(ax: Axes) -> None:
-    """No frame where there is nothing to frame."""
+def without_frame(ax: Axes) -> Axes:
+    """The axes without the frame at the top and at the right, where there is nothing to frame."""
     ax.spines[["top", "right"]].set_visible(False)
+    return ax

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen.data.arrays import Array, Mask
+from halfseen.data.errors import DataError
+from halfseen.data.formatting import percent, quoted
+from halfseen.data.rows import Rows, gathered
+from halfseen.io.source import open_table
+from halfseen.io.table import Reading
+from halfseen.io.validation import non_numeric_names
 from halfseen.plots.canvas import axes, height_for, labels, name_rows
-from halfseen.plots.tables import observed_cells, opened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_BANDS = 500
-"""More rows than this are drawn as so many bands of rows."""
+MOST_BANDS = 500  # of neighbouring rows that are drawn as one, as a picture has few more pixels
 
 
 def missingness_map(X: Any, *, sort_rows: bool = False, ax: Axes | None = None) -> Axes:
@@ -41,8 +45,8 @@ def missingness_map(X: Any, *, sort_rows: bool = False, ax: Axes | None = None) 
     >>> plots.missingness_map(X).get_xlabel()
     'row of the table'
     """
-    rows = opened(X)
-    observed = observed_cells(rows)
+    rows = _rows_of(X)
+    observed: Mask = gathered(rows, lambda block: block.observed)
     n_rows, n_features = observed.shape
     if sort_rows:
         observed = observed[_by_pattern(observed)]
@@ -56,10 +60,8 @@ def missingness_map(X: Any, *, sort_rows: bool = False, ax: Axes | None = None) 
         vmax=1.0,
         extent=(0.0, n_rows, n_features - 0.5, -0.5),
     )
-    shares = map(_percent, observed.mean(axis=0))
-    name_rows(
-        ax, [f"{name}  {share}" for name, share in zip(labels(rows.names), shares, strict=True)]
-    )
+    shares = zip(labels(rows.names), observed.mean(axis=0), strict=True)
+    name_rows(ax, [f"{name}  {percent(share).replace('%', ' %')}" for name, share in shares])
     ax.set_xlabel("rows, those with the same gaps together" if sort_rows else "row of the table")
     ax.set_ylabel("feature, and rows observed")
     bar = ax.figure.colorbar(image, ax=ax, ticks=[0, 0.5, 1], fraction=0.03, pad=0.02)
@@ -67,11 +69,18 @@ def missingness_map(X: Any, *, sort_rows: bool = False, ax: Axes | None = None) 
     return ax
 
 
-def _percent(share: float) -> str:
-    """Whole percentages, of which only nothing is 0 and only everything 100."""
-    if 0 < share < 0.01:
-        return "<1 %"
-    return "99 %" if 0.99 < share < 1 else f"{share:.0%}".replace("%", " %")
+def _rows_of(X: Any) -> Rows:
+    """The rows of anything that ``fit`` takes."""
+    try:
+        return open_table(X, Reading(takes_sparse=True)).rows
+    except (TypeError, ValueError) as error:
+        names = non_numeric_names(X)
+        if not names:
+            raise
+        raise DataError(
+            f"{quoted(names)} cannot be drawn as numbers. Leave out columns of "
+            "text and dates, or code them as numbers."
+        ) from error
 
 
 def _by_pattern(observed: Mask) -> Any:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from halfseen.plots.canvas import BLUE, GREY, ORANGE, SKY, axes, plain
+from halfseen.plots.canvas import BLUE, GREY, ORANGE, SKY, axes, without_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from halfseen.diagnostics.choice import Choice, HeldOut
+
+LEGEND_ABOVE: dict[str, Any] = {
+    "frameon": False,
+    "loc": "lower center",
+    "bbox_to_anchor": (0.5, 1.06),
+    "fontsize": 9,
+}
 
 
 def components_curve(choice: Choice, *, ax: Axes | None = None) -> Axes:
@@ -51,8 +58,7 @@ def components_curve(choice: Choice, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("components")
     ax.set_xlim(min(numbers) - 0.5, max(numbers) + 0.5)
     ax.locator_params(axis="x", integer=True, min_n_ticks=1)
-    plain(ax)
-    return ax
+    return without_frame(ax)
 
 
 def _criteria(choice: Choice, ax: Axes) -> list[int]:
@@ -71,7 +77,6 @@ def _criteria(choice: Choice, ax: Axes) -> list[int]:
     numbers = [one.n_components for one in choice.tried]
     right.plot(numbers, [one.bic for one in choice.tried], "s--", color=GREY, label="BIC (right)")
     right.set_ylabel("BIC (lowest is best)")
-    right.spines["top"].set_visible(False)
     _legend_of_both(ax, right)
     return numbers
 
@@ -87,7 +92,7 @@ def _eigenvalues(choice: Choice, ax: Axes) -> list[int]:
         ax.set_yscale("symlog", linthresh=max(min(noise), 1e-3 * highest))
     ax.set_ylim(min(0.0, *values), 1.2 * highest)
     ax.set_ylabel("eigenvalue of the weighted signal\n(squared units of the table)")
-    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.06), ncols=2, fontsize=9)
+    ax.legend(ncols=2, **LEGEND_ABOVE)
     return numbers
 
 
@@ -112,15 +117,9 @@ def _likelihoods(choice: Choice, ax: Axes) -> list[int]:
         label="gain, refused" if choice.climbed else "gain",
         markerfacecolor="white" if choice.climbed else BLUE,
     )
-    accepted = [one for one in shown if one.accepted and choice.climbed]
-    ax.plot(
-        [one.n_components for one in accepted],
-        [one.gain for one in accepted],
-        "o",
-        color=BLUE,
-        zorder=3,
-        label="gain, accepted" if accepted else "_none accepted",
-    )
+    accepted = [(one.n_components, one.gain) for one in shown if one.accepted and choice.climbed]
+    if accepted:
+        ax.plot(*zip(*accepted, strict=True), "o", color=BLUE, zorder=3, label="gain, accepted")
     decides = [abs(gain) + error for gain, error in zip(gains, errors, strict=True)]
     if decides and max(decides) > 20 * min(decides) > 0:  # what decides is small beside the first
         ax.set_yscale("symlog", linthresh=2 * min(decides))
@@ -155,18 +154,11 @@ def _agreements(shown: list[HeldOut], ax: Axes) -> None:
     right.axhline(enough, color=SKY, linewidth=0.8, linestyle=":")
     right.set_ylim(min(-0.05, *(one.agreement or 0.0 for one in shown)) - 0.05, 1.1)
     right.set_ylabel(f"agreement of halves\n(needs {enough:g}, dotted)")
-    right.spines["top"].set_visible(False)
     _legend_of_both(ax, right)
 
 
 def _legend_of_both(ax: Axes, right: Axes) -> None:
     """One legend above the drawing for what is on either axis."""
+    right.spines["top"].set_visible(False)
     marks = [*ax.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]]
-    ax.legend(
-        handles=marks,
-        frameon=False,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.06),
-        ncols=len(marks),
-        fontsize=9,
-    )
+    ax.legend(handles=marks, ncols=len(marks), **LEGEND_ABOVE)

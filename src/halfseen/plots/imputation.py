@@ -18,12 +18,12 @@ from halfseen.diagnostics.held_out_cells import (
 from halfseen.diagnostics.number_of_components import telling_features
 from halfseen.estimators.prediction_input import same_rows
 from halfseen.moments.survey import survey
-from halfseen.plots.canvas import BLUE, ORANGE, axes, plain
+from halfseen.plots.canvas import BLUE, ORANGE, axes, without_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_POINTS = 5000
+MOST_POINTS = 5000  # that are drawn, for pictures of pages stay small
 
 
 def imputation_check(
@@ -95,5 +95,4 @@ def _draw(ax: Axes, found: HiddenValues) -> Axes:
     ax.set_xlabel("filled in (standard deviations)")
     ax.set_ylabel("true (standard deviations)")
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize="small")
-    plain(ax)
-    return ax
+    return without_frame(ax)
