@@ -206,7 +206,7 @@ def test_sorted_rows_come_by_pattern_the_most_common_first():
 
 @pytest.mark.parametrize(
     ("share", "words"),
-    [(0.0, "0 %"), (0.004, "<1 %"), (0.5, "50 %"), (0.997, "99 %"), (1, "100 %")],
+    [(0.0, "0 %"), (0.004, "<1 %"), (0.5, "50 %"), (0.997, ">99 %"), (1, "100 %")],
 )
 def test_only_nothing_is_0_percent_and_only_everything_100(share, words):
     column = np.where(np.arange(1000) < 1000 * share, 1.0, np.nan)
