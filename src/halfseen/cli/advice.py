@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halfseen.cli.column_summary import ColumnKind
+from halfseen.cli.messages import in_options
 from halfseen.cli.model_choice import MOSTLY_CODES
 from halfseen.cli.options import format_names
 from halfseen.data.arrays import Mask
@@ -13,6 +14,7 @@ from halfseen.data.column_moments import ValueSums
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import number, quoted
+from halfseen.data.messages import message_of
 from halfseen.diagnostics.missing_codes import CodeSums
 from halfseen.diagnostics.missingness import COMPLETE_ABOVE, Missingness
 from halfseen.io.coding import takes_kinds
@@ -98,11 +100,10 @@ def advise(
 
 
 def _numerical_problems(names: tuple[str, ...], features: FeatureSums) -> Iterator[Advice]:
-    """What a fit would refuse."""
     try:
         check_magnitudes(survey_of(names, features, COMPLETE_ABOVE))
     except DataError as error:
-        yield Advice(str(error))
+        yield Advice(in_options(message_of(error)))
 
 
 def _hardly_known(found: Missingness) -> Iterator[Advice]:
@@ -193,7 +194,6 @@ def better_as_logarithms(features: FeatureSums, values: ValueSums, logs: ValueSu
 
 
 def _single(kinds: Mapping[str, ColumnKind]) -> Iterator[Advice]:
-    """Categories that may be misspelt."""
     found = [name for name, kind in kinds.items() if kind.worded and kind.n_single]
     if found:
         one = len(found) == 1 and kinds[found[0]].n_single == 1
@@ -206,7 +206,6 @@ def _single(kinds: Mapping[str, ColumnKind]) -> Iterator[Advice]:
 
 
 def _few_values(kinds: Mapping[str, ColumnKind]) -> Iterator[Advice]:
-    """Numbers that are codes or ratings rather than measurements."""
     few = [name for name, kind in kinds.items() if kind.n_values]
     takers = [name for name, kind in MODELS.items() if takes_kinds(kind)]
     if takers and few and len(few) >= MOSTLY_CODES * len(kinds):

@@ -32,7 +32,7 @@ from halfseen.cli.options import (
 from halfseen.cli.training_table import SurveyedTable, open_table, survey
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.column_moments import ValueSums
-from halfseen.data.formatting import percent, quoted
+from halfseen.data.formatting import counted, percent, quoted
 from halfseen.diagnostics.missing_codes import CodeSums
 from halfseen.diagnostics.missingness import Missingness, missingness
 from halfseen.io.columns import DECLARED
@@ -98,7 +98,7 @@ def describe(
         return
     numbers = np.array([name not in words for name in names])
     found = missingness(seen.table.rows(), seen.features, ordered=numbers)
-    usable = "1 column" if len(found.names) == 1 else f"{len(found.names):,} columns"
+    usable = counted(len(found.names), "column")
     console.note(
         f"{files.name}: {found.n_rows:,} rows, {usable} that can be used.", *seen.table.notes()
     )
@@ -196,7 +196,6 @@ def _print_counts(console: Console, found: Missingness, total: Array) -> None:
 
 
 def _print_categories(console: Console, seen: SurveyedTable) -> None:
-    """The words of columns, which may be names of people."""
     coding = seen.table.coding
     if coding is None or not coding.worded.any():
         return
@@ -225,9 +224,8 @@ def _print_patterns(console: Console, found: Missingness) -> None:
     n_others = found.n_patterns - len(shown)
     if n_others:
         n_rows = found.n_rows - sum(pattern.n_rows for pattern in shown)
-        rows_told = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
-        patterns = "1 other pattern" if n_others == 1 else f"{n_others:,} other patterns"
-        console.say(f"... and {patterns}, in {rows_told}.")
+        patterns = counted(n_others, "other pattern")
+        console.say(f"... and {patterns}, in {counted(n_rows, 'row')}.")
     console.say("")
 
 

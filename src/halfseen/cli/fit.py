@@ -277,7 +277,6 @@ def fit(
 def _table_and_model(
     opened: Callable[..., TrainingTable], model: str | None, own: dict[str, Any]
 ) -> tuple[TrainingTable, ModelChoice]:
-    """The table as the model takes it that is asked for, or that suits it."""
     kinds = declared_as(own["kinds"])
     if model is not None:
         return opened(kinds=kinds if takes_kinds(MODELS[model]) else None), ModelChoice(model, "")

@@ -34,6 +34,7 @@ from halfseen.cli.output_files import (
 )
 from halfseen.cli.training_table import open_table
 from halfseen.data.errors import ModelFileError
+from halfseen.data.formatting import counted
 from halfseen.imputation.estimator import Imputer
 from halfseen.io.coding import declared_kinds
 from halfseen.io.files import Files
@@ -182,12 +183,15 @@ def impute(
             for write, own in zip(writers, filled.fill(chunk), strict=True):
                 both = others | own
                 write({name: both[name] for name in order})
-    console.note(_counted(filled.n_filled, filled.n_rows))
+    gaps, were = counted(filled.n_filled, "gap"), "was" if filled.n_filled == 1 else "were"
+    console.note(f"{gaps} in {counted(filled.n_rows, 'row')} {were} filled.")
     summary = summarise_fills(filled)
     summary.show(console)
     if filled.n_left:
-        stay = "1 gap stays" if filled.n_left == 1 else f"{filled.n_left:,} gaps stay"
-        console.note(f"{stay}, in columns of which no value was ever seen.")
+        stay = "stays" if filled.n_left == 1 else "stay"
+        console.note(
+            f"{counted(filled.n_left, 'gap')} {stay}, in columns of which no value was ever seen."
+        )
     console.say(
         f"Tables: {outs[0]} to {outs[-1]}"
         if len(outs) > 1 and not filling.std
@@ -219,7 +223,6 @@ def _model_and_data(paths: Sequence[str]) -> tuple[Path | None, Sequence[str]]:
 
 
 def _is_model(path: Path) -> bool:
-    """Whether a file begins as models do, whatever its name."""
     try:
         with path.open("rb") as file:
             check_start(file.read(256), path.stat().st_size, path.name)
@@ -270,14 +273,3 @@ def _load(model: Path, options: ImputerOptions, table: TableOptions, possible: b
             f"Leave out {given[0]}, or the model."
         )
     return ModelFiller(load(model), possible)
-
-
-def _counted(n_gaps: int, n_rows: int) -> str:
-    """How many gaps were filled.
-
-    >>> _counted(1, 1_200)
-    '1 gap in 1,200 rows was filled.'
-    """
-    gaps = "1 gap" if n_gaps == 1 else f"{n_gaps:,} gaps"
-    rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
-    return f"{gaps} in {rows} {'was' if n_gaps == 1 else 'were'} filled."

@@ -22,6 +22,8 @@ from halfseen.io.sparse_matrix import is_sparse_file
 from halfseen.io.studies import together
 from halfseen.io.text import Text
 
+PARAMETERS_OF_FILES = ("dates", "decimal", "encoding", "header", "skip", "table", "vocabulary")
+"""Options that are parameters of ``Files`` under the same name."""
 REPEATED = ("encoding", "skip", "table", "decimal")
 """Options without which the files would be read in another way, by the name of the parameter."""
 
@@ -37,16 +39,8 @@ def files_of(data: Sequence[str], table: TableOptions, adjust: str | None = None
             raise ValueError(f"{path} does not exist. Check its name and folder.")
     paths = [path if is_address(path) else Path(path) for path in data]
     missing_values = tuple(parse_names(table.missing_values))
-    reading: dict[str, Any] = {
-        "absent_as_zero": parse_every_or_names(table.absent_as_zero),
-        "dates": table.dates,
-        "decimal": table.decimal,
-        "encoding": table.encoding,
-        "header": table.header,
-        "skip": table.skip,
-        "table": table.table,
-        "vocabulary": table.vocabulary,
-    }
+    reading: dict[str, Any] = {name: getattr(table, name) for name in PARAMETERS_OF_FILES}
+    reading["absent_as_zero"] = parse_every_or_names(table.absent_as_zero)
     if table.text is not None:
         reading["text"] = Text(table.text, table.stop_words.value, table.min_rows)
     combined = table.rename or table.unit or table.on or adjust

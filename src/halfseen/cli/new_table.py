@@ -76,7 +76,7 @@ class NewTable:
         return in_memory(files) if here else files
 
     @property
-    def worded(self) -> list[str]:
+    def _worded(self) -> list[str]:
         """The columns that are written as words, or whatever they hold, and not as numbers."""
         return [] if self.coding is None else non_numeric_names(self.coding)
 
@@ -96,14 +96,13 @@ class NewTable:
                 observed = replace(self.source, matrix=part, known=some).observed
                 yield Chunk(part, self._named(part), part.shape[0], observed=observed)
             return
-        other_columns = ColumnReader(self.source, self.worded)
+        other_columns = ColumnReader(self.source, self._worded)
         for values in self._tables():
             words = other_columns.read(len(values))
             given = self._as_taken(values, words)
             yield Chunk(values, given, len(values), words, self._in_sequences(given))
 
     def _in_sequences(self, given: Any) -> Sequenced | None:
-        """All rows with what says how they follow each other, if the model goes by that."""
         model = self.model
         if not in_sequences(model):
             return None
@@ -139,14 +138,14 @@ class NewTable:
 
     def unharmonised(self, values: Array, first: int) -> Array:
         """Comparable numbers (n, d) from row ``first`` on, as their tables have them."""
-        if not self.tables.adjusted:
+        if not self._tables_of_files.adjusted:
             return values
-        own = self.tables.undone(values, first)
+        own = self._tables_of_files.undone(values, first)
         # What was known went there and back: the last digits are noise of arithmetic.
         return np.array([[float(f"{cell:.12g}") for cell in row] for row in own])
 
     @cached_property
-    def tables(self) -> KeptTables:
+    def _tables_of_files(self) -> KeptTables:
         """The tables of the files, and by how much each was moved."""
         studies = self.files.studies
         if studies is None or not isinstance(self.source, FileSource):

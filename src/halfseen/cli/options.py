@@ -331,7 +331,6 @@ class Without(frozenset[str]):
     """Options of a group that a command does not have: they keep their defaults."""
 
     def __new__(cls, *names: str) -> "Without":
-        """The options by the names of their fields."""
         return super().__new__(cls, names)
 
 

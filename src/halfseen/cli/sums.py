@@ -164,7 +164,6 @@ def sums(
 def _drafted_plan(
     console: Console, files: Files, draft: DraftOptions, columns: ColumnOptions
 ) -> tuple[Plan, str]:
-    """The plan, and why its model was taken."""
     if draft.k is None:
         raise ValueError("A plan says how many groups there are: give -k, such as -k 3.")
     kinds = columns.kinds

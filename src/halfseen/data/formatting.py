@@ -39,6 +39,15 @@ def plural(noun: str) -> str:
     return f"{noun}{'es' if noun.endswith('s') else 's'}"
 
 
+def counted(number: int, noun: str) -> str:
+    """How many of them there are.
+
+    >>> counted(1, "row"), counted(1_200, "class")
+    ('1 row', '1,200 classes')
+    """
+    return f"1 {noun}" if number == 1 else f"{number:,} {plural(noun)}"
+
+
 def percent(share: float) -> str:
     """Whole percentages, of which only nothing is 0 and only everything 100.
 
