@@ -27,6 +27,7 @@ from halfseen.data.resampling import Bins, share_of_keys
 from halfseen.data.rows import Block, Gathered, Together, together
 from halfseen.data.sampling import ColumnSamples, LowestKeys
 from halfseen.data.sums import KeyedSums, LargeSums, Sums
+from halfseen.diagnostics.missing_codes import CodeSums
 from halfseen.diagnostics.missingness import _GapSums
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.mixed import Mixed
@@ -161,6 +162,7 @@ SUMS = {
     FarSums: later(far_sums),
     OutlyingSums: later(lambda: OutlyingSums.under(fitted())),
     CountTails: CountTails.of,
+    CodeSums: CodeSums.of,
     Gathered: lambda block: Gathered(((block.start, block.values),)),
     Together: together(FeatureSums.of, PairSums.about(ORIGIN)),
     _GapSums: _GapSums.about(ORIGIN[COMPLETE], COMPLETE),
