@@ -97,7 +97,7 @@ def test_tables_together_are_the_table_made_by_hand(source, folder, studies, by_
 
 
 def test_more_rows_than_memory_holds_give_the_same(folder, by_hand, learned, monkeypatch):
-    monkeypatch.setattr("halfseen.io.source.MAX_BYTES_IN_MEMORY", 0)
+    monkeypatch.setattr("halfseen.io.open_source.MAX_BYTES_IN_MEMORY", 0)
     mixture = GaussianMixture(2, random_state=0).fit(together(folder / "a.csv", folder / "b.csv"))
     order = in_order(mixture, by_hand)
     np.testing.assert_allclose(mixture.means_, learned.means_[:, order], atol=1e-9)

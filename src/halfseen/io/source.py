@@ -21,13 +21,12 @@ from halfseen.data.engines.batched import MEMORY, all_columns
 from halfseen.data.engines.dask_rows import ClusterRows
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.sparse_rows import SparseRows
-from halfseen.data.errors import DataError, IdentifierWarning, warn
+from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
-from halfseen.data.messages import leave_out, remedy
+from halfseen.data.messages import remedy
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows, whole_table
 from halfseen.io.batches import BatchReader, is_batches, open_batches, sum_over_batches
-from halfseen.io.cells.cell_sums import CellSums
 from halfseen.io.coded_tables import (
     LearnedTable,
     as_memory_table,
@@ -38,21 +37,24 @@ from halfseen.io.coded_tables import (
     read_and_code,
     read_coded_batch,
 )
-from halfseen.io.coding import Coding, declared_kinds, numeric_coding, warn_unseen_categories
-from halfseen.io.columns import Column
+from halfseen.io.coding import warn_unseen_categories
 from halfseen.io.containers import as_frame
 from halfseen.io.dask_collections import (
-    Partitions,
     is_dask,
     partitions_of,
     rows_of_collection,
-    sum_over_partitions,
 )
-from halfseen.io.file_source import ROWS_A_BATCH, FileSource
+from halfseen.io.file_source import ROWS_A_BATCH
 from halfseen.io.files import Files
-from halfseen.io.kind_inference import identifier_reason, named_as_identifier, warn_unused_columns
 from halfseen.io.open_files import open_files
-from halfseen.io.open_source import changes_columns, open_source, rows_of, with_harmonization
+from halfseen.io.open_source import (
+    check_unweighted,
+    code_on_workers,
+    open_for,
+    table_of_files,
+    table_of_sparse,
+    warn_of_identifiers,
+)
 from halfseen.io.sequences import Keys, Sequenced, arrange
 from halfseen.io.sparse_matrix import (
     ObservedBlocks,
@@ -62,7 +64,6 @@ from halfseen.io.sparse_matrix import (
     is_sparse_file,
     read_sparse,
 )
-from halfseen.io.studies import harmonise_tables
 from halfseen.io.table import Reading, Table
 from halfseen.io.text import check_vocabulary
 from halfseen.io.validation import (
@@ -73,9 +74,6 @@ from halfseen.io.validation import (
     read_batch,
     read_table,
 )
-
-MAX_BYTES_IN_MEMORY = 64e6
-"""Bytes of several tables that are rather read once than once for every pass over them."""
 
 
 class Source(ABC):
@@ -143,7 +141,7 @@ class InMemory(Source):
             learned = read_and_code(self.given, reading)
         else:
             learned = LearnedTable(*read_table(self.given, reading.name))
-            _warn_of_identifiers(learned)
+            warn_of_identifiers(learned)
         values, weights = learned.values, None
         if sample_weight is not None:
             weights = check_sample_weight(reading.name, sample_weight, len(values))
@@ -169,7 +167,7 @@ class SparseMatrix(InMemory):
     ) -> Table:
         if not reading.takes_sparse:
             return super().open(reading, sample_weight, observed)
-        return _sparse(self.given, reading, sample_weight, observed, None)
+        return table_of_sparse(self.given, reading, sample_weight, observed, None)
 
 
 class Batches(Source):
@@ -192,7 +190,7 @@ class Batches(Source):
             warn_unseen_categories(coding, unseen.counts)
             read = partial(read_coded_batch, coding, None)
         source, stages = open_batches(self.given, read), Stages(0, reading.verbose)
-        _check_unweighted(sample_weight)
+        check_unweighted(sample_weight)
         rows = all_columns(source, effective_n_jobs(reading.n_jobs), stages.told, MEMORY)
         names = source.names if source.named else None
         return Table(rows, stages, names, coding if reading.takes_words else None, columns)
@@ -222,7 +220,7 @@ class DaskCollection(Source):
             if as_memory_table(parts.example) is None:
                 read_table(parts.example, reading.name)  # which refuses it
             names = names_of(parts.example, reading.name)
-            coding, columns, read = _coded_on_workers(parts, reading, names is not None)
+            coding, columns, read = code_on_workers(parts, reading, names is not None)
         elif reading.takes_sparse and issparse(parts.example):
             read_sparse(listener(reading.name), parts.example, reset=True)
             names = None
@@ -256,13 +254,13 @@ class InFiles(Source):
     ) -> Table:
         if not is_sparse_file(self.given.single):
             check_no_blocks(observed)
-        files, source = _opened(self.given, reading)
+        files, source = open_for(self.given, reading)
         if isinstance(source, SparseSource) and files is None:
             words = source.names if source.named else None
             blocks = source.observed if observed is None else observed
-            return _sparse(source.matrix, reading, sample_weight, blocks, words)
+            return table_of_sparse(source.matrix, reading, sample_weight, blocks, words)
         check_no_blocks(observed)
-        return _files(files or self.given, source, reading, sample_weight)
+        return table_of_files(files or self.given, source, reading, sample_weight)
 
     def without(self, columns: tuple[str, ...]) -> Any:
         files = self.given
@@ -408,114 +406,6 @@ def _in_words(table: Table, vocabulary: Any) -> Table:
     words = check_vocabulary(vocabulary, len(table.rows.names))
     rows = replace(table.rows, names=words)
     return replace(table, rows=rows, names=words, named_by_words=True)
-
-
-def _opened(files: Files, reading: Reading) -> tuple[Files | None, FileSource | SparseSource]:
-    """The files, or None if they are a sparse matrix for those who take one; and their rows."""
-    kinds = partial(declared_kinds, reading.kinds) if reading.takes_words else None
-    files = with_harmonization(files, kinds)
-    source = open_source(files, kinds, reading.coding)
-    if not (isinstance(source, SparseSource) and source.named):  # in which nothing is wrong
-        for sentence in source.notes:
-            warn(sentence, UnicodeWarning)
-    if reading.coding is None:
-        warn_unused_columns(source.columns)
-    elif isinstance(source, FileSource):
-        warn_unseen_categories(reading.coding, source.n_unseen())
-    takes_sparse = reading.takes_sparse and not changes_columns(files.preprocessing)
-    whole = isinstance(source, SparseSource) and takes_sparse
-    if files.text is not None and not whole:
-        raise ValueError(
-            f"Words of '{files.text.column}' are counted for models that take sparse counts, and "
-            f"{reading.name} is none. Use one of topics, or leave text out."
-        )
-    return (None if whole else files), source
-
-
-def _files(
-    files: Files, source: FileSource | SparseSource, reading: Reading, sample_weight: Any
-) -> Table:
-    _check_unweighted(sample_weight)
-    stages, threads = Stages(source.n_rows or 0, reading.verbose), effective_n_jobs(reading.n_jobs)
-    rows, tables = rows_of(files, source, threads, stages.told), None
-    if files.studies is not None and isinstance(source, FileSource):
-        tables = harmonise_tables(files.studies, source)
-        if (
-            not files.dask
-            and 8 * sum(source.table_lengths) * len(rows.names) <= MAX_BYTES_IN_MEMORY
-        ):
-            # Some tables may lie in memory anyway.
-            rows = MemoryRows(whole_table(rows), rows.names, None, threads, stages.told)
-    coding = columns = None
-    if reading.takes_words:
-        found = source.coding if isinstance(source, FileSource) else None
-        kinds = declared_kinds(reading.kinds, rows.names) if found is None else {}
-        coding = replace(found or numeric_coding(rows.names, kinds), names=rows.names)
-    if reading.coding is None and source.named and isinstance(source, FileSource):
-        columns = source.columns
-    names = rows.names if source.named or changes_columns(files.preprocessing) else None
-    return Table(rows, stages, names, coding, columns, tables)
-
-
-def _sparse(
-    X: Any,
-    reading: Reading,
-    sample_weight: Any,
-    observed: ObservedBlocks | None,
-    words: tuple[str, ...] | None,
-) -> Table:
-    weights = check_sample_weight(reading.name, sample_weight, X.shape[0])
-    n_rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
-    stages = Stages(n_rows, reading.verbose)
-    rows = read_sparse(
-        listener(reading.name),
-        X,
-        reset=True,
-        observed=observed,
-        weights=weights,
-        words=words,
-        n_threads=effective_n_jobs(reading.n_jobs),
-        advance=stages.told,
-    )
-    return Table(rows, stages, words, columns=())  # which are counts, one and all
-
-
-def _coded_on_workers(
-    parts: Partitions, reading: Reading, named: bool
-) -> tuple[Coding, tuple[Column, ...] | None, BatchReader]:
-    """How workers read partitions, by what a pass over all of them finds."""
-    coding = reading.coding
-    if coding is not None:
-        unseen = sum_over_partitions(parts, partial(count_unseen, coding))
-        warn_unseen_categories(coding, unseen.counts)
-        return coding, None, partial(read_coded_batch, coding, None)
-    seen = sum_over_partitions(parts, batch_evidence)
-    found = infer_coding(reading.kinds, seen, named)
-    return found.coding, found.columns, partial(read_coded_batch, found.coding, found.writings)
-
-
-def _check_unweighted(sample_weight: Any) -> None:
-    if sample_weight is not None:
-        raise ValueError(
-            "Rows in files and batches have no sample_weight. Read them into memory to weigh them."
-        )
-
-
-def _warn_of_identifiers(table: LearnedTable) -> None:
-    found = [
-        name
-        for name, values in zip(map(str, table.names or ()), table.values.T, strict=False)
-        if named_as_identifier(name)
-        and identifier_reason(name, CellSums.of_numbers(np.asarray(values, dtype=float)))
-    ]
-    if found:
-        warn(
-            f"{quoted(found)} {'looks' if len(found) == 1 else 'look'} like "
-            "what tells rows apart and measures nothing, by name and values. "
-            + leave_out(found, capital=True)
-            + ".",
-            IdentifierWarning,
-        )
 
 
 def _array(values: Any) -> NDArray[Any]:
