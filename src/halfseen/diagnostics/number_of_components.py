@@ -8,7 +8,7 @@ of the sequences agree on. Topics: by tests of the second moments, and held-out 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,17 @@ CANDIDATE_PASSES = 30
 """Fits that are only compared climb no longer: those with components too many hardly ever end."""
 
 
+class ChoiceContext(NamedTuple):
+    """What a choice has to know of an estimator beside its model."""
+
+    candidate: Model[Any] | None = None  # for fits that are only compared, which may be coarser
+    nominal: Mask | None = None  # (d,)  features that hold categories
+    informative_gaps: bool = False  # whether it tells of groups, too, if a feature is observed
+
+
+NO_CONTEXT = ChoiceContext()
+
+
 def choose(
     settings: Settings,
     model: Model[P],
@@ -76,18 +87,11 @@ def choose(
     *,
     most: int = MOST_COMPONENTS,
     bins: Bins | None = None,
-    candidate: Model[P] | None = None,
-    nominal: Mask | None = None,
-    informative_gaps: bool = False,
+    context: ChoiceContext = NO_CONTEXT,
 ) -> Choice:
-    """The number of components for rows that were looked through.
-
-    ``bins`` hold rows that depend on each other. ``candidate`` is the same model for fits that are
-    only compared, if these may be coarser. ``nominal`` (d,) are features that hold categories; with
-    ``informative_gaps`` it tells of groups, too, whether a feature is observed.
-    """
+    """The number of components for surveyed rows; ``bins`` hold rows that depend on each other."""
     if model.about.labels and not model.about.sequences:
-        return _of_groups(settings, model, rows, seen, most, bins, nominal, informative_gaps)
+        return _of_groups(settings, model, rows, seen, most, bins, context)
     settings = replace(
         settings,
         refine=settings.refine if model.abilities.refine_candidates else None,
@@ -98,7 +102,7 @@ def choose(
         rows, seen = _in_own_order(rows, seen)
         bins = bins_for(None, rows)
     if model.about.labels:
-        return _of_states(settings, model, candidate or model, rows, seen, most, bins)
+        return _of_states(settings, model, context.candidate or model, rows, seen, most, bins)
     return _of_topics(settings, model, rows, seen, most, bins)
 
 
@@ -109,8 +113,7 @@ def _of_groups(
     seen: Survey,
     most: int,
     bins: Bins | None,
-    nominal: Mask | None,
-    informative_gaps: bool,
+    context: ChoiceContext,
 ) -> Choice:
     """Groups or one cloud, by the rows themselves: whatever the model takes for granted."""
     features = seen.complete if settings.method == "partial" else seen.kept
@@ -119,9 +122,9 @@ def _of_groups(
     part = few.rows.select(features)
     values = gathered(part, with_gaps)
     categorical = np.array([has_few_values(column) for column in values.T], dtype=bool)
-    if nominal is not None:
-        categorical |= nominal[features]
-    if informative_gaps:
+    if context.nominal is not None:
+        categorical |= context.nominal[features]
+    if context.informative_gaps:
         gaps = np.isnan(values)
         gaps = gaps[:, gaps.any(axis=0)]
         values = np.hstack([values, gaps.astype(float)])

@@ -21,7 +21,7 @@ from halfseen.data.rows import Rows, any_observed, gathered, in_given_order
 from halfseen.diagnostics.concerns import Concern, ConcernContext, concerns_of
 from halfseen.diagnostics.cross_validation import bins_for
 from halfseen.diagnostics.intervals import FEWEST_REPLICATES, N_REPLICATES, Interval, bootstrapped
-from halfseen.diagnostics.number_of_components import CANDIDATE_PASSES, choose
+from halfseen.diagnostics.number_of_components import CANDIDATE_PASSES, ChoiceContext, choose
 from halfseen.diagnostics.topics import USUAL_RELEVANCE
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.docstrings import complete
@@ -277,14 +277,13 @@ class Estimator(BaseEstimator):
         self.stream_ = stream
         return self._keep(fit)
 
-    def choosing(self) -> dict[str, Any]:
+    def choosing(self) -> ChoiceContext:
         """What a choice of the number of components has to know of it."""
         coding = getattr(self, "coding_", None)
-        return {
-            "candidate": self.candidate(),
-            "nominal": None if coding is None else coding.nominal,
-            "informative_gaps": getattr(self, "gaps", None) == "informative",
-        }
+        nominal = None if coding is None else coding.nominal
+        return ChoiceContext(
+            self.candidate(), nominal, getattr(self, "gaps", None) == "informative"
+        )
 
     def _fit(
         self, settings: Settings, model: Model[Any], rows: Rows, seen: Survey, stages: Stages
@@ -293,7 +292,7 @@ class Estimator(BaseEstimator):
         if settings.n_components != "auto":
             return fit_rows(settings, model, rows, seen, settings.n_components, stages)
         with stages("number of components"):
-            choice = choose(settings, model, rows, seen, **self.choosing())
+            choice = choose(settings, model, rows, seen, context=self.choosing())
         fit = fit_rows(settings, model, rows, seen, choice.n_components, stages)
         return replace(fit, diagnostics=replace(fit.diagnostics, choice=choice))
 

@@ -12,7 +12,7 @@ from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
 from halfseen.diagnostics.choice import CLEARLY, Choice
 from halfseen.diagnostics.cross_validation import bins_for, cross_scores
-from halfseen.diagnostics.number_of_components import MOST_COMPONENTS, choose
+from halfseen.diagnostics.number_of_components import MOST_COMPONENTS, ChoiceContext, choose
 from halfseen.estimators.parameter_checks import check_count
 from halfseen.estimators.reading import opened
 from halfseen.inference.fit import Fit, fit_rows, look_through
@@ -105,7 +105,7 @@ def choose_components(
             seen,
             most=max_components,
             bins=bins,
-            **estimator.choosing(),
+            context=estimator.choosing(),
         )
 
 
@@ -237,7 +237,9 @@ def compare_weights(
     bins = bins_for(groups, rows)
     apart = None if groups is None else bins
     k = (
-        choose(settings, kind, rows, seen, bins=apart, candidate=estimator.candidate()).n_components
+        choose(
+            settings, kind, rows, seen, bins=apart, context=ChoiceContext(estimator.candidate())
+        ).n_components
         if n_components == "auto"
         else int(n_components)
     )

@@ -110,8 +110,9 @@ def number_of_groups(
     none = Evidence(ready.n_rows, categorical=bool(ready.codes.shape[1]))
     if ready.n_rows < LEAST_ROWS:
         return decided(none)
-    rows = Comparison(ready, ("diag",) if none.categorical else KINDS)
-    mixtures = rows.mixtures(min(most, max(1, ready.n_rows // ROWS_OF_A_COMPONENT)))
+    rows = Comparison(ready)
+    most = min(most, max(1, ready.n_rows // ROWS_OF_A_COMPONENT))
+    mixtures = rows.mixtures(most, ("diag",) if none.categorical else KINDS)
     clouds = rows.held_out_clouds()
     best = _best_mixture(rows, mixtures)
     return decided(none if best is None else _evidence(none, rows, mixtures, clouds, *best))

@@ -126,7 +126,6 @@ class Comparison:
     """Prepared rows, their folds and halves, and the fits of mixtures and clouds to them."""
 
     prepared: Prepared
-    kinds: tuple[str, ...] = KINDS
     seed: int = 0
     n_fits: list[float] = field(default_factory=list)  # rows of each fit, as a share of all
 
@@ -139,11 +138,11 @@ class Comparison:
         return N_SPLITS_OF_MANY if self.many else N_SPLITS
 
     @cached_property
-    def levels(self) -> tuple[int, ...]:
+    def _levels(self) -> tuple[int, ...]:
         return tuple(int(column) + 1 for column in np.nanmax(self.prepared.codes, axis=0))
 
     @cached_property
-    def everything(self) -> Mask:
+    def _everything(self) -> Mask:
         return np.ones(self.prepared.n_rows, dtype=bool)
 
     def _parts(self, number: int, seed: object) -> Labels:
@@ -153,23 +152,25 @@ class Comparison:
         return np.random.default_rng(seed).permutation(np.arange(n) % number)[cluster]  # type: ignore[arg-type]
 
     @cached_property
-    def folds(self) -> list[Split]:
+    def _folds(self) -> list[Split]:
         part = self._parts(N_FOLDS, self.seed)
-        return [self.split(part != fold, part == fold) for fold in range(N_FOLDS)]
+        return [self._split(part != fold, part == fold) for fold in range(N_FOLDS)]
 
     @cached_property
-    def halves(self) -> list[tuple[Split, Split]]:
+    def _halves(self) -> list[tuple[Split, Split]]:
         """Half of the rows beside all of them, and the other half, in every way of halving."""
         first = [self._parts(2, (self.seed, way)) == 0 for way in range(self.n_splits)]
-        return [(self.split(x, self.everything), self.split(~x, self.everything)) for x in first]
+        return [
+            (self._split(x, self._everything), self._split(~x, self._everything)) for x in first
+        ]
 
-    def split(self, train: Mask, test: Mask) -> Split:
+    def _split(self, train: Mask, test: Mask) -> Split:
         """The columns as they are, and, if there are numbers, their scores by margins of train."""
         numbers, codes, same = self.prepared.numbers, self.prepared.codes, train is test
 
         def view(name: str, own: Array, other: Array, log_jacobian: Array) -> View:
-            table = Table.of(own, codes[train], self.levels)
-            others = table if same else Table.of(other, codes[test], self.levels)
+            table = Table.of(own, codes[train], self._levels)
+            others = table if same else Table.of(other, codes[test], self._levels)
             return View(name, table, others, log_jacobian)
 
         views = [view("columns", numbers[train], numbers[test], np.zeros(int(test.sum())))]
@@ -179,11 +180,11 @@ class Comparison:
         return Split(train, test, {one.name: one for one in views})
 
     def views(self) -> Iterator[View]:
-        yield from self.split(self.everything, self.everything).views.values()
+        yield from self._split(self._everything, self._everything).views.values()
 
     # Mixtures
 
-    def mixtures(self, most: int) -> list[Cell]:
+    def mixtures(self, most: int, kinds: tuple[str, ...] = KINDS) -> list[Cell]:
         """Mixtures of K = 1, 2, … components and every kind of covariance, in both views.
 
         Beyond a few components only the best kind and view go on, as long as BIC gains by it.
@@ -191,7 +192,7 @@ class Comparison:
         few = range(1, min(most, MOST_GROUPS) + 1)
         found: list[Cell] = []
         for view in self.views():
-            found += self._of_view(view, few, self.kinds, rivals=found)
+            found += self._of_view(view, few, kinds, rivals=found)
         best = min(found, key=lambda cell: cell.bic)
         if best.k > len(few) - PATIENCE and most > len(few):
             more = range(len(few) + 1, most + 1)
@@ -217,7 +218,7 @@ class Comparison:
             begun = (
                 starts.responsibilities(k, self.seed)
                 if k > 1
-                else [np.ones((len(self.everything), 1))]
+                else [np.ones((len(self._everything), 1))]
             )
             if self.many and k > 1:
                 cells = [self._leader(view, kinds, begun, prior, starts.filled)]
@@ -271,7 +272,7 @@ class Comparison:
         """Fits without each fold, from what the fit to all rows makes of the others."""
         given = cell.mixture.responsibilities(cell.view.table)
         found, folds = np.empty(len(given)), []
-        for fold in self.folds:
+        for fold in self._folds:
             view = fold.views[cell.view.name]
             self.n_fits.append((1 - 1 / N_FOLDS) * (cell.k > 1))
             fit = fitted(view.table, cell.mixture.kind, [given[fold.train]], prior_of(view.table))
@@ -288,13 +289,13 @@ class Comparison:
             empty = np.empty((0, 0))
             return LabelledFold(empty, labels[0], empty, labels[1])
         rng, normal = np.random.default_rng(self.seed), fitted_normal(rows.numbers)
-        filled = [one.numbers.drawn(normal.mean, normal.scatter, rng) for one in (rows, others)]
+        filled = [normal.drawn(one.numbers, rng) for one in (rows, others)]
         return LabelledFold(filled[0], labels[0], filled[1], labels[1])
 
     def halved(self, cell: Cell, way: int) -> Halved | None:
         """Fits to both halves of the rows; None if either has too few for the components."""
         labels, log_densities = [], np.empty(self.prepared.n_rows)
-        for half in self.halves[way]:
+        for half in self._halves[way]:
             view = half.views[cell.view.name]
             fit = self._by_half(cell, view.table)
             if fit is None:
@@ -314,24 +315,24 @@ class Comparison:
 
     # One cloud
 
-    def clouds(self, train: Mask, test: Mask) -> list[Cloud]:
+    def _clouds(self, train: Mask, test: Mask) -> list[Cloud]:
         numbers, codes = self.prepared.numbers, self.prepared.codes
         if not codes.shape[1]:
             return list(clouds_of_numbers(numbers[train], numbers[test]))
         both = (numbers[train], numbers[test]), (codes[train], codes[test])
-        return list(clouds_of_categories(*both, self.levels))
+        return list(clouds_of_categories(*both, self._levels))
 
     def best_cloud_bic(self) -> float:
-        clouds = self.clouds(self.everything, self.everything)
+        clouds = self._clouds(self._everything, self._everything)
         log_n = np.log(self.prepared.n_rows)
         return float(min(-2 * one.of_train.sum() + one.n_parameters * log_n for one in clouds))
 
     def held_out_clouds(self) -> dict[str, Array]:
         """Log-densities (n,) of rows under models of one cloud that did not see them, by name."""
         found: dict[str, Array] = {}
-        for fold in self.folds:
+        for fold in self._folds:
             seen: dict[str, int] = {}
-            for cloud in self.clouds(fold.train, fold.test):
+            for cloud in self._clouds(fold.train, fold.test):
                 place = seen[cloud.name] = seen.get(cloud.name, 0) + 1
                 name = cloud.name if place == 1 else f"{cloud.name} {place}"
                 found.setdefault(name, np.empty(len(fold.test)))[fold.test] = cloud.of_test

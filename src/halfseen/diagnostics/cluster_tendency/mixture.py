@@ -282,7 +282,7 @@ class Starts:
         categories = _scaled(table.indicators)
         if table.n_numbers:
             normal = fitted_normal(table.numbers)
-            filled = table.numbers.drawn(normal.mean, normal.scatter, rng)
+            filled = normal.drawn(table.numbers, rng)
             whole = Table(RowsByPattern.of(filled), table.indicators, table.levels)
             views.append(np.hstack([_scaled(filled), categories]))
             if table.n_numbers > 1:

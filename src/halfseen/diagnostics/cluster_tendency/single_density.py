@@ -95,28 +95,12 @@ class RowsByPattern:
         total = np.bincount(self.pattern, weights, minlength=len(self.patterns))
         return np.asarray(np.einsum("g,gij->ij", total, given.remainder))
 
-    def drawn(self, mean: Array, covariance: Array, rng: np.random.Generator) -> Array:
-        """Rows (n, d) with their gaps filled by draws given the observed cells."""
-        if self.complete:
-            return self.values
-        given = self.conditional(covariance)
-        d = len(mean)
-        jitter = 1e-9 * np.trace(covariance) / d * np.eye(d)
-        roots = np.linalg.cholesky(given.remainder + jitter + _seen_eye(self.patterns))
-        noise = np.einsum("nij,nj->ni", roots[self.pattern], rng.normal(size=self.values.shape))
-        return np.where(self.observed, self.values, self.expected(mean, given) + noise)
-
 
 def log_sum_exp(values: Array, axis: int) -> Array:
     """``log Σ exp`` of finite values; SciPy's, which also takes infinities, is ten times slower."""
     largest = values.max(axis=axis, keepdims=True)
     total = np.log(np.exp(values - largest).sum(axis=axis))
     return np.asarray(total + largest.squeeze(axis))
-
-
-def _seen_eye(patterns: Mask) -> Array:
-    """Ones on the diagonal where columns are observed, so that the rest can be factorised."""
-    return np.eye(patterns.shape[1]) * patterns[:, :, None]
 
 
 DEGREES = (3.0, 5.0, 9.0, 18.0)
@@ -151,6 +135,18 @@ class Elliptical:
         constant = gammaln((nu + m) / 2) - gammaln(nu / 2) - m / 2 * np.log(nu * np.pi)
         constant = constant - given.log_determinant[rows.pattern] / 2
         return np.asarray(constant - (nu + m) / 2 * np.log1p(distances / nu))
+
+    def drawn(self, rows: RowsByPattern, rng: np.random.Generator) -> Array:
+        """Rows (n, d) with their gaps filled by draws given the observed cells, if normal."""
+        if rows.complete:
+            return rows.values
+        given, d = rows.conditional(self.scatter), len(self.mean)
+        jitter = 1e-9 * np.trace(self.scatter) / d * np.eye(d)
+        # Ones on the diagonal where columns are observed, so that the rest can be factorised.
+        seen = np.eye(d) * rows.patterns[:, :, None]
+        roots = np.linalg.cholesky(given.remainder + jitter + seen)
+        noise = np.einsum("nij,nj->ni", roots[rows.pattern], rng.normal(size=rows.values.shape))
+        return np.where(rows.observed, rows.values, rows.expected(self.mean, given) + noise)
 
 
 def fitted_normal(rows: RowsByPattern) -> Elliptical:

@@ -159,7 +159,7 @@ def choose_covariance(
     choice = None
     if settings.n_components == "auto":
         first = _with_option(estimator, CovarianceOption(FIRST_TYPE, None))
-        choice = choose(settings, first._model(), rows, seen, **estimator.choosing())
+        choice = choose(settings, first._model(), rows, seen, context=estimator.choosing())
     number = int(settings.n_components) if choice is None else choice.n_components
     n_features = int(np.count_nonzero(seen.kept))
     options = options_for(estimator.covariance_type, estimator.n_factors, n_features)
