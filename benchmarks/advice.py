@@ -23,7 +23,7 @@ from halfseen.data.arrays import Array, Labels, Mask
 from halfseen.data.column_moments import ValueSums
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.feature_sums import FeatureSums
-from halfseen.data.rows import together
+from halfseen.data.rows import side_by_side
 from halfseen.diagnostics.missing_codes import CodeSums
 from halfseen.diagnostics.missingness import missingness
 from halfseen.io.cells.cell_sums import CellSums
@@ -53,7 +53,7 @@ def advised(X: Array) -> list[Advice]:
     names = tuple(f"c{i}" for i in range(X.shape[1]))
     rows = MemoryRows(X, names)
     logged = ValueSums.logging(np.ones(len(names), bool))
-    sums = rows.accumulate(together(FeatureSums.of, ValueSums.of, logged, CodeSums.of)).each
+    sums = rows.accumulate(side_by_side(FeatureSums.of, ValueSums.of, logged, CodeSums.of)).each
     return list(advise(missingness(rows, sums[0]), NumberSums(names, *sums), {}))
 
 

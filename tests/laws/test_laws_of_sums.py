@@ -18,13 +18,12 @@ from scipy.sparse import csr_array
 import halfseen
 from halfseen import GaussianMixture
 from halfseen.data.column_moments import TableSums, ValueSums
-from halfseen.data.count_quantiles import CountTails
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.engines.sparse_rows import SparseRows
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.missing_patterns import PatternSums
 from halfseen.data.resampling import Bins, share_of_keys
-from halfseen.data.rows import Block, Gathered, Together, together
+from halfseen.data.rows import Block, Gathered, SideBySide, side_by_side
 from halfseen.data.sampling import ColumnSamples, LowestKeys
 from halfseen.data.sums import KeyedSums, LargeSums, Sums
 from halfseen.diagnostics.missing_codes import CodeSums
@@ -35,6 +34,7 @@ from halfseen.distributions.normal import Normal
 from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.latent.autocorrelation import AutocovarianceSums
 from halfseen.latent.chain import CHAIN, ChainParameters, ChainSums
+from halfseen.latent.counts import CountTails
 from halfseen.latent.mixture_concerns import OutlyingSums
 from halfseen.latent.score_bootstrap import ChainSlopes, ScoreSums
 from halfseen.latent.structure import ClassSums
@@ -164,7 +164,7 @@ SUMS = {
     CountTails: CountTails.of,
     CodeSums: CodeSums.of,
     Gathered: lambda block: Gathered(((block.start, block.values),)),
-    Together: together(FeatureSums.of, PairSums.about(ORIGIN)),
+    SideBySide: side_by_side(FeatureSums.of, PairSums.about(ORIGIN)),
     _GapSums: _GapSums.about(ORIGIN[COMPLETE], COMPLETE),
     ItemSums: ItemSums.of(ITEMS),
     MeetingSums: later(lambda: MeetingSums.of(encoding(), lambda block: block.values**2)),

@@ -11,7 +11,7 @@ from halfseen.cli.input_files import all_names, as_arguments, check_known
 from halfseen.cli.messages import in_options
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
-from halfseen.data.rows import Rows, together
+from halfseen.data.rows import Rows, side_by_side
 from halfseen.io.coding import Coding
 from halfseen.io.columns import Column, column_messages, mark_constant
 from halfseen.io.file_source import FileSource
@@ -125,7 +125,7 @@ def survey(table: TrainingTable, *summaries: Any) -> SurveyedTable:
     ``summaries`` are summed in the same pass; what they give has ``select``.
     """
     rows = table.rows()
-    features, *others = rows.accumulate(together(FeatureSums.of, *summaries)).each
+    features, *others = rows.accumulate(side_by_side(FeatureSums.of, *summaries)).each
     check_finite(rows.names, features)
     columns = mark_constant(table.columns, rows.names, features, table.worded)
     used = {column.name for column in columns if column.used}

@@ -244,12 +244,12 @@ def whole_table(rows: Rows) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Together(Sums):
+class SideBySide(Sums):
     """Sums side by side."""
 
     each: tuple[Any, ...]
 
 
-def together(*summaries: Callable[[Block], Any]) -> Callable[[Block], Together]:
+def side_by_side(*summaries: Callable[[Block], Any]) -> Callable[[Block], SideBySide]:
     """The function that sums a block in several ways."""
-    return lambda block: Together(tuple(summarise(block) for summarise in summaries))
+    return lambda block: SideBySide(tuple(summarise(block) for summarise in summaries))

@@ -17,7 +17,7 @@ from scipy.special import log_ndtr, ndtr
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
 from halfseen.data.messages import setting
-from halfseen.data.rows import Block, Rows, together
+from halfseen.data.rows import Block, Rows, side_by_side
 from halfseen.federated.plan import Noise, Plan
 from halfseen.moments import symmetric_tensors
 from halfseen.moments.joint_counts import pair_counts, triple_counts
@@ -128,7 +128,7 @@ def without_few(rows: Rows, plan: Plan, triples: bool) -> tuple[Rows, int]:
     left, values = rows, [column.levels for column in plan.columns]
     n_rows = total = rows.accumulate(len)
     while True:
-        sums = left.accumulate(together(pair_counts, *([triple_counts] if triples else [])))
+        sums = left.accumulate(side_by_side(pair_counts, *([triple_counts] if triples else [])))
         few = _few(plan.least_rows, *sums.each) + _rare(left, plan, values)
         if not few:
             return left, total - n_rows

@@ -11,7 +11,7 @@ from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.missing_patterns import PatternSums
-from halfseen.data.rows import Block, together
+from halfseen.data.rows import Block, side_by_side
 from halfseen.io.batches import open_batches
 from halfseen.io.preprocessing import Preprocessing
 from halfseen.io.validation import read_batch
@@ -123,6 +123,8 @@ def test_patterns_of_any_split_are_those_of_all_rows_in_their_order(cuts):
 
 def test_several_sums_in_one_pass_are_those_of_a_pass_each():
     rows = ENGINES["batches"]()
-    features, pairs = rows.accumulate(together(FeatureSums.of, PairSums.about(np.zeros(3)))).each
+    features, pairs = rows.accumulate(
+        side_by_side(FeatureSums.of, PairSums.about(np.zeros(3)))
+    ).each
     np.testing.assert_array_equal(features.count, rows.accumulate(FeatureSums.of).count)
     np.testing.assert_array_equal(pairs.count, rows.accumulate(PairSums.about(np.zeros(3))).count)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from halfseen.data import count_quantiles
 from halfseen.data.block import Block
-from halfseen.data.count_quantiles import CountTails, lower_edge, size_of
+from halfseen.latent import counts as count_quantiles
+from halfseen.latent.counts import CountTails, lower_edge, size_of
 
 
 def counts(seed=0, n=400):
