@@ -17,9 +17,6 @@ Run ``python -m benchmarks.correlated`` with one of these:
 ``groups``
     Simulated groups with correlated noise and gaps: agreement with the truth of fits from data
     beside EM from the true parameters.
-``number``
-    Tables of ``benchmarks.auto`` whose noise is correlated: exact numbers of components with
-    independent columns and with the kind of covariance chosen.
 ``penguins``
     Three groups beside the species.
 ``defaults``
@@ -35,15 +32,16 @@ import tracemalloc
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks import auto, imputation, results_file
-from benchmarks.reproduce import sepsis
-from halfseen import GaussianMixture
+from benchmarks import imputation, results_file
+from benchmarks.reproduce import data_folder, sepsis
+from halfseen import DataError, GaussianMixture
 from halfseen.data.arrays import Array, Labels
 from halfseen.data.block import Block
 from halfseen.data.engines.memory import MemoryRows
@@ -58,10 +56,60 @@ NUMBERS = (1, 2, 4, 8)
 """Of components, among which rows that are held out choose."""
 ENOUGH = 1e-3
 """A gain a row that makes no difference to fills: the tolerance of these fits."""
+APART, RAREST = 4.5, 0.05
+"""Standard deviations between the nearest groups, and the share of the smallest, that are drawn."""
 N_APART, N_CHOOSING = 2000, 8000
 """Rows that are held out to choose, of so many."""
-MOST_ROWS = 2000
-"""Of tables whose number of components is sought."""
+
+
+ITEMS = [f"{letter}{number}" for letter in "ACENO" for number in range(1, 6)]
+ASIDE = {
+    "ames": ["Id", "PID"],
+    "support2": ["Index", "death", "hospdead", "d.time", "sfdm2"],
+    "icu": ["RecordID", "In-hospital_death"],
+    "penguins": ["rownames", "year"],
+    "pbc": ["rownames", "id", "time", "status"],
+    "mammo": ["Severity"],
+}
+"""What is no measurement: identifiers and outcomes."""
+
+
+def real_tables() -> dict[str, pd.DataFrame]:
+    """Columns of numbers of the real tables at hand."""
+    tables = {"bfi": _read("bfi")[ITEMS]}
+    for name, aside in ASIDE.items():
+        tables[name] = _read(name).drop(columns=aside).select_dtypes("number")
+    tables["mammo without 55"] = tables["mammo"][tables["mammo"]["BI-RADS"] != 55]
+    return tables
+
+
+def _read(name: str) -> pd.DataFrame:
+    return pd.read_csv(folder() / f"{name}.csv", na_values="?")
+
+
+def folder() -> Path:
+    """Where the real tables are."""
+    found = data_folder.find("tables/bfi.csv")
+    if found is None:
+        raise DataError("The real tables are not at hand. Set HALFSEEN_DATA to their folder.")
+    return found.parent
+
+
+def apart(k: int, d: int, rng: np.random.Generator) -> Array:
+    """Means (k, d), the typical two of which are 6 apart, and none nearer than ``APART``."""
+    while True:
+        means = rng.normal(0, 6 / np.sqrt(2 * d), (k, d))
+        distance = np.linalg.norm(means[:, None] - means[None], axis=2)
+        if k == 1 or distance[np.triu_indices(k, 1)].min() >= APART:
+            return means
+
+
+def common(k: int, rng: np.random.Generator) -> Array:
+    """Shares (k,), none below ``RAREST``."""
+    while True:
+        shares = rng.dirichlet(np.full(k, 5.0))
+        if shares.min() >= RAREST:
+            return shares
 
 
 def rmse(filled: Array, true: Array, hidden: Any) -> float:
@@ -190,7 +238,7 @@ def of_memory(seed: int) -> Figures:
 
 def of_support2(seed: int) -> Figures:
     """Means of many components."""
-    frame = auto.real_tables()["support2"]
+    frame = real_tables()["support2"]
     low, high = frame.min().to_numpy(), frame.max().to_numpy()
     figures = {}
     for kind in ("tied", "full", "factor"):
@@ -211,13 +259,13 @@ def simulated(seed: int, tied: bool) -> tuple[Array, Labels, Array, Array, Array
     rng = np.random.default_rng(seed)
     d, k = (10, 20, 40)[seed % 3], (3, 4, 5)[seed // 3 % 3]
     n = 3000
-    shares = auto.common(k, rng)
+    shares = common(k, rng)
     roots = rng.normal(size=(1 if tied else k, d, 3)) * 0.8
     covariances = roots @ roots.swapaxes(1, 2) + np.eye(d)
     covariances = np.broadcast_to(covariances, (k, d, d))
     # Separation by so many standard deviations of the correlated noise itself.
     root = np.linalg.cholesky(covariances.mean(axis=0))
-    means = auto.apart(k, d, rng) * 0.8 @ root.T
+    means = apart(k, d, rng) * 0.8 @ root.T
     labels = rng.choice(k, n, p=shares)
     noise = np.einsum(
         "nij,nj->ni", np.linalg.cholesky(covariances)[labels], rng.normal(size=(n, d))
@@ -264,41 +312,9 @@ def of_groups(seed: int, n_tables: int) -> Figures:
     return figures
 
 
-def of_number(seed: int, n_tables: int) -> Figures:
-    """How many components are found where noise is correlated."""
-    figures: Figures = {}
-    for covariance in ("tied_diag", "auto"):
-        found: list[Figures] = []
-        for i in range(n_tables):
-            X, k = auto.table("correlated", seed + i)
-            X = auto.gappy(X[:MOST_ROWS], np.random.default_rng(seed + i))
-            model = GaussianMixture("auto", covariance_type=covariance, random_state=0)
-            start = time.process_time()
-            model.fit(X)
-            found.append(
-                {
-                    "true": k,
-                    "chosen": model.n_components_,
-                    "kind": model.covariance_type_,
-                    "rows": len(X),
-                    "seconds": time.process_time() - start,
-                }
-            )
-            print(covariance, i, found[-1], flush=True)
-        errors = np.array([int(one["chosen"]) - int(one["true"]) for one in found])
-        figures[covariance] = {
-            "tables": n_tables,
-            "exact": float(np.mean(errors == 0)),
-            "too many": float(np.mean(errors > 0)),
-            "too few": float(np.mean(errors < 0)),
-            "each": found,
-        }
-    return figures
-
-
 def of_penguins(seed: int) -> Figures:
     """Groups beside species."""
-    frame = pd.read_csv(auto.folder() / "penguins.csv")
+    frame = pd.read_csv(folder() / "penguins.csv")
     columns = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
     X = frame[columns].to_numpy(float)
     known = ~np.isnan(X).all(axis=1)
@@ -326,7 +342,7 @@ DEFAULTS: dict[str, Figures] = {
 
 def of_defaults(seed: int) -> Figures:
     """Real tables under each default."""
-    tables = auto.real_tables()
+    tables = real_tables()
     figures: Figures = {}
     for name in ("penguins", "pbc", "mammo", "bfi", "icu", "support2"):
         X = tables[name].to_numpy(float)
@@ -362,7 +378,7 @@ def main() -> None:
         "penguins": of_penguins,
         "defaults": of_defaults,
     }
-    of_tables = {"groups": of_groups, "number": of_number}
+    of_tables = {"groups": of_groups}
     parser.add_argument("part", choices=[*alone, *of_tables])
     parser.add_argument("--seed", type=int, help="0, or the first of fresh ones for tables")
     parser.add_argument("--tables", type=int, default=24, help="that are simulated")

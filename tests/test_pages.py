@@ -106,7 +106,7 @@ def desk(tmp_path, monkeypatch):
     """A folder with the tables that pages speak of."""
     import matplotlib.pyplot as plt
 
-    lines = text_of(SAMPLE).splitlines(keepends=True)[:501]  # fewer are faster
+    lines = text_of(SAMPLE).splitlines(keepends=True)[:301]  # fewer are faster
     (tmp_path / "patients.csv").write_text("".join(lines), encoding="utf-8")
     survey().to_csv(tmp_path / "survey.csv", index=False)
     visits().to_csv(tmp_path / "visits.csv", index=False)

@@ -9,7 +9,6 @@ import pytest
 from benchmarks import (
     advice,
     alarms,
-    auto,
     cluster_overhead,
     cluster_schedule,
     contaminated,
@@ -243,25 +242,6 @@ def test_choices_are_counted_by_their_errors():
             "exact of 4": 1.0,
         }
     }
-
-
-def test_tables_for_auto_are_as_they_say():
-    for kind in auto.KINDS:
-        X, k = auto.table(kind, 2)
-        assert (k, len(X)) == (3, 500)
-        assert 8 <= X.shape[1] <= 12
-        assert np.isnan(X).any() == (kind == "gaps")
-    means = auto.apart(4, 8, np.random.default_rng(0))
-    apart = np.linalg.norm(means[:, None] - means[None], axis=2)[np.triu_indices(4, 1)]
-    assert apart.min() >= auto.APART
-
-
-def test_auto_is_right_on_a_clean_table_and_its_time_is_told():
-    found = auto.chosen("clean", "diag", 2)
-    assert found["chosen"] == found["true"] == 3
-    summary = auto.summary([found, found | {"chosen": 5}])
-    assert (summary["exact"], summary["too many"], summary["too few"]) == (0.5, 0.5, 0.0)
-    assert summary["errors"] == {"0": 1, "2": 1}
 
 
 def test_every_way_of_choosing_is_tried_on_a_table(monkeypatch):

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from typer.testing import CliRunner
 
 from halfseen.cli.app import app
+from tests.cli.options import DIAG
 
 N = 400
 
@@ -137,7 +138,7 @@ def test_concerns_of_a_fit_come_with_options(tmp_path):
     table = pd.concat([table] * 5, ignore_index=True) + RNG.normal(0, 0.5, (5 * N, 4))
     table["no relation"] = RNG.normal(size=5 * N)
     table.to_csv(tmp_path / "it.csv", index=False)
-    said = run("fit", tmp_path / "it.csv", "-k", 2, "--out", tmp_path / "m.halfseen")
+    said = run("fit", tmp_path / "it.csv", "-k", 2, *DIAG, "--out", tmp_path / "m.halfseen")
     assert "and adds only noise. Use --drop 'no relation'." in said
 
 

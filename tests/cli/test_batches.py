@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from halfseen import load, simulate
 from halfseen.cli import model_input, new_table
 from halfseen.cli.app import app
+from tests.cli.options import DIAG
 
 NAMES = ["age", "pulse", "lactate", "crp"]
 
@@ -59,7 +60,7 @@ def results(data, folder):
     model, rows, filled = folder / "m.halfseen", folder / "data.csv", folder / "filled.parquet"
     described = json.loads(run("describe", data, "--json").stdout)
     told = json.loads(
-        run("fit", data, "-k", 2, "--standardise", *COLUMNS, "--out", model, "--json").stdout
+        run("fit", data, "-k", 2, *DIAG, "--standardise", *COLUMNS, "--out", model, "--json").stdout
     )
     weighed = json.loads(run("weigh", data, "-k", 2, *COLUMNS, "--json").stdout)
     run("predict", model, data, "--out", rows, "--keep", "ward,number")
@@ -103,7 +104,7 @@ def test_a_kept_column_may_change_its_type_on_the_way(tmp_path, monkeypatch):
 
 def test_a_result_that_cannot_be_finished_is_not_there(data, tmp_path, monkeypatch):
     model = tmp_path / "it.halfseen"
-    run("fit", data, "-k", 2, *COLUMNS, "--out", model)
+    run("fit", data, "-k", 2, *DIAG, *COLUMNS, "--out", model)
     before = sorted(path.name for path in tmp_path.iterdir())
     monkeypatch.setattr(new_table, "CHUNK_ROWS", 70)
     calls = []

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from halfseen import load
 from halfseen.cli.app import app
+from tests.cli.options import DIAG
 
 SAID = ("--dates", "2020-01-01", "--absent-as-zero", "dose", "--decimal", ",")
 
@@ -29,7 +30,7 @@ def folder(tmp_path_factory):
     frame = pd.DataFrame({"visit": days.strftime("%d/%m/%Y"), "dose": dose, "pulse": pulse})
     frame.loc[::7, "visit"] = "-"
     frame.to_csv(folder / "t.csv", index=False, sep=";")
-    model = ("-k", 2, "--model", "gaussian", "--out", folder / "m.halfseen")
+    model = ("-k", 2, *DIAG, "--model", "gaussian", "--out", folder / "m.halfseen")
     result = run("fit", folder / "t.csv", *SAID, *model)
     assert result.exit_code == 0, result.output
     assert f"halfseen report {folder / 'm.halfseen'} {folder / 't.csv'} --decimal , --out" in (

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from halfseen import DataError, DroppedFeatureWarning, Files, GaussianMixture
 from halfseen.cli.app import app
+from tests.cli.options import DIAG
 
 PEOPLE = [f"Ada Lovelace {i}" for i in range(120)]
 
@@ -38,7 +39,7 @@ def test_no_command_quotes_a_column_of_names(frame, tmp_path):
     for words in (
         ("describe", path),
         ("describe", path, "--json"),
-        ("fit", path, "-k", 2, "--out", model),
+        ("fit", path, "-k", 2, *DIAG, "--out", model),
         ("weigh", path, "-k", 2),
         ("report", model, path, "--out", page),
         ("fit", path, "--columns", "name,age", "--out", tmp_path / "n"),
@@ -98,5 +99,5 @@ def test_texts_of_which_a_few_come_twice_are_names_and_not_categories(frame, tmp
 
 def test_a_table_without_gaps_is_said_to_have_none(frame, tmp_path):
     path = _written(frame.fillna(1.0), tmp_path / "t.csv")
-    told = run("fit", path, "-k", 1, "--out", tmp_path / "m.halfseen").output
+    told = run("fit", path, "-k", 1, *DIAG, "--out", tmp_path / "m.halfseen").output
     assert "in which no cell is empty." in told

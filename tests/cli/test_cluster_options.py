@@ -15,6 +15,7 @@ from benchmarks.dying_workers import local_cluster
 from halfseen import GaussianMixture, load, simulate
 from halfseen.cli.app import app
 from halfseen.cli.cluster import dask_client
+from tests.cli.options import DIAG
 
 NAMES = ["temperature", "pulse", "pressure", "lactate"]
 
@@ -44,7 +45,7 @@ def test_workers_of_a_cluster_fit_a_folder(folder):
     with local_cluster(1) as cluster:
         address = cluster.scheduler_address
         asked = "--cluster", address, "--out", out, "--json", "--seed", 0
-        result = run("fit", folder / "table", "-k", 2, *asked)
+        result = run("fit", folder / "table", "-k", 2, *DIAG, *asked)
     assert result.exit_code == 0, result.output
     model = load(out)
     expected = in_memory(folder, **model.get_params())
@@ -137,7 +138,9 @@ def test_what_cannot_be_is_said_before_anything_is_done(case, folder, monkeypatc
     arguments, code, sentence = REFUSED[case]
     if case.startswith("text"):  # which the files themselves say
         monkeypatch.setattr("halfseen.cli.fit.dask_client", lambda *_: local_cluster(1))
-    result = run("fit", folder / "table", "-k", 2, *arguments, "--out", folder / "m.halfseen")
+    result = run(
+        "fit", folder / "table", "-k", 2, *DIAG, *arguments, "--out", folder / "m.halfseen"
+    )
     assert result.exit_code == code
     assert sentence in result.stderr
     assert not (folder / "m.halfseen").exists()
@@ -165,7 +168,7 @@ def test_a_sparse_matrix_is_told_to_be_fitted_here(folder):
 def test_without_dask_it_is_said_how_to_get_it(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     out = folder / "m.halfseen"
-    result = run("fit", folder / "table", "-k", 2, "--workers", 1, "--out", out)
+    result = run("fit", folder / "table", "-k", 2, *DIAG, "--workers", 1, "--out", out)
     assert result.exit_code == 2
     assert "need Dask. Install it with: pip install 'halfseen[dask]'" in result.stderr
 

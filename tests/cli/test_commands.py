@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from halfseen import GaussianMixture, load, simulate
 from halfseen.cli.app import app
+from tests.cli.options import DIAG
 
 N_ROWS = 20_000
 MEANS = np.array([[0, 0, 0, 0, 0, 0.0], [3, 2.5, -2.5, 2, 3, 2.5], [-0.5, 0.5, 3, 2.5, 0, 3]])
@@ -102,7 +103,7 @@ def test_fit_says_what_it_learned_in_the_units_of_the_file(fitted):
 
 def test_means_come_back_in_the_units_of_the_file(folder, tmp_path):
     said = succeed(
-        *("fit", folder / "patients.csv", "-k", 3, "--log", "creatinine", "--standardise"),
+        *("fit", folder / "patients.csv", "-k", 3, *DIAG, "--log", "creatinine", "--standardise"),
         *("--columns", ",".join(MEASURED), "--out", tmp_path / "it", "--json"),
     ).stdout
     content = json.loads(said)
@@ -215,7 +216,7 @@ def test_codes_for_gaps_are_kept_in_the_model(tmp_path):
     assert "If it stands for a gap, use --missing-values=-999." in advice
     model = tmp_path / "it.halfseen"
     codes = ("--missing-values", "late,-999")
-    succeed("fit", tmp_path / "it.csv", "-k", 2, "--out", model, *codes)
+    succeed("fit", tmp_path / "it.csv", "-k", 2, *DIAG, "--out", model, *codes)
     assert load(model).preprocessing_.missing_values == ("late", "-999")
     np.testing.assert_allclose(load(model).observed_fraction_, [1, 1, 2 / 3, 2 / 3])
     succeed("impute", model, tmp_path / "it.csv", "--out", tmp_path / "filled.csv")
@@ -306,7 +307,7 @@ def test_nothing_is_overwritten_without_force(folder, fitted, tmp_path):
     mine = tmp_path / "mine.csv"
     mine.write_text("mine")
     for command in (
-        ("fit", data, "-k", 2, "--out", mine),
+        ("fit", data, "-k", 2, *DIAG, "--out", mine),
         ("impute", fitted[0], data, "--out", mine),
         ("predict", fitted[0], data, "--out", mine),
         ("report", fitted[0], data, "--out", mine),
@@ -359,6 +360,8 @@ def test_a_stop_by_hand_leaves_nothing_behind(folder, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("os.replace", interrupted)
-    result = run("fit", folder / "patients.csv", "-k", 2, "--standardise", "--out", tmp_path / "it")
+    result = run(
+        "fit", folder / "patients.csv", "-k", 2, *DIAG, "--standardise", "--out", tmp_path / "it"
+    )
     assert result.exit_code not in (0, 2)
     assert list(tmp_path.iterdir()) == []

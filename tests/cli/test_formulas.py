@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from halfseen.cli.app import app
+from tests.cli.options import DIAG
 
 BAD = "=cmd|' /C calc'!A0"
 TEXTS = [BAD, "+1+1", "-2+3", "@SUM(A1)", "plain", "-5", "+3.5", "", "\t=1"]
@@ -26,7 +27,7 @@ def files(tmp_path):
     frame.assign(note=[TEXTS[i % len(TEXTS)] for i in range(90)]).to_csv(
         tmp_path / "t.csv", index=False
     )
-    run("fit", tmp_path / "t.csv", "-k", 2, "--out", tmp_path / "m.halfseen")
+    run("fit", tmp_path / "t.csv", "-k", 2, *DIAG, "--out", tmp_path / "m.halfseen")
     return tmp_path
 
 

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from halfseen import choose_components, load
 from halfseen.cli.app import app
+from tests.cli.options import DIAG
 
 
 def test_groups_are_left_out_of_the_columns_and_choose_how_many(tmp_path):
@@ -42,7 +43,7 @@ def test_rows_that_share_an_identifier_are_a_concern_until_that_is_said(tmp_path
     frame = pd.DataFrame(X, columns=list("abc")).assign(patient_id=patient)
     frame.to_csv(tmp_path / "t.csv", index=False)
     told = "Rows that share 'patient_id' depend on each other, as a rule, and were taken to be"
-    fit = ["fit", str(tmp_path / "t.csv"), "-k", "2", "--out", str(tmp_path / "m.halfseen")]
+    fit = ["fit", str(tmp_path / "t.csv"), "-k", "2", *DIAG, "--out", str(tmp_path / "m.halfseen")]
     alone = CliRunner().invoke(app, fit)
     assert told in " ".join(alone.output.split())
     said = CliRunner().invoke(app, [*fit, "--groups", "patient_id", "--force"])

@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from halfseen.cli.app import app
+from tests.cli.options import DIAG
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def run(*arguments):
 
 def test_results_are_named_after_what_is_given_and_nothing_is_replaced(table, tmp_path):
     here = tmp_path / "here"
-    fitted = run("fit", table, "-k", 2)
+    fitted = run("fit", table, "-k", 2, *DIAG)
     assert fitted.exit_code == 0, fitted.output
     assert "Model: patients.halfseen" in fitted.stdout
     for options, name in (((), "patients.html"), (("--format", "md"), "patients.md")):
@@ -34,7 +35,7 @@ def test_results_are_named_after_what_is_given_and_nothing_is_replaced(table, tm
         assert told.exit_code == 0, told.output
         assert (here / name).exists()
     before = (here / "patients.halfseen").read_bytes()
-    again = run("fit", table, "-k", 2)
+    again = run("fit", table, "-k", 2, *DIAG)
     assert again.exit_code == 2
     assert "patients.halfseen is there already. Use --force" in again.stderr
     assert (here / "patients.halfseen").read_bytes() == before

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from halfseen import load, simulate
 from halfseen.cli.app import app
+from tests.cli.options import DIAG
 
 
 def run(*arguments):
@@ -19,7 +20,7 @@ def run(*arguments):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder, rng = tmp_path_factory.mktemp("numbers"), np.random.default_rng(0)
-    X, _ = simulate.gaussian_mixture(1200, [0.5, 0.3, 0.2], 5 * np.eye(5)[:3], 1.0, rng)
+    X, _ = simulate.gaussian_mixture(500, [0.5, 0.3, 0.2], 5 * np.eye(5)[:3], 1.0, rng)
     X = simulate.independent_gaps(X, [1.0, 1.0, 1.0, 1.0, 0.5], rng).round(4)
     pd.DataFrame(X, columns=list("abcde")).to_csv(folder / "data.csv", index=False)
     return folder, X
@@ -29,7 +30,7 @@ def files(tmp_path_factory):
 def test_auto_prints_the_number_and_the_reason_and_may_be_left_out(files, tmp_path, asked):
     folder, _ = files
     out = tmp_path / "model.halfseen"
-    result = run("fit", folder / "data.csv", *asked, "--out", out)
+    result = run("fit", folder / "data.csv", *asked, *DIAG, "--out", out)
     assert result.exit_code == 0, result.output
     reason = load(out).diagnostics_.choice.reason
     assert reason in " ".join(result.output.split())
@@ -43,7 +44,7 @@ def test_auto_prints_the_number_and_the_reason_and_may_be_left_out(files, tmp_pa
 def test_json_holds_the_choice(files, tmp_path):
     folder, _ = files
     out = tmp_path / "model.halfseen"
-    result = run("fit", folder / "data.csv", "-k", "auto", "--out", out, "--json")
+    result = run("fit", folder / "data.csv", "-k", "auto", *DIAG, "--out", out, "--json")
     choice = json.loads(result.stdout)["choice"]
     expected = load(out).diagnostics_.choice
     assert choice["n_components"] == 3
@@ -86,9 +87,11 @@ def test_what_is_undecided_is_shown_as_groups_with_that_said_first(tmp_path):
 
 def test_a_number_that_was_given_is_no_choice(files, tmp_path):
     folder, _ = files
-    result = run("fit", folder / "data.csv", "-k", 2, "--out", tmp_path / "m.halfseen", "--json")
+    result = run(
+        "fit", folder / "data.csv", "-k", 2, *DIAG, "--out", tmp_path / "m.halfseen", "--json"
+    )
     assert json.loads(result.stdout)["choice"] is None
-    told = run("fit", folder / "data.csv", "-k", 2, "--out", tmp_path / "n.halfseen")
+    told = run("fit", folder / "data.csv", "-k", 2, *DIAG, "--out", tmp_path / "n.halfseen")
     assert "chosen" not in told.output
 
 

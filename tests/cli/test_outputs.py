@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from halfseen import GaussianMixture, load
 from halfseen.cli.app import app
+from tests.cli.options import DIAG
 
 NAMES = ["age", "pulse", "lactate"]
 
@@ -37,8 +38,8 @@ def folder(tmp_path):
 
 
 COMMANDS = {
-    "fit": ("fit", "t.csv", "-k", 2),
-    "fit a folder": ("fit", "parts", "-k", 2),
+    "fit": ("fit", "t.csv", "-k", 2, *DIAG),
+    "fit a folder": ("fit", "parts", "-k", 2, *DIAG),
     "predict": ("predict", "m.csv", "t.csv"),
     "impute": ("impute", "m.csv", "t.csv"),
     "impute --std": ("impute", "m.csv", "t.csv", "--std"),
@@ -120,7 +121,7 @@ def test_a_library_for_which_there_is_no_room_is_told_in_a_sentence(folder, monk
         raise ImportError("libbig.so: failed to map segment from shared object")
 
     monkeypatch.setattr("halfseen.cli.fit.open_table", full)
-    result = run("fit", folder / "t.csv", "-k", 2, "--out", folder / "new.halfseen")
+    result = run("fit", folder / "t.csv", "-k", 2, *DIAG, "--out", folder / "new.halfseen")
     assert result.exit_code == 1
     assert result.stderr == (
         "Error: A library could not be loaded: libbig.so: failed to map segment from shared "

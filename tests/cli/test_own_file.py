@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from halfseen.cli.app import app
 from halfseen.models import MODELS
+from tests.cli.options import DIAG
 
 
 def run(*arguments):
@@ -28,7 +29,7 @@ def _answers(tmp_path, data):
 def test_an_array_with_a_constant_column_among_others(place, tmp_path):
     data = tmp_path / "t.npy"
     np.save(data, np.insert(_counts(), place, 3.0, axis=1))
-    result = run("fit", data, "-k", 2, "--out", tmp_path / "m.halfseen")
+    result = run("fit", data, "-k", 2, *DIAG, "--out", tmp_path / "m.halfseen")
     assert f"Column '{place}' was ignored" in result.stdout
     _answers(tmp_path, data)
 

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from halfseen.cli.app import NO_RESULT, _stop, app
 from halfseen.cli.console import printable
+from tests.cli.options import DIAG
 
 WILD = "a\x1b[31mred\x07\x9b2J\u202egnp"
 
@@ -38,10 +39,10 @@ def test_codes_in_names_never_reach_the_terminal(tmp_path):
     path, model = _write(tmp_path / "t.csv", [WILD, "b", "c"]), tmp_path / "m.halfseen"
     commands = [
         ("describe", path),
-        ("fit", path, "-k", 2, "--out", model),
+        ("fit", path, "-k", 2, *DIAG, "--out", model),
         ("weigh", path, "-k", 2),
         ("predict", model, path, "--out", tmp_path / "p.csv", "--keep", "nosuch"),
-        ("fit", path, "--log", WILD, "-k", 2, "--out", tmp_path / "n.halfseen"),
+        ("fit", path, "--log", WILD, "-k", 2, *DIAG, "--out", tmp_path / "n.halfseen"),
         ("describe", path, "--json"),
     ]
     for command in commands:
@@ -60,7 +61,7 @@ def test_codes_in_names_of_files_never_reach_the_terminal(tmp_path):
 @pytest.mark.parametrize("command", ["describe", "fit", "weigh"])
 def test_a_terminal_that_knows_only_ascii_gets_ascii(command, tmp_path):
     path = _write(tmp_path / "t.csv", ["größe", "µg/l", "温度"])
-    more = {"fit": ["-k", "2", "--out", str(tmp_path / "m.halfseen")], "weigh": ["-k", "2"]}
+    more = {"fit": ["-k", "2", *DIAG, "--out", str(tmp_path / "m.halfseen")], "weigh": ["-k", "2"]}
     told = subprocess.run(
         [sys.executable, "-m", "halfseen", command, str(path), *more.get(command, [])],
         capture_output=True,
@@ -87,7 +88,7 @@ def test_numbers_that_cannot_be_reckoned_with_are_the_tables_fault(tmp_path):
     frame = pd.read_csv(path)
     frame["mass"] *= 1e-200
     frame.to_csv(path, index=False)
-    told = run("fit", path, "-k", 2, "--out", out)
+    told = run("fit", path, "-k", 2, *DIAG, "--out", out)
     assert told.exit_code in (0, 1), told.output
     if told.exit_code:
         assert "t.csv" in told.stderr
@@ -112,7 +113,7 @@ def test_a_failure_of_arithmetic_names_file_column_and_remedy(error, tmp_path, m
         raise error
 
     monkeypatch.setattr("halfseen.estimators.estimator.Estimator.fit", fail)
-    told = run("fit", path, "-k", 2, "--out", out)
+    told = run("fit", path, "-k", 2, *DIAG, "--out", out)
     assert told.exit_code == 1
     assert "The numbers of t.csv cannot be reckoned with" in told.stderr
     assert "'mass' stands out, with values from" in told.stderr
@@ -127,7 +128,7 @@ def test_what_follows_a_fit_fails_before_the_model_is_written(tmp_path, monkeypa
         raise np.linalg.LinAlgError("Eigenvalues did not converge")
 
     monkeypatch.setattr("halfseen.cli.fit.concerns_of", fail)
-    assert run("fit", path, "-k", 2, "--out", out).exit_code == 1
+    assert run("fit", path, "-k", 2, *DIAG, "--out", out).exit_code == 1
     assert not out.exists()
 
 

@@ -13,6 +13,7 @@ from halfseen.cli.app import app
 from halfseen.cli.messages import in_options
 from halfseen.data.messages import setting
 from halfseen.report.registry import portrait_of
+from tests.cli.options import DIAG
 
 NAMES = ["age", "pulse", "lactate", "crp", "sodium"]
 MEANS = np.array([[0.0, 0, 0, 0, 0], [4, 3, -3, 4, 2], [-2, 4, 3, -2, 4]])
@@ -180,7 +181,7 @@ def test_fit_takes_weights_and_moments(folder, tmp_path):
 @pytest.mark.parametrize("option", ["--weights", "--moments"])
 def test_fit_knows_no_other_weights_and_moments(folder, tmp_path, option):
     out = tmp_path / "m.halfseen"
-    result = run("fit", folder / "plain.csv", "-k", 3, "--out", out, option, "heavy")
+    result = run("fit", folder / "plain.csv", "-k", 3, *DIAG, "--out", out, option, "heavy")
     assert result.exit_code == 2
     assert "'heavy'" in result.output
     assert not out.exists()
@@ -240,7 +241,7 @@ def test_fit_says_what_to_be_careful_about(folder, tmp_path):
 
 def test_fit_tells_machines_its_concerns(folder, tmp_path):
     result = succeed(
-        *("fit", folder / "noisy.csv", "-k", 3, "--out", tmp_path / "m.halfseen", "--json"),
+        *("fit", folder / "noisy.csv", "-k", 3, *DIAG, "--out", tmp_path / "m.halfseen", "--json"),
     )
     (concern,) = json.loads(result.stdout)["concerns"]
     assert concern["kind"] == "noise_only_feature"
@@ -248,16 +249,18 @@ def test_fit_tells_machines_its_concerns(folder, tmp_path):
 
 
 def test_a_sound_fit_says_nothing_of_care(folder, tmp_path):
-    plain = succeed("fit", folder / "plain.csv", "-k", 3, "--out", tmp_path / "m.halfseen")
+    plain = succeed("fit", folder / "plain.csv", "-k", 3, *DIAG, "--out", tmp_path / "m.halfseen")
     assert "What to be careful about" not in plain.output
-    told = succeed("fit", folder / "plain.csv", "-k", 3, "--out", tmp_path / "n.halfseen", "--json")
+    told = succeed(
+        "fit", folder / "plain.csv", "-k", 3, *DIAG, "--out", tmp_path / "n.halfseen", "--json"
+    )
     assert json.loads(told.stdout)["concerns"] == []
 
 
 def test_concerns_of_prepared_columns_are_told_by_their_own_names(folder, tmp_path):
     out = tmp_path / "m.halfseen"
     result = succeed(
-        *("fit", folder / "noisy.csv", "-k", 3, "--standardise", "--out", out, "--json")
+        *("fit", folder / "noisy.csv", "-k", 3, *DIAG, "--standardise", "--out", out, "--json")
     )
     concerns = {one["kind"]: one["sentence"] for one in json.loads(result.stdout)["concerns"]}
     assert "'noise'" in concerns["noise_only_feature"]
@@ -277,7 +280,9 @@ def test_topics_have_concerns_too(folder, tmp_path):
 @pytest.fixture(scope="module")
 def visits(folder):
     out = folder / "visits.halfseen"
-    succeed("fit", folder / "visits.csv", "-k", 3, "--columns", ",".join(NAMES), "--out", out)
+    succeed(
+        "fit", folder / "visits.csv", "-k", 3, *DIAG, "--columns", ",".join(NAMES), "--out", out
+    )
     return out
 
 

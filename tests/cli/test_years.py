@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from halfseen import load
 from halfseen.cli.app import app
 from halfseen.report.registry import portrait_of
+from tests.cli.options import DIAG
 
 
 def run(*arguments):
@@ -33,7 +34,7 @@ def test_years_have_no_separators_and_amounts_do(tmp_path, scales):
     )
     frame.to_csv(tmp_path / "houses.csv", index=False)
     model = tmp_path / "houses.halfseen"
-    said = run("fit", tmp_path / "houses.csv", "-k", 2, *scales, "--out", model)
+    said = run("fit", tmp_path / "houses.csv", "-k", 2, *DIAG, *scales, "--out", model)
     assert re.search(r"built .*than average: (1939|1940|1999|2000) \(average 19[67]\d\)", said)
     assert re.search(r"area .*than average: [56],\d\d\d \(average 5,[78]\d\d\)", said)
     page = tmp_path / "page.html"

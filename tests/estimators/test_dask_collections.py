@@ -424,9 +424,9 @@ def test_without_dask_files_say_what_to_install(folder, monkeypatch):
 @pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning")
 def test_choices_intervals_and_concerns_are_those_of_memory():
     rng = np.random.default_rng(0)
-    X, _ = simulate.gaussian_mixture(1500, [0.5, 0.3, 0.2], rng.normal(0, 3, (3, 6)), 1.0, rng)
+    X, _ = simulate.gaussian_mixture(600, [0.5, 0.3, 0.2], rng.normal(0, 3, (3, 6)), 1.0, rng)
     X = simulate.independent_gaps(X, [1, 1, 1, 1, 0.5, 0.3], rng)
-    far = da.from_array(X, chunks=(400, -1))
+    far = da.from_array(X, chunks=(160, -1))
     near, there = (GaussianMixture("auto").fit(given) for given in (X, far))
     assert near.n_components_ == there.n_components_ == 3
     expected = near.intervals(X)

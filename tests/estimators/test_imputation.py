@@ -75,7 +75,7 @@ def test_float32_arrays_stay_float32(model, counts, filled):
 
 
 def test_standard_deviations_are_zero_where_observed_and_right_elsewhere(model):
-    complete, _ = model.sample(20_000)
+    complete, _ = model.sample(8_000)
     hidden = simulate.independent_gaps(complete, [1, 1, 0.5, 0.5], np.random.default_rng(1))
     filled, spread = model.impute(hidden, return_std=True)
     gaps = np.isnan(hidden)

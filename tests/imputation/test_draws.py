@@ -132,7 +132,7 @@ def test_gaps_of_a_row_are_drawn_together():
 
 def test_a_mean_with_gaps_at_random_is_covered_and_the_known_cells_alone_are_wrong():
     hits, known_alone = [], []
-    for seed in range(12):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         x = rng.normal(size=300)
         X = np.column_stack([x, x + rng.normal(size=300)])
@@ -143,7 +143,7 @@ def test_a_mean_with_gaps_at_random_is_covered_and_the_known_cells_alone_are_wro
         found = pool(means, spreads, df=299)
         hits.append(found.low[0] < 0 < found.high[0])
         known_alone.append(np.nanmean(X[:, 1]))
-    assert sum(hits) >= 9
+    assert sum(hits) >= 6
     assert np.mean(known_alone) < -0.3
 
 

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from halfseen import DataError, DroppedFeatureWarning, Files, GaussianMixture
 from halfseen.cli.app import app
 from halfseen.io.open_source import open_source
+from tests.cli.options import DIAG
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -59,7 +60,7 @@ def test_kept_beside_a_result_they_have_all_their_digits(which, ending, tmp_path
     path = _written(tmp_path, NUMBERS[which], ending)
     model, out = tmp_path / "m.halfseen", tmp_path / "groups.csv"
     run = CliRunner().invoke
-    assert run(app, ["fit", str(path), "-k", "2", "--out", str(model)]).exit_code == 0
+    assert run(app, ["fit", str(path), "-k", "2", *DIAG, "--out", str(model)]).exit_code == 0
     told = run(app, ["predict", str(model), str(path), "--keep", "hash", "--out", str(out)])
     assert told.exit_code == 0, told.output
     lines = out.read_text().splitlines()[1:]

@@ -107,8 +107,8 @@ def test_it_keeps_every_law_by_being_registered(tree):
 def counts(tmp_path_factory):
     """Two groups of rows of counts, some of them not recorded."""
     rng = np.random.default_rng(0)
-    rates = np.array([[2.0, 9, 4, 12, 3, 8], [10, 3, 9, 2, 8, 2]])[rng.integers(2, size=1500)]
-    X = np.where(rng.random((1500, 6)) < [1, 1, 1, 1, 1, 0.4], rng.poisson(rates), np.nan)
+    rates = np.array([[2.0, 9, 4, 12, 3, 8], [10, 3, 9, 2, 8, 2]])[rng.integers(2, size=600)]
+    X = np.where(rng.random((600, 6)) < [1, 1, 1, 1, 1, 0.4], rng.poisson(rates), np.nan)
     path = tmp_path_factory.mktemp("counts") / "visits.csv"
     pd.DataFrame(X, columns=[f"visits_{d}" for d in range(6)]).to_csv(path, index=False)
     return path

@@ -215,7 +215,7 @@ def test_intervals_hold_the_truth_and_clusters_widen_them(fitted):
 
 
 def test_the_number_of_classes_is_found():
-    frame, _ = people(1500)
+    frame, _ = people(600)
     assert choose_components(frame, "classes", max_components=4).n_components == 2
     assert LatentClass("auto", random_state=0).fit(frame).n_components_ == 2
 
