@@ -52,7 +52,6 @@ class BatchSource:
     first_pass: _FirstPass = field(default_factory=_FirstPass)
 
     def pieces(self, chosen: tuple[int, ...], n_rows: int) -> Iterator[Piece]:
-        """All rows in order, only the ``chosen`` columns, at most ``n_rows`` rows at a time."""
         total = 0
         for number, given in enumerate(self.batches):
             batch = _read(self.read, given, number)
@@ -163,7 +162,7 @@ def _columns(part: np.ndarray[Any, Any], chosen: tuple[int, ...]) -> np.ndarray[
 
 
 def _first_difference(names: tuple[str, ...] | None, others: tuple[str, ...] | None) -> str:
-    """The first name that is another in ``others``, of two lists that are not the same."""
+    """The first name that differs from the one in ``others``."""
     if names is None:
         return "no names of columns"
     place = (

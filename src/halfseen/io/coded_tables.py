@@ -187,7 +187,6 @@ def _of_cells(column: "nw.Series[Any]") -> MemoryColumn:
 
 
 def _order_of(column: "nw.Series[Any]") -> tuple[str, ...] | None:
-    """The categories of a column in their own order, if they have one."""
     native = column.to_native()
     if column.implementation.is_pyarrow():
         if not native.type.ordered:

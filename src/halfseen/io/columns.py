@@ -127,7 +127,6 @@ NONE_IS_A_WORD = Reason(_NONE, _NONE)
 
 
 def _reported_codes(cells: CellSums) -> dict[str, int]:
-    """Words for gaps that not everybody knows, and how often each is there."""
     return {word: count for word, count in cells.marked.items() if word in REPORTED_CODES}
 
 

@@ -48,7 +48,7 @@ def _renames(tables: tuple[FileTable, ...], old: str, studies: Studies) -> bool:
 
 
 def _opened(given: Any, name: str) -> FileTable:
-    """One study, whatever it is in."""
+    """One of the tables, opened."""
     if isinstance(given, str | Path | Files):
         files = given if isinstance(given, Files) else Files(given)
         _check_member(files, name)
@@ -125,7 +125,7 @@ def _computed(parts: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def _renamed(table: FileTable, name: str, studies: Studies) -> FileTable:
-    """The table with its columns called, and measured, as those of others are."""
+    """The table with its columns renamed, and in common units."""
     own = studies.rename.get(name, {})
     lacking = [old for old in own if old not in table.names]
     if lacking:
@@ -163,7 +163,7 @@ def _rename_columns(new: dict[str, str], table: str, header: Header) -> Header:
 def _measured(
     file: TableFile, units: Mapping[str, Affine], name: str, studies: Studies
 ) -> TableFile:
-    """A file in the units of others, and moved as a fit has found it."""
+    """A file in common units, and moved as a fit has found."""
     kept, moved = studies.kept, dict(units)
     if kept is not None and name in kept.names:
         own = kept.names.index(name)
@@ -236,27 +236,22 @@ class JoinedSource(FileSource):
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
         return sum(n for _, n, _ in self.members)
 
     @cached_property
     def table_lengths(self) -> tuple[int, ...]:
-        """How many rows are in the same tables."""
         return tuple(n for _, n, _ in self.members)
 
     @property
     def table_names(self) -> tuple[str, ...]:
-        """What rows of the same tables are called."""
         return tuple(name for name, _, _ in self.members)
 
     @property
     def table_holds(self) -> Mask:
-        """Which columns rows of the same tables have; (t, d)."""
         own = super().table_holds
         return np.array([own[np.array(tables)].any(axis=0) for _, _, tables in self.members])
 
     def pieces(self, chosen: tuple[int, ...], n_rows: int) -> Iterator[Piece]:
-        """All rows in order, only the ``chosen`` columns, at most ``n_rows`` rows at a time."""
         table = self._table(chosen)
         for start in range(0, len(table), n_rows):
             part = table[start : start + n_rows]
@@ -271,7 +266,6 @@ class JoinedSource(FileSource):
         return table
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
-        """The rows with any columns as they are, numbers or not, in Arrow's record batches."""
         cells: dict[str, list[Any]] = {name: [None] * self.n_rows for name in names}
         start = 0
         for batch in super().batches(names, ROWS_A_BATCH):
@@ -283,7 +277,6 @@ class JoinedSource(FileSource):
         yield from pa.table(cells).to_batches(n_rows)
 
     def parts(self) -> list[FilePart]:
-        """Rows that may be in several tables are not read on their own."""
         raise DataError(
             "Rows are joined in memory, not by workers. Leave out on=, --cluster and --workers, or "
             "join the tables first."
@@ -360,7 +353,7 @@ def _word(value: Any) -> str | None:
 
 
 def _as_numbers(tables: list[list[str | None]]) -> list[NDArray[np.intp]]:
-    """Who each row is of, by number; rows without a key are of nobody else."""
+    """A number for each row's key; rows without a key get numbers of their own."""
     known: dict[str, int] = {}
     nobody = iter(range(-1, -1 - sum(map(len, tables)), -1))
 
@@ -373,7 +366,7 @@ def _as_numbers(tables: list[list[str | None]]) -> list[NDArray[np.intp]]:
 def _merged_order(
     tables: list[NDArray[np.intp]], names: tuple[str, ...]
 ) -> tuple[NDArray[np.intp], tuple[tuple[str, int, tuple[bool, ...]], ...]]:
-    """Where rows go, so that those that are in the same tables lie together, in their order."""
+    """Where each row goes: rows of the same tables lie together, in their order."""
     every = np.concatenate(tables)
     _, first, which = np.unique(every, return_index=True, return_inverse=True)
     holds = np.zeros((len(first), len(tables)), dtype=bool)

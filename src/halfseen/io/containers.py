@@ -189,7 +189,7 @@ def fill_category_cells(
 
 
 def _own_cells(known: Iterable[Any], words: Iterable[str | None], truths: bool) -> list[Any]:
-    """Words as the cells that a column has for them: truths, numbers, or words written its way."""
+    """Words as a column writes them: as truths, as numbers, or in its own spelling."""
     seen = {str(text_of(cell, frozenset())): cell for cell in known if not is_missing(cell)}
     cells = list(seen.values())
     if truths:
@@ -210,7 +210,7 @@ def _as_number(word: str) -> Any:
 
 
 def _known(column: "nw.Series[Any]") -> list[Any]:
-    """The different cells, with categories that no cell has."""
+    """The different cells, and the categories that no cell has."""
     found = column.unique().to_list() if column.dtype != nw.Object else column.to_list()
     if column.implementation.is_pandas_like() and column.dtype in (nw.Categorical, nw.Enum):
         found += list(column.to_native().dtype.categories)

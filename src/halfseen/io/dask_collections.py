@@ -125,7 +125,6 @@ def _on_worker(source: Any, part: FilePart) -> Any:
 
 
 def _holding(source: FileSource, table: Any) -> FileSource:
-    """The rows of a table that was computed, read as the source says."""
     file = source.files[0]._replace(format=MemoryTables.of(table))
     return replace(source, files=(file,))
 

@@ -85,7 +85,7 @@ class TableFile(NamedTuple):
 def _widened(
     places: np.ndarray[Any, Any], moved: Array, width: int, piece: Piece
 ) -> np.ndarray[Any, Any]:
-    """The rows of a piece among ``width`` columns; what it holds is at ``places``."""
+    """The rows of a piece as ``width`` columns, its own at ``places`` and gaps elsewhere."""
     table = np.full((piece.n_rows, width), np.nan)
     if len(places):
         table[:, places] = piece.table() * moved[:, 0] + moved[:, 1]

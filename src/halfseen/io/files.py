@@ -286,7 +286,7 @@ def _check_encoding(name: str) -> None:
 
 @cache
 def _from_pipe() -> Path:
-    """What comes through standard input, as a file: it is gone through several times."""
+    """Copy standard input to a file, because it is read several times."""
     folder, data = _folder(), sys.stdin.buffer
     start = data.read(8)
     if not start:

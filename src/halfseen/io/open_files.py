@@ -162,7 +162,7 @@ def _read_as(
     zero: frozenset[str],
     origin: str | None,
 ) -> tuple[TableFile, ...]:
-    """The files of a table, with how each column that is used is written in them."""
+    """The files of a table, with the format of each column that is used."""
     own = {
         name: _column_format(columns[name], seen.columns[name].cells, name in zero, origin)
         for name in used
@@ -237,7 +237,6 @@ def _check_numbers(file: str, columns: dict[str, InferredColumn], zero: frozense
 
 
 def _number_or_unused(name: str, seen: ColumnEvidence, given: Files, named: bool) -> InferredColumn:
-    """What becomes of a column for models that take numbers only."""
     dated = _dated(seen, given)
     if dated is not None:
         return dated
@@ -273,7 +272,7 @@ def _as_in_fit(
 def _maybe_new(
     columns: dict[str, InferredColumn], seen: dict[str, ColumnEvidence]
 ) -> tuple[str, ...]:
-    """Columns whose cells the look did not show to be labels, one and all."""
+    """Columns in which there may be words that are no labels, by what was looked at."""
     words = {name: seen[name].cells.categories for name, one in columns.items() if one.labels}
     return tuple(
         name for name, some in words.items() if some is None or not some <= {*columns[name].labels}
@@ -283,7 +282,7 @@ def _maybe_new(
 def _fitted_columns(
     given: Files, tables: tuple[FileTable, ...], asked: tuple[str, ...], coding: Coding
 ) -> tuple[str, ...]:
-    """The columns that a model was fitted to; those that were asked for must be them."""
+    """The columns of the fit; refuse others that were asked for."""
     if given.columns is None and given.preprocessing is None:
         for table in tables:
             for file in table.files if table.only else ():
@@ -298,7 +297,6 @@ def _fitted_columns(
 
 
 def _columns_were_chosen(given: Files) -> bool:
-    """Whether the columns were asked for, and so must hold numbers."""
     return given.columns is not None or given.preprocessing is not None
 
 
@@ -382,7 +380,6 @@ def _keys(given: Files) -> tuple[str, ...]:
 
 
 def _check_table(given: Files, table: FileTable, asked: tuple[str, ...]) -> None:
-    """Whether all files of a table have its columns, each once."""
     own = asked if table.only else tuple(name for name in asked if name in set(table.names))
     if not own and not table.only:
         return  # a table of nothing but gaps, to a model that is asked about it
@@ -420,7 +417,7 @@ def _check_same(file: TableFile, first: TableFile, names: tuple[str, ...]) -> No
 
 
 def _look(file: TableFile, names: tuple[str, ...], gaps: MissingCodes) -> FileEvidence:
-    """A look through a file, once for all that is asked of it as long as it does not change."""
+    """What a look through a file shows, cached until the file changes."""
     wanted, format = set(names), file.format
     stored = tuple(
         field.stored
@@ -468,7 +465,6 @@ def _number_rows(cells: list[CellSums]) -> bool:
 
 
 def _check_usable(file: str, columns: dict[str, InferredColumn], *, words: bool) -> None:
-    """Refuse columns that were asked for and hold nothing that can be used."""
     wrong = [name for name, one in columns.items() if not one.use.used and one.use.reason]
     if not wrong:
         return

@@ -137,7 +137,7 @@ def _begins(same: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 
 def _runs(same: NDArray[np.bool_]) -> Numbers:
-    """How many rows each sequence has, from whether a row is of the same as the one before."""
+    """The lengths of sequences, from whether each row is of the same one as the row before."""
     return np.diff(np.append(_begins(same), len(same) + 1)).astype(np.int64)
 
 
@@ -190,7 +190,7 @@ def _numbers(order: NDArray[Any], n: int) -> Array:
 
 
 def _grid_places(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: Any) -> Array:
-    """Places of rows on a grid of steps, as whole numbers; refused where that cannot be."""
+    """Places of rows on a grid of steps, as whole numbers; refuse what fits none."""
     wrong_kind = isinstance(step, bool) or not isinstance(step, Real)
     if step is not None and (wrong_kind or not float(step) > 0):
         raise ValueError(f"step must be a number above 0, or None. Got {step!r} instead.")
@@ -233,7 +233,7 @@ def _places(order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], step: f
 def _separating_step(
     order: Array, by: NDArray[np.intp], same: NDArray[np.bool_], most: float
 ) -> float | None:
-    """A step of ``most``, or a whole part of it, at which no two rows are at one place."""
+    """The largest whole part of ``most`` at which no two rows share a place; None if none."""
     for parts in range(1, MAX_GRID_RATIO):
         step = float(f"{most / parts:.3g}")
         if (np.diff(_places(order, by, same, step)[by])[same] > STEP_TOLERANCE).all():

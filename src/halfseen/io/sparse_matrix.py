@@ -151,7 +151,7 @@ def _checked(observed: Any) -> ObservedBlocks:
 
 
 def _without_gaps(matrix: Any, column_block: Any, row_observed: Any) -> Any:
-    """The matrix with nothing stored in blocks that rows do not have; a count there is refused."""
+    """The matrix without what is stored in missing blocks; a count there is refused."""
     in_gaps = ~row_observed[row_numbers(matrix), column_block[matrix.indices]]
     if not in_gaps.any():
         return matrix
@@ -339,7 +339,6 @@ class SparseSource:
         return int(self.matrix.shape[0])
 
     def pieces(self, chosen: tuple[int, ...], n_rows: int) -> Iterator[Piece]:
-        """All rows in order, only the ``chosen`` columns, at most ``n_rows`` rows at a time."""
         for start in range(0, self.n_rows, n_rows):
             part = self.matrix[start : start + n_rows]
             yield Piece(part.shape[0], partial(_written_out, part, chosen))
@@ -374,7 +373,7 @@ def _chosen(path: Path, matrix: Any, names: tuple[str, ...], wanted: tuple[str, 
 
 
 def _check_text(path: Path) -> None:
-    """Refuse bytes that no text has, and a number cut short: SciPy's reader dies of them."""
+    """Refuse bytes that are no text, and numbers cut short: SciPy's reader crashes on them."""
     start, last = 0, b""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         while part := file.read(1 << 20):
@@ -394,7 +393,7 @@ def _check_text(path: Path) -> None:
 
 
 def _check_promise(path: Path) -> None:
-    """Refuse what would be made room for before it is seen that it is not there."""
+    """Refuse a header that promises more values than the file can hold."""
     n_rows, n_columns, n_stored, *_ = mminfo(path)
     check_size(path.name, n_rows, n_columns)
     size = path.stat().st_size * (MAX_GZIP_RATIO if path.suffix == ".gz" else 1)

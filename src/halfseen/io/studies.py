@@ -108,7 +108,6 @@ class Studies(Files):
 
     @property
     def name(self) -> str:
-        """What people call all of them."""
         if len(self.called) > MAX_TABLES_NAMED:
             return f"{len(self.called)} tables"
         *most, last = self.called
@@ -116,7 +115,6 @@ class Studies(Files):
 
     @property
     def single(self) -> Path:
-        """None of them is the only one."""
         return Path()
 
 
@@ -197,7 +195,7 @@ def together(
 
 
 def _of_cells(tables: tuple[Any, ...]) -> dict[str, Any]:
-    """What files say of their cells, which is then said of all tables."""
+    """What files say of their cells, which must be the same for all tables."""
     files = [table for table in tables if isinstance(table, Files)]
     said = {name: [v for one in files if (v := getattr(one, name))] for name in CELL_OPTIONS}
     for name, values in said.items():
@@ -315,7 +313,7 @@ def harmonise_tables(studies: Studies, source: FileSource) -> KeptTables:
 
 
 def _as_in_fit(tables: KeptTables, before: KeptTables) -> KeptTables:
-    """Tables moved as those of the same names were in a fit."""
+    """Tables moved as tables of the same names were in a fit."""
     new = [name for name in tables.names if name not in before.names]
     if new and before.adjusted:
         known = quoted(before.names)
@@ -363,7 +361,7 @@ def _harmonised(kept: KeptTables, sums: TableSums, measured: Mask) -> KeptTables
 
 
 def _warn_of_most(shifted: Mask, compared: Mask) -> None:
-    """Where most columns differ it is people that do: instruments rarely do."""
+    """Warn if most columns differ: that is rather due to people than to instruments."""
     n_shifted, n = int(np.count_nonzero(shifted)), int(np.count_nonzero(compared))
     if n < MIN_SHARED_COLUMNS or n_shifted < MOST_COLUMNS_FRACTION * n:
         return

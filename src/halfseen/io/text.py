@@ -239,7 +239,7 @@ def _fault(words: Sequence[str]) -> str:
 
 
 def _array_within(matrix: Path) -> tuple[str, list[str]] | None:
-    """The first array of words in an archive, by the names that such have."""
+    """The first array of words in an archive, among the usual names of vocabularies."""
     try:
         with zipfile.ZipFile(matrix) as archive:
             for name in VOCABULARY_NAMES:

@@ -100,7 +100,7 @@ def _floats(estimator: Any, X: Any, *, reset: bool, fewest_rows: int = 1) -> np.
 
 @contextmanager
 def _ignore_missing_names() -> Iterator[None]:
-    """Columns that were named by words beside a table, as they are in others without names."""
+    """Silence scikit-learn where names were given as a vocabulary, beside the table."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         yield
@@ -173,7 +173,7 @@ def decode_dictionaries(X: Any) -> Any:
 
 
 def _masked(X: Any) -> Any:
-    """A masked array, also if it is given row by row; None if nothing can be masked."""
+    """A masked array, also if it is given row by row; None if nothing is masked."""
     if isinstance(X, np.ma.MaskedArray):
         return X
     by_rows = isinstance(X, list | tuple) and any(isinstance(x, np.ma.MaskedArray) for x in X)

@@ -336,7 +336,7 @@ def count_long_integers(column: Any, values: Array) -> int:
 
 
 def _odd(cells: Any) -> tuple[int, dict[str, int]]:
-    """The first row that holds no number, and the first few different ones of such cells."""
+    """The first row without a number, and the first few different cells of such rows."""
     bare = strip_symbols_in_arrow(null_likely_codes(cells))
     fits = compute.fill_null(compute.match_substring_regex(bare, WITH_THOUSANDS), True)
     odd = compute.value_counts(cells.filter(compute.invert(fits)))[:MAX_EXAMPLES]
@@ -345,7 +345,7 @@ def _odd(cells: Any) -> tuple[int, dict[str, int]]:
 
 
 def _marked(column: Any, gaps: MissingCodes) -> dict[str, int]:
-    """How often words for gaps are there that are told apart from empty cells."""
+    """How often each word for a gap occurs that is counted apart from empty cells."""
     cells = compute.utf8_trim_whitespace(column.cast(pa.string()))
     counts = {word: compute.sum(compute.equal(cells, word)).as_py() or 0 for word in COUNTED_CODES}
     counts |= dict.fromkeys(set(counts) & set(gaps.missing_values) - set(REPORTED_CODES), 0)
@@ -374,7 +374,7 @@ def _few_in(column: Any) -> frozenset[str] | None:
 
 
 def _joined(ours: CellSums, theirs: CellSums) -> frozenset[str] | None:
-    """Nobody keeps the different cells where a file itself says that they are numbers."""
+    """The different cells of both; None if they are many, or were not kept."""
     known = [sums.categories for sums in (ours, theirs) if sums.known]
     if any(categories is None for categories in known):
         return None
@@ -382,7 +382,7 @@ def _joined(ours: CellSums, theirs: CellSums) -> frozenset[str] | None:
 
 
 def _order(ours: CellSums, theirs: CellSums) -> tuple[str, ...] | None:
-    """That of the first rows, then what is new in the others; none if some have none."""
+    """The order of the first rows, then what is new in the others; None if some have none."""
     orders = [sums.order for sums in (ours, theirs) if sums.known or sums.order is not None]
     if not orders or any(order is None for order in orders):
         return None

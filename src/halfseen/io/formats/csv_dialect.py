@@ -138,7 +138,7 @@ def _separator(lines: Sequence[str]) -> str | None:
 
 
 def _best_block(lines: list[str], usual: str, placed: bool, only: str | None) -> _Block:
-    """The table as cells, by the delimiter that leaves fewest lines out and gives most cells."""
+    """The table as cells, by the delimiter that gives the earliest and widest table."""
     every = [only] if only else list(dict.fromkeys(usual + DELIMITERS))
     blocks = [_block(lines, delimiter, placed) for delimiter in every]
     best = min(blocks, key=lambda block: (block.width < 2, block.start, -block.width))
@@ -177,7 +177,7 @@ def _block_of(rows: list[list[str]], delimiter: str, placed: bool) -> _Block:
 
 
 def _logical_lines(lines: list[str]) -> list[str]:
-    """Lines; those within quotes count as one with empty ones after it, so that numbers stay."""
+    """Lines with quoted line breaks joined; empty lines keep their number the same."""
     whole: list[str] = []
     after = 0
     for line in lines:
@@ -274,7 +274,7 @@ def _columns_of_numbers(rows: list[list[str]], width: int) -> list[int]:
 
 
 def _lacks_names(block: _Block) -> bool:
-    """Whether the first line is a row like the others: numbers stand over all numbers."""
+    """Whether the first line is a row like the others, with numbers over numbers."""
     head, rest = _line(block, 0), block.cells[1:]
     numbers = _columns_of_numbers(rest, block.width)
     if len(head) != block.width or not numbers:

@@ -270,7 +270,7 @@ def _frame_of(format: Delimited, file: Path, size: int, changed: int) -> Dialect
 
 
 def _counted(gaps: MissingCodes) -> tuple[str, ...]:
-    """Words for gaps that the reader hands on, for others to tell apart."""
+    """Words for gaps that the reader passes on, because they are counted."""
     return (NONE,) if gaps is STORED_CELLS else COUNTED_CODES
 
 
@@ -280,7 +280,7 @@ def _comments_aside(row: Any) -> str:
 
 
 class _Squeezed(RawIOBase):
-    """Lines whose cells are apart by spaces as bytes of lines whose cells are apart by tabs."""
+    """Bytes of lines in which tabs stand for any number of spaces."""
 
     def __init__(self, text: Any):
         self._rows = text_cells.reader(

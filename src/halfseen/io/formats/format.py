@@ -330,7 +330,7 @@ def _as_floats(batch: Any, column: ColumnFormat, gaps: MissingCodes) -> np.ndarr
 
 
 def _days(cells: Any, dates: Dates, name: str, gaps: MissingCodes) -> Array:
-    """Dates as days; those that the look did not see must be written alike."""
+    """Dates as days; refuse those in another format than what was looked at."""
     known = null_likely_codes(trim_and_null(cells, gaps)) if is_text(cells.type) else cells
     days = days_in(known, dates)
     if np.isnan(days).sum() > known.null_count:

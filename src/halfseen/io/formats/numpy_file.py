@@ -164,7 +164,7 @@ def _by_columns(
 
 @contextmanager
 def _seekable(stream: IO[bytes]) -> Iterator[IO[bytes]]:
-    """What is in an archive can only be read from front to end, so it is unpacked to the disk."""
+    """A stream that can be read at any place: an archive's is unpacked to disk first."""
     if not isinstance(stream, zipfile.ZipExtFile):
         yield stream
         return
