@@ -33,7 +33,6 @@ class Block:
 
     @property
     def n_features(self) -> int:
-        """How many features there are."""
         return int(self.values.shape[1])
 
     @staticmethod

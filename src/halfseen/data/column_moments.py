@@ -94,7 +94,6 @@ class ValueSums:
             )
 
     def select(self, features: Mask) -> Self:
-        """The sums of only some of the features."""
         n_rows, *each = (getattr(self, field.name) for field in fields(self))
         return type(self)(n_rows, *(array[features] for array in each))
 

@@ -57,7 +57,6 @@ class FeatureSums(Sums):
         )
 
     def select(self, features: Mask) -> Self:
-        """The sums of only some of the features."""
         return type(self)(
             self.n_rows,
             self.n_empty,

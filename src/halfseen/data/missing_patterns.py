@@ -31,7 +31,6 @@ class PatternSums(KeyedSums):
         return len(self.codes)
 
     def merged(self) -> Self:
-        """The same with every pattern only once, most common first, then as they come."""
         whole = np.ascontiguousarray(self.codes).view(f"V{max(self.codes.shape[1], 1)}").reshape(-1)
         _, place, inverse = np.unique(whole, return_index=True, return_inverse=True)
         count, first = np.zeros(len(place), np.int64), np.full(len(place), np.iinfo(np.int64).max)

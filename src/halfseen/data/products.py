@@ -19,7 +19,6 @@ class Parts(NamedTuple):
 
     @property
     def members(self) -> list[NDArray[np.intp]]:
-        """The features of each part."""
         return [np.flatnonzero(self.labels == part) for part in range(self.n)]
 
 

@@ -28,7 +28,6 @@ class Stages:
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
-        """Run the body as the named stage."""
         self._stage, self._rows, self._start = stage, 0, time.perf_counter()
         self._show("")
         try:

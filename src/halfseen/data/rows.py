@@ -118,7 +118,6 @@ class Recentring:
         return block.recentred(self.origin)
 
     def select(self, features: Mask) -> "Recentring":
-        """The same for only some of the features."""
         return Recentring(self.origin[features])
 
 

@@ -50,8 +50,6 @@ def _of(block: Block, places: NDArray[np.intp]) -> Block:
 
 @dataclass(frozen=True, eq=False)
 class _Chosen:
-    """Which rows of a table are sampled, at most so many: whole sequences, if there are."""
-
     n_rows: int
     numbers: NDArray[np.intp]  # (n,)  ascending
     sequence: Numbers | None  # (n,)
@@ -78,7 +76,6 @@ class _Chosen:
         return None if self.sequence is None else Sequences.of_lengths(lengths_of(self.sequence))
 
     def within(self, block: Block) -> NDArray[np.intp]:
-        """Which rows of a block are chosen, by their place in it."""
         first, last = np.searchsorted(self.numbers, [block.start, block.start + len(block)])
         return np.asarray(self.numbers[first:last] - block.start)
 
@@ -221,7 +218,7 @@ class LowestKeys(Sums):
         return type(self)(self.most, numbers[order], table[order], sequence[order])._cut()
 
     def _cut(self) -> Self:
-        """In order, and no more than there should be."""
+        """At most so many rows, those with the lowest keys first."""
         if self.sequence is None:
             lowest = _lowest(self.numbers, self.most)
             return type(self)(self.most, self.numbers[lowest], self.table[lowest])

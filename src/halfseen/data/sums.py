@@ -73,7 +73,6 @@ class KeyedSums(Sums):
         return both.merged() if len(both) > 2 * both.n_merged + MANY_TO_MERGE else both
 
     def __len__(self) -> int:
-        """How many entries there are."""
         raise NotImplementedError
 
     def merged(self) -> Self:

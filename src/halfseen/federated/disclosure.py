@@ -152,7 +152,7 @@ def _few(least: int, pairs: Array, triples: Array | None = None) -> list[Which]:
 
 
 def _rare(rows: Rows, plan: Plan, values: list[Array]) -> list[Which]:
-    """Values that few rows hold."""
+    """Values of columns that too few rows hold."""
     if not any(map(len, values)):
         return []
     origin = np.zeros(len(values))
@@ -173,7 +173,6 @@ class Leave:
         self.few = few
 
     def __call__(self, block: Block) -> Block:
-        """The others."""
         observed, out = block.observed, np.zeros(len(block), bool)
         for who, which in self.few:
             if isinstance(who, Told):

@@ -84,7 +84,7 @@ def sum_rows(
 
 
 def _first(rows: Rows, plan: Plan, triples: bool) -> MomentSums:
-    """Without anything of single rows: the ends of ranges are those of the plan."""
+    """The first sums; ranges are those of the plan, so that no row's values show."""
     values = [column.levels for column in plan.columns]
     summarise = MomentSums.about(
         plan.each("origin"), plan.each("scale"), triples=triples, values=values
@@ -100,7 +100,7 @@ def _first(rows: Rows, plan: Plan, triples: bool) -> MomentSums:
 
 
 def _asked(learn: Callable[[Rows], Any], here: Rows) -> Flat:
-    """What a fit asks next, summed over the rows that are here."""
+    """The sums over these rows that the fit asks for next."""
     try:
         learn(here)
     except NextSums as found:
@@ -136,7 +136,7 @@ def model_in(stream: Stream, kind: Any) -> Any:
 
 
 def _fit(estimator: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
-    """By moments, and whatever rounds were asked for after them."""
+    """Fit the first sums, and the rounds that followed them."""
     like = without_outlier_search(estimator)
     settings, _ = like.checked()
     rows = None
@@ -177,7 +177,7 @@ def _step(at: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
 
 
 def without_outlier_search(estimator: Any) -> Any:
-    """The same without a search for outliers, which sums do not show: ranges are the plan's."""
+    """A clone that does not search for outliers, which sums do not show."""
     like = clone(estimator)
     for name in ("coding_", "covariance_type_", "n_factors_", "n_features_in_"):
         if hasattr(estimator, name):
@@ -298,7 +298,6 @@ def _names(X: Any) -> tuple[str, ...] | None:
 
 
 def _select_columns(X: Any, known: tuple[str, ...] | None, names: tuple[str, ...]) -> Any:
-    """Only some of the columns of a table."""
     if known is None:
         return X
     if (files := source_of(X).files) is not None:

@@ -1,4 +1,4 @@
-"""Sums of rows that are not at hand: gone, or elsewhere. They add, are saved and are taken up."""
+"""Sums of rows that are gone or elsewhere: they add, are saved, and a fit continues from them."""
 
 import json
 import os

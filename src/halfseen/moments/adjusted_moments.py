@@ -125,7 +125,6 @@ class AdjustedSecond(AllPairs):
     prediction: Prediction
 
     def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
-        """Moments about the adjusted means."""
         sums = rows.accumulate(AdjustedSums.pairs(self.prediction))
         check_pairs(sums.count, rows.names)
         mean = self.prediction.mean
@@ -139,7 +138,6 @@ class AdjustedThird:
     prediction: Prediction
 
     def __call__(self, rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
-        """Project the third moment about the adjusted means."""
         sums = rows.accumulate(AdjustedSums.triples(self.prediction))
         estimate, d = sums.estimate, len(moments.mean)
         places = dict(symmetric_tensors.slabs(d))

@@ -214,7 +214,6 @@ class MaskRows(KeyedSums):
         return len(self.codes)
 
     def merged(self) -> Self:
-        """The same with every mask only once."""
         codes, place = np.unique(self.codes, axis=0, return_inverse=True)
         count = np.bincount(place, weights=self.count, minlength=len(codes)).astype(float)
         return type(self)(self.n_features, len(codes), codes, count)

@@ -1,4 +1,4 @@
-"""All that moments need of rows which are not at hand, exact about any point.
+"""Sums from which moments about any point follow, for rows that are gone or elsewhere.
 
 With gaps, a moment about the mean cannot be had from one about another origin alone: which rows a
 product is of depends on what is observed. So the sums are of products of *presence* m and
@@ -107,7 +107,6 @@ class MomentSums(Sums):
 
     @property
     def n_features(self) -> int:
-        """How many features there are."""
         return len(self.origin)
 
     @property
@@ -130,7 +129,6 @@ class MomentSums(Sums):
 
     @property
     def features(self) -> FeatureSums:
-        """What is known of each feature."""
         count = self.count.diagonal().copy()
         deviations = self._crossed.diagonal() * self.unit
         return FeatureSums(
@@ -152,7 +150,6 @@ class MomentSums(Sums):
         return self.second[:d, d:]
 
     def select(self, features: Mask) -> Self:
-        """The sums of only some of the features."""
         both = np.r_[features, features]
         return replace(
             self,
@@ -168,7 +165,6 @@ class MomentSums(Sums):
 
     @property
     def gaps(self) -> JointGaps:
-        """Where the gaps are."""
         return JointGaps(self.count, self.n_rows)
 
     @property

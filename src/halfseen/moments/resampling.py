@@ -55,7 +55,6 @@ class OriginSums(Sums):
         return cls.about(origin)(Block.from_table(np.empty((0, len(origin)))))
 
     def select(self, features: Mask) -> Self:
-        """The sums of only some of the features."""
         chosen = np.ix_(features, features)
         return replace(
             self,
@@ -70,7 +69,6 @@ class OriginSums(Sums):
 
     @property
     def gaps(self) -> JointGaps:
-        """Where the gaps are."""
         return JointGaps(self.pairs.count, self.features.n_rows)
 
     @property
@@ -89,7 +87,6 @@ class OriginSums(Sums):
         return Moments(self.features.mean, self.origin, False, second, self.gaps)
 
     def moments(self, centred: bool) -> Moments:
-        """Moments about the mean, or about zero."""
         mean, covariance = self.features.mean, self.about_origin.covariance
         if centred:
             return Moments(mean, mean, True, covariance, self.gaps)
@@ -167,7 +164,6 @@ class BinSums(LargeSums):
 
     @property
     def n_bins(self) -> int:
-        """How many bins there are."""
         return len(self.linear)
 
     def reweighted(self, weights: Array) -> OriginSums:

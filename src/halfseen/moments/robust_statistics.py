@@ -66,7 +66,6 @@ class RobustSummary:
     step: Array  # between values, if these are few; 0 otherwise
 
     def select(self, features: Mask) -> Self:
-        """Only some of the features."""
         return type(self)(*(getattr(self, one.name)[features] for one in fields(self)))
 
     @property

@@ -56,7 +56,6 @@ class Moments:
 
     @property
     def n_rows(self) -> float:
-        """Rows in which something is observed, by weight."""
         return self.gaps.n_rows
 
     @property

@@ -40,7 +40,6 @@ class Survey:
         return dict(zip(names, reasons[~self.kept].tolist(), strict=True))
 
     def of_kept(self) -> "Survey":
-        """The survey of the features that are kept."""
         names = tuple(name for name, keep in zip(self.names, self.kept, strict=True) if keep)
         kept = self.kept
         return Survey(names, self.sums.select(kept), kept[kept], self.complete[kept])
@@ -203,7 +202,7 @@ def check_not_lost(names: Sequence[str], moments: Moments) -> None:
 
 @contextmanager
 def numerical_errors_explained(seen: Survey) -> Iterator[None]:
-    """Tell of a failure of arithmetic in a fit as of the data."""
+    """Raise failures of arithmetic in a fit as errors that name the data."""
     try:
         yield
     except (np.linalg.LinAlgError, ArithmeticError) as error:

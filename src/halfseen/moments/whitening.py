@@ -117,7 +117,6 @@ class Whitening:
 
     @property
     def rank(self) -> int:
-        """How many dimensions were kept."""
         return int(self.forward.shape[1])
 
     @property

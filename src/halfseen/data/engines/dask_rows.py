@@ -141,7 +141,6 @@ class Partition(NamedTuple):
 
     @property
     def rows(self) -> slice:
-        """Which rows of the table they are."""
         return slice(self.first, self.first + self.n_rows)
 
 
@@ -181,7 +180,6 @@ class View:
     sequences: Sequences | None = None  # of rows that follow each other
 
     def select(self, features: Mask) -> Self:
-        """The same with only some of the features."""
         chosen = np.ones(len(features), bool) if self.columns is None else self.columns.copy()
         chosen[chosen] = features
         return replace(self, columns=chosen)
@@ -277,7 +275,6 @@ class ClusterRows(Rows):
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
         return sum(partition.n_rows for partition in self.partitions)
 
     def select(self, features: Mask) -> Self:
@@ -334,7 +331,7 @@ class ClusterRows(Rows):
         ]
 
     def result(self, total: Any) -> Any:
-        """What all partitions came to, when they have."""
+        """Compute the total over all partitions."""
         value = computed(total, self.contents)
         if self.advance is not None:
             self.advance(self.n_rows)
@@ -342,7 +339,7 @@ class ClusterRows(Rows):
 
     @property
     def contents(self) -> list[tuple[str, Any]]:
-        """Partitions by what errors call them."""
+        """The content of each partition, with the label that errors use."""
         return [(p.label, p.content) for p in self.partitions]
 
 

@@ -214,7 +214,6 @@ class PreparedRows(Rows):
 
     @property
     def sequenced(self) -> bool:
-        """Whether rows follow each other."""
         return self.ready[0].sequence is not None
 
     def select(self, features: Mask) -> Self:

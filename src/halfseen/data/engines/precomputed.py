@@ -1,4 +1,4 @@
-"""Rows that are elsewhere, or gone: what was summed of them answers, one question after the other.
+"""Rows that are elsewhere or gone: stored sums answer for them, one question after the other.
 
 A fit asks rows for one sum after the other, and what it asks next depends on nothing but the
 answers so far. So whoever knows the answers can ask the next question, and whoever holds rows can
@@ -118,7 +118,6 @@ class SummedRows(Rows):
         return replace(self, here=None if self.here is None else self.here.recentred(origin))
 
     def accumulate(self, summarise: Callable[[Block], S]) -> S:
-        """What was summed, if it was."""
         answer = self.answers.next()
         none = summarise(Block.from_table(np.empty((0, len(self.names)))))
         if answer is not None:

@@ -272,7 +272,7 @@ def ranges(
 def none_between(
     features: Indices, values: Values, minimum: Array, maximum: Array
 ) -> Flags:  # pragma: no cover - compiled
-    """Whether nothing of each feature is strictly between its ``minimum`` and ``maximum``; (d,)."""
+    """Whether no value of a feature is strictly between its ``minimum`` and ``maximum``; (d,)."""
     none = np.ones(len(minimum), dtype=np.bool_)
     for entry in range(len(values)):
         feature, value = np.uint32(features[entry]), values[entry]

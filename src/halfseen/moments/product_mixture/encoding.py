@@ -62,7 +62,7 @@ def _finite(value: float, otherwise: float) -> float:
 
 
 def _scale(spread: float) -> float:
-    """Without a spread, all that matters is on which side of the middle a value is."""
+    """The scale for the error function; without a spread only the side of the middle counts."""
     return 1 / (max(_finite(spread, 1.0), SMALLEST) * sqrt(2.0))
 
 

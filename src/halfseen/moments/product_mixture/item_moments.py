@@ -86,7 +86,6 @@ class Completion:
 
     @property
     def rank(self) -> int:
-        """How many dimensions there are."""
         return int(self.back.shape[1])
 
 
@@ -119,7 +118,7 @@ def _by_item(item: Ints, n_items: int) -> list[slice]:
 
 @dataclass(eq=False)
 class _Step:
-    """From a filling of what is unknown to the factor of the given rank that it leads to."""
+    """One step of the fixed point: from values for unknown entries to the low-rank factor."""
 
     moment: Array  # (q, q)  zero where unknown
     known: Mask  # (q, q)

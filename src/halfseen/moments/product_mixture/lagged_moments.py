@@ -200,7 +200,6 @@ class WindowSums(Sums):
 
     @property
     def system(self) -> System:
-        """The normal equations."""
         r = len(self.cube)
         return System(self.cube, acting(self.left.reshape((r,) * 6)), 0)
 

@@ -218,7 +218,7 @@ def sequence_start(
 def _by_rows(
     rows: Rows, second: Second, statistics: Statistics, rank: int, decompose: Decompose
 ) -> SequenceStart:
-    """Columns of a row tell of states, and windows of three rows where they are of the same."""
+    """Estimate states from columns of a row and, if the chain is stationary, from windows too."""
     item, emphasis = second.encoding.item, second.emphasis
     lagged = rows.accumulate(LaggedSums.of(second.encoding, statistics))
     completion = supported(second, rank)
@@ -239,7 +239,7 @@ def _by_rows(
 def _by_time(
     rows: Rows, second: Second, statistics: Statistics, rank: int, decompose: Decompose
 ) -> SequenceStart:
-    """Rows before and after tell of states; columns of one row are too few."""
+    """Estimate states from rows before and after, where one row has too few columns."""
     item, emphasis, owner = second.encoding.item, second.emphasis, second.owner
     places = Places.of(rows, second.encoding)
     sums = rows.accumulate(TimeSums.of(places, statistics))
@@ -267,7 +267,7 @@ def _windows(
 
 
 def _route(second: Second, lagged: LaggedSums, completion: Completion) -> tuple[str, str]:
-    """Whether windows of three rows are added to rows, and why."""
+    """Whether windows of three rows are used beside single rows, and why."""
     share = lagged.n_middle / max(lagged.n_rows, 1e-300)
     if share < FEWEST_WINDOWS:
         return "rows", f"only {share:.0%} of the rows have a row before and after them"
@@ -290,7 +290,7 @@ def _along(
     route: str,
     reason: str,
 ) -> SequenceStart:
-    """How states follow each other, from features whose mean is that of the states."""
+    """Estimate how sequences begin and how states follow each other."""
     between = lagged.between(item, emphasis, back)
     pairs = lagged.pair_places(item, emphasis, back)
     first = lagged.first_place(item, emphasis, back)

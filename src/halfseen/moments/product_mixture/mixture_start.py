@@ -146,7 +146,6 @@ class ItemStart:
 
     @property
     def finite(self) -> bool:
-        """Whether all of it is numbers."""
         found = (self.weights, self.places, self.statistics)
         return all(bool(np.isfinite(one).all()) for one in found)
 
@@ -250,7 +249,7 @@ def of_rows(rows: Rows, second: Second, completion: Completion) -> System:
 
 
 def _telling(told: Array) -> Mask:
-    """Items that tell something, given how much each does, and not more than can be counted."""
+    """The most informative items, at most as many as can be counted."""
     chosen = np.zeros(len(told), dtype=bool)
     chosen[np.argsort(-told, kind="stable")[:MOST_ITEMS]] = True
     return chosen & (told > 0)
