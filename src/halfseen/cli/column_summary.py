@@ -13,7 +13,7 @@ from halfseen.cli.training_table import SurveyedTable
 from halfseen.data.formatting import percent
 from halfseen.diagnostics.missingness import COMPLETE_ABOVE
 from halfseen.distributions.column_kinds import kind_named, kind_of
-from halfseen.distributions.column_summary import facts_of
+from halfseen.distributions.column_summary import summarise_columns
 from halfseen.io.coding import COLUMN_KINDS, UNUSED_KINDS
 from halfseen.io.columns import DECLARED, Column
 from halfseen.moments.survey import survey_of
@@ -49,7 +49,7 @@ def column_kinds(seen: SurveyedTable) -> dict[str, ColumnKind]:
         return {}
     pairs = zip(coding.names, coding.kinds, strict=True)
     declared = {name: kind for name, kind in pairs if kind in COLUMN_KINDS}
-    facts = facts_of(rows, survey_of(rows.names, seen.features, COMPLETE_ABOVE), declared)
+    facts = summarise_columns(rows, survey_of(rows.names, seen.features, COMPLETE_ABOVE), declared)
     n_values = np.isfinite(facts.level_values).sum(axis=0)
     found = {}
     for d, name in enumerate(rows.names):

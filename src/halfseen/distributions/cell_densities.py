@@ -76,7 +76,9 @@ def normal_cell_log_densities(block: Block, parameters: MixtureParameters) -> Ar
     if parameters.plain:
         rows = _far_rows(block, parameters)
         if len(rows):
-            found[:, rows] = _densities(block.rows(rows), normal_em.doubting(parameters))
+            found[:, rows] = _densities(
+                block.rows(rows), normal_em.with_possible_outliers(parameters)
+            )
     return found
 
 

@@ -30,11 +30,11 @@ ROWS_A_LEVEL = 10
 HIGHEST_MEDIAN, HIGHEST_COUNT, TOP_SHARE, LEAST_DISPERSION = 20.0, 100.0, 0.02, 0.8
 """What counts are like: low, without a heap at the top, and no less spread than Poisson's."""
 BEYOND = 1.5
-"""Times as far as the fences are counts that are errors."""
+"""Times as far as the outlier limits are counts that are errors."""
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class ColumnSummary:
     """Of each column, in the order of the table."""
 
     names: tuple[str, ...]
@@ -94,7 +94,7 @@ class Facts:
         )
 
 
-def facts_of(rows: Rows, kept: Survey, declared: Mapping[str, str]) -> Facts:
+def summarise_columns(rows: Rows, kept: Survey, declared: Mapping[str, str]) -> ColumnSummary:
     """Look the kept columns of ``rows`` through; ``declared`` are kinds that somebody said."""
     sums, names = kept.sums, kept.names
     samples = sample_columns(rows, sums.count, MOST_SAMPLED).sorted(len(names))
@@ -124,7 +124,7 @@ def facts_of(rows: Rows, kept: Survey, declared: Mapping[str, str]) -> Facts:
     for kind, columns in untabulated(kinds):
         for d in columns:
             kind.check(names[d], np.array([sums.minimum[d], sums.maximum[d]]))
-    return Facts(
+    return ColumnSummary(
         names,
         kinds,
         padded(levels),

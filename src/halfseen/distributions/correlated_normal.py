@@ -11,7 +11,7 @@ from halfseen.data.arrays import Array, Labels
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block
 from halfseen.distributions.emission import Emission
-from halfseen.distributions.outlier_limits import Fences, beyond, inside, limits
+from halfseen.distributions.outlier_limits import OutlierLimits, beyond, inside, limits
 from halfseen.inference.model import Cells
 from halfseen.moments.survey import Survey
 
@@ -22,13 +22,13 @@ P = TypeVar("P", bound=Any)
 class CorrelatedNormal(Emission[P]):
     """Columns given the component and given each other.
 
-    Cells beyond fences are gaps (:mod:`halfseen.distributions.outlier_limits`). Incomplete features
-    are found before there are correlations, and these have no intervals.
+    Cells beyond outlier limits are gaps (:mod:`halfseen.distributions.outlier_limits`). Incomplete
+    features are found before there are correlations, and these have no intervals.
     """
 
     outliers: bool = False  # whether tables are looked through for them
     strength: float = 0.0  # of the prior, relative to the usual one
-    fences: Fences | None = None  # of a table
+    outlier_limits: OutlierLimits | None = None  # of a table
     by_gaps: bool = False  # whether rows are best sorted by their gaps
 
     @property
@@ -93,8 +93,8 @@ class CorrelatedNormal(Emission[P]):
         return replace(parameters, means=parameters.means + by) if by.any() else parameters
 
     def em_start(self, parameters: P) -> P:
-        fences = {} if self.fences is None else self.fences.shown
-        return replace(self.within(parameters), **fences)
+        outlier_limits = {} if self.outlier_limits is None else self.outlier_limits.shown
+        return replace(self.within(parameters), **outlier_limits)
 
     def means(self, parameters: P) -> Array:
         means: Array = parameters.means
@@ -105,12 +105,14 @@ class CorrelatedNormal(Emission[P]):
         return variances
 
     def limits(self, kept: Survey) -> Array:
-        return np.array(limits(self.fences))
+        return np.array(limits(self.outlier_limits))
 
     def outlying(self, block: Block, parameters: P) -> Array:
-        """Cells beyond the fences are of none of the components."""
-        wild = beyond(block, parameters).astype(float)
-        return np.broadcast_to(wild, (len(parameters.weights), *wild.shape))
+        """Cells beyond the outlier limits are of none of the components."""
+        outlier_probability = beyond(block, parameters).astype(float)
+        return np.broadcast_to(
+            outlier_probability, (len(parameters.weights), *outlier_probability.shape)
+        )
 
     def tail(self, block: Block, parameters: P) -> Array:
         """The chance of a distance from the means that is as great."""

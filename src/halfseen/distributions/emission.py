@@ -16,23 +16,24 @@ P = TypeVar("P")
 P_co = TypeVar("P_co", covariant=True)
 
 
-class Pull(NamedTuple):
-    """How rows pull at the free numbers of one component, if they are of it."""
+class RowScores(NamedTuple):
+    """Derivatives of rows' log-densities along the free numbers of one component."""
 
     where: NDArray[np.intp]  # (m,)  places of the numbers among all of the model
     slope: Array  # (n, m)    of each row's log-density
-    bend: Callable[[Array], Array]  # from rows' weights (n,) to minus the summed curvature (m, m)
+    information: Callable[[Array], Array]
+    """From rows' weights (n,) to minus the summed curvature (m, m)."""
 
 
-class Free(Protocol[P_co]):
+class FreeParameters(Protocol[P_co]):
     """The free numbers of a mixture in one vector: logarithms of the shares first."""
 
     @property
     def size(self) -> int:
         """How many there are."""
 
-    def pull(self, block: Block, component: int) -> Pull:
-        """How a block's rows pull at the numbers of a component."""
+    def row_scores(self, block: Block, component: int) -> RowScores:
+        """Derivatives of the log-densities of a block's rows along the numbers of a component."""
 
     def moved(self, step: Array) -> P_co:
         """The mixture a ``step`` (size,) away."""
@@ -176,7 +177,7 @@ class Emission(Generic[P]):
         """The probability that each cell is of none of the components, by component; (k, n, d)."""
         return np.zeros((len(self.means(parameters)), *block.values.shape))
 
-    def strays(self, block: Block, parameters: P) -> Array:
+    def expected_outliers(self, block: Block, parameters: P) -> Array:
         """How many cells of each row are expected to be of none of the components; (n,)."""
         return np.zeros(len(block))
 
@@ -191,7 +192,7 @@ class Emission(Generic[P]):
         """
         raise NotImplementedError
 
-    def free(self, parameters: P) -> Free[P]:
+    def free(self, parameters: P) -> FreeParameters[P]:
         """Its free numbers, if it has intervals."""
         raise NotImplementedError
 

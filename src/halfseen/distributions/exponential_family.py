@@ -11,7 +11,7 @@ from scipy.special import softmax
 from halfseen.data.arrays import Array
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import Block
-from halfseen.distributions.emission import Emission, Pull, Step, StepBeside
+from halfseen.distributions.emission import Emission, RowScores, Step, StepBeside
 from halfseen.inference.parameters import declared
 
 
@@ -151,7 +151,7 @@ class FreeLogarithms(Generic[P]):
     def away_from_edges(self, seen: FeatureSums) -> P:
         return self.start
 
-    def pull(self, block: Block, component: int) -> Pull:
+    def row_scores(self, block: Block, component: int) -> RowScores:
         statistics = self.emission.statistics(block.values, block.observed.astype(float))
         k, d = _numbers(self.start)[0].shape
         n_fields = len(_numbers(self.start))
@@ -160,7 +160,7 @@ class FreeLogarithms(Generic[P]):
         slopes = [self._differences(component, field) for field in range(n_fields)]
         slope = np.hstack([_weighed(statistics, each) for each in slopes])
 
-        def bend(weight: Array) -> Array:
+        def information(weight: Array) -> Array:
             total = [weight @ each for each in statistics]
             whole = np.zeros((n_fields * d, n_fields * d))
             for one in range(n_fields):
@@ -171,7 +171,7 @@ class FreeLogarithms(Generic[P]):
                     whole[one * d + place, other * d + place] = values
             return whole
 
-        return Pull(where, slope, bend)
+        return RowScores(where, slope, information)
 
     def _natural(self, component: int, *steps: tuple[int, float]) -> list[Array]:
         """``η_i`` of a component if the logarithms of some fields are moved; (d,) each."""

@@ -20,7 +20,7 @@ from halfseen.distributions.covariances import (
     log_prior_of_variances,
 )
 from halfseen.distributions.emission import Step
-from halfseen.distributions.outlier_limits import Fenced, Fences, inside, limits
+from halfseen.distributions.outlier_limits import OutlierLimits, OutlierParameters, inside, limits
 from halfseen.inference.model import Cells
 from halfseen.inference.parameters import ANY, POSITIVE, SHARE, SHOWN, learned
 from halfseen.moments.survey import Survey
@@ -29,7 +29,7 @@ FOLLOWS: Any = None
 
 
 @dataclass(frozen=True, eq=False)
-class FactorParameters(Fenced):
+class FactorParameters(OutlierParameters):
     """``x = μ_k + s_k∘(Λ z + e)`` with probability π_k, ``z ~ N(0, I)``, ``e ~ N(0, diag ψ)``.
 
     s are standard deviations: rows of Λ and ψ, which all components share, have
@@ -348,7 +348,9 @@ class FactorNormal(CorrelatedNormal[FactorParameters]):
     def for_table(self, rows: Rows, kept: Survey) -> Self:
         """Means stay within what is usual in each column; factors are fewer than columns."""
         few = max(1, min(self.n_factors, len(kept.names) - 1))
-        return replace(self, n_factors=few, fences=Fences.of(rows, kept, self.outliers))
+        return replace(
+            self, n_factors=few, outlier_limits=OutlierLimits.of(rows, kept, self.outliers)
+        )
 
     def independent(self, weights: Array, means: Array, variances: Array) -> FactorParameters:
         pattern = np.zeros((means.shape[1], self.n_factors))
@@ -363,7 +365,7 @@ class FactorNormal(CorrelatedNormal[FactorParameters]):
         return self.em_start(replace(found, pattern=pattern))
 
     def apart(self, alone: FactorParameters, weights: Array, means: Array) -> FactorParameters:
-        means = np.clip(means, *limits(self.fences))
+        means = np.clip(means, *limits(self.outlier_limits))
         between = weights @ (means - weights @ means) ** 2
         left = np.maximum(alone.variances[0] - between, LEAST * alone.variances[0])
         spreads = np.repeat(np.sqrt(left)[None], len(means), axis=0)
@@ -375,7 +377,7 @@ class FactorNormal(CorrelatedNormal[FactorParameters]):
         return found if alone is None else found + alone[:, None]
 
     def expect(self, parameters: FactorParameters) -> Step:
-        """The E-step on a block, of which no cell is beyond the fences."""
+        """The E-step on a block, of which no cell is beyond the outlier limits."""
 
         def step(block: Block, log_weights: Array) -> tuple[float, Array, tuple[Array, ...]]:
             found = factors_of(block, parameters)
@@ -407,23 +409,23 @@ class FactorNormal(CorrelatedNormal[FactorParameters]):
         return maximised(weights, sums, before, self.strength, self._floor(before))
 
     def _floor(self, parameters: FactorParameters) -> Array:
-        if self.fences is None:
+        if self.outlier_limits is None:
             return np.zeros(parameters.means.shape[1])
-        return self.fences.floor(len(parameters.weights))
+        return self.outlier_limits.floor(len(parameters.weights))
 
     def within(self, parameters: FactorParameters) -> FactorParameters:
         """Means within what is usual, and no feature explained whole."""
         size = np.sum(parameters.pattern**2, axis=1)
         shrink = np.sqrt(np.minimum(1.0, (1 - LEAST_OWN) / np.maximum(size, 1e-300)))
         spreads = parameters.spreads
-        if self.fences is not None:
-            widest = self.fences.high - self.fences.low
+        if self.outlier_limits is not None:
+            widest = self.outlier_limits.high - self.outlier_limits.low
             own = np.maximum(1 - np.minimum(size, 1 - LEAST_OWN), LEAST_OWN)
             spreads = np.clip(spreads, 1e-6 * widest, widest)
             spreads = np.maximum(spreads, np.sqrt(self._floor(parameters) / own))
         return replace(
             parameters,
-            means=np.clip(parameters.means, *limits(self.fences)),
+            means=np.clip(parameters.means, *limits(self.outlier_limits)),
             spreads=spreads,
             pattern=parameters.pattern * shrink[:, None],
         )

@@ -34,8 +34,8 @@ from halfseen.distributions.full_kernels import (
     over_rows,
 )
 from halfseen.distributions.outlier_limits import (
-    Fenced,
-    Fences,
+    OutlierLimits,
+    OutlierParameters,
     fewest_together,
     inside,
     limits,
@@ -50,7 +50,7 @@ covariances keep digits where one column is a copy of another."""
 
 
 @dataclass(frozen=True, eq=False)
-class FullParameters(Fenced):
+class FullParameters(OutlierParameters):
     """``x | component k ~ N(μ_k, Σ_k)`` with probability π_k."""
 
     weights: Array = learned("weights_", "k", SHARE)  # π
@@ -201,7 +201,7 @@ class FullNormal(CorrelatedNormal[FullParameters]):
         fewest = fewest_together(rows) if self.strength else np.inf
         return replace(
             self,
-            fences=Fences.of(rows, kept, self.outliers),
+            outlier_limits=OutlierLimits.of(rows, kept, self.outliers),
             fewest_together=fewest,
         )
 
@@ -220,7 +220,7 @@ class FullNormal(CorrelatedNormal[FullParameters]):
         return found if alone is None else found + alone[:, None]
 
     def expect(self, parameters: FullParameters) -> Step:
-        """The E-step on a block, of which no cell is beyond the fences."""
+        """The E-step on a block, of which no cell is beyond the outlier limits."""
         known = _known(parameters, self.tied)
 
         def step(block: Block, log_weights: Array) -> tuple[float, Array, tuple[Array, ...]]:
@@ -274,13 +274,13 @@ class FullNormal(CorrelatedNormal[FullParameters]):
     def _floor(self, parameters: FullParameters) -> Array:
         """Of what a cell varies by given all others of its row; (d,)."""
         within: Array = LEAST_WITHIN * parameters.weights @ parameters.variances
-        if self.fences is None:
+        if self.outlier_limits is None:
             return within
-        return np.maximum(within, self.fences.floor(len(parameters.weights)))
+        return np.maximum(within, self.outlier_limits.floor(len(parameters.weights)))
 
     def within(self, parameters: FullParameters) -> FullParameters:
         """Means within what is usual, and no cell told whole by the others of its row."""
-        means = np.clip(parameters.means, *limits(self.fences))
+        means = np.clip(parameters.means, *limits(self.outlier_limits))
         covariances = lifted(parameters.covariances, self._floor(parameters))
         return replace(parameters, means=means, covariances=covariances)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.data.rows import Block
-from halfseen.distributions.column_summary import Facts
+from halfseen.distributions.column_summary import ColumnSummary
 from halfseen.distributions.mixed_parameters import MixedParameters
 
 LEAST = 1e-12
@@ -40,7 +40,7 @@ def sums(block: Block, shares: Array) -> tuple[Array, Array]:
 
 
 def maximised(
-    before: MixedParameters, present: Array, share: Array, facts: Facts, prior_rows: float
+    before: MixedParameters, present: Array, share: Array, facts: ColumnSummary, prior_rows: float
 ) -> MixedParameters:
     """The likeliest chances, with a prior of so many rows of each component."""
     count = share + prior_rows
@@ -54,7 +54,7 @@ def within(parameters: MixedParameters) -> MixedParameters:
     return replace(parameters, presence=np.clip(parameters.presence, LEAST, 1 - LEAST))
 
 
-def prior(parameters: MixedParameters, facts: Facts, prior_rows: float) -> float:
+def prior(parameters: MixedParameters, facts: ColumnSummary, prior_rows: float) -> float:
     """What that prior adds to the log-likelihood of all rows."""
     seen, chance = facts.observed, parameters.presence
     return prior_rows * float(np.nansum(seen * np.log(chance) + (1 - seen) * np.log1p(-chance)))

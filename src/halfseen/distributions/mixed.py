@@ -14,7 +14,7 @@ from halfseen.distributions import categorical as tables
 from halfseen.distributions import mean_and_shape, missingness, normal_em
 from halfseen.distributions.categorical import Levels, histograms, looked_up
 from halfseen.distributions.column_kinds import kind_of, those
-from halfseen.distributions.column_summary import Facts, facts_of
+from halfseen.distributions.column_summary import ColumnSummary, summarise_columns
 from halfseen.distributions.emission import Emission, Step, posterior
 from halfseen.distributions.mixed_free_parameters import FreeMixed
 from halfseen.distributions.mixed_parameters import MixedParameters, means_of, variances_of
@@ -42,7 +42,7 @@ class Mixed(Emission[MixedParameters]):
     normal: Normal
     declared: Mapping[str, str] = field(default_factory=dict)  # kinds of columns by name
     informative: bool = False
-    facts: Facts | None = None
+    facts: ColumnSummary | None = None
     prior_rows: float = PRIOR_ROWS  # of each component, distributed like all rows
 
     # What the table says.
@@ -52,28 +52,28 @@ class Mixed(Emission[MixedParameters]):
         if self.facts is not None and set(kept.names) <= set(self.facts.names):
             facts = self.facts.select(kept.names)  # a part of the table has the same columns
         else:
-            facts = facts_of(rows, kept, self.declared)
+            facts = summarise_columns(rows, kept, self.declared)
         numbers, normal = those(facts.kinds, "normal"), self.normal
         if numbers.any():
             normal = normal.for_table(rows.select(numbers), part_of(kept, numbers))
         return replace(self, facts=facts, normal=normal)
 
     def winsorised(self, rows: Rows, kept: Survey) -> Rows:
-        """Rows without values beyond the fences of continuous columns, if any are far beyond."""
+        """Rows clipped to the outlier limits of continuous columns, if values are far beyond."""
         numbers = those(self.looked_through.kinds, "normal")
         if not numbers.any() or self.normal.without_outliers(part_of(kept, numbers)):
             return rows
-        low, high = self._within_fences()
+        low, high = self._usual_range()
         return rows.map(lambda block: block.clipped(low, high))
 
     @property
-    def looked_through(self) -> Facts:
+    def looked_through(self) -> ColumnSummary:
         """What the table said."""
         if self.facts is None:
             raise AssertionError("the table was not looked through")
         return self.facts
 
-    def _within_fences(self) -> tuple[Array, Array]:
+    def _usual_range(self) -> tuple[Array, Array]:
         """Limits (d,) of what is normal, none for other columns."""
         numbers = those(self.looked_through.kinds, "normal")
         low, high = np.full((2, len(numbers)), [[-np.inf], [np.inf]])
@@ -81,7 +81,7 @@ class Mixed(Emission[MixedParameters]):
         return low, high
 
     def limits(self, kept: Survey) -> Array:
-        """What is within the fences of continuous columns, and all other values."""
+        """What is within the outlier limits of continuous columns, and all other values."""
         found = np.array([kept.sums.minimum, kept.sums.maximum])
         numbers = those(self.looked_through.kinds, "normal")
         if numbers.any():
@@ -138,7 +138,7 @@ class Mixed(Emission[MixedParameters]):
         if parameters.all_numbers:
             return self.normal.expect(parameters.of_numbers)
         levels, some = self.levels(parameters), parameters.numbers.any()
-        of_numbers = self.normal.expect_beside(parameters.of_numbers) if some else alone
+        of_numbers = self.normal.expect_beside(parameters.of_numbers) if some else expect_tabulated
 
         def cut(block: Block) -> tuple[Any, Block]:
             part = block.select(parameters.numbers) if some else block
@@ -346,7 +346,7 @@ class Mixed(Emission[MixedParameters]):
         """The same if rows belong to components by ``shares``."""
         means = parameters.centres
         if parameters.numbers.any() and not parameters.plain:
-            low, high = self._within_fences()
+            low, high = self._usual_range()
             means = normal_em.shown_means(rows, parameters, low, high, shares)
         return self.shown(replace(parameters, means=means))
 
@@ -393,11 +393,13 @@ class Mixed(Emission[MixedParameters]):
             found[:, block.observed & (block.values > parameters.most_counts)] = 1.0
         return found
 
-    def strays(self, block: Block, parameters: MixedParameters) -> Array:
+    def expected_outliers(self, block: Block, parameters: MixedParameters) -> Array:
         """Those of continuous columns; (n,)."""
         if not parameters.numbers.any():
             return np.zeros(len(block))
-        return self.normal.strays(block.select(parameters.numbers), parameters.of_numbers)
+        return self.normal.expected_outliers(
+            block.select(parameters.numbers), parameters.of_numbers
+        )
 
     def tail(self, block: Block, parameters: MixedParameters) -> Array:
         chance = np.ones((len(block), len(parameters.weights)))
@@ -406,7 +408,7 @@ class Mixed(Emission[MixedParameters]):
             chance = self.normal.tail(part, parameters.of_numbers)
         if not parameters.tabulated.any():
             return chance
-        both: Array = np.minimum(2 * np.minimum(chance, rarity(block, parameters)), 1.0)
+        both: Array = np.minimum(2 * np.minimum(chance, tabulated_tail(block, parameters)), 1.0)
         return both
 
     def draw(self, parameters: MixedParameters, labels: Labels, random: Any) -> Array:
@@ -434,7 +436,7 @@ def levels_of(parameters: MixedParameters) -> Levels:
     return Levels.of(parameters.kinds, parameters.level_values, parameters.most_counts)
 
 
-def alone(block: Block, known: Array) -> tuple[float, Array, tuple[Array, ...]]:
+def expect_tabulated(block: Block, known: Array) -> tuple[float, Array, tuple[Array, ...]]:
     """The E-step where there are no continuous columns."""
     highest = known.max(axis=0)
     shares = np.exp(known - highest)
@@ -445,7 +447,7 @@ def alone(block: Block, known: Array) -> tuple[float, Array, tuple[Array, ...]]:
     return float(likelihood.sum()), shares, ()
 
 
-def rarity(block: Block, parameters: MixedParameters) -> Array:
+def tabulated_tail(block: Block, parameters: MixedParameters) -> Array:
     """The chance of cells of levels and counts that are together as rare; (n, k), nearly."""
     levels = levels_of(parameters)
     table = tables.log_table(parameters, levels)

@@ -14,7 +14,7 @@ from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import Block
 from halfseen.distributions.categorical import Levels
 from halfseen.distributions.column_kinds import by_kind
-from halfseen.distributions.emission import Pull, with_pseudo_row
+from halfseen.distributions.emission import RowScores, with_pseudo_row
 from halfseen.distributions.mixed_parameters import MixedParameters, means_of
 from halfseen.distributions.normal import Normal
 from halfseen.distributions.normal_em import FreeNormal
@@ -126,30 +126,25 @@ class FreeMixed:
         shown = np.where(np.isnan(start.means) | start.numbers, found.means, means_of(found))
         return replace(found, means=shown)
 
-    def pull(self, block: Block, component: int) -> Pull:
-        where, slopes, bends = [], [], []
+    def row_scores(self, block: Block, component: int) -> RowScores:
+        where = [self.first + component * self.each + np.arange(self.each)]
+        parts = [
+            self._scores_of_rates(block, component),
+            self._scores_of_levels(block, component),
+            self._scores_of_gaps(block, component),
+        ]
         if self.numbers is not None:
-            part = block.select(self.start.numbers)
-            own = self.numbers.pull(part, component)
-            where.append(own.where)
-            slopes.append(own.slope)
-            bends.append(own.bend)
-        where.append(self.first + component * self.each + np.arange(self.each))
-        for slope, bend in (
-            self._pull_of_rates(block, component),
-            self._pull_of_levels(block, component),
-            self._pull_of_gaps(block, component),
-        ):
-            slopes.append(slope)
-            bends.append(bend)
+            own = self.numbers.row_scores(block.select(self.start.numbers), component)
+            where.insert(0, own.where)
+            parts.insert(0, (own.slope, own.information))
 
-        def bend_all(weight: Array) -> Array:
-            found: Array = block_diag(*(bend(weight) for bend in bends))
-            return found
+        def information(weight: Array) -> Array:
+            return np.asarray(block_diag(*(one(weight) for _, one in parts)))
 
-        return Pull(np.concatenate(where), np.hstack(slopes), bend_all)
+        slopes = np.hstack([slope for slope, _ in parts])
+        return RowScores(np.concatenate(where), slopes, information)
 
-    def _pull_of_rates(self, block: Block, component: int) -> Slopes:
+    def _scores_of_rates(self, block: Block, component: int) -> Slopes:
         slope, curved = np.zeros((2, len(block), len(self.rates)))
         for kind, own in by_kind(self.start.kinds[self.rates]):
             d = self.rates[own]
@@ -160,7 +155,7 @@ class FreeMixed:
             slope[:, own], curved[:, own] = (seen * one for one in each)
         return slope, lambda weight: np.diag(weight @ curved)
 
-    def _pull_of_levels(self, block: Block, component: int) -> Slopes:
+    def _scores_of_levels(self, block: Block, component: int) -> Slopes:
         column, place = self._level()
         share = self.start.level_shares[place, component, column]
         owner = self.levels.owner[self.entries]
@@ -168,14 +163,14 @@ class FreeMixed:
         slope = (at == self.entries) - (at >= 0) * share
         same = owner[:, None] == owner
 
-        def bend(weight: Array) -> Array:
+        def information(weight: Array) -> Array:
             seen = weight @ (at >= 0)
             curved: Array = np.diag(seen * share) - same * seen[:, None] * np.outer(share, share)
             return curved
 
-        return slope, bend
+        return slope, information
 
-    def _pull_of_gaps(self, block: Block, component: int) -> Slopes:
+    def _scores_of_gaps(self, block: Block, component: int) -> Slopes:
         chance = self.start.presence[component, self.gappy]
         slope = block.observed[:, self.gappy] - chance
         return slope, lambda weight: np.diag(weight.sum() * chance * (1 - chance))

@@ -20,7 +20,7 @@ from halfseen.distributions.normal_em import (
     beside_the_spike,
     variances_with_spikes,
 )
-from halfseen.distributions.normal_kernels import background, relative, wild
+from halfseen.distributions.normal_kernels import background, outlier_probability, relative
 from halfseen.moments.robust_statistics import RobustSummary, robust_summary
 from halfseen.moments.survey import Survey
 
@@ -34,7 +34,7 @@ OUT_OF_SIGHT = 10.0
 FURTHEST = 1e60
 """Spreads from the middle that are told apart."""
 FAR = 1.5
-"""Times as far as the fences: what is there needs clipping, and an allowance for outliers."""
+"""Times as far as the outlier limits: values there need clipping, and an allowance for outliers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class Normal(Exponential):
         return rows.map(lambda block: block.clipped(low, high))
 
     def without_outliers(self, kept: Survey) -> bool:
-        """Whether no values are far beyond the fences."""
+        """Whether no values are far beyond the outlier limits."""
         return self.seen is None or not self.seen.beyond(kept.sums, FAR).any()
 
     def origin(self, parameters: MixtureParameters) -> Array:
@@ -134,7 +134,9 @@ class Normal(Exponential):
             far = np.abs(block.values - parameters.middle) > OUT_OF_SIGHT * parameters.spread
         rows = np.flatnonzero((far & block.observed).any(axis=1))
         if len(rows):
-            densities[rows] = normal_em.densities(block.rows(rows), normal_em.doubting(parameters))
+            densities[rows] = normal_em.densities(
+                block.rows(rows), normal_em.with_possible_outliers(parameters)
+            )
         return densities
 
     def step_densities(self, block: Block, parameters: MixtureParameters) -> Array:
@@ -243,10 +245,14 @@ class Normal(Exponential):
         return np.array([self.low, self.high])
 
     def outlying(self, block: Block, parameters: MixtureParameters) -> Array:
-        return wild(block, normal_em.cells_of(normal_em.doubting(parameters)))
+        return outlier_probability(
+            block, normal_em.cells_of(normal_em.with_possible_outliers(parameters))
+        )
 
-    def strays(self, block: Block, parameters: MixtureParameters) -> Array:
-        expected: Array = normal_em.doubting(parameters).outlier_share * block.observed.sum(axis=1)
+    def expected_outliers(self, block: Block, parameters: MixtureParameters) -> Array:
+        expected: Array = normal_em.with_possible_outliers(
+            parameters
+        ).outlier_share * block.observed.sum(axis=1)
         return expected
 
     def tail(self, block: Block, parameters: MixtureParameters) -> Array:
@@ -286,7 +292,7 @@ class Normal(Exponential):
             return self.within(parameters)
         centres = np.clip(parameters.centres, self.low, self.high)
         start = replace(parameters, centres=centres, means=centres)
-        return self.within(normal_em.allowing(start, self.seen))
+        return self.within(normal_em.with_outliers(start, self.seen))
 
     def about(self, places: Array, like: MixtureParameters) -> MixtureParameters:
         wide = self.shape.shared(self._spread_of_table(like))

@@ -12,8 +12,13 @@ from scipy.special import expit, logit, softmax
 from halfseen.data.arrays import Array
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import Block, Rows
-from halfseen.distributions.emission import Pull, Step, StepBeside, with_pseudo_row
-from halfseen.distributions.normal_kernels import Cells, expectation, log_densities, wild
+from halfseen.distributions.emission import RowScores, Step, StepBeside, with_pseudo_row
+from halfseen.distributions.normal_kernels import (
+    Cells,
+    expectation,
+    log_densities,
+    outlier_probability,
+)
 from halfseen.inference.parameters import (
     ANY,
     BEHIND,
@@ -230,7 +235,7 @@ def shown_means(
     return means
 
 
-def allowing(parameters: MixtureParameters, recorded: RobustSummary) -> MixtureParameters:
+def with_outliers(parameters: MixtureParameters, recorded: RobustSummary) -> MixtureParameters:
     """The same mixture, allowing for outliers and spikes."""
     spiked = np.isnan(recorded.spike)
     return replace(
@@ -244,7 +249,7 @@ def allowing(parameters: MixtureParameters, recorded: RobustSummary) -> MixtureP
     )
 
 
-def doubting(parameters: MixtureParameters) -> MixtureParameters:
+def with_possible_outliers(parameters: MixtureParameters) -> MixtureParameters:
     """The same mixture with outliers that are possible, if only just."""
     if not np.isnan(parameters.spread).any():
         return replace(parameters, outlier_share=max(parameters.outlier_share, LEAST_OUTLIERS))
@@ -325,7 +330,7 @@ class FreeNormal:
             spike_shares=np.where(np.isnan(start.spike), np.nan, after),
         )
 
-    def pull(self, block: Block, component: int) -> Pull:
+    def row_scores(self, block: Block, component: int) -> RowScores:
         """Slopes along the centre, the log variances and the odds of a component.
 
         Of a cell that is normal with probability t, slopes u and curvature B are ``t u`` and
@@ -352,7 +357,7 @@ class FreeNormal:
         )
         doubt = normal * (1 - normal)
 
-        def bend(weight: Array) -> Array:
+        def information(weight: Array) -> Array:
             whole = np.zeros((len(where), len(where)))
             centre, variance = slice(0, d), slice(d, d + len(own))
             whole[centre, centre] = np.diag(weight @ (normal * precision - doubt * of_centre**2))
@@ -365,12 +370,14 @@ class FreeNormal:
             whole[last, last] = (weight @ seen) * share * (1 - share)
             return whole
 
-        return Pull(where, slope, bend)
+        return RowScores(where, slope, information)
 
     def _normal(self, block: Block, component: int) -> Array:
         """The probability that each cell is of the component's own normal; (n, d)."""
         if self.start.plain:
             return block.observed.astype(float)
         one = reordered(self.start, [component])
-        normal: Array = beside_spikes(block, one) * (1.0 - wild(block, cells_of(one))[0])
+        normal: Array = beside_spikes(block, one) * (
+            1.0 - outlier_probability(block, cells_of(one))[0]
+        )
         return normal

@@ -130,7 +130,7 @@ def _beside(block: Block, cells: Cells) -> Mask:
     return beside
 
 
-def wild(block: Block, cells: Cells) -> Array:
+def outlier_probability(block: Block, cells: Cells) -> Array:
     """The probability that each observed cell is background, by component; (k, n, d)."""
     half = WIDTH * cells.spread
     values = _near(block, cells)

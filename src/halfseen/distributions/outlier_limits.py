@@ -1,4 +1,4 @@
-"""Cells beyond fences, of mixtures whose columns go along with each other: no component's.
+"""Cells beyond outlier limits, of mixtures whose columns go along with each other: no component's.
 
 Where one cell says what others should be, a mistyped one speaks for all of its row. It is taken as
 a gap there, and its own density is that of a wide background, the same for all components.
@@ -34,7 +34,7 @@ MOST_ROUNDING = 0.8
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Fenced:
+class OutlierParameters:
     """What parameters say of cells that are of no component; NaN where nothing is."""
 
     outlier_share: float = learned("outlier_share_", "", FRACTION, role=GIVEN, default=0.0)
@@ -52,17 +52,17 @@ class Fenced:
                 object.__setattr__(self, name, nothing)
 
 
-class Fences(NamedTuple):
+class OutlierLimits(NamedTuple):
     """What is usual in the columns of a table; (d,) each."""
 
-    low: Array  # the range, or what of it is within the fences
+    low: Array  # the range, or what of it is within the outlier limits
     high: Array
     floors: Array  # (2, d)  of what cells vary by given all others of their row: of one component,
     # and of several
     shown: dict[str, Any]  # what parameters say of it
 
     @classmethod
-    def of(cls, rows: Rows, kept: Survey, outliers: bool) -> "Fences":
+    def of(cls, rows: Rows, kept: Survey, outliers: bool) -> "OutlierLimits":
         """From rows of features that vary, by a pass or two."""
         low, high, shown = kept.sums.minimum, kept.sums.maximum, {}
         seen: RobustSummary | None = None
@@ -115,30 +115,32 @@ def _floors(seen: RobustSummary | None, variance: Array) -> Array:
     return np.array([least, np.maximum(rounding, narrowest)])
 
 
-def limits(fences: Fences | None) -> tuple[Any, Any]:
+def limits(outlier_limits: OutlierLimits | None) -> tuple[Any, Any]:
     """Between which means are."""
-    return (-np.inf, np.inf) if fences is None else (fences.low, fences.high)
+    return (
+        (-np.inf, np.inf) if outlier_limits is None else (outlier_limits.low, outlier_limits.high)
+    )
 
 
-def beyond(block: Block, parameters: Fenced) -> Mask:
+def beyond(block: Block, parameters: OutlierParameters) -> Mask:
     """Which cells are; (n, d)."""
     with np.errstate(invalid="ignore"):
-        wild = (block.values < parameters.low) | (block.values > parameters.high)
-    found: Mask = wild & block.observed
+        outlying = (block.values < parameters.low) | (block.values > parameters.high)
+    found: Mask = outlying & block.observed
     return found
 
 
-def inside(block: Block, parameters: Fenced) -> tuple[Block, Array | None]:
-    """The rows with cells beyond the fences as gaps, and the log-density of those; (n,) or None.
+def inside(block: Block, parameters: OutlierParameters) -> tuple[Block, Array | None]:
+    """Rows with outlying cells as gaps, and the log-density of those cells; (n,) or None.
 
     Cells so far out that squares would not be numbers are moved nearer.
     """
-    wild = beyond(block, parameters)
+    outlying = beyond(block, parameters)
     usual = math.log1p(-parameters.outlier_share) * block.observed.sum(axis=1)
-    if not wild.any():
+    if not outlying.any():
         return _in_reach(block, parameters), usual if parameters.outlier_share > 0 else None
     share = max(parameters.outlier_share, LEAST_OUTLIERS)
-    row, column = np.nonzero(wild)
+    row, column = np.nonzero(outlying)
     half = 1 / (WIDTH * parameters.spread[column])
     away = np.minimum(np.abs((block.values[row, column] - parameters.middle[column]) * half), 1e150)
     density = np.log(half / np.pi) - np.log1p(away**2) + math.log(share)
@@ -154,17 +156,17 @@ def _in_reach(block: Block, parameters: Any) -> Block:
     return block.clipped(low, high) if far.any() else block
 
 
-def share_beyond(rows: Rows, parameters: Fenced) -> float:
-    """How many cells are beyond the fences, by one pass; 0 if none is."""
+def share_beyond(rows: Rows, parameters: OutlierParameters) -> float:
+    """How many cells are beyond the outlier limits, by one pass; 0 if none is."""
 
     def summarise(block: Block) -> Array:
         both = np.stack([beyond(block, parameters), block.observed]).sum(axis=2)
         sums: Array = block.weighed(both.T.astype(float)).sum(axis=0)
         return sums
 
-    wild, cells = rows.accumulate(summarise)
-    share = (wild + BEFORE) / (cells + CELLS_BEFORE)
-    return float(np.clip(share, LEAST_OUTLIERS, MOST_OUTLIERS)) if wild else 0.0
+    outlying, cells = rows.accumulate(summarise)
+    share = (outlying + BEFORE) / (cells + CELLS_BEFORE)
+    return float(np.clip(share, LEAST_OUTLIERS, MOST_OUTLIERS)) if outlying else 0.0
 
 
 def fewest_together(rows: Rows) -> float:

@@ -96,9 +96,9 @@ class Correlated(OneClass[P]):
         self, rows: Rows, start: P, n_components: int, kept: Survey, seed: Callable[[], int]
     ) -> EMResult[P]:
         """Run EM on values within the outlier limits."""
-        fences = self.emission.fences
+        outlier_limits = self.emission.outlier_limits
         begun: Any = self.emission.em_start(start)
-        wild = fences is not None and not fences.quiet(kept)
+        wild = outlier_limits is not None and not outlier_limits.quiet(kept)
         share = share_beyond(rows, begun) if wild else 0.0
         usual = rows.map(lambda block: inside(block, begun)[0]) if wild else rows
         ready = sorted_by_gaps(usual, kept) if self.emission.by_gaps else usual

@@ -426,7 +426,9 @@ class OneClass(Model[P]):
         Where columns have long tails, a few cells far out are nothing unusual.
         """
         shares, wild = self.expected_latent(block, parameters), self.outlying(block, parameters)
-        as_many = gammainc(wild.sum(axis=1) + 1e-9, self.emission.strays(block, parameters))
+        as_many = gammainc(
+            wild.sum(axis=1) + 1e-9, self.emission.expected_outliers(block, parameters)
+        )
         by_cell = wild.max(axis=1, initial=0.0) / (1 + (as_many / COMMON_ROW) ** 2)
         chance = np.sum(shares * self.emission.tail(block, parameters), axis=1)
         unusual: Array = np.maximum(by_cell, RARE_ROW / (RARE_ROW + chance))

@@ -10,7 +10,7 @@ from halfseen.data.progress import Stages
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sampling import sample_weighted
 from halfseen.distributions.column_kinds import kind_of, those
-from halfseen.distributions.column_summary import Facts
+from halfseen.distributions.column_summary import ColumnSummary
 from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.inference.model import Start
 from halfseen.inference.plan import FitPlan, Routes
@@ -32,7 +32,7 @@ class Statistics:
     digits.
     """
 
-    def __init__(self, facts: Facts, seen: RobustSummary):
+    def __init__(self, facts: ColumnSummary, seen: RobustSummary):
         self.facts = facts
         self.columns = facts.columns(seen)  # of which the continuous ones were ``seen``
         none = np.empty(0)
@@ -70,7 +70,7 @@ def from_distinct_columns(
     model: Any, winsorised: Rows, plan: FitPlan, find: Callable[..., F]
 ) -> tuple[F, "Statistics"]:
     """What ``find`` reads off the moments of distinct columns, and the statistics it is told in."""
-    facts: Facts = model.emission.looked_through
+    facts: ColumnSummary = model.emission.looked_through
     if plan.refine:
         winsorised = sample_weighted(winsorised, MAX_MOMENT_ROWS)
     statistics = Statistics(facts, recorded_columns(model, winsorised, plan, facts))
@@ -95,7 +95,9 @@ def start_of(model: Any, parameters: Any, found: ItemStart, route: str, reason: 
     )
 
 
-def recorded_columns(model: Any, winsorised: Rows, plan: FitPlan, facts: Facts) -> RobustSummary:
+def recorded_columns(
+    model: Any, winsorised: Rows, plan: FitPlan, facts: ColumnSummary
+) -> RobustSummary:
     """How continuous columns are recorded: middle, spread, spike."""
     numbers = those(facts.kinds, "normal")
     known: RobustSummary | None = model.emission.normal.seen

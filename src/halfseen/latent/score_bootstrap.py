@@ -16,7 +16,7 @@ from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sampling import sample_shuffled
 from halfseen.data.sums import Sums
-from halfseen.distributions.emission import Emission, Free, posterior, with_pseudo_row
+from halfseen.distributions.emission import Emission, FreeParameters, posterior, with_pseudo_row
 from halfseen.latent import forward_backward
 from halfseen.latent.forward_backward import smoothed
 
@@ -89,7 +89,7 @@ def influence(
 
 
 def _score(
-    block: Block, shares: Array, weights: Array, free: Free[Any], bins: Bins
+    block: Block, shares: Array, weights: Array, free: FreeParameters[Any], bins: Bins
 ) -> tuple[Array, Array]:
     n, k, p = len(block), len(weights), free.size
     apart = np.eye(k) - weights  # slopes of log π_k along the coordinates of π
@@ -100,7 +100,7 @@ def _score(
     given[:k, :k] -= n_rows * (np.diag(weights) - np.outer(weights, weights))
     for component in range(k):
         share, weight = shares[:, component], block.weighed(shares[:, component])
-        where, u, bend = free.pull(block, component)
+        where, u, bend = free.row_scores(block, component)
         slope[:, where] += share[:, None] * u
         given[np.ix_(where, where)] += (u.T * weight) @ u - bend(weight)
         total = weight @ u
@@ -199,8 +199,8 @@ class FreeChain:
         own = moves - moves.sum(axis=2, keepdims=True) * transition
         slope[later, n:] = own.reshape(len(later), k * k)
         for component in range(k):
-            where, pull, _ = self.columns.pull(block, component)
-            slope[:, where] += shares[:, component, None] * pull
+            where, score, _ = self.columns.row_scores(block, component)
+            slope[:, where] += shares[:, component, None] * score
         return slope, shares
 
     def total(self, block: Block, emission: Any) -> Array:
@@ -212,8 +212,8 @@ class FreeChain:
         slope[:k] = first - first.sum() * parameters.start
         slope[n:] = (moves - moves.sum(axis=1, keepdims=True) * parameters.transition).ravel()
         for component in range(k):
-            where, pull, _ = self.columns.pull(block, component)
-            slope[where] += weighed[:, component] @ pull
+            where, score, _ = self.columns.row_scores(block, component)
+            slope[where] += weighed[:, component] @ score
         return np.concatenate([slope, weighed.sum(axis=0)])
 
 

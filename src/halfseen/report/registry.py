@@ -16,7 +16,7 @@ from halfseen.data.formatting import number
 from halfseen.distributions.column_kinds import kind_of, those
 from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.distributions.normal_em import MixtureParameters
-from halfseen.distributions.outlier_limits import Fenced
+from halfseen.distributions.outlier_limits import OutlierParameters
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import reordered, whole
 from halfseen.latent.chain import ChainParameters
@@ -242,7 +242,7 @@ def of_component(numbers: Numbers, home: Numbers) -> Array:
 
 
 @_portrait.register(MixtureParameters)
-@_portrait.register(Fenced)
+@_portrait.register(OutlierParameters)
 def _normal_groups(parameters: Any, fitted: Fitted[Any]) -> Portrait:
     emission: Any = fitted.model.emission  # type: ignore[attr-defined]
     kept = fitted.kept

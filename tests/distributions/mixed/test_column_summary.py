@@ -7,7 +7,7 @@ from halfseen import DataError
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.rows import Block
 from halfseen.distributions.column_kinds import kind_of
-from halfseen.distributions.column_summary import facts_of, found_kind, highest_count
+from halfseen.distributions.column_summary import found_kind, highest_count, summarise_columns
 from halfseen.moments.robust_statistics import ValueCounts, padded
 from halfseen.moments.survey import survey
 
@@ -48,7 +48,7 @@ def words(found):
 
 def facts(X, declared=None):
     rows = MemoryRows(X, tuple("abcdef"[: X.shape[1]]))
-    return facts_of(rows, survey(rows, 0.95), declared or {})
+    return summarise_columns(rows, survey(rows, 0.95), declared or {})
 
 
 def test_levels_that_a_sample_would_miss_are_found():

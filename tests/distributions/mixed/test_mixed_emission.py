@@ -156,7 +156,7 @@ def test_slopes_and_bends_are_those_of_differences():
     emission = emission_for(X, informative=True)
     parameters = emission.shown(mixture(emission))
     free, block = emission.free(parameters), Block.from_table(X)
-    where, slope, bend = free.pull(block, 1)
+    where, slope, bend = free.row_scores(block, 1)
     weight = np.random.default_rng(0).uniform(0.5, 2, size=30)
 
     def density(step):

@@ -15,7 +15,7 @@ from halfseen.distributions.normal_kernels import (
     background,
     expectation,
     log_densities,
-    wild,
+    outlier_probability,
 )
 
 NAN = np.nan
@@ -179,7 +179,7 @@ def test_any_split_gives_the_sums_of_all_rows_and_no_rows_are_neutral():
 
 def test_a_cell_is_wild_as_likely_as_its_background_says():
     X, own = table(), cells()
-    found = wild(Block.from_table(X), own)
+    found = outlier_probability(Block.from_table(X), own)
     for n, row in enumerate(X):
         for d, x in enumerate(row):
             for k in range(K):
@@ -191,7 +191,9 @@ def test_what_is_not_wild_is_what_sums_take_as_normal():
     block, own = Block.from_table(table()), cells()
     joint = own.log_weights + log_densities(block, own)
     shares = np.exp(joint - np.logaddexp.reduce(joint, axis=1)[:, None])
-    tame = (1 - wild(block, own)) * (block.observed & ((block.values != SPIKE) | ~np.isnan(OTHER)))
+    tame = (1 - outlier_probability(block, own)) * (
+        block.observed & ((block.values != SPIKE) | ~np.isnan(OTHER))
+    )
     found = expectation(block, own).normal
     np.testing.assert_allclose(found, np.einsum("nk,knd->kd", shares, tame), rtol=1e-9)
 
@@ -209,4 +211,6 @@ def test_a_wild_cell_is_the_same_for_every_component_and_moves_nothing():
         np.testing.assert_allclose(ours.normal, theirs.normal, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(ours.second, theirs.second, rtol=1e-9, atol=1e-9)
         assert np.isfinite(log_densities(Block.from_table(typed), own)).all()
-        np.testing.assert_allclose(wild(Block.from_table(typed), own)[:, :, 0], 1.0, atol=1e-9)
+        np.testing.assert_allclose(
+            outlier_probability(Block.from_table(typed), own)[:, :, 0], 1.0, atol=1e-9
+        )

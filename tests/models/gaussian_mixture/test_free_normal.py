@@ -100,7 +100,7 @@ def component_height(kind, component):
 @pytest.mark.parametrize("component", range(K))
 def test_slopes_with_outliers_and_spikes_are_those_of_differences(kind, component):
     height, free = component_height(kind, component)
-    where, slope, _ = free.pull(cells_with_spikes(), component)
+    where, slope, _ = free.row_scores(cells_with_spikes(), component)
     whole = np.zeros((len(slope), free.size))
     whole[:, where] = slope
     for i, axis in enumerate(np.eye(free.size)[K:], start=K):
@@ -112,7 +112,7 @@ def test_slopes_with_outliers_and_spikes_are_those_of_differences(kind, componen
 def test_bends_with_outliers_and_spikes_are_those_of_differences(kind):
     component, step = 1, 1e-4
     height, free = component_height(kind, component)
-    where, slope, bend = free.pull(cells_with_spikes(), component)
+    where, slope, bend = free.row_scores(cells_with_spikes(), component)
     weight = np.random.default_rng(3).uniform(0, 2, len(slope))
     axes = step * np.eye(free.size)[where]
     expected = [

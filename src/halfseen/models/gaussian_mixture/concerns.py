@@ -17,9 +17,9 @@ from halfseen.distributions.normal_em import (
     MixtureParameters,
     beside_spikes,
     cells_of,
-    doubting,
+    with_possible_outliers,
 )
-from halfseen.distributions.normal_kernels import wild
+from halfseen.distributions.normal_kernels import outlier_probability
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import select
 
@@ -35,7 +35,7 @@ def outlier_probabilities(block: Block, parameters: MixtureParameters) -> Array:
     """The probability that cells are outliers; (k, n, d). A plain mixture has none."""
     if parameters.plain:
         return np.zeros((len(parameters.weights), 1, 1))
-    return wild(block, cells_of(doubting(parameters)))
+    return outlier_probability(block, cells_of(with_possible_outliers(parameters)))
 
 
 @dataclass(frozen=True, eq=False)
