@@ -24,8 +24,7 @@ from halfseen.data.column_moments import ValueSums
 from halfseen.data.engines.memory import MemoryRows
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.rows import side_by_side
-from halfseen.diagnostics.missing_codes import CodeSums
-from halfseen.diagnostics.missingness import missingness
+from halfseen.diagnostics.missingness import CodeSums, missingness
 from halfseen.io.cells.cell_sums import CellSums
 from halfseen.io.kind_inference import identifier_reason
 

@@ -26,8 +26,7 @@ from halfseen.data.resampling import Bins, share_of_keys
 from halfseen.data.rows import Block, Gathered, SideBySide, side_by_side
 from halfseen.data.sampling import ColumnSamples, LowestKeys
 from halfseen.data.sums import KeyedSums, LargeSums, Sums
-from halfseen.diagnostics.missing_codes import CodeSums
-from halfseen.diagnostics.missingness import _GapSums
+from halfseen.diagnostics.missingness import CodeSums, _GapSums
 from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.mixed import Mixed
 from halfseen.distributions.normal import Normal

@@ -15,8 +15,7 @@ from halfseen.data.errors import DataError
 from halfseen.data.feature_sums import FeatureSums
 from halfseen.data.formatting import number, quoted
 from halfseen.data.messages import message_of
-from halfseen.diagnostics.missing_codes import CodeSums
-from halfseen.diagnostics.missingness import COMPLETE_ABOVE, Missingness
+from halfseen.diagnostics.missingness import COMPLETE_ABOVE, CodeSums, Missingness
 from halfseen.io.coding import takes_kinds
 from halfseen.models import MODELS
 from halfseen.moments.missing_patterns import FEW_ROWS

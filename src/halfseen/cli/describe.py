@@ -33,8 +33,7 @@ from halfseen.cli.training_table import SurveyedTable, open_table, survey
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.column_moments import ValueSums
 from halfseen.data.formatting import counted, percent, quoted
-from halfseen.diagnostics.missing_codes import CodeSums
-from halfseen.diagnostics.missingness import Missingness, missingness
+from halfseen.diagnostics.missingness import CodeSums, Missingness, missingness
 from halfseen.io.columns import DECLARED
 from halfseen.moments.robust_statistics import far_values
 from halfseen.report.columns import what_is_missing

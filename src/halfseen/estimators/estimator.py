@@ -28,9 +28,14 @@ from halfseen.estimators.docstrings import complete
 from halfseen.estimators.imputation import filled, spread_out
 from halfseen.estimators.information_criteria import at_maximum
 from halfseen.estimators.parameter_checks import check_count, check_parameters
-from halfseen.estimators.partial_fit import streams, with_batch
-from halfseen.estimators.prediction_input import new_rows, rows_and_tables, same_rows
-from halfseen.estimators.reading import opened
+from halfseen.estimators.reading import (
+    new_rows,
+    opened,
+    rows_and_tables,
+    same_rows,
+    streams,
+    with_batch,
+)
 from halfseen.estimators.serialisation import kind_of, save
 from halfseen.federated.rounds import learn_from, take_names
 from halfseen.federated.sums import Stream

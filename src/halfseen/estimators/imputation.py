@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.rows import Block, Rows, gathered, in_given_order, whole_table
-from halfseen.estimators.prediction_input import checked_rows, new_rows, rows_and_tables
+from halfseen.estimators.reading import checked_rows, new_rows, rows_and_tables
 from halfseen.inference.fit import Fitted
 from halfseen.io.coded_tables import CodedTable, encode_new_table
 from halfseen.io.coding import Coding, takes_kinds, warn_unseen_categories

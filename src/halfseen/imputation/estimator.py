@@ -17,8 +17,7 @@ from halfseen.data.messages import parameter
 from halfseen.data.rows import whole_table
 from halfseen.estimators.dask_methods import lazy_transformer
 from halfseen.estimators.parameter_checks import check_seed, check_threads
-from halfseen.estimators.prediction_input import same_rows
-from halfseen.estimators.reading import opened
+from halfseen.estimators.reading import opened, same_rows
 from halfseen.imputation.fitting import Learned, learned_from
 from halfseen.imputation.time_budget import NO_END, TimeBudget
 from halfseen.io.coded_tables import CodedTable, encode_new_table

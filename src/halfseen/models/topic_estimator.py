@@ -21,8 +21,7 @@ from halfseen.diagnostics.topics import (
 )
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.parameter_checks import check_count
-from halfseen.estimators.partial_fit import streams
-from halfseen.estimators.prediction_input import new_rows
+from halfseen.estimators.reading import new_rows, streams
 from halfseen.io.sparse_matrix import ObservedBlocks
 from halfseen.io.validation import feature_names
 from halfseen.latent.topics import loadings

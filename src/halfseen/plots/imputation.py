@@ -16,7 +16,7 @@ from halfseen.diagnostics.held_out_cells import (
     hide_and_fill_sparse,
 )
 from halfseen.diagnostics.number_of_components import telling_features
-from halfseen.estimators.prediction_input import same_rows
+from halfseen.estimators.reading import same_rows
 from halfseen.moments.survey import survey
 from halfseen.plots.canvas import BLUE, ORANGE, axes, without_frame
 

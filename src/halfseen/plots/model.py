@@ -9,7 +9,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.diagnostics.concerns.fit import noise_of_spectrum
-from halfseen.estimators.prediction_input import same_rows
+from halfseen.estimators.reading import same_rows
 from halfseen.inference.fit import noise_level
 from halfseen.plots.canvas import (
     BLUE,

@@ -13,11 +13,9 @@ from halfseen.data.sampling import sequence_of
 from halfseen.data.sequences import lengths_of
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.imputation import spread_out
-from halfseen.estimators.mixed_columns import MixedColumnMoments, MixedColumnsEstimator
 from halfseen.estimators.parameter_checks import (
     check_count,
 )
-from halfseen.estimators.sequence_estimator import SequenceEstimator
 from halfseen.inference.fit import Fit
 from halfseen.inference.model import Model
 from halfseen.inference.plan import Settings
@@ -32,6 +30,8 @@ from halfseen.models.hidden_markov.model import (
     forecast_of,
     to_hmmlearn,
 )
+from halfseen.models.mixed_columns import MixedColumnMoments, MixedColumnsEstimator
+from halfseen.models.sequence_estimator import SequenceEstimator
 from halfseen.moments.survey import Survey
 
 

@@ -6,7 +6,6 @@ from halfseen.distributions.mixed_parameters import (
     MixedParameters,
 )
 from halfseen.estimators.dask_methods import lazy_on_dask
-from halfseen.estimators.mixed_columns import MixedColumnMoments, MixedColumnsEstimator
 from halfseen.estimators.parameter_checks import (
     check_choice,
 )
@@ -24,6 +23,7 @@ from halfseen.models.latent_class.explanation import (
     dependence,
     surprisals,
 )
+from halfseen.models.mixed_columns import MixedColumnMoments, MixedColumnsEstimator
 
 if TYPE_CHECKING:
     from halfseen.report.separation import Explanation

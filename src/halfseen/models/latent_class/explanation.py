@@ -11,7 +11,7 @@ from halfseen.data.rows import Block, gathered
 from halfseen.distributions.categorical import chances_of
 from halfseen.distributions.cell_densities import surprisal
 from halfseen.distributions.mixed_parameters import MixedParameters
-from halfseen.estimators.prediction_input import new_rows
+from halfseen.estimators.reading import new_rows
 from halfseen.inference.fit import Fitted
 from halfseen.inference.parameters import whole
 from halfseen.io.containers import as_frame, table_like

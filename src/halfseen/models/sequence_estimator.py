@@ -13,7 +13,7 @@ from halfseen.diagnostics.intervals import N_REPLICATES, Interval
 from halfseen.estimators.dask_methods import lazy_on_dask
 from halfseen.estimators.estimator import Estimator
 from halfseen.estimators.information_criteria import at_maximum
-from halfseen.estimators.prediction_input import new_rows, same_rows
+from halfseen.estimators.reading import new_rows, same_rows
 from halfseen.io.sequences import Sequenced
 from halfseen.io.source import source_of
 
