@@ -13,7 +13,7 @@ from halfseen import Files
 from halfseen.cli.app import app
 from halfseen.cli.input_files import as_arguments
 from halfseen.data.errors import DataError
-from halfseen.io import file_discovery
+from halfseen.io import files
 from halfseen.io.open_source import open_source
 
 FRAME = pd.DataFrame({"age": [61.5, 40, 39, 52] * 10, "pulse": [80.0, 72, 71, 90, 60] * 8})
@@ -64,11 +64,11 @@ def test_a_connection_string_names_a_database(folder):
 
 
 def test_a_table_may_come_through_a_pipe(folder, monkeypatch):
-    file_discovery._from_pipe.cache_clear()
+    files._from_pipe.cache_clear()
     text = (folder / "a-1.csv").read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
     assert open_source(Files("-")).n_rows == 25
-    file_discovery._from_pipe.cache_clear()
+    files._from_pipe.cache_clear()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
     with pytest.raises(DataError, match=r"Nothing came through standard input\. Pipe a table"):
         open_source(Files("-"))
