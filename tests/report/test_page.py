@@ -12,7 +12,7 @@ import pytest
 from markupsafe import escape
 
 from halfseen import GammaPoisson, GaussianMixture, simulate
-from halfseen.diagnostics.concerns import concerns_of, summarise_columns
+from halfseen.diagnostics.concerns import concerns_of, facts_of
 from halfseen.io.preprocessing import Preprocessing
 from halfseen.report import export
 from halfseen.report.certainty import shown_intervals
@@ -163,7 +163,7 @@ def test_the_page_has_one_heading_of_the_first_level_and_none_is_skipped(mixture
 
 def said(model, X):
     case = model.case(X).in_words()
-    return " ".join([*map(str, concerns_of(case)), *summarise_columns(case)])
+    return " ".join([*map(str, concerns_of(case)), *facts_of(case)])
 
 
 def test_a_sound_fit_gives_no_concern(mixture):

@@ -12,7 +12,7 @@ from halfseen.data.resampling import ENOUGH_SEQUENCES
 from halfseen.data.sampling import sequence_of
 from halfseen.data.sequences import lengths_of
 from halfseen.diagnostics.choice import Choice, HeldOut, TriedNumber
-from halfseen.diagnostics.concerns import ConcernContext, summarise_columns
+from halfseen.diagnostics.concerns import ConcernContext, facts_of
 from halfseen.diagnostics.concerns.fit import noise_of_spectrum
 from halfseen.diagnostics.held_out_cells import HiddenValues
 from halfseen.diagnostics.intervals import (
@@ -178,7 +178,7 @@ def _bootstrap_unit(page: ReportContext) -> str:
 
 def caution_section(page: ReportContext) -> list[Section]:
     """What the model assumes, beside the concerns, which stand where they matter."""
-    case, said = page.case, summarise_columns(page.case)
+    case, said = page.case, facts_of(page.case)
     if not said and not page.concerns:
         said = ["Nothing in the diagnostics stands out."]
     sentences = [

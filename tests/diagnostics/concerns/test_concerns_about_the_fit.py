@@ -7,7 +7,7 @@ import pytest
 
 from halfseen import GammaPoisson, GaussianMixture, LatentClass, simulate
 from halfseen.data.missing_patterns import FEWEST_CELLS
-from halfseen.diagnostics.concerns import concerns_of, summarise_columns
+from halfseen.diagnostics.concerns import concerns_of, facts_of
 from halfseen.diagnostics.held_out_cells import hidden_as_missing, hide_and_fill
 
 rng = np.random.default_rng(0)
@@ -168,9 +168,9 @@ def test_facts_are_told_and_are_no_concerns(mixture):
         "dropped_features": ({"ward": "constant"}, "ward was left out: it is constant."),
     }
     model.diagnostics_ = replace(model.diagnostics_, **{name: it[0] for name, it in told.items()})
-    facts = summarise_columns(model.case(table))
+    facts = facts_of(model.case(table))
     assert facts[0] == "3 rows hold nothing, and say nothing."
     for fact, (_, sentence) in zip(facts[1:], told.values(), strict=True):
         assert fact.startswith(sentence)
     assert model.concerns(table) == []
-    assert summarise_columns(mixture.case(X)) == []
+    assert facts_of(mixture.case(X)) == []

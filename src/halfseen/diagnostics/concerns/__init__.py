@@ -37,7 +37,7 @@ def concerns_of(case: ConcernContext) -> list[Concern]:
 __all__ = ["SHARED", "Check", "Concern", "ConcernContext", "concerns_of", "facts_of"]
 
 
-def summarise_columns(case: ConcernContext) -> list[str]:
+def facts_of(case: ConcernContext) -> list[str]:
     """Sentences for those who read a page about the model."""
     return [*_of_the_rows(case), *_of_the_fit(case)]
 
