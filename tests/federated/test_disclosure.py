@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from halfseen import DataError, GaussianMixture, LatentClass, Plan, simulate, summed
-from halfseen.federated.disclosure import DisclosureError, told_apart
+from halfseen.federated.disclosure import DisclosureError, row_subsets
 from halfseen.moments.joint_counts import pairs_in_masks, triples_in_masks
 
 D = 4
@@ -67,7 +67,7 @@ def test_pairs_and_triples_that_few_rows_hold_are_refused_by_name():
 def test_what_can_be_told_is_all_that_two_and_three_columns_tell_apart():
     rng = np.random.default_rng(0)
     observed = rng.random((60, 5)) < 0.7
-    every = told_apart(pairs_in_masks(observed), triples_in_masks(observed))
+    every = row_subsets(pairs_in_masks(observed), triples_in_masks(observed))
     found = {
         frozenset(zip(members.tolist(), told.pattern, strict=True)): count
         for told in every

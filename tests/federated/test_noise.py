@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from halfseen import GaussianMixture, Plan, simulate, summed
-from halfseen.federated.disclosure import delta_of, deviation, lengths
+from halfseen.federated.disclosure import delta_of, noise_deviation, sensitivities
 from halfseen.federated.plan import Noise
 
 
@@ -25,7 +25,7 @@ def test_delta_is_the_mass_by_which_one_row_shows(sigma, epsilon):
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-5), (1.0, 1e-6), (10.0, 1e-6)])
 def test_the_deviation_is_the_smallest_that_is_private(epsilon, delta):
-    sigma = deviation(epsilon, delta)
+    sigma = noise_deviation(epsilon, delta)
     assert delta_of(sigma, epsilon) == pytest.approx(delta, rel=1e-6)
     assert delta_of(0.99 * sigma, epsilon) > delta
     if epsilon <= 1:
@@ -47,7 +47,7 @@ def test_no_row_changes_sums_by_more_than_noise_is_made_for():
     from halfseen.moments.moment_sums import MomentSums
 
     about = MomentSums.about(plan.each("origin"), plan.each("scale"))
-    rows, pairs, triples = lengths(plan.noise, 4)
+    rows, pairs, triples = sensitivities(plan.noise, 4)
     for row in wild[::20]:
         one = planned_rows(GaussianMixture(2), row[None], exact).accumulate(about)
         upper = one.second[np.triu_indices(8)]
@@ -60,7 +60,7 @@ def test_noise_is_as_wide_as_said_and_another_each_time():
     X, plan = planned()
     exact = summed(X, replace(plan, noise=Noise(1e9, 1e-6, plan.noise.norm))).sums
     one, other = (summed(X, plan).sums.third - exact.third for _ in range(2))
-    sigma = deviation(1.0, 1e-6) * np.sqrt(3) * lengths(plan.noise, 4)[2]
+    sigma = noise_deviation(1.0, 1e-6) * np.sqrt(3) * sensitivities(plan.noise, 4)[2]
     assert np.std(one) == pytest.approx(sigma, rel=0.3)
     assert not np.allclose(one, other)
     np.testing.assert_array_equal(

@@ -6,7 +6,7 @@ presence of two or three columns tells from the others has to be none of them, o
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ class DisclosureError(DataError):
     """Sums of too few rows were asked for, and do not leave the place."""
 
 
-class Told(NamedTuple):
+class RowSubsets(NamedTuple):
     """Rows that hold some columns and not others: how many, for many choices of columns."""
 
     counts: Array  # (m,)
@@ -60,25 +60,25 @@ class Told(NamedTuple):
         return same
 
 
-def told_apart(pairs: Array, triples: Array | None) -> Iterator[Told]:
-    """The rows that can be told by what they hold, from joint counts (d, d) and packed ones."""
+def row_subsets(pairs: Array, triples: Array | None) -> Iterator[RowSubsets]:
+    """Subsets of rows by up to three columns, from joint counts (d, d) and packed ones."""
     own, d = pairs.diagonal(), len(pairs)
-    yield Told(own, np.arange(d)[:, None], "1")
+    yield RowSubsets(own, np.arange(d)[:, None], "1")
     i, j = np.nonzero(~np.eye(d, dtype=bool))
     both = np.stack([i, j], axis=1)
-    yield Told(pairs[i, j], both, "11")
-    yield Told(own[i] - pairs[i, j], both, "10")
+    yield RowSubsets(pairs[i, j], both, "11")
+    yield RowSubsets(own[i] - pairs[i, j], both, "10")
     if triples is None:
         return
     every = symmetric_tensors.triples(d)
     apart = (every[0] < every[1]) & (every[1] < every[2])
     i, j, k = (one[apart] for one in every)
     together_ = triples[apart]
-    yield Told(together_, np.stack([i, j, k], axis=1), "111")
+    yield RowSubsets(together_, np.stack([i, j, k], axis=1), "111")
     for a, b, c in ((i, j, k), (i, k, j), (j, k, i)):
         members = np.stack([a, b, c], axis=1)
-        yield Told(pairs[a, b] - together_, members, "110")
-        yield Told(own[c] - pairs[a, c] - pairs[b, c] + together_, members, "001")
+        yield RowSubsets(pairs[a, b] - together_, members, "110")
+        yield RowSubsets(own[c] - pairs[a, c] - pairs[b, c] + together_, members, "001")
 
 
 def check_disclosure(sums: MomentSums, plan: Plan) -> None:
@@ -89,14 +89,14 @@ def check_disclosure(sums: MomentSums, plan: Plan) -> None:
             f"There are {sums.n_rows:g} rows, and sums of fewer than {least} (least_rows of the "
             "plan) do not leave a place. Add rows, or agree on a smaller least_rows."
         )
-    for told in told_apart(sums.count, sums.triple_counts if sums.triples else None):
-        few = told.few(least)
+    for subsets in row_subsets(sums.count, sums.triple_counts if sums.triples else None):
+        few = subsets.few(least)
         if len(few):
-            which = int(few[np.argmin(told.counts[few])])
-            count = told.counts[which]
+            which = int(few[np.argmin(subsets.counts[few])])
+            count = subsets.counts[which]
             rows = "1 row holds" if round(count) == 1 else f"{count:g} rows hold"
             raise DisclosureError(
-                f"Only {rows} {told.words(which, plan.names)}, and could be told from sums with "
+                f"Only {rows} {subsets.words(which, plan.names)}, and could be told from sums with "
                 f"and without them: that takes {least} rows (least_rows of the plan). Leave such "
                 "rows out with "
                 + setting(leave_out=True)
@@ -132,7 +132,7 @@ def without_few(rows: Rows, plan: Plan, triples: bool) -> tuple[Rows, int]:
         few = _few(plan.least_rows, *sums.each) + _rare(left, plan, values)
         if not few:
             return left, total - n_rows
-        left = left.map(_without(few))
+        left = left.map(_leaving_out(few))
         n_rows = left.accumulate(len)
         if n_rows < MOST_LEFT_OUT * total:
             raise DisclosureError(
@@ -142,13 +142,13 @@ def without_few(rows: Rows, plan: Plan, triples: bool) -> tuple[Rows, int]:
             )
 
 
-Which = tuple[Told, int] | tuple[int, float]
+Which = tuple[RowSubsets, int] | tuple[int, float]
 """Rows by what they hold, or by the value of a column."""
 
 
 def _few(least: int, pairs: Array, triples: Array | None = None) -> list[Which]:
-    every = told_apart(np.asarray(pairs, dtype=float), triples)
-    return [(told, int(which)) for told in every for which in told.few(least)]
+    every = row_subsets(np.asarray(pairs, dtype=float), triples)
+    return [(one, int(which)) for one in every for which in one.few(least)]
 
 
 def _rare(rows: Rows, plan: Plan, values: list[Array]) -> list[Which]:
@@ -162,24 +162,17 @@ def _rare(rows: Rows, plan: Plan, values: list[Array]) -> list[Which]:
     return [one for one, rare in zip(every, few, strict=True) if rare]
 
 
-def _without(few: list[Which]) -> "Leave":
-    return Leave(tuple(few))
-
-
-class Leave:
-    """Leaves rows out of a block; travels to workers."""
-
-    def __init__(self, few: tuple[Which, ...]):
-        self.few = few
-
-    def __call__(self, block: Block) -> Block:
+def _leaving_out(few: list[Which]) -> Callable[[Block], Block]:
+    def others(block: Block) -> Block:
         observed, out = block.observed, np.zeros(len(block), bool)
-        for who, which in self.few:
-            if isinstance(who, Told):
-                out |= who.rows(int(which), observed)
+        for subset, which in few:
+            if isinstance(subset, RowSubsets):
+                out |= subset.rows(int(which), observed)
             else:
-                out |= observed[:, who] & (block.values[:, who] == which)
+                out |= observed[:, subset] & (block.values[:, subset] == which)
         return block.rows(np.flatnonzero(~out)) if out.any() else block
+
+    return others
 
 
 def check_components(shares: Array, plan: Plan, noun: str) -> None:
@@ -211,10 +204,10 @@ def delta_of(sigma: float, epsilon: float) -> float:
     return float(ndtr(away - epsilon * sigma) - second)
 
 
-def deviation(epsilon: float, delta: float) -> float:
+def noise_deviation(epsilon: float, delta: float) -> float:
     """The smallest standard deviation of noise that is (ε, δ) private at a sensitivity of one.
 
-    >>> round(deviation(1.0, 1e-5), 2)  # the classical bound is 4.84
+    >>> round(noise_deviation(1.0, 1e-5), 2)  # the classical bound is 4.84
     3.73
     """
     low, high = 1e-6, 1.0
@@ -223,7 +216,7 @@ def deviation(epsilon: float, delta: float) -> float:
     return float(brentq(lambda sigma: delta_of(sigma, epsilon) - delta, low, high, xtol=1e-12))
 
 
-def lengths(noise: Noise, n_features: int) -> Array:
+def sensitivities(noise: Noise, n_features: int) -> Array:
     """How much one row can change sums of one, two and three factors at most; (3,).
 
     A row's ``u`` holds at most d ones and deviations of the agreed norm, so that
@@ -234,7 +227,7 @@ def lengths(noise: Noise, n_features: int) -> Array:
     return np.array([1.0, radius**2, radius**3])
 
 
-def budget(plan: Plan, epsilon: float | None) -> Noise | None:
+def noise_for(plan: Plan, epsilon: float | None) -> Noise | None:
     """The noise of a plan, or more of it, if a place has a smaller ``epsilon`` of its own."""
     if epsilon is None:
         return plan.noise
@@ -251,7 +244,7 @@ def budget(plan: Plan, epsilon: float | None) -> Noise | None:
     return replace(plan.noise, epsilon=epsilon)
 
 
-def noised(sums: MomentSums, noise: Noise | None, random: np.random.Generator) -> MomentSums:
+def add_noise(sums: MomentSums, noise: Noise | None, random: np.random.Generator) -> MomentSums:
     """The sums with noise, if any, for the privacy that is asked for.
 
     The parts are released together: each divided by its length they change by at most the root of
@@ -260,9 +253,9 @@ def noised(sums: MomentSums, noise: Noise | None, random: np.random.Generator) -
     if noise is None:
         return sums
     d = sums.n_features
-    rows, pairs, triples = lengths(noise, d)
+    rows, pairs, triples = sensitivities(noise, d)
     n_parts = 2 + sums.triples + bool(sums.levels.size)
-    sigma = deviation(noise.epsilon, noise.delta) * math.sqrt(n_parts)
+    sigma = noise_deviation(noise.epsilon, noise.delta) * math.sqrt(n_parts)
     upper = np.triu(random.normal(size=sums.second.shape))
     second = sums.second + sigma * pairs * (upper + np.triu(upper, 1).T)
     third = sums.third + sigma * triples * random.normal(size=sums.third.shape)

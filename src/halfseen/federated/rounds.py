@@ -15,10 +15,10 @@ from halfseen.data.errors import DataError, warn
 from halfseen.data.formatting import quoted
 from halfseen.data.rows import Block, MappedRows, Rows
 from halfseen.federated.disclosure import (
-    budget,
+    add_noise,
     check_components,
     check_disclosure,
-    noised,
+    noise_for,
     without_few,
 )
 from halfseen.federated.plan import Plan
@@ -74,7 +74,7 @@ def sum_rows(
         answer = _asked(lambda here: _fit(estimator, replace(at, model=None), here), rows)
         return Stream(plan.names, at.sums, plan, (*at.rounds, answer), n_left_out=n_out)
     if at is None:
-        private = noised(sums, budget(plan, epsilon), np.random.default_rng(random))
+        private = add_noise(sums, noise_for(plan, epsilon), np.random.default_rng(random))
         return Stream(plan.names, private, plan, n_left_out=n_out)
     check_same_columns(at, plan.names)
     answer = _asked(lambda here: _step(at, Stream(plan.names, sums, plan), here), rows)

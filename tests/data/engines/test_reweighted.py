@@ -58,7 +58,7 @@ every_sum = pytest.mark.parametrize("about", SUMMARIES.values(), ids=SUMMARIES)
 
 @pytest.fixture(autouse=True)
 def _blocks_of_17_rows(monkeypatch):
-    for module in ("memory", "sparse.rows"):
+    for module in ("memory", "sparse_rows"):
         monkeypatch.setattr(f"halfseen.data.engines.{module}.FEWEST_ROWS", 17)
         monkeypatch.setattr(f"halfseen.data.engines.{module}.BLOCK_ENTRIES", 1)
     assert memory.FEWEST_ROWS == 17

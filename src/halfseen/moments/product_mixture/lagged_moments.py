@@ -110,13 +110,13 @@ class LaggedSums(Sums):
             _place(self.after, self.after_count, item, emphasis, back),
         )
 
-    def told(
+    def equations(
         self, mean: Array, owner: Ints, item: Ints, emphasis: Array, back: Array, between: Array
     ) -> Equations:
         """What the rows before and after tell of statistics with these means."""
         after = Neighbour(self.ahead, self.held_ahead, self.count_one, back @ between.T)
         before = Neighbour(self.behind, self.held_behind, self.count_one.T, back @ between)
-        return told_by((after, before), mean, owner, item, emphasis)
+        return neighbour_equations((after, before), mean, owner, item, emphasis)
 
 
 class Neighbour(NamedTuple):
@@ -128,7 +128,7 @@ class Neighbour(NamedTuple):
     back: Array  # (q, r)   E[z | h = k] = B ζ_k
 
 
-def told_by(
+def neighbour_equations(
     neighbours: Iterable[Neighbour], mean: Array, owner: Ints, item: Ints, emphasis: Array
 ) -> Equations:
     """What neighbours tell of statistics with these means, of columns ``owner``."""

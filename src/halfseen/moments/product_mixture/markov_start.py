@@ -26,7 +26,7 @@ from halfseen.moments.product_mixture.lagged_moments import (
     Windows,
     WindowSums,
     between,
-    told_by,
+    neighbour_equations,
 )
 from halfseen.moments.product_mixture.mixture_start import (
     MOST_COMPONENTS,
@@ -36,10 +36,10 @@ from halfseen.moments.product_mixture.mixture_start import (
     Second,
     System,
     Weighting,
+    identifiable_rank,
     means_of,
-    of_other_columns,
     of_rows,
-    rank_told,
+    other_column_equations,
     read_off,
     second_of,
     supported,
@@ -156,7 +156,7 @@ class TimeSums(Sums):
         before = back @ between(self.z12, self.m12, item, emphasis, back)
         return before, back, back @ between(self.z23, self.m23, item, emphasis, back).T
 
-    def told(
+    def equations(
         self,
         mean: Array,
         owner: Ints,
@@ -167,7 +167,7 @@ class TimeSums(Sums):
         """What the rows before and after tell of statistics with these means of middle rows."""
         after = Neighbour(self.f23, self.h23, self.m23, backs[2])
         before = Neighbour(self.f21, self.h21, self.m12.T, backs[0])
-        return told_by((after, before), mean, owner, item, emphasis)
+        return neighbour_equations((after, before), mean, owner, item, emphasis)
 
 
 FEWEST_WINDOWS = 0.5
@@ -206,7 +206,7 @@ def sequence_start(
     """
     second = second_of(rows, items, statistics, owner, weighting)
     wanted = min(n_components, MOST_COMPONENTS) - 1
-    by_rows = rank_told(second, n_components)
+    by_rows = identifiable_rank(second, n_components)
     for rank in range(wanted, -1, -1):
         read = _by_time if rank > by_rows else _by_rows
         found = read(rows, second, statistics, rank, decompose)
@@ -226,13 +226,13 @@ def _by_rows(
     route, reason = _route(second, lagged, completion)
     system = of_rows(rows, second, completion)
     mean = means_of(second.sums, second.owner)
-    told = of_other_columns(second.sums, second.owner, back, item, emphasis)
+    equations = other_column_equations(second.sums, second.owner, back, item, emphasis)
     if route != "rows" and completion.rank:
         between = lagged.between(item, emphasis, back)
         backs = (back @ between, back, back @ between.T)
         system = system + _windows(rows, (second.encoding,) * 3, emphasis, backs)
-        told = told + lagged.told(mean, second.owner, item, emphasis, back, between)
-    states = read_off(second, completion, system, told.read(mean, second.owner), decompose)
+        equations = equations + lagged.equations(mean, second.owner, item, emphasis, back, between)
+    states = read_off(second, completion, system, equations.read(mean, second.owner), decompose)
     return _along(states, lagged, item, emphasis, back, route, reason)
 
 
@@ -246,10 +246,10 @@ def _by_time(
     completion = sums.completion(second, rank)
     backs = sums.backs(item, emphasis, completion.back)
     mean = means_of(sums.middle, owner)
-    told = of_other_columns(sums.middle, owner, completion.back, item, emphasis)
-    told = told + sums.told(mean, owner, item, emphasis, backs)
+    equations = other_column_equations(sums.middle, owner, completion.back, item, emphasis)
+    equations = equations + sums.equations(mean, owner, item, emphasis, backs)
     system = _windows(rows, places, emphasis, backs)
-    states = read_off(second, completion, system, told.read(mean, owner), decompose)
+    states = read_off(second, completion, system, equations.read(mean, owner), decompose)
     lagged = rows.accumulate(LaggedSums.of(places.middle, statistics))
     reason = "there are too few columns for those of one row to tell states apart"
     return _along(states, lagged, item, emphasis, completion.back, "time", reason)

@@ -71,7 +71,7 @@ def means_of(sums: MeetingSums, owner: Ints) -> Array:
     return np.divide(sums.total, seen, out=np.zeros_like(sums.total), where=seen > 0)
 
 
-def of_other_columns(
+def other_column_equations(
     sums: MeetingSums, owner: Ints, back: Array, item: Ints, emphasis: Array
 ) -> Equations:
     """What the other columns of a row tell, given B (q, r) and ω (j,)."""
@@ -87,8 +87,8 @@ def read_statistics(
     sums: MeetingSums, owner: Ints, back: Array, item: Ints, emphasis: Array
 ) -> Reading:
     """The reading of statistics, one of column ``owner`` (s,) each, given B (q, r) and ω (j,)."""
-    told = of_other_columns(sums, owner, back, item, emphasis)
-    return told.read(means_of(sums, owner), owner)
+    equations = other_column_equations(sums, owner, back, item, emphasis)
+    return equations.read(means_of(sums, owner), owner)
 
 
 class Located(NamedTuple):
@@ -191,7 +191,7 @@ def item_start(
     each is of. There are fewer classes than asked for if the moments tell fewer apart.
     """
     second = second_of(rows, items, statistics, owner, weighting)
-    for rank in range(rank_told(second, n_components), -1, -1):
+    for rank in range(identifiable_rank(second, n_components), -1, -1):
         completion = supported(second, rank)
         third = of_rows(rows, second, completion)
         reading = read_statistics(
@@ -216,7 +216,7 @@ def second_of(
     return Second(encoding, sums, np.asarray(owner), cells.n_rows, weights, emphasis)
 
 
-def rank_told(second: Second, n_components: int) -> int:
+def identifiable_rank(second: Second, n_components: int) -> int:
     """Ranks that pairs and triples of items can tell."""
     item = second.encoding.item
     known = known_pairs(second.sums.count, item)
@@ -237,7 +237,7 @@ def of_rows(rows: Rows, second: Second, completion: Completion) -> System:
         return System(np.zeros((0, 0, 0)), np.zeros((0, 0)), 0)
     item, emphasis = second.encoding.item, second.emphasis
     inner = inner_products(completion.back, item, emphasis)
-    chosen = _telling(np.einsum("jaa,j->j", inner, second.sums.count.diagonal()))
+    chosen = _most_informative(np.einsum("jaa,j->j", inner, second.sums.count.diagonal()))
     count = second.sums.count
     gappy = chosen & (count.diagonal() < second.n_rows * (1 - 1e-12))
     basis = (emphasis * chosen)[item][:, None] * completion.back
@@ -248,7 +248,7 @@ def of_rows(rows: Rows, second: Second, completion: Completion) -> System:
     return System(sums.cube, normal_matrix(triples, inner[chosen]), n_unseen)
 
 
-def _telling(told: Array) -> Mask:
+def _most_informative(told: Array) -> Mask:
     """The most informative items, at most as many as can be counted."""
     chosen = np.zeros(len(told), dtype=bool)
     chosen[np.argsort(-told, kind="stable")[:MOST_ITEMS]] = True
