@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks import (
     advice,
+    alarm_tables,
     alarms,
     cluster_overhead,
     cluster_schedule,
@@ -200,6 +201,17 @@ def test_concerns_are_raised_where_there_is_cause_and_hardly_ever_elsewhere():
         assert all(rate >= 0.90 for rate in row["detected"].values()), kind
         assert set(row["false alarms"]) == sound
         assert all(rate <= 0.05 for rate in row["false alarms"].values()), kind
+
+
+def test_sound_tables_of_every_model_raise_hardly_any_concern_and_five_faults_are_found():
+    figures = kept("alarms_every_model")["figures"]
+    faulty = [world for worlds in alarm_tables.FAULTS.values() for world in worlds]
+    assert set(figures) == {world.__name__ for world in (*alarm_tables.SOUND, *faulty)}
+    assert all(row["tables"] >= 200 for row in figures.values())
+    for world in alarm_tables.SOUND:
+        assert figures[world.__name__]["false alarms"] <= 0.05, world
+    for world in faulty:
+        assert figures[world.__name__]["detected"] >= 0.80, world
 
 
 def test_advice_is_right_when_it_is_printed_and_printed_where_there_is_cause():
