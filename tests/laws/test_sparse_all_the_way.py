@@ -106,7 +106,7 @@ def test_hidden_values_are_filled_as_each_row_by_itself_would_be(model):
 
 def test_rows_behind_topics_are_counted_alike_sparse_or_not(model):
     case = model[0].case(model[1])
-    doubts = portrait_of(case.fitted).row_certainty(case.sample.rows)
+    certainty = portrait_of(case.fitted).row_certainty(case.sample.rows)
     for least in (5.0, 200.0, 600.0):
-        dense = few_behind(doubts, case.sample.table, least)
-        np.testing.assert_array_equal(few_behind_sparse(doubts, case.sample.rows, least), dense)
+        dense = few_behind(certainty, case.sample.table, least)
+        np.testing.assert_array_equal(few_behind_sparse(certainty, case.sample.rows, least), dense)

@@ -136,7 +136,7 @@ def test_rare_values_are_put_together_for_drawing_and_counted_once():
 
 def test_told_and_grid_speak_of_numbers_and_categories(model):
     view = portrait_of(model)
-    young, old = view.told()
+    young, old = view.descriptions()
     assert young.title == "Class 1: 58% of rows"
     assert any(re.fullmatch(r"vote: 'red' 8\d% \(5\d% of all\), .*", x) for x in young.lines)
     assert any(re.fullmatch(r"owns: 'yes' 9\d% \(4\d% of all\)", x) for x in old.lines)
@@ -262,7 +262,9 @@ def test_informative_gaps_are_lines_of_their_own():
     model = LatentClass(2, gaps="informative", random_state=0).fit(X)
     view = portrait_of(model)
     assert "diet: missing" in view.grid(None, None).lines
-    assert any(re.match(r"diet: missing 8\d% \(3\d% of all\)", x) for x in view.told()[1].lines)
+    assert any(
+        re.match(r"diet: missing 8\d% \(3\d% of all\)", x) for x in view.descriptions()[1].lines
+    )
     page = report_page(model.case(X))
     assert "diet, whether known" in page
     assert "diet" not in model.explain(X).tells_nothing
@@ -391,7 +393,7 @@ def test_categories_that_hardly_any_row_has_do_not_describe_a_class():
     few = np.r_[np.flatnonzero(frame.age > 50)[:6], np.flatnonzero(frame.age < 50)[:6]]
     pool = pd.Series(None, index=frame.index, dtype=object)
     pool.iloc[few] = np.repeat(["large", "small"], 6)
-    told = portrait_of(LatentClass(2, random_state=0).fit(frame.assign(pool=pool))).told()
+    told = portrait_of(LatentClass(2, random_state=0).fit(frame.assign(pool=pool))).descriptions()
     said = " ".join(line for one in told for line in one.lines)
     assert "vote: " in said
     assert "pool" not in said

@@ -43,7 +43,7 @@ def mixture():
 
 
 def test_groups_are_told_most_common_first_with_what_stands_out(mixture):
-    first, second = portrait_of(mixture).told("people")
+    first, second = portrait_of(mixture).descriptions("people")
     assert first.title == "Group 1: 70% of people"
     assert second.title == "Group 2: 30% of people"
     assert re.fullmatch(
@@ -66,7 +66,7 @@ def test_a_number_that_was_chosen_comes_with_what_was_tried(mixture):
 
 def test_a_group_like_all_has_nothing_that_stands_out():
     model = GaussianMixture(1).fit(table())
-    assert portrait_of(model).told()[0].lines == [
+    assert portrait_of(model).descriptions()[0].lines == [
         "Nothing stands out: every column is about average."
     ]
 
@@ -75,7 +75,7 @@ def test_topics_are_told_by_their_words():
     rng = np.random.default_rng(0)
     counts, _ = simulate.gamma_poisson(4000, np.eye(2, 4) + 0.2, [2.0, 1.0], 0.05, rng)
     model = GammaPoisson(2).fit(pd.DataFrame(counts, columns=NAMES))
-    first, second = portrait_of(model).told()
+    first, second = portrait_of(model).descriptions()
     assert first.title.startswith("Topic 1: 6")
     assert first.lines[0].startswith("Mostly age (6")
     assert second.lines[0].startswith("Mostly pulse (6")
@@ -83,9 +83,12 @@ def test_topics_are_told_by_their_words():
     assert "What the topics are like" in page
     view = portrait_of(model)
     as_in_text = replace(view, centres=view.centres * [[0.2], [0.02]])
-    assert [one.lines[0].startswith("Mostly") for one in as_in_text.told()] == [True, True]
+    assert all(one.lines[0].startswith("Mostly") for one in as_in_text.descriptions())
     as_in_text = replace(view, centres=view.centres * [[0.1], [0.02]])
-    assert [one.lines[0].startswith("Mostly") for one in as_in_text.told()] == [False, False]
+    assert [one.lines[0].startswith("Mostly") for one in as_in_text.descriptions()] == [
+        False,
+        False,
+    ]
 
 
 def test_weights_are_told_with_the_reason(mixture):

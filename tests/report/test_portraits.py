@@ -45,7 +45,7 @@ def test_the_average_is_that_of_the_centres(model):
 
 def test_every_component_has_words_and_cells(model):
     view = portrait_of(model)
-    told, grid, drawn = view.told(), view.grid(None, None), view.heat_map(4)
+    told, grid, drawn = view.descriptions(), view.grid(None, None), view.heat_map(4)
     assert len(told) == 3
     for i, (title, lines) in enumerate(told):
         assert title.startswith(f"{view.noun.capitalize()} {i + 1}: ")
@@ -58,10 +58,10 @@ def test_every_component_has_words_and_cells(model):
 
 def test_of_each_row_it_is_known_how_sure_the_model_is(model):
     view = portrait_of(model)
-    doubts = view.row_certainty(model.case(COUNTS).rows)
-    np.testing.assert_allclose(doubts.memberships.sum(axis=1), 1)
-    assert doubts.values.shape == (N_ROWS,)
-    assert doubts.sentence.endswith(".")
+    certainty = view.row_certainty(model.case(COUNTS).rows)
+    np.testing.assert_allclose(certainty.memberships.sum(axis=1), 1)
+    assert certainty.values.shape == (N_ROWS,)
+    assert certainty.sentence.endswith(".")
 
 
 def test_results_have_a_line_for_each_row_in_the_order_of_the_page(model):
@@ -125,7 +125,7 @@ def test_a_noun_is_used_throughout():
     model = replace(fitted.model, about=replace(fitted.model.about, noun="class"))
     view = portrait_of(replace(fitted, model=model))
     assert view.nouns == "classes"
-    assert view.told()[0].title.startswith("Class 1: ")
+    assert view.descriptions()[0].title.startswith("Class 1: ")
     assert "class" in view.predicted(np.array([[0.2, 0.8]]))
     words = [view.known, view.grid(None, None).title]
     assert all("class" in said and "group" not in said for said in words)

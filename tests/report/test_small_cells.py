@@ -42,16 +42,16 @@ def test_rows_behind_an_average_are_counted_by_how_much_they_carry():
     rng = np.random.default_rng(0)
     carried, table = rng.random((40, 3)) ** 3, rng.normal(size=(40, 5))
     table[rng.random(table.shape) < 0.6] = np.nan
-    doubts = RowCertainty(carried, carried, carried[:, 0], "", "", "", "", (0, 1), ("", 0.0, ""))
+    certainty = RowCertainty(carried, carried, carried[:, 0], "", "", "", "", (0, 1), ("", 0.0, ""))
     found = np.zeros((3, 5))
     for k in range(3):
         for d in range(5):
             known = [carried[n, k] for n in range(40) if not np.isnan(table[n, d])]
             found[k, d] = sum(known) ** 2 / sum(c * c for c in known)
     for least in (3, 5, 8):
-        np.testing.assert_array_equal(few_behind(doubts, table, least), found < least)
+        np.testing.assert_array_equal(few_behind(certainty, table, least), found < least)
     nobody = np.full((40, 5), np.nan)
-    assert few_behind(doubts, nobody, 1).all()
+    assert few_behind(certainty, nobody, 1).all()
 
 
 @pytest.mark.parametrize("n_few", [1, 3, 9])

@@ -38,7 +38,7 @@ def demo(
     )
     model, table = _fitted(clinic)
     view = portrait_of(model)
-    for title, lines in view.told("patients"):
+    for title, lines in view.descriptions("patients"):
         console.say("")
         console.items(title, lines)
     console.say("")

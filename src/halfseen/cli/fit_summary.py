@@ -43,7 +43,7 @@ def print_fit(
     console.say("")
     if line:
         console.say(line)
-    for title, lines in [] if line else view.told():
+    for title, lines in [] if line else view.descriptions():
         console.items(title, lines)
     console.say("")
     weights = weights_told(view.names, model.feature_weights_, model.observed_fraction_)

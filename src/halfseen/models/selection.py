@@ -249,6 +249,7 @@ def compare_weights(
         return lambda part, survey: fit_rows(way, kind, part, survey, k, Stages())
 
     possible = _possible(kind, seen)
+    # All ways see the same folds, so that their scores differ by the way alone.
     fittings = [fitting(parameters) for parameters in possible.values()]
     scores = cross_scores(settings.complete_above, rows, kind, bins, fittings)
     usual = list(possible).index(kind.about.weighting)

@@ -1,4 +1,4 @@
-"""Sums of rows that may not leave the place where they are."""
+"""Sums of rows that must stay where they are, for federated fits."""
 
 import os
 from pathlib import Path
@@ -80,7 +80,7 @@ def summed(
 
 
 def led_to(path: str | os.PathLike[str]) -> Any:
-    """What a file says that the last round led to: a model, or sums."""
+    """Read the result of the last round from a file: a model, or sums."""
     with Path(path).open("rb") as file:
         start = file.read(256)
     return Stream.load(path) if word_of(start) == "sums" else load(path)

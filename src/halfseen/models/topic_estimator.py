@@ -1,4 +1,4 @@
-"""The verbs of estimators whose rows have loadings on topics."""
+"""Methods that estimators of topic models share."""
 
 from typing import Any, NamedTuple, TypedDict, Unpack
 
@@ -258,6 +258,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEst
         found: Array = self._each(X, observed)(
             lambda block: np.column_stack(model.sampled(block, parameters)[:3])
         )
+        # Few effective draws mean that some draw dominates, and that its tail was missed.
         rough = int(np.count_nonzero(found[:, 2] < MIN_EFFECTIVE_DRAWS))
         if rough:
             warn(

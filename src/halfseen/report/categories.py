@@ -14,9 +14,10 @@ from halfseen.report.portrait import WITHHELD, Difference, effective_rows
 
 MOSTLY = 0.5
 """Of a component: a value that so many rows hold is what it is like."""
-WORTH_A_WORD = 0.2
+MIN_SCORE = 0.2
 """Standard deviations by which the share of a category differs if it is to be named."""
 MOST_NAMED = 2
+"""Categories of a column that a sentence names: those that differ most."""
 
 
 def bounded(share: float, least: float) -> str:
@@ -79,7 +80,7 @@ class Categories:
         gaps = cls.of(column, name, ("missing", "known"), np.array([np.nan, 0.0]), shares, weights)
         return replace(gaps, of_gaps=True)
 
-    def without_small_cells(self, carried: Array, table: Array, least: float) -> Self:
+    def without_small_cells(self, responsibilities: Array, table: Array, least: float) -> Self:
         """The same without what fewer than ``least`` rows of ``table`` (n, d) stand behind.
 
         Shares of fewer rows are told as bounds, and categories that fewer rows hold at all are
@@ -87,7 +88,7 @@ class Categories:
         """
         column = table[:, self.column]
         known = np.full(len(column), True) if self.of_gaps else ~np.isnan(column)
-        every = np.column_stack([carried, np.ones(len(column))])
+        every = np.column_stack([responsibilities, np.ones(len(column))])
         behind = effective_rows(every, known[:, None])[:, 0]
         bounds = np.minimum(least / np.maximum(behind, least), 0.5)
         shown = replace(self, least=bounds, withheld=behind[:-1] < least)
@@ -97,10 +98,11 @@ class Categories:
         return self._without((column[:, None] == self.values).sum(axis=0) < least)
 
     def _without(self, rare: Mask) -> Self:
-        """Some of the categories put together as the last one."""
+        """Merge some of the categories into the last one."""
         if not rare.any():
             return self
         n = int(rare.sum())
+        # Merged categories must not be told apart again by merging twice.
         if self.n_merged:  # those that were put together before stay so
             n += self.n_merged - int(rare[-1])
             rare = np.r_[rare[:-1], True]
@@ -114,7 +116,7 @@ class Categories:
         )
 
     def few(self, most: int) -> Self:
-        """The same with no more than so many values: the rarest are put together."""
+        """At most this many categories: the rarest are merged."""
         rare = np.zeros(len(self.labels), bool)
         if len(rare) > most:
             rare[np.argsort(-np.nan_to_num(self.of_all), kind="stable")[most - 1 :]] = True
@@ -136,8 +138,8 @@ class Categories:
 
     @property
     def differs(self) -> bool:
-        """Whether some share is worth a word."""
-        return bool((np.abs(self.scores) >= WORTH_A_WORD).any())
+        """Whether any share differs enough to be named."""
+        return bool((np.abs(self.scores) >= MIN_SCORE).any())
 
     @property
     def drawn(self) -> Array:
@@ -146,7 +148,7 @@ class Categories:
         return np.clip(np.round(np.nan_to_num(shares), 2), self.least, 1 - self.least)
 
     def told(self, label: int, component: int) -> str:
-        """The share of a category in a component; of all rows if that is the last and one more."""
+        """The share of a category in a component; the number after the last means all rows."""
         if component < len(self.weights):
             share = self.shares[label, component]
         else:
@@ -174,7 +176,7 @@ class Categories:
         every, scores = self.of_all, self.scores[:, component]
         weight = (self.shares[:, component] - every) ** 2 / np.maximum(every, 1e-12)
         ranked = np.argsort(-weight, kind="stable")
-        named = [int(i) for i in ranked if abs(scores[i]) >= WORTH_A_WORD][:MOST_NAMED]
+        named = [int(i) for i in ranked if abs(scores[i]) >= MIN_SCORE][:MOST_NAMED]
         if len(self.labels) == 2:
             named = [i for i in named if scores[i] > 0 or (self.of_gaps and i == 0)][:1]
         if not named:
@@ -189,7 +191,7 @@ class Categories:
         return Difference(size, f"{self.name}: {', '.join(told)}", self._brief(named[0], component))
 
     def _brief(self, label: int, component: int) -> str:
-        """What a component mostly has, or has more or less of than others."""
+        """What a component mostly holds, or holds more or less often than others."""
         if self.of_gaps:
             label = 0
         more = self.scores[label, component] > 0
@@ -201,6 +203,6 @@ class Categories:
         return f"{often}{self.name} {self.quoted(label)}"
 
     def quoted(self, label: int) -> str:
-        """A label as the table has it, and what stands for several as it is."""
+        """A label in quotes, unless it stands for several categories."""
         own = not self.of_gaps and not (self.n_merged and label == len(self.labels) - 1)
         return f"'{self.labels[label]}'" if own else self.labels[label]

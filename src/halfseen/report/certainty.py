@@ -31,6 +31,7 @@ from halfseen.report.portrait import Portrait
 from halfseen.report.section import ReportContext, Section
 
 LEVEL = 0.95
+"""The probability with which every interval of the page holds the truth."""
 
 
 @dataclass(frozen=True, eq=False)

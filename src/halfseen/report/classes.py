@@ -55,11 +55,11 @@ class Classes(Groups):
         )
         return cls(**vars(shown), nominal=nominal, least_rows=0.0)
 
-    def without_small_cells(self, doubts: RowCertainty, sample: Sample, least: float) -> Self:
-        few, used = few_behind(doubts, sample.table, least), np.isfinite(self.separation.nats)
+    def without_small_cells(self, certainty: RowCertainty, sample: Sample, least: float) -> Self:
+        few, used = few_behind(certainty, sample.table, least), np.isfinite(self.separation.nats)
         few = np.where(used, few, few[:, used].all(axis=1, keepdims=True))
         parts = (
-            part.without_small_cells(doubts.carried, sample.table, least)
+            part.without_small_cells(certainty.responsibilities, sample.table, least)
             for part in self.categories
         )
         return replace(self.without_averages(few), categories=tuple(parts), least_rows=least)

@@ -98,6 +98,7 @@ def missing_section(page: ReportContext) -> list[Section]:
         ],
         ("column", "known"),
     )
+    # One pattern alone says no more than the bars do.
     figures = [known, patterns_chart(found)] if len(found.patterns) > 1 else [known]
     if len(found.names) > MOST_BARS and (found.observed == 1).all():
         figures = []  # a bar a column, and all of them alike
@@ -173,9 +174,10 @@ def _being_known(observed: float) -> str:
     return f", being known for {percent(observed)} of rows" if observed < KNOWN else ""
 
 
-MOST_PATTERNS = 12
-MOST_FEATURES = 20
+MOST_PATTERNS, MOST_FEATURES = 12, 20
+"""Patterns and columns that are drawn: as many as a phone shows with legible names."""
 BARS = 90.0
+"""Height of the bars above the patterns, in units of the drawing."""
 SHARE = "% of rows"
 
 

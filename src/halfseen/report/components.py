@@ -86,7 +86,7 @@ def _components(page: ReportContext, not_shown: list[str]) -> Section:
             f"{percent(view.shares[i])} {view.of_what}{_between(sure, i)}",
             told.lines,
         )
-        for i, told in enumerate(view.told())
+        for i, told in enumerate(view.descriptions())
     ]
     title = f"The {view.nouns}" if view.k > 1 else f"The one {view.noun}"
     order = [f"Numbered from the most common {view.noun}."] if view.k > 1 else []

@@ -11,7 +11,9 @@ from halfseen.report.portrait import years_among
 from halfseen.report.section import ReportContext
 
 OF_EACH = 5
+"""Rows that are shown of each component."""
 MOST_COLUMNS = 30
+"""Columns that are shown; rows of more are told by what they count most."""
 MOST_COUNTED = 12
 """Of a row of more columns than that which count things."""
 
@@ -34,6 +36,7 @@ def some_rows(page: ReportContext) -> RowsTable:
     n_known = gathered(sample.rows, _n_known)
     rows = []
     for k in range(view.k):
+        # Of rows that are equally certain, those with most known cells say most to a reader.
         clearest = np.lexsort((-n_known, -memberships[:, k].round(3)))[:OF_EACH]
         for place, row in zip(clearest, sample.some(clearest), strict=True):
             values = (row[None] if done is None else done.undo(row[None]))[0]

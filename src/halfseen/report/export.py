@@ -53,12 +53,13 @@ def _asset(name: str) -> Markup:
 
 
 def _digest(text: str) -> str:
-    """What the page's own policy knows its script and style by; no others run."""
+    """The hash by which the content security policy of the page allows its own script and style."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 SCHEMA = "report.schema.json"
 SCHEMA_VERSION = 1
+"""Raised when a key of the JSON changes its meaning or goes."""
 MANY_COLUMNS = 1000
 """Averages of more columns are given only of those that components have most of."""
 DIGITS = 3
@@ -267,7 +268,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _text(words: str) -> str:
-    """Words that are no marks of Markdown or HTML, whoever wrote them."""
+    """Words with the characters escaped that Markdown or HTML would interpret."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(words.split()))
 
 

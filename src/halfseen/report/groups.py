@@ -16,21 +16,23 @@ from halfseen.report.portrait import (
     ABOUT_AVERAGE,
     NOT_SHOWN,
     WITHHELD,
+    Description,
     Difference,
     Grid,
     HeatMap,
     Portrait,
     RowCertainty,
-    Told,
     years_among,
 )
 from halfseen.report.section import ReportContext, Section
 from halfseen.report.separation import Density, Separation, separation_section
 
 MOST_DRAWN = 40
+"""Lines of the heat map, of which the most telling are drawn."""
 SOMEWHAT, CLEARLY, MUCH = 0.4, 0.8, 1.5
 """Standard deviations of all rows from which a difference is worth so many words."""
 SURE = 0.9
+"""Posterior probability from which on a row is said to belong to one group."""
 MOST_DIFFERENCES = 8
 """That a group is described by; further ones are counted."""
 MOST_BRIEF = 2
@@ -76,6 +78,7 @@ class Groups(Portrait):
 
     def without_averages(self, few: Mask) -> Self:
         shares = np.where(few, 0.0, self.shares[:, None])
+        # The average is taken on the scale on which the column was averaged.
         logged, left = self.geometric, shares.sum(axis=0)
         centres = np.where(logged, np.log(np.where(logged, self.centres, 1.0)), self.centres)
         total = (shares * centres).sum(axis=0)
@@ -88,15 +91,15 @@ class Groups(Portrait):
             scores=np.where(few, 0.0, self.scores),
         )
 
-    def without_small_cells(self, doubts: RowCertainty, sample: Sample, least: float) -> Self:
-        shown = super().without_small_cells(doubts, sample, least)
+    def without_small_cells(self, certainty: RowCertainty, sample: Sample, least: float) -> Self:
+        shown = super().without_small_cells(certainty, sample, least)
         parts = (
-            part.without_small_cells(doubts.carried, sample.table, least)
+            part.without_small_cells(certainty.responsibilities, sample.table, least)
             for part in self.categories
         )
         return replace(shown, categories=tuple(parts))
 
-    def told(self, members: str = "rows") -> list[Told]:
+    def descriptions(self, members: str = "rows") -> list[Description]:
         return [self._told(i, members) for i in range(self.k)]
 
     def briefs(self) -> list[str]:
@@ -115,7 +118,7 @@ class Groups(Portrait):
         none = [NOT_SHOWN if self.withheld[i].all() else ABOUT_AVERAGE for i in range(self.k)]
         return [", ".join(own) or none[i] for i, own in enumerate(briefs)]
 
-    def _told(self, i: int, members: str) -> Told:
+    def _told(self, i: int, members: str) -> Description:
         differences = sorted(self._differences(i), key=lambda one: -one.size)
         lines = [one.said for one in differences[:MOST_DIFFERENCES]]
         if len(differences) > MOST_DIFFERENCES:
@@ -125,7 +128,7 @@ class Groups(Portrait):
         if not lines:
             lines = ["Nothing stands out: every column is about average."]
         title = f"{self.noun.capitalize()} {i + 1}: {percent(self.shares[i])} of {members}"
-        return Told(title, lines)
+        return Description(title, lines)
 
     def _differences(self, i: int) -> list[Difference]:
         sizes = enumerate(np.abs(self.scores[i]))
@@ -140,6 +143,7 @@ class Groups(Portrait):
             f"{self.names[d]} {degree}{direction} than average: "
             f"{self._number(self.centres[i, d], d)} (average {self._number(self.average[d], d)})"
         )
+        # What few rows know of is named later in the brief, however much it differs.
         known = float(np.sqrt(self.fitted.observed_fraction[d]))
         return Difference(float(size), said, f"{direction} {self.names[d]}", known)
 
@@ -215,7 +219,7 @@ class Groups(Portrait):
         mean, sure = float(surest.mean()), float((surest >= SURE).mean())
         return RowCertainty(
             memberships=shares,
-            carried=shares,
+            responsibilities=shares,
             values=surest,
             sentence=f"{percent(sure)} of rows belong to one {self.noun} with a probability of at "
             f"least {SURE:.0%}; the mean is {mean:.0%}."

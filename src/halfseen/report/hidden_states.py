@@ -104,6 +104,7 @@ class States(Classes):
 
 
 MOST_PATHS, MOST_STEPS = 12, 120
+"""Sequences that are drawn, and steps of each: thinner strips could not be told apart."""
 LEFT, HEIGHT, HEAD = 62.0, 14.0, 20.0
 
 

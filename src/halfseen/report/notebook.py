@@ -11,7 +11,7 @@ from halfseen.report.portrait import Portrait
 from halfseen.report.registry import portrait_of
 
 MOST = 12
-"""Components that are listed."""
+"""Components that a notebook lists; a longer list would hide the code around it."""
 STYLE = (
     "border:1px solid currentColor;border-radius:6px;padding:.5em .8em;max-width:36em;"
     "font-family:system-ui,sans-serif;font-size:.9em;line-height:1.4"

@@ -19,6 +19,7 @@ MOST_CODES = 6
 MOST_LABELS = 12
 """Different words that are categories of an outcome."""
 NORMAL = 1.96
+"""Standard errors to each side that a 95 % interval spans."""
 EVERYBODY = "all rows"
 
 
@@ -148,6 +149,7 @@ def _of_sample(case: ConcernContext, outcome: Outcome) -> Array:
             f"The outcome {outcome.name!r} must hold one value for each of the {n_given} rows. Got "
             f"{len(outcome.values)} instead."
         )
+    # Rows may have been put in the order of their sequences since the outcome was given.
     every = np.full(n_rows, np.nan)
     every[slice(None) if place is None else place] = outcome.values
     found: Array = every[case.sample.numbers]
@@ -175,6 +177,7 @@ def by_component(memberships: Array, values: Array, clusters: Any, least: float)
     away = share * (value - mean)
     spread = np.sqrt((away * (value - mean)).sum(axis=0) / total)
     n = int(cluster.max(initial=-1)) + 1
+    # Rows of one cluster depend on each other, so that errors are summed by cluster first.
     pulls, shares = (np.zeros((n, len(total))) for _ in range(2))
     np.add.at(pulls, cluster, away)
     np.add.at(shares, cluster, share)

@@ -18,9 +18,10 @@ from halfseen.io.kind_inference import named_as_year
 from halfseen.report.section import ReportContext, Section
 
 YEARS = (1500, 2200)
+"""Whole numbers between these are years, where a column holds no others."""
 
 
-class Told(NamedTuple):
+class Description(NamedTuple):
     """A component in words."""
 
     title: str
@@ -99,8 +100,8 @@ class RowCertainty:
     """How sure a model is of some rows."""
 
     memberships: Array  # (n, k)  shares of components in each row, as shown
-    carried: Array  # (n, k)  how much of what is learned of a component comes from each row
-    values: Array  # (n,)  how sure the model is of a row
+    responsibilities: Array  # (n, k)  how much each row counts in what is learned of a component
+    values: Array  # (n,)  the certainty, or the relative error, of each row
     sentence: str  # empty if there is nothing to tell
     title: str
     caption: str
@@ -177,7 +178,7 @@ class Portrait(ABC):
         """Each component in a few words, without numbers."""
 
     @abstractmethod
-    def told(self, members: str = "rows") -> list[Told]:
+    def descriptions(self, members: str = "rows") -> list[Description]:
         """Each component in words."""
 
     @abstractmethod
@@ -205,20 +206,19 @@ class Portrait(ABC):
         """The same in a sentence."""
 
 
-def few_behind(doubts: RowCertainty, table: Array, least: float) -> Mask:
-    """Averages (k, d) that fewer than so many rows stand behind, of those that were looked at.
+def few_behind(certainty: RowCertainty, table: Array, least: float) -> Mask:
+    """Which averages (k, d) rest on fewer than ``least`` rows of a ``table`` (n, d).
 
-    By the effective number of rows ``(Σ c)² / Σ c²``, over the rows of ``table`` (n, d) that have
-    a value, each carrying a component by ``c``.
+    Rows that have a value count by their responsibilities c, all together as ``(Σ c)² / Σ c²``.
     """
-    return np.asarray(effective_rows(doubts.carried, ~np.isnan(table)) < least)
+    return np.asarray(effective_rows(certainty.responsibilities, ~np.isnan(table)) < least)
 
 
-def few_behind_sparse(doubts: RowCertainty, rows: Rows, least: float) -> Mask:
-    """The same for rows of which only what is stored is at hand."""
+def few_behind_sparse(certainty: RowCertainty, rows: Rows, least: float) -> Mask:
+    """The same for sparse rows, of which only the stored cells are read."""
 
     def summed(block: Block) -> Array:
-        own = doubts.carried[block.start : block.start + len(block)]
+        own = certainty.responsibilities[block.start : block.start + len(block)]
         return block.presence().back(np.hstack([own, own**2]))
 
     total, squares = np.hsplit(rows.accumulate(summed), 2)  # (d, k) each
@@ -226,7 +226,7 @@ def few_behind_sparse(doubts: RowCertainty, rows: Rows, least: float) -> Mask:
     return np.asarray(least > behind.T)
 
 
-def effective_rows(carried: Array, seen: Mask) -> Array:
-    """The effective number of rows, of those ``seen`` (n, d), by which each is carried; (k, d)."""
-    total, squares = carried.T @ seen, (carried**2).T @ seen
+def effective_rows(responsibilities: Array, seen: Mask) -> Array:
+    """Kish's effective number of the rows ``seen`` (n, d) behind each component; (k, d)."""
+    total, squares = responsibilities.T @ seen, (responsibilities**2).T @ seen
     return np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)

@@ -231,6 +231,7 @@ def of_component(numbers: Numbers, home: Numbers) -> Array:
     weights, share = numbers.weights, numbers.spike_shares
     n_cuts = max(MOST_CUTS // len(weights), FEWEST_CUTS)
     away = np.linspace(-REACH, REACH, n_cuts)[:, None, None]
+    # Cutting where the home parameters would keeps replicates of a bootstrap comparable.
     cuts = np.sort((home.centres + away * np.sqrt(home.variances)).reshape(-1, share.shape[1]), 0)
     below = ndtr((cuts[:, None] - numbers.centres) / np.sqrt(numbers.variances))  # (m, k, d)
     beside = np.diff(below, axis=0, prepend=0.0, append=1.0)

@@ -92,6 +92,7 @@ def context_of(
     that the case has rows which depend on each other in bins of their own; features are ranked
     by share and by what they tell as ``relevance`` has it.
     """
+    # Concerns are worded with the numbers that people see, and with cells only if asked for.
     case = replace(case.in_words(), cells_shown=include_rows)
     whole = portrait_of(case.fitted).ranked_by(relevance)
     rows = whole.row_certainty(case.sample.rows)

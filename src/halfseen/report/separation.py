@@ -22,11 +22,11 @@ from halfseen.report.charts.by_component import (
     strips_chart,
 )
 from halfseen.report.charts.drawing import Figure
-from halfseen.report.portrait import IntervalOf, Portrait, Told
+from halfseen.report.portrait import Description, IntervalOf, Portrait
 from halfseen.report.section import Section
 
-NOTHING = 0.005
-"""Of what there is to know of the component: columns that tell less tell nothing."""
+MIN_SHARE = 0.005
+"""Of the entropy of the component: columns that tell less are said to tell nothing."""
 MOST_STRIPS = 8
 """Columns that are drawn, of categories and of numbers."""
 N_INTERVALS = 60
@@ -50,7 +50,7 @@ class Density(NamedTuple):
     ceiling: float = np.inf  # above which there are none
 
     def edges(self, shown: Mask) -> Array:
-        """Of equally wide intervals over the bulk of the components that are ``shown`` (k,)."""
+        """Edges of equal intervals over the bulk of the components that are ``shown`` (k,)."""
         some = shown if shown.any() else ~shown
         low, high = float(self.low[some].min()), float(self.high[some].max())
         if self.counts:
@@ -71,7 +71,7 @@ class Separation:
 
     @classmethod
     def unknown(cls, n_columns: int) -> "Separation":
-        """Of components that do not say where their numbers lie."""
+        """For components whose densities are not known."""
         nothing = np.full(n_columns, np.nan)
         return cls(nothing, 0.0, lambda other: nothing)
 
@@ -87,7 +87,7 @@ class Separation:
     def silent(self, low: Array | None) -> Mask:
         """Columns that tell too little, or nothing if ``low`` (d,) nats are all that is sure."""
         with np.errstate(invalid="ignore"):
-            little: Mask = self.shares < NOTHING
+            little: Mask = self.shares < MIN_SHARE
             return little if low is None else little | (low <= 0)
 
     def ends(self, sure: IntervalOf) -> tuple[Array, Array] | None:
@@ -268,7 +268,7 @@ class Explanation:
         Nats that there are to know of a row's class if nothing of the row is known.
     tells_nothing : tuple of str
         Columns that tell less than half a percent of that, or maybe nothing at all.
-    classes : tuple of Told
+    classes : tuple of Description
         For each class, the most common first, a title and lines of what stands out.
     order : ndarray of shape (k,)
         Which component of ``predict`` each of those is.
@@ -282,7 +282,7 @@ class Explanation:
     level: float
     entropy: float
     tells_nothing: tuple[str, ...]
-    classes: tuple[Told, ...]
+    classes: tuple[Description, ...]
     order: NDArray[np.intp]
 
     def __str__(self) -> str:
@@ -345,6 +345,6 @@ def explained(view: Any, estimator: Any, X: Any, level: float) -> Explanation:
         level=level,
         entropy=separation.entropy,
         tells_nothing=tuple(view.names[d] for d in np.flatnonzero(separation.silent(low))),
-        classes=tuple(view.told()),
+        classes=tuple(view.descriptions()),
         order=view.order,
     )

@@ -10,7 +10,7 @@ from halfseen.report.portrait import ABOUT_AVERAGE, NOT_SHOWN, Portrait, RowCert
 from halfseen.report.section import ReportContext
 
 MOST_NAMED = 6
-"""Components that are told one by one."""
+"""Components that the summary names one by one; the rest are counted."""
 
 
 class Summary(NamedTuple):
@@ -54,11 +54,11 @@ def _with(brief: str) -> str:
     return f", {brief}" if brief in (ABOUT_AVERAGE, NOT_SHOWN) else f" with {brief}"
 
 
-def _sure(case: ConcernContext, view: Portrait, doubts: RowCertainty) -> str:
+def _sure(case: ConcernContext, view: Portrait, rows: RowCertainty) -> str:
     choice: Choice | None = case.fitted.diagnostics.choice
     if view.k == 1:
         return f"You asked for one {view.noun}." if choice is None else choice.reason
-    clear = doubts.sentence.rstrip(".").partition(";")[0]
+    clear = rows.sentence.rstrip(".").partition(";")[0]
     if choice is None:
         return f"{clear}; you asked for {view.k} {view.nouns}, their number was not estimated."
     if choice.case == ClusterTendency.UNDECIDED:

@@ -16,6 +16,7 @@ from halfseen.report.portrait import Grid, Portrait
 from halfseen.report.section import Section
 
 HEIGHT, MARGIN, LARGEST, SMALLEST = 250.0, 34.0, 26.0, 7.0
+"""Of the map and of the discs on it, in units of the drawing."""
 
 
 def hellinger(topics: Array) -> Array:
@@ -51,6 +52,7 @@ def topic_map(view: Portrait, shown: list[int], words: list[str]) -> svg.Figure:
     places = (points - middle) * [scale, -scale] + [svg.WIDTH / 2, HEIGHT / 2]
     largest = float(view.shares[shown].max()) or 1.0
     parts, rows = [], []
+    # Large discs first, so that they cover no smaller ones.
     for i in sorted(range(len(shown)), key=lambda i: -view.shares[shown[i]]):
         share = float(view.shares[shown[i]])
         radius = max(LARGEST * np.sqrt(share / largest), SMALLEST)
@@ -158,6 +160,7 @@ def _correlations(view: Portrait, shown: list[int], found: LoadingsTogether) -> 
         return "" if i == j or j in hidden else f"{beyond[i, j]:+.2f}"
 
     shade = np.clip(np.where(np.eye(view.k, dtype=bool), 0.0, beyond) * 2, -1, 1)
+    # A withheld topic must not show by its colour.
     shade[:, sorted(hidden)] = 0.0
     grid = Grid(
         title=f"Which {view.nouns} go along with each other beyond the model",

@@ -22,20 +22,22 @@ from halfseen.latent.topics import loadings
 from halfseen.report.portrait import (
     NOT_SHOWN,
     WITHHELD,
+    Description,
     Grid,
     HeatMap,
     Portrait,
     RowCertainty,
-    Told,
     few_behind_sparse,
 )
 from halfseen.report.section import ReportContext, Section
 from halfseen.report.topic_relations import topic_relations_section
 
 MOST_DRAWN, OF_EACH, FEWEST_DRAWN = 40, 10, 3
-MOST_TOLD = 12
-MOST_BRIEF = 3
+"""Features of the heat map in all, and the most and the fewest of each topic."""
+MOST_TOLD, MOST_BRIEF = 12, 3
+"""Features by which a topic is described, and by which it is named."""
 LEAST_WRITTEN = 0.0005
+"""Share of a feature in a topic that is rounded to 0.1 %, the least that is written."""
 SMALL = 0.05
 """Topics whose largest share is smaller are of many words, and told by words alone."""
 MOST_STORED = 20_000
@@ -92,8 +94,8 @@ class Topics(Portrait):
             average=average if wholly.any() else self.average,
         )
 
-    def without_small_cells(self, doubts: RowCertainty, sample: Sample, least: float) -> Self:
-        return self.without_averages(few_behind_sparse(doubts, sample.rows, least))
+    def without_small_cells(self, certainty: RowCertainty, sample: Sample, least: float) -> Self:
+        return self.without_averages(few_behind_sparse(certainty, sample.rows, least))
 
     @property
     def known(self) -> str:
@@ -108,25 +110,25 @@ class Topics(Portrait):
         words = [", ".join(self.names[d] for d in top) for top in self.words(MOST_BRIEF)]
         return [NOT_SHOWN if self.withheld[i].all() else words[i] for i in range(self.k)]
 
-    def told(self, members: str = "rows") -> list[Told]:
+    def descriptions(self, members: str = "rows") -> list[Description]:
         return [self._told(i) for i in range(self.k)]
 
-    def _told(self, i: int) -> Told:
+    def _told(self, i: int) -> Description:
         title = f"{self.noun.capitalize()} {i + 1}: {percent(self.shares[i])} {self.of_what}"
         if self.withheld[i].all():
-            return Told(title, [WITHHELD])
+            return Description(title, [WITHHELD])
         topic = self.centres[i]
         relevant = self.words(MOST_TOLD)[i]
         top = [int(d) for d in relevant[np.argsort(-topic[relevant], kind="stable")]]
         if self.of_words:  # shares of less than a percent tell nobody anything
-            return Told(title, [", ".join(self.names[d] for d in relevant)])
+            return Description(title, [", ".join(self.names[d] for d in relevant)])
         ratio = np.where(topic >= topic[top[-1]] / 4, self.scores[i], -np.inf)
         special = [int(d) for d in np.argsort(-ratio, kind="stable")[:4] if ratio[d] > 1]
         lines = ["Mostly " + ", ".join(f"{self.names[d]} ({percent(topic[d])})" for d in top)]
         if special:
             named = ", ".join(f"{self.names[d]} ({2 ** ratio[d]:.1f} times)" for d in special)
             lines.append(f"More than elsewhere: {named}")
-        return Told(title, lines)
+        return Description(title, lines)
 
     def grid(self, low: Array | None, high: Array | None) -> Grid:
         shown = np.where(self.withheld, 0.0, self.centres)
@@ -203,7 +205,7 @@ class Topics(Portrait):
             mean = gathered(part, lambda block: model.expected_latent(block, parameters))
         return RowCertainty(
             memberships=(mean / mean.sum(axis=1, keepdims=True))[:, self.order],
-            carried=mean[:, self.order],
+            responsibilities=mean[:, self.order],
             values=error,
             sentence=f"In a typical row the amount of its main {self.noun} is known to within "
             f"{middle:.0%}.",

@@ -318,15 +318,15 @@ def test_a_number_of_states_is_chosen_on_whole_sequences_however_these_are_given
     """Halves of the rows never share a sequence."""
     from halfseen.diagnostics import split_half
 
-    cut, part = [], split_half.Halves._part
+    cut, halves = [], split_half.Halves._halves
 
-    def kept(self, inside):
+    def kept(self, way):
         sequence = sequence_of(self.rows)
         label = self.bins.labels
         cut.extend(len(np.unique(label[sequence == one])) for one in np.unique(sequence))
-        return part(self, inside)
+        return halves(self, way)
 
-    monkeypatch.setattr(split_half.Halves, "_part", kept)
+    monkeypatch.setattr(split_half.Halves, "_halves", kept)
     X, lengths = FRAME.drop(columns=["patient", "day"]), LENGTHS
     by_lengths = choose_components(X, "markov", max_components=3, lengths=lengths)
     assert set(cut) == {1}

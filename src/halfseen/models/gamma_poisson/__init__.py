@@ -139,6 +139,7 @@ def routes(case: ConcernContext) -> Iterator[Concern]:
     """
     if case.unseen_pairs or not learned_from(case.fitted, case.seen):
         return
+    # Replicates need a sum of pairs for each part of the rows.
     if not sums_fit(int(np.count_nonzero(case.seen.kept)), N_PARTS):
         return
     n = min(N_PARTS, case.bins.n)
@@ -150,6 +151,7 @@ def routes(case: ConcernContext) -> Iterator[Concern]:
         error = np.sqrt((n - 1) / n * np.sum((others - others.mean(axis=0)) ** 2, axis=0))
         clear = student.isf(CHANCE / (2 * len(ratio)), n - 1)
         stands_out = (np.abs(ratio) > clear * error) & (np.abs(ratio) > np.log(FAR_APART))
+        # Only then is it worth drawing tables, which takes a fit each.
         if stands_out.any():
             stands_out &= _beyond_draws(case, ratio)
     except DataError:  # without some rows nothing is left to learn from: errors have no bound

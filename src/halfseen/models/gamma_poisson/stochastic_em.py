@@ -79,6 +79,7 @@ def fit_gammas(mean: Array, log_mean: Array) -> tuple[Array, float]:
             break
         log_rate = min(log_rate - excess / slope, highest)
     shapes = inverse_digamma(log_rate + log_mean)
+    # Loadings that hardly vary are as if they did not: shapes are scaled down together.
     too_large = float(max(shapes.max() / MOST_SHAPE, 1.0))
     return shapes / too_large, float(np.exp(log_rate)) / too_large
 

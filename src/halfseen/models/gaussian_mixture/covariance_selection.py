@@ -191,6 +191,7 @@ def _without_idle_factors(
         return list(options)
     worth, last = set(), -np.inf
     for one in by_factors:
+        # More factors are tried as long as held-out rows gain by them.
         worth.add(one)
         mean = comparison.scores(candidate(one)).mean(0)
         if mean <= last:

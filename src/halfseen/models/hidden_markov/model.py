@@ -117,6 +117,7 @@ def _moved(case: ConcernContext) -> tuple[Array, Array, Array, float]:
         drifts = [np.zeros((0, k))]
         for first, last in pairwise(begins):
             if last - first >= SHORTEST:
+                # The middle, as far as possible from both ends, shows a drift best.
                 middle = (first + last) // 2
                 ahead = np.linalg.matrix_power(parameters.transition, int(middle - first))
                 drifts.append((shares[middle] - shares[first] @ ahead)[None])

@@ -78,6 +78,7 @@ def redundant_columns(case: ConcernContext) -> Iterator[Concern]:
     found = find_redundant(
         gathered(few.select(fitted.kept), with_gaps), fitted.parameters.kinds, told
     )
+    # Classes are compared by what they tell of columns that are in no such pair.
     others = np.setdiff1d(np.arange(len(told)), [place for pair in found for place in pair])
     before = float(told[others].sum())
     if not found or not before > 0:
@@ -373,6 +374,7 @@ def _clear(
     compared = views.column[:, None] < views.column
     compared &= known.T @ known >= FEW_ROWS
     clear = -ndtri(SIGNIFICANCE / max(2 * int(compared.sum()), 1))
+    # Leaving out either column of a pair must show the dependence: chance rarely does twice.
     weaker = np.minimum(np.abs(deviation), np.abs(deviation.T))
     both = np.where(np.abs(correlation) < np.abs(correlation.T), correlation, correlation.T)
     stands_out = compared & (weaker > clear) & (np.abs(both) > MIN_CORRELATION)

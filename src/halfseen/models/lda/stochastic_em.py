@@ -1,4 +1,4 @@
-"""Sweeps over rows that move what is thought of their topics' shares.
+"""Sweeps over rows that update their topics' shares: expectations, or Gibbs draws.
 
 *Expected* ones (zero-order collapsed variational Bayes) share each count out among topics by
 ``a_kd (α_k + n_k)``, n_k being how many of the row's other items are expected in the topic. *Drawn*

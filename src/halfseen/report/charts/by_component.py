@@ -117,6 +117,7 @@ def _bar(
 
 
 STRIP_HEIGHT = 24.0
+"""Units; a strip needs more than a bar, as its height is what is read."""
 
 
 class Strip(NamedTuple):

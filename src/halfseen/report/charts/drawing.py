@@ -41,7 +41,7 @@ class Figure:
 
 
 def picture(title: str, height: float, parts: Iterable[Markup], width: float = WIDTH) -> Markup:
-    """A drawing with a name for those who do not see it."""
+    """An SVG drawing with an accessible name."""
     return Markup(
         '<svg class="chart" role="group" aria-label="{}" viewBox="0 0 {:.0f} {:.0f}" '
         'data-width="{:.0f}">{}</svg>'
@@ -49,12 +49,12 @@ def picture(title: str, height: float, parts: Iterable[Markup], width: float = W
 
 
 def panels(drawings: Iterable[Markup]) -> Markup:
-    """Several drawings that stand beside each other as far as there is room."""
+    """Several drawings, beside each other as far as there is room."""
     return Markup('<div class="panels">{}</div>').format(Markup("").join(drawings))
 
 
 def mark(tip: str, *shapes: Markup) -> Markup:
-    """Something that says what it is."""
+    """Shapes with an accessible label, which the page shows when they are pointed at."""
     return Markup('<g class="mark" role="img" tabindex="-1" aria-label="{}">{}</g>').format(
         tip, Markup("").join(shapes)
     )
@@ -82,7 +82,7 @@ def line(x1: float, y1: float, x2: float, y2: float, stroke: str = GREY) -> Mark
 
 
 def area(points: Iterable[tuple[float, float]], fill: str) -> Markup:
-    """What corners enclose."""
+    """A polygon."""
     corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     return Markup('<polygon points="{}" fill="{}"/>').format(corners, fill)
 
@@ -96,7 +96,7 @@ def text(
     size: float = 11,
     weight: str = "normal",
 ) -> Markup:
-    """Words."""
+    """A line of text."""
     return Markup(
         '<text x="{:.1f}" y="{:.1f}" text-anchor="{}" fill="{}" font-size="{:g}"{}>{}</text>'
     ).format(x, y, anchor, fill, size, _bold(weight), words)
@@ -157,7 +157,7 @@ def height_of(lines: Sequence[str], least: float = LINE) -> float:
 
 
 def length(words: str, size: float = 11) -> float:
-    """About how wide words are."""
+    """The approximate width of a text."""
     return sum(map(_width, words)) * size / 11
 
 

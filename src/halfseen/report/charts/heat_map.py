@@ -10,6 +10,7 @@ from halfseen.report.portrait import Grid, Portrait
 
 CELL_HEIGHT, GAP = 22.0, 5.0
 NARROWEST, WIDEST = 46.0, 90.0
+"""Units of a cell: a number must fit, and few components shall not fill the page."""
 TOO_WIDE = 500.0
 """To stand beside another."""
 MANY_LINES = 12
