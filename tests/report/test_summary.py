@@ -101,7 +101,9 @@ def test_without_a_concern_it_is_what_is_taken_for_granted():
     X["noise"] += 4.0 * (X["age"] > 2.5)
     short = report_of(GaussianMixture(2).fit(X).case(X)).summary
     assert short.worst is None
-    assert short.distrust.startswith("Nothing in the diagnostics stands out. Taken for granted is:")
+    assert short.distrust.startswith(
+        "Nothing in the diagnostics stands out. What the model assumes:"
+    )
 
 
 def test_warnings_stand_once_and_in_the_chapter_that_they_are_about():

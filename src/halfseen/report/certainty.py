@@ -80,7 +80,7 @@ def _why_not(case: ConcernContext) -> str:
         return "They need the table that the model was learned from."
     by_moments = fitted.settings.refine is None
     if by_moments and not sums_fit(int(np.count_nonzero(seen.kept)), case.bins.n):
-        return "Of so many columns they need a fit that is polished by likelihood."
+        return "Of so many columns they need a fit that is refined by likelihood."
     return ""
 
 
@@ -183,7 +183,7 @@ def caution_section(page: ReportContext) -> list[Section]:
     if not said and not page.concerns:
         said = ["Nothing in the diagnostics stands out."]
     sentences = [
-        f"What the model takes for granted: {case.fitted.model.about.assumes} Tables are rarely "
+        f"What the model assumes: {case.fitted.model.about.assumes} Tables are rarely "
         f"like that, so take the {page.view.nouns} as a summary, not as kinds that exist."
     ]
     title = "What else to distrust" if page.concerns else "What to distrust"

@@ -77,7 +77,7 @@ def _sure(case: ConcernContext, view: Portrait, rows: RowCertainty) -> str:
 def _distrust(case: ConcernContext, worst: Concern | None) -> str:
     if worst is None:
         assumes = case.fitted.model.about.assumes
-        return f"Nothing in the diagnostics stands out. Taken for granted is: {assumes}"
+        return f"Nothing in the diagnostics stands out. What the model assumes: {assumes}"
     return first_sentence(worst.sentence)
 
 

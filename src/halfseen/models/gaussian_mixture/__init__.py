@@ -89,7 +89,7 @@ ABOUT = About(
     name="gaussian",
     noun="group",
     gives="groups of rows of measurements",
-    assumes="Within a group columns vary independently of each other, and evenly to both sides.",
+    assumes="Within a group columns are independent of each other and symmetric.",
     weighting="observed",
     labels=True,
     counts=False,
@@ -412,10 +412,7 @@ class GaussianMixture(Estimator):
         return as_sklearn(self, self._model().emission.variances(fitted.parameters))
 
 
-ASSUMES_NORMAL = (
-    "Within a group columns vary evenly to both sides, and go along with each other in straight "
-    "lines."
-)
+ASSUMES_NORMAL = "Within a group columns are symmetric, and related to each other linearly."
 SPHERICAL = setting(covariance_type="spherical") + " as it is"
 NO_WEIGHTS = (
     " is learned by likelihood, in which weights play no part. Use "

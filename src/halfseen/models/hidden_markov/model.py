@@ -22,8 +22,8 @@ ABOUT = About(
     name="markov",
     noun="state",
     gives="states of rows that follow each other, such as visits of patients",
-    assumes="Which state follows depends on the last one only, and within a state columns vary "
-    "independently of each other and of the rows before.",
+    assumes="The next state depends on the present one only, and within a state columns are "
+    "independent of each other and of the rows before.",
     weighting="sqrt",
     labels=True,
     counts=False,
