@@ -1,1 +1,1 @@
-"""How many, how sure, and what to distrust."""
+"""Diagnostics: the number of components, confidence intervals, tests of fit and concerns."""

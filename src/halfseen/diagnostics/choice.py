@@ -22,7 +22,7 @@ ENOUGH_AGREEMENT = 0.8
 
 
 CLEARLY_ABOVE_NOISE = 1.25
-"""Times the noise, from which on an eigenvalue is beyond doubt."""
+"""Times the noise, from which on an eigenvalue is certainly not noise."""
 
 
 @dataclass(frozen=True)

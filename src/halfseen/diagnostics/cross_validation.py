@@ -22,7 +22,7 @@ from halfseen.inference.plan import Settings
 from halfseen.moments.survey import Survey, survey
 
 P = TypeVar("P")
-N_FOLDS = 3
+N_FOLDS = 3  # fits are dear; two thirds of the rows are enough to compare models
 Fitting = Callable[[Rows, Survey], Fit[P]]
 
 
@@ -118,7 +118,7 @@ def of_models_not_kept() -> Iterator[None]:
         yield
 
 
-FEWEST_GROUPS = 10
+FEWEST_GROUPS = 10  # fewer tell too little of how much groups differ
 
 
 def bins_for(groups: Any, rows: Rows, sample_weight: Any = None) -> Bins:
@@ -176,7 +176,7 @@ def _is_missing(label: Any) -> bool:
 
 MAX_COMPARED_ROWS = 6000
 """Rows that models are compared on: more tell no more, only more slowly."""
-MANY_ROWS = 1000
+MANY_ROWS = 1000  # from which on one standard error is enough
 CLEARLY, WITH_FEW_ROWS = 1.0, 2.0
 """Standard errors that a richer model must gain, and with fewer rows than many."""
 

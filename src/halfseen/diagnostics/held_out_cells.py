@@ -1,4 +1,4 @@
-"""Known values, hidden from a model and filled in by it: how well it does."""
+"""Accuracy of filled values: known cells are hidden from a model, which fills them in."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -216,7 +216,7 @@ def _hidden(table: Array, kept: Mask, fraction: float, random_state: Any) -> Mas
 
 
 def _leaving_some(table: Array, kept: Mask, chosen: Mask) -> Mask:
-    """Without features of which nothing would be left to compare with."""
+    """Without features that would lose all their known cells."""
     candidates = _candidates(table, kept)
     everything = candidates.any(axis=0) & ~(candidates & ~chosen).any(axis=0)
     return np.asarray(chosen & ~everything, dtype=np.bool_)

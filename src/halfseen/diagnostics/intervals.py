@@ -31,7 +31,7 @@ from halfseen.moments.second_moment import met
 from halfseen.moments.survey import Survey
 
 P = TypeVar("P")
-MOST_BYTES = 1e9
+MOST_BYTES = 1e9  # of the sums of triples that are kept for replicates
 
 
 def replicated_parameters(
@@ -148,7 +148,7 @@ def _check_vary(names: tuple[str, ...], before: Mask, after: Mask) -> None:
         )
 
 
-SAME = 1e-9
+SAME = 1e-9  # shares of rows of the same table differ by rounding alone
 
 
 def learned_from(fitted: Fitted[Any], seen: Survey) -> bool:
@@ -181,8 +181,8 @@ def _difference(fitted: Fitted[Any], seen: Survey) -> str:
 
 Public = Mapping[str, Array]
 """Learned parameters by the names of the attributes that hold them."""
-N_REPLICATES = 200
-FEWEST_REPLICATES = 50
+N_REPLICATES = 200  # which give standard errors to within 5 %
+FEWEST_REPLICATES = 50  # with fewer the ends are chance
 HALF_ROW = 0.5
 """What Jeffreys' prior adds to the rows that show something and to those that do not."""
 
@@ -300,15 +300,17 @@ def _of_probabilities(
     middle, spread = _log_odds(replicates, scale)
     error = middle * (1 - middle) * spread
     few_bins = student.ppf(1 - tail, n_bins - 1) / norm.ppf(1 - tail)
-    told = error > 0
-    n_rows = np.divide(middle * (1 - middle), (few_bins * error) ** 2, where=told, out=1.0 * error)
+    varies = error > 0
+    n_rows = np.divide(
+        middle * (1 - middle), (few_bins * error) ** 2, where=varies, out=1.0 * error
+    )
     yes, no = n_rows * estimate, n_rows * (1 - estimate)
     half_yes, half_no = np.maximum(yes, HALF_ROW), np.maximum(no, HALF_ROW)
     low = betaincinv(yes + HALF_ROW, half_no + HALF_ROW, tail)
     high = betaincinv(half_yes + HALF_ROW, no + HALF_ROW, 1 - tail)
     low, high = np.where(yes < HALF_ROW, 0.0, low), np.where(no < HALF_ROW, 1.0, high)
     low, high = np.minimum(low, estimate), np.maximum(high, estimate)
-    return Interval(np.where(told, low, estimate), np.where(told, high, estimate), error)
+    return Interval(np.where(varies, low, estimate), np.where(varies, high, estimate), error)
 
 
 def _log_odds(replicates: Array, scale: Scale) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from halfseen.data.rows import Block, Rows
 from halfseen.data.sums import Sums
 from halfseen.moments.missing_patterns import INDEPENDENT_BELOW, GapValueSums, joint_excess
 
-COMPLETE_ABOVE = 0.95
+COMPLETE_ABOVE = 0.95  # fraction of rows, as estimators take it by default
 MOST_PATTERNS = 1000
 """That are kept."""
 MOST_COMPARED = 1024

@@ -56,7 +56,7 @@ from halfseen.moments.second_moment import check_pairs
 from halfseen.moments.survey import Spread, Survey, survey
 
 P = TypeVar("P")
-MOST_COMPONENTS = 20
+MOST_COMPONENTS = 20  # tried, if nobody says how many
 MOST_FEATURES = 128
 """More features than this do not make the spectrum's choice better, only slower."""
 MAX_SEQUENCE_ROWS = 20_000
@@ -261,14 +261,14 @@ def _around(k: int, most: int) -> list[int]:
 def moved(tests: tuple[RankTest, ...], found: Sequence[HeldOut]) -> int:
     """The spectrum's number, or another that held-out rows clearly prefer."""
     spectral = tests[-1].n_components
-    # A component can be real and yet be learned too poorly to predict with: held-out rows speak
-    # against it only if its eigenvalue is barely above the noise.
-    beyond_doubt = spectral if all(test.clearly_more for test in tests[-2:-1]) else 1
+    # A real component may be learned too poorly to predict with. Held-out rows count against it
+    # only if its eigenvalue is barely above the noise.
+    certain = spectral if all(test.clearly_more for test in tests[-2:-1]) else 1
     better = [
         one
         for one in found
         if (one.worth_more if one.n_components > spectral else one.clearly_better)
-        and one.n_components >= beyond_doubt
+        and one.n_components >= certain
     ]
     return max(better, key=lambda one: one.gain).n_components if better else spectral
 

@@ -34,7 +34,7 @@ MANY_ROWS = 1000
 
 @dataclass(frozen=True, eq=False)
 class HalfScores(Sums):
-    """What two fits, of a half each, say of all rows."""
+    """Held-out scores of two fits to a half each, and how they label all rows."""
 
     scores: CrossScores  # each row under the fit that did not see it, one candidate
     table: Array  # (k, k)  rows by the component that either fit gives them
@@ -174,8 +174,8 @@ ENOUGH_OVERLAP = 0.65
 simulated tables of sequences with gaps that was .65 or more for the true number in all but a few,
 and never above .35 for a larger one."""
 CLEAR_GAIN, CLEAR_AGREEMENT, CLEAR_OVERLAP = 4.0, 0.95, 0.9
-"""What is beyond doubt after one way of halving the rows."""
-LEAST_SHARE, LEAST_ROWS = 0.01, 10
+"""Gain in standard errors, agreement and overlap that one way of halving the rows settles."""
+LEAST_SHARE, LEAST_ROWS = 0.01, 10  # of the rows that a component must hold, and how many
 PATIENCE, PATIENCE_AT_ONE = 3, 5
 """So many refusals in a row end the climb; more while nothing but one component stands."""
 

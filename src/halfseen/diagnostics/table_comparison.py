@@ -1,4 +1,4 @@
-"""What several tables share, compared: columns, and the components that their rows are of."""
+"""Comparison of several tables: their shared columns, and how common components are in each."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple

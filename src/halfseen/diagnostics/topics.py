@@ -84,7 +84,7 @@ def _mean_of_pairs(between: Array) -> float:
 
 MOST_CELLS = 500_000
 """That are drawn at a time."""
-FEWEST_ROWS = 50
+FEWEST_ROWS = 50  # of fewer, rank correlations are too uncertain
 
 
 @dataclass(frozen=True, eq=False)

@@ -370,7 +370,7 @@ class Estimator(BaseEstimator):
 
     @property
     def fitted(self) -> Fitted[Any]:
-        """What was learned, free of scikit-learn: for what explains, doubts and draws models."""
+        """What was learned, free of scikit-learn: for diagnostics, reports and plots."""
         check_is_fitted(self)
         model = self._model()
         parameters = parameters_of(
@@ -620,7 +620,7 @@ class Estimator(BaseEstimator):
     def case(
         self, X: Any, groups: Any = None, observed: ObservedBlocks | None = None
     ) -> ConcernContext:
-        """The model and the table it was learned from, for what doubts and explains it."""
+        """The model and the table it was learned from, for diagnostics and reports."""
         rows, tables = rows_and_tables(self, X, None, observed)
         seen = survey(rows, self.complete_above)
         return ConcernContext(self.fitted, rows, seen, bins_for(groups, rows), tables=tables)

@@ -1,4 +1,4 @@
-"""Filling gaps: expectations, how sure they are, or draws."""
+"""Imputation: expectations with their standard deviations, or draws."""
 
 from collections.abc import Callable
 from dataclasses import replace

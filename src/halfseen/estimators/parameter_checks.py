@@ -10,7 +10,7 @@ from halfseen.data.messages import parameter, setting
 from halfseen.inference.plan import THIRD_MOMENTS
 from halfseen.inference.tensor_decomposition import DECOMPOSERS
 
-MOST_SWEEPS = 1_000_000
+MOST_SWEEPS = 1_000_000  # nobody waits for more
 
 
 def _refuse(estimator: object, name: str, rule: str) -> None:
@@ -101,7 +101,7 @@ def check_seed(estimator: object, name: str) -> None:
         )
 
 
-STRONGEST_PRIOR = 1e6
+STRONGEST_PRIOR = 1e6  # stronger ones leave nothing to the data
 
 
 def check_prior(estimator: object) -> None:

@@ -19,7 +19,7 @@ from halfseen.io.source import source_of
 
 
 class SequenceEstimator(Estimator):
-    """An estimator whose verbs are also told how rows follow each other.
+    """An estimator whose methods also take how rows follow each other.
 
     By ``lengths``, or by ``sequence`` and ``order``; where nothing is said, as in the fit, which
     keeps the columns that said so in ``sequence_``, ``order_`` and ``step_``.
@@ -33,7 +33,7 @@ class SequenceEstimator(Estimator):
         order: Any = None,
         X_single: Any = None,
     ) -> Sequenced:
-        """A table with what says how its rows follow each other: as told, or as in the fit."""
+        """A table with what says how its rows follow each other: as given, or as in the fit."""
         if isinstance(X, Sequenced):
             return X
         if lengths is None and sequence is None and order is None:
@@ -209,7 +209,7 @@ class SequenceEstimator(Estimator):
         return super().concerns(self._given(X, lengths, sequence, order, X_single), groups=groups)
 
     def case(self, X: Any, groups: Any = None, observed: Any = None) -> ConcernContext:
-        """The model and the table it was learned from, for what doubts and explains it."""
+        """The model and the table it was learned from, for diagnostics and reports."""
         return super().case(self._given(X, None), groups)
 
     def report(

@@ -22,7 +22,7 @@ from halfseen.diagnostics.cluster_tendency.mixture import KINDS
 from halfseen.diagnostics.cluster_tendency.modality import grouped, largest_p_value, merges
 from halfseen.diagnostics.cluster_tendency.preprocessing import prepared, sampled
 
-MOST_COMPONENTS = 20
+MOST_COMPONENTS = 20  # tried, if nobody says how many
 LEAST_ROWS = 20
 """Fewer rows cannot tell groups from a cloud."""
 ROWS_OF_A_COMPONENT = 10

@@ -222,7 +222,7 @@ CLEARLY_LOG = 1.0
 """Nats by which the logarithm must be likelier than the values themselves."""
 BOUNDS = ((-10.0, 10.0), (np.log(0.1), np.log(50.0)), (-6.0, 6.0), (np.log(0.2), np.log(5.0)))
 """Of ξ, log η, ε and log δ on standardised values. η stays above .1: less is a spike."""
-N_PARAMETERS = 4
+N_PARAMETERS = 4  # of a sinh-arcsinh margin: ξ, η, ε and δ
 LOG_2PI = float(np.log(2 * np.pi))
 
 

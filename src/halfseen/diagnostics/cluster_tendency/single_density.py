@@ -232,7 +232,7 @@ OF_VARIANCE = 20.0
 """How much stronger slopes and bends of the log-variance are held."""
 LIMIT = 4.0
 """Scores are cut off there before they bend anything: squares of outliers would decide all."""
-MOST_LOG_VARIANCE = 4.0
+MOST_LOG_VARIANCE = 4.0  # of a score: variances from 1/55 to 55, so that none overflows
 ROUNDS, STEPS = 3, 4
 """Times that mean and variance are fitted in turn, and scoring steps of the variance in each."""
 

@@ -128,7 +128,7 @@ def few_together(case: ConcernContext) -> Iterator[Concern]:
     )
 
 
-LEVEL = 0.99
+LEVEL = 0.99  # of the noise that covariances must exceed: one alarm in a hundred tables
 WEAK = 0.2
 """A feature may correlate so much with others, at most, to be called unrelated."""
 MOST_LEVELS = 8

@@ -32,7 +32,7 @@ from halfseen.moments.survey import Survey
 
 
 class Subject(Enum):
-    """What a concern is about: it is told where that is."""
+    """What a concern is about, and so in which section of the page it stands."""
 
     COMPONENTS = "components"
     GAPS = "gaps"
@@ -164,7 +164,7 @@ class ConcernContext:
 
     @cached_property
     def sample(self) -> Sample:
-        """Rows drawn by lot, if there are many: what takes long for each row looks at these."""
+        """A sample of the rows, for checks that take long for each row."""
         most = MAX_SAMPLE_ROWS if self.fitted.model.about.labels else MOST_ROWS_OF_TOPICS
         if not self.rows.sparse:
             most = min(most, MOST_CELLS // max(len(self.rows.names), 1))
@@ -191,14 +191,14 @@ class ConcernContext:
 
     @cached_property
     def table_shares(self) -> TableShares | None:
-        """Some rows by table and component; None if there is one table, or rows are no one's."""
+        """A sample of rows by table and component; None if there is one table or no labels."""
         if len(self.tables.names) < 2 or not self.fitted.model.about.labels:
             return None
         return TableShares.of(self.fitted, self.sample, self.tables)
 
     @cached_property
     def loadings_together(self) -> LoadingsTogether | None:
-        """How amounts behind some rows go along, beside the model's; None if there are none."""
+        """Rank correlations of topic loadings beside the model's; None for other models."""
         if self.fitted.model.about.labels or self.fitted.n_components < 2:
             return None
         return loadings_together(self.fitted, sample_rows(self.sample.rows, MOST_DRAWN).rows)

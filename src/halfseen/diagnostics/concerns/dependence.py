@@ -17,7 +17,7 @@ from halfseen.io.kind_inference import OF_SEVERAL_ROWS
 
 FIRST_ROWS = 20_000
 """Rows whose neighbours are compared, from the first."""
-FEWEST_ROWS = 200
+FEWEST_ROWS = 200  # of fewer, correlations of neighbours are too uncertain
 NEAR, LEAST_NEAR, MOST_NEAR = 1 / 40, 6, 20
 """Of the rows: how much further are those that are no neighbours, and in which limits. Rows of
 subjects with fewer rows than that are found; sorted stretches must be several times as long."""

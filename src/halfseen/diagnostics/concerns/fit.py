@@ -28,7 +28,7 @@ from halfseen.inference.fit import fit_rows
 from halfseen.inference.parameters import n_free
 from halfseen.moments.survey import survey
 
-UNEXPLAINED = 0.5
+UNEXPLAINED = 0.5  # share of the third moments from which moments tell little
 SMALLEST_COMPONENT = 50
 """Rows from which the averages of a component are worth telling."""
 LEAST_ROWS = 10
@@ -95,10 +95,10 @@ def too_sure_of_values(case: ConcernContext) -> Iterator[Concern]:
         )
 
 
-CORRELATION_P_VALUE = 0.01
+CORRELATION_P_VALUE = 0.01  # of all pairs together
 TELLING = 0.15
 """Correlations beyond the model below this are too small to matter."""
-MOST_NAMED = 3
+MOST_NAMED = 3  # pairs in one sentence
 
 
 def go_along(case: ConcernContext) -> Iterator[Concern]:
@@ -113,7 +113,7 @@ def go_along(case: ConcernContext) -> Iterator[Concern]:
     if not pairs:
         return
     pairs.sort(key=lambda pair: -abs(found.beyond[pair]))
-    told = "; ".join(
+    said = "; ".join(
         f"{case.called(i)} and {case.called(j)} "
         f"{'more' if found.beyond[i, j] > 0 else 'less'} ({found.seen[i, j]:+.2f} against "
         f"{found.expected[i, j]:+.2f})"
@@ -123,7 +123,7 @@ def go_along(case: ConcernContext) -> Iterator[Concern]:
     yield Concern(
         "correlated_components",
         f"Some {case.components} go along with each other in rows more, or less, than the model "
-        f"allows for (rank correlations, and those of rows that the model draws): {told}{others}. "
+        f"allows for (rank correlations, and those of rows that the model draws): {said}{others}. "
         f"What the model expects of rows with both is off, and {case.components} that go along may "
         "be parts of one.",
         gravity=Gravity.CARE,

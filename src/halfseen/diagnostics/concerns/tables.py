@@ -15,12 +15,12 @@ CHANCE = 0.01
 """That tables that are alike are said to differ, for each of the checks."""
 TELLING = 0.1
 """Smaller differences, in standard deviations or of their logarithms, do not matter."""
-TELLING_SHARE = 0.05
+TELLING_SHARE = 0.05  # smaller differences of shares do not matter
 NEARLY_NONE, SOME = 0.02, 0.1
 """Shares of a component in two tables, by which it may be a table and no component."""
 MOST_TABLES = 20
 """More are files of one table rather than studies."""
-MOST_NAMED = 4
+MOST_NAMED = 4  # columns or components in one sentence
 OTHER_UNIT, ALIKE = 2.5, 2.0
 """Means and spreads that many times as large, in ratios that differ by no more than that."""
 MOSTLY = 0.7
@@ -42,11 +42,11 @@ def columns_differ(case: ConcernContext) -> Iterator[Concern]:
     shares, words = case.table_shares, _of_words(case)
     if not (shifted | stretched).any() and not words:
         return
-    told = [_of_mean(case, means, int(i), shares, sums) for i in _largest(means, shifted)]
-    told += [_of_spread(case, spreads, int(i)) for i in _largest(spreads, stretched)]
-    told += words
-    counted = "a column" if len(told) == 1 else f"{len(told)} columns"
-    more = len(told) - MOST_NAMED
+    said = [_of_mean(case, means, int(i), shares, sums) for i in _largest(means, shifted)]
+    said += [_of_spread(case, spreads, int(i)) for i in _largest(spreads, stretched)]
+    said += words
+    counted = "a column" if len(said) == 1 else f"{len(said)} columns"
+    more = len(said) - MOST_NAMED
     others = f"; and {more} more" if more > 0 else ""
     remedy = (
         "Check units and names; "
@@ -58,7 +58,7 @@ def columns_differ(case: ConcernContext) -> Iterator[Concern]:
     yield Concern(
         "tables_differ",
         f"Tables differ in {counted} that they share: "
-        f"{'; '.join(told[:MOST_NAMED])}{others}. A difference between tables may be taken for one "
+        f"{'; '.join(said[:MOST_NAMED])}{others}. A difference between tables may be taken for one "
         f"of the {case.components}. " + remedy + ".",
         Subject.TABLES,
         Gravity.DOUBT,
@@ -156,12 +156,12 @@ def shares_differ(case: ConcernContext) -> Iterator[Concern]:
     clear = (found.chance < CHANCE / len(found.chance)) & (found.size > TELLING_SHARE)
     if not clear.any():
         return
-    told = [_of_share(case, shares, found, k) for k in _largest(found, clear)]
-    more = len(told) - MOST_NAMED
+    said = [_of_share(case, shares, found, k) for k in _largest(found, clear)]
+    more = len(said) - MOST_NAMED
     others = f"; and {more} more" if more > 0 else ""
     yield Concern(
         "shares_differ",
-        f"Tables differ in how common the {case.components} are: {'; '.join(told[:MOST_NAMED])}"
+        f"Tables differ in how common the {case.components} are: {'; '.join(said[:MOST_NAMED])}"
         f"{others}. That is as it should be if they are of different people, and allowed for by "
         "likelihood; "
         "if they are not, look at which columns tell these apart.",
