@@ -9,8 +9,8 @@ from benchmarks.attack.defect import check
 from benchmarks.attack.word_containers import as_cells
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.feature_sums import PossibleValues
-from halfseen.io.cells.category_codes import text_of
 from halfseen.io.cells.missing_values import LIKELY_CODES, STANDARD_CODES
+from halfseen.io.coding import text_of
 
 GAP_WORDS = frozenset(STANDARD_CODES)
 

@@ -17,15 +17,18 @@ from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
 from halfseen.io.cells.cardinality import MAX_EXACT_INTEGER
-from halfseen.io.cells.category_codes import NO_VALUES, UNSEEN_CODE, is_missing, text_of
 from halfseen.io.cells.cell_sums import CellSums
 from halfseen.io.cells.missing_values import NONE, MissingCodes
 from halfseen.io.cells.number_formats import NumberFormat, to_floats
 from halfseen.io.coding import (
+    NO_VALUES,
+    UNSEEN_CODE,
     UNUSED_KINDS,
     Coding,
     declared_kinds,
+    is_missing,
     numeric_coding,
+    text_of,
     warn_unseen_categories,
 )
 from halfseen.io.columns import Column

@@ -12,8 +12,14 @@ from narwhals.exceptions import DuplicateError
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.errors import DataError
-from halfseen.io.cells.category_codes import BOOLEAN_LABELS, boolean_label, is_missing, text_of
-from halfseen.io.coding import Coding, labels_of_codes
+from halfseen.io.coding import (
+    BOOLEAN_LABELS,
+    Coding,
+    boolean_label,
+    is_missing,
+    labels_of_codes,
+    text_of,
+)
 from halfseen.io.validation import check_in_memory
 
 

@@ -13,9 +13,8 @@ import pyarrow as pa
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.batched import Piece
 from halfseen.data.errors import DataError
-from halfseen.io.cells.category_codes import UNSEEN_CODE
 from halfseen.io.cells.missing_values import MissingCodes
-from halfseen.io.coding import Coding
+from halfseen.io.coding import UNSEEN_CODE, Coding
 from halfseen.io.columns import Column
 from halfseen.io.formats.csv_dialect import encoding_message
 from halfseen.io.formats.format import ColumnFormat, Format, Header, ReadPlan, codes_of

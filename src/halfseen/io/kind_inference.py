@@ -8,12 +8,11 @@ from typing import NamedTuple, cast
 from halfseen.data.errors import DataError, DroppedFeatureWarning, warn
 from halfseen.data.messages import joined, remedy
 from halfseen.io.cells.cardinality import MIN_VALUES
-from halfseen.io.cells.category_codes import BOOLEAN_LABELS, sorted_labels
 from halfseen.io.cells.cell_sums import MAJORITY, MAX_CATEGORIES, MAX_LABELS, CellSums
 from halfseen.io.cells.dates import DateOrder
 from halfseen.io.cells.missing_values import NONE
 from halfseen.io.cells.number_formats import NumberFormat
-from halfseen.io.coding import UNUSED_KINDS, Coding, holds_words
+from halfseen.io.coding import BOOLEAN_LABELS, UNUSED_KINDS, Coding, holds_words, sorted_labels
 from halfseen.io.columns import (
     HOLDS_DATES,
     SEVERAL_WRITINGS,

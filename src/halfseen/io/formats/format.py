@@ -15,7 +15,6 @@ from pyarrow import types
 from halfseen.data.arrays import Array
 from halfseen.data.engines.batched import Piece
 from halfseen.data.errors import DataError
-from halfseen.io.cells.category_codes import UNSEEN_CODE, label_encoder, text_of
 from halfseen.io.cells.cell_sums import CellSums, count_long_integers, labels_if_few
 from halfseen.io.cells.dates import DateOrder, Dates, days_in
 from halfseen.io.cells.missing_values import MissingCodes
@@ -26,6 +25,7 @@ from halfseen.io.cells.number_formats import (
     to_floats,
     trim_and_null,
 )
+from halfseen.io.coding import UNSEEN_CODE, label_encoder, text_of
 from halfseen.io.formats.csv_dialect import UTF_8
 
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import quoted
 from halfseen.data.messages import setting
-from halfseen.io.cells.category_codes import is_missing, text_of
+from halfseen.io.coding import is_missing, text_of
 from halfseen.io.formats.csv_dialect import ReadOptions, detect_sheet_layout
 from halfseen.io.formats.format import (
     Format,
