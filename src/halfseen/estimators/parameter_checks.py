@@ -13,7 +13,8 @@ from halfseen.inference.tensor_decomposition import DECOMPOSERS
 MOST_SWEEPS = 1_000_000  # nobody waits for more
 
 
-def _refuse(estimator: object, name: str, rule: str) -> None:
+def refuse(estimator: object, name: str, rule: str) -> None:
+    """Say what a parameter must be, and what it is."""
     raise ValueError(
         parameter(name, f"The '{name}' parameter of {type(estimator).__name__}")
         + f" must be {rule}. Got {getattr(estimator, name)!r} instead."
@@ -26,14 +27,14 @@ def check_choice(estimator: object, name: str, choices: Iterable[str | None]) ->
     words = sorted(choice for choice in choices if choice is not None)
     if not (isinstance(value, str) and value in words) and not (none and value is None):
         *others, last = [repr(word) for word in words] + ["None"] * none
-        _refuse(estimator, name, f"{', '.join(others)} or {last}" if others else last)
+        refuse(estimator, name, f"{', '.join(others)} or {last}" if others else last)
 
 
 def check_non_negative(estimator: object, name: str) -> None:
     """A parameter that is a number of at least zero."""
     value: Any = getattr(estimator, name)
     if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0:
-        _refuse(estimator, name, "a number of at least 0")
+        refuse(estimator, name, "a number of at least 0")
 
 
 def check_within_or_auto(estimator: object, name: str, least: float, most: float) -> None:
@@ -43,27 +44,27 @@ def check_within_or_auto(estimator: object, name: str, least: float, most: float
     if not (isinstance(value, str) and value == "auto") and not (
         number and least <= float(value) <= most
     ):
-        _refuse(estimator, name, f"a number from {least:g} to {most:g}, or 'auto'")
+        refuse(estimator, name, f"a number from {least:g} to {most:g}, or 'auto'")
 
 
 def check_positive_integer(estimator: object, name: str) -> None:
     """A parameter that counts something there must be one of."""
     if not _is_positive_integer(getattr(estimator, name)):
-        _refuse(estimator, name, "an int of at least 1")
+        refuse(estimator, name, "an int of at least 1")
 
 
 def check_sweeps(estimator: object) -> None:
     """How often all rows are gone over, whatever that brings: nobody waits for more."""
     value: Any = getattr(estimator, "n_sweeps", None)
     if not _is_positive_integer(value) or value > MOST_SWEEPS:
-        _refuse(estimator, "n_sweeps", f"an int from 1 to {MOST_SWEEPS:,}")
+        refuse(estimator, "n_sweeps", f"an int from 1 to {MOST_SWEEPS:,}")
 
 
 def check_integer_or_auto(estimator: object, name: str) -> None:
     """A parameter that counts something, or is to be chosen."""
     value: Any = getattr(estimator, name)
     if not (isinstance(value, str) and value == "auto") and not _is_positive_integer(value):
-        _refuse(estimator, name, "an int of at least 1, or 'auto'")
+        refuse(estimator, name, "an int of at least 1, or 'auto'")
 
 
 def _is_positive_integer(value: Any) -> bool:
@@ -80,14 +81,14 @@ def check_fraction(estimator: object, name: str) -> None:
     """A parameter in (0, 1]."""
     value: Any = getattr(estimator, name)
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
-        _refuse(estimator, name, "a number above 0 and at most 1")
+        refuse(estimator, name, "a number above 0 and at most 1")
 
 
 def check_threads(estimator: object, name: str) -> None:
     """A parameter that is a number of threads as joblib counts them, or None."""
     value: Any = getattr(estimator, name)
     if value is not None and (not isinstance(value, Integral) or int(value) == 0):
-        _refuse(estimator, name, "an int other than 0 (-1 for all cores), or None")
+        refuse(estimator, name, "an int other than 0 (-1 for all cores), or None")
 
 
 def check_seed(estimator: object, name: str) -> None:
@@ -96,7 +97,7 @@ def check_seed(estimator: object, name: str) -> None:
     try:
         check_random_state(value)
     except ValueError:
-        _refuse(
+        refuse(
             estimator, name, f"an int from 0 to {2**32 - 1}, a numpy.random.RandomState, or None"
         )
 
@@ -111,7 +112,7 @@ def check_prior(estimator: object) -> None:
         return
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not 0 <= float(value) <= STRONGEST_PRIOR:
-        _refuse(estimator, "prior", f"a number from 0 to {STRONGEST_PRIOR:,.0f}, or None")
+        refuse(estimator, "prior", f"a number from 0 to {STRONGEST_PRIOR:,.0f}, or None")
 
 
 METHODS = ("weighted", "full", "partial")

@@ -1,6 +1,6 @@
 """Gaps of tables of mixed columns, filled: a transformer of scikit-learn's."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfseen.data.arrays import Array, Mask
 from halfseen.data.engines.memory import MemoryRows
-from halfseen.data.messages import parameter
 from halfseen.data.rows import whole_table
 from halfseen.estimators.dask_methods import lazy_transformer
-from halfseen.estimators.parameter_checks import check_seed, check_threads
+from halfseen.estimators.parameter_checks import check_seed, check_threads, refuse
 from halfseen.estimators.reading import opened, same_rows
 from halfseen.imputation.fitting import Learned, learned_from
 from halfseen.imputation.time_budget import NO_END, TimeBudget
@@ -129,11 +128,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X is an array or a data frame (pandas, polars, Arrow), the path of a file or of a folder of
         them, or a list of batches.
         """
-        check_seconds(self)
-        check_draws(self)
-        check_flags(self, ("add_indicator", "possible"))
-        check_threads(self, "n_jobs")
-        check_seed(self, "random_state")
+        _check_parameters(self)
         budget = TimeBudget(NO_END if self.max_seconds is None else float(self.max_seconds))
         rows = opened(self, X).rows
         number, seed = int(self.draws or 0), self._seed()
@@ -203,7 +198,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        wanted, X = check_enough(self, number), arrow_batch_as_table(X)
+        wanted, X = _check_enough(self, number), arrow_batch_as_table(X)
         table, unseen = self._read(X)
         warn_unseen_categories(self.coding_, unseen.sum(axis=0))
         rows = MemoryRows(table.astype(float), feature_names(self))
@@ -284,32 +279,24 @@ def _in_memory(imputer: Imputer, X: Files) -> Any:
     return arrow_table(rows.names, table) if named else table
 
 
-def check_flags(imputer: Any, names: Iterable[str]) -> None:
-    """Parameters that are yes or no."""
-    for name in names:
+def _check_parameters(imputer: Imputer) -> None:
+    seconds, draws = imputer.max_seconds, imputer.draws
+    if seconds is not None:
+        a_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
+        if not (a_number and float(seconds) > 0):
+            refuse(imputer, "max_seconds", "a number above 0, or None")
+    if draws is not None:
+        an_int = isinstance(draws, Integral) and not isinstance(draws, bool)
+        if not (an_int and int(draws) >= 1):
+            refuse(imputer, "draws", "an int of at least 1, or None")
+    for name in ("add_indicator", "possible"):
         if not isinstance(getattr(imputer, name), bool):
-            _refuse(imputer, name, "True or False")
+            refuse(imputer, name, "True or False")
+    check_threads(imputer, "n_jobs")
+    check_seed(imputer, "random_state")
 
 
-def check_seconds(imputer: Any) -> None:
-    """None, or a number above zero."""
-    value: Any = imputer.max_seconds
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0:
-        _refuse(imputer, "max_seconds", "a number above 0, or None")
-
-
-def check_draws(imputer: Any) -> None:
-    """None, or how many parameter sets there are to be."""
-    value: Any = imputer.draws
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
-        _refuse(imputer, "draws", "an int of at least 1, or None")
-
-
-def check_enough(imputer: Any, number: Any) -> int:
+def _check_enough(imputer: Any, number: Any) -> int:
     """How many draws are asked for, if the fit learned for as many."""
     learned = 0 if imputer.draws is None else int(imputer.draws)
     if not learned:
@@ -325,13 +312,6 @@ def check_enough(imputer: Any, number: Any) -> int:
             f"{number!r} instead."
         )
     return int(wanted)
-
-
-def _refuse(imputer: Any, name: str, rule: str) -> None:
-    raise ValueError(
-        parameter(name, f"The '{name}' parameter of {type(imputer).__name__}")
-        + f" must be {rule}. Got {getattr(imputer, name)!r} instead."
-    )
 
 
 def with_indicators(filled: Any, gaps: Mask, names: Mapping[int, str]) -> Any:
