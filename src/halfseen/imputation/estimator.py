@@ -279,7 +279,7 @@ def _in_memory(imputer: Imputer, X: Files) -> Any:
     return arrow_table(rows.names, table) if named else table
 
 
-def _check_parameters(imputer: Imputer) -> None:
+def _check_parameters(imputer: Any) -> None:
     seconds, draws = imputer.max_seconds, imputer.draws
     if seconds is not None:
         a_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
