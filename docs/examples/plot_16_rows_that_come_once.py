@@ -24,7 +24,7 @@ for start in range(0, 12_000, 1000):
     errors.append(recovery.total_angle(stream.means_, means, range(5)))
 
 at_once = GaussianMixture(3, refine=None).fit(X)
-polished = GaussianMixture(3).fit(X)
+refined = GaussianMixture(3).fit(X)
 
 # %%
 # The error of the five complete columns falls as rows come. The likelihood, which goes over rows
@@ -39,7 +39,7 @@ ax.axhline(
     label="moments at once",
 )
 ax.axhline(
-    recovery.total_angle(polished.means_, means, range(5)), color="C2", ls=":", label="with EM"
+    recovery.total_angle(refined.means_, means, range(5)), color="C2", ls=":", label="with EM"
 )
 ax.set_xlabel("rows seen")
 ax.set_ylabel("sum of angles to the truth")
@@ -53,7 +53,7 @@ ax.legend()
 for name, fitted in {
     "partial_fit": stream,
     "moments at once": at_once,
-    "with EM": polished,
+    "with EM": refined,
 }.items():
     order = recovery.match(fitted.means_, means)
     print(name, np.sqrt(np.mean((fitted.means_[order] - means)[:, 5:] ** 2)).round(3))

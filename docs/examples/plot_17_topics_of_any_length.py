@@ -24,7 +24,7 @@ ways = {
     "moments, lengths given": LatentDirichletAllocation(3, refine=None).fit(
         counts, totals=np.full(2000, 50)
     ),
-    "polished, lengths found": LatentDirichletAllocation(3, refine="saem", random_state=0).fit(
+    "refined, lengths found": LatentDirichletAllocation(3, refine="saem", random_state=0).fit(
         counts
     ),
 }

@@ -175,7 +175,7 @@ def test_weights_of_rows_multiply_those_of_bins(kind):
 
 @pytest.mark.filterwarnings("ignore")
 def test_features_that_never_meet_have_intervals_all_the_same():
-    """A fit without polish leaves such a feature to regression; so do its replicates."""
+    """A fit without refinement leaves such a feature to regression; so do its replicates."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4)) + 4 * rng.integers(2, size=(200, 1))
     X[:100, 2] = X[100:, 3] = np.nan

@@ -482,10 +482,10 @@ def test_a_stream_has_no_rows_to_draw_from(kind):
     assert model.fit(X).intervals(X)  # a fit starts anew
 
 
-def test_topics_polished_by_likelihood_have_none():
+def test_topics_refined_by_likelihood_have_none():
     X = table("topics")
     model = GammaPoisson(K).fit(X).set_params(refine="saem")
-    message = r"no intervals for topics polished with refine='saem'\. Fit with refine=None"
+    message = r"no intervals for topics refined with refine='saem'\. Fit with refine=None"
     with pytest.raises(ValueError, match=message):
         model.intervals(X)
 

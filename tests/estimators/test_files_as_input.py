@@ -132,7 +132,7 @@ def test_every_format_is_read_by_both_estimators(estimator, ending, frame, tmp_p
 
 @pytest.mark.parametrize("refine", [None, "em"])
 @pytest.mark.parametrize("covariance_type", ["tied_spherical", "spherical"])
-def test_mixtures_polished_or_not(frame, folder, refine, covariance_type):
+def test_mixtures_refined_or_not(frame, folder, refine, covariance_type):
     model = GaussianMixture(2, refine=refine, covariance_type=covariance_type)
     on_disk = model.fit(Files(folder, memory=0.1)).means_
     np.testing.assert_allclose(on_disk, model.fit(frame).means_, rtol=1e-9)

@@ -192,10 +192,10 @@ def test_the_components_of_its_own_draws_are_found_again(name, taught):
 
 
 @every_model
-def test_polishing_never_lowers_the_likelihood_from_one_pass_to_the_next(name, taught):
+def test_refinement_never_lowers_the_likelihood_from_one_pass_to_the_next(name, taught):
     _, _, X, _ = taught(name)
     if not hasattr(MODELS[name](), "max_iter"):
-        pytest.skip("it is not polished by expectation-maximisation")
+        pytest.skip("it is not refined by expectation-maximisation")
     heights = []
     for passes in range(1, 8):
         # With outliers there is a prior, and only the sum of both never falls.

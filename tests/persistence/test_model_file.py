@@ -64,7 +64,7 @@ CASES = {
         measurements(),
     ),
     "topics": (GammaPoisson(2, random_state=1), word_counts()),
-    "topics, polished": (GammaPoisson(2, refine="saem", n_sweeps=20), word_counts()),
+    "topics, refined": (GammaPoisson(2, refine="saem", n_sweeps=20), word_counts()),
     "topics, constant": (
         GammaPoisson(2),
         pd.DataFrame(word_counts(), columns=NAMES).assign(ward=2.0),

@@ -79,7 +79,7 @@ def advise(
     yield from _hardly_complete(found)
     if not found.at_random:
         yield Advice(
-            "Gaps depend on values, so that plain averages may be biased. The polish by likelihood "
+            "Gaps depend on values, so that plain averages may be biased. Refinement by likelihood "
             "allows for gaps that depend on what is known: do not use --no-refine."
         )
     yield from _codes(names, seen.codes)

@@ -129,7 +129,7 @@ class MethodOptions:
         bool | None,
         typer.Option(
             "--refine/--no-refine",
-            help="Polish by likelihood: done for groups unless told not to, slow for topics.",
+            help="Refine by likelihood: done for groups unless told not to, slow for topics.",
         ),
     ] = None
 

@@ -50,8 +50,9 @@ def weigh(
 ) -> None:
     r"""Compare ways of weighting columns by how well they predict rows not learned from.
 
-    Models are learned by averages alone, without polish, from two thirds of the rows, and scored on
-    the others. With polish by likelihood (the default for groups) weights matter less.
+    Models are learned by averages alone, without refinement, from two thirds of the rows, and
+    scored on the others. With refinement by likelihood (the default for groups) weights matter
+    less.
 
     \b
     For example:

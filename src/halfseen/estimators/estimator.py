@@ -95,7 +95,7 @@ class Estimator(BaseEstimator):
         maximum likelihood. Each of them is described in the guide on priors, and counts for less
         the more rows there are.
     refine : {"em"} or None, default="em"
-        Polish by expectation-maximisation, or stay with what the moments say.
+        Refine by expectation-maximisation, or stay with what the moments say.
     tol : float, default=1e-7
         EM stops when a step gains less than this in mean log-likelihood. Where that is less than
         .002 in the log-likelihood of all rows (by default up to 20,000 of them) all further steps

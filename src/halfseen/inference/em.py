@@ -10,9 +10,10 @@ monotonicity control for accelerating EM and EM-like algorithms.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -35,37 +36,28 @@ LEAST_SHARE = 1e-10
 """A component that no row belongs to keeps a trace of weight, so that it can come back."""
 
 
-class Expected(Protocol):
-    """The sums of an E-step over blocks of rows."""
+class EMSteps(ABC, Generic[P]):
+    """The E-step and the M-step of a model, for parameters of any kind."""
 
-    @property
-    def n_rows(self) -> float:
-        """Number of rows, by weight."""
+    @abstractmethod
+    def expect(self, parameters: P) -> Callable[[Block], Any]:
+        """The function that runs the E-step on a block: sums with n_rows and log_likelihood."""
 
-    @property
-    def log_likelihood(self) -> float:
-        """Log-likelihood of all rows."""
-
-    def __add__(self, other: Any) -> Any: ...
-
-
-class Steps(Protocol[P]):
-    """The E-step and the M-step of a model."""
-
-    def expect(self, parameters: P) -> Callable[[Block], Expected]:
-        """The function that runs the E-step on a block."""
-
+    @abstractmethod
     def maximise(self, sums: Any, before: P) -> P:
         """The M-step; parameters that no row tells of stay as they were."""
 
+    @abstractmethod
     def units(self, parameters: P) -> Mapping[str, Array]:
         """For fields that may be any number: a distance that is far."""
 
+    @abstractmethod
     def within(self, parameters: P) -> P:
         """The parameters, moved to where no density overflows."""
 
     def prior(self, parameters: P) -> float:
-        """What is added to the log-likelihood of all rows; 0 if that alone decides."""
+        """What is added to the log-likelihood of all rows."""
+        return 0.0
 
 
 class Point(NamedTuple, Generic[P]):
@@ -79,7 +71,7 @@ class Point(NamedTuple, Generic[P]):
 class EMMap(Generic[P]):
     """One pass over the rows: the score of parameters, and the step of EM from them."""
 
-    def __init__(self, rows: Rows, steps: Steps[P]) -> None:
+    def __init__(self, rows: Rows, steps: EMSteps[P]) -> None:
         self.rows, self.steps, self.n_rows, self.n_passes = rows, steps, 1.0, 0
 
     def __call__(self, parameters: P) -> Point[P]:
@@ -92,7 +84,7 @@ class EMMap(Generic[P]):
 def run_em(
     rows: Rows,
     start: P,
-    steps: Steps[P],
+    steps: EMSteps[P],
     *,
     tolerance: float,
     max_iterations: int,
@@ -150,7 +142,7 @@ class Squarem(Generic[P]):
     FACTOR = 4.0
     """How much longer the next step may be than one that was as long as allowed, or was refused."""
 
-    def __init__(self, steps: Steps[P]) -> None:
+    def __init__(self, steps: EMSteps[P]) -> None:
         self.steps, self.longest, self.length = steps, math.inf, 1.0
 
     def leap(self, here: Point[P], once: Point[P]) -> P:
@@ -185,7 +177,7 @@ class Anderson(Generic[P]):
     TOO_EARLY = 2.0
     """By which that is divided if one of the first two mixtures lowered the likelihood."""
 
-    def __init__(self, steps: Steps[P]) -> None:
+    def __init__(self, steps: EMSteps[P]) -> None:
         self.model_steps, self.active, self.little = steps, False, self.FLAT
         self.places: list[Array] = []  # where steps began
         self.steps: list[Array] = []
@@ -234,7 +226,7 @@ class Stopping(Generic[P]):
     """Distance moved, in units in which parameters are of the order of one."""
 
     def __init__(
-        self, steps: Steps[P], score: float, tolerance: float, max_passes: int, final_passes: int
+        self, steps: EMSteps[P], score: float, tolerance: float, max_passes: int, final_passes: int
     ) -> None:
         self.steps, self.tolerance, self.final_passes = steps, tolerance, final_passes
         self.converged, self.last_pass, self.moved = False, max_passes, math.inf
@@ -298,7 +290,7 @@ def normalised(weights: Array) -> Array:
 
 
 def _free_fields(parameters: Any) -> list[Declared]:
-    return [one for one in declared(parameters) if one.role.climbs]
+    return [one for one in declared(parameters) if one.role.refined]
 
 
 class Coordinates(Generic[P]):

@@ -129,7 +129,7 @@ class Diagnostics:
         change = 1 - math.exp(-self.refine_gain)
         space = " " if self.refine_reason else ""
         return self.refine_reason + (
-            f"{space}Polishing took {self.seconds.get('polishing', 0.0):.1f} seconds "
+            f"{space}Refinement took {self.seconds.get('polishing', 0.0):.1f} seconds "
             f"and made perplexity {abs(change):.0%} {'lower' if change >= 0 else 'higher'} than "
             "the moments alone have it."
         )

@@ -78,7 +78,7 @@ MOVES: Rounds = ((EVERY, 3), (6, 5), (3, 8))
 SAME = 1.0
 """Nats that two EM runs to one maximum may end apart, if neither is done."""
 ONE = 0.01
-"""Nats between climbs that are as good as one."""
+"""Nats between EM runs that are as good as one."""
 FEW_PLACES, MOST_OF_THEM = 4, 0.8
 """Starts that lead to one place, and hardly any elsewhere: more would do the same."""
 

@@ -54,7 +54,7 @@ CONSTANT = None
 class Role(NamedTuple):
     """What a field of parameters is for."""
 
-    climbs: bool  # refinement moves it freely
+    refined: bool  # EM moves it freely
     counts: bool  # as free numbers of the model, as far as it is known
     doubted: bool  # it has intervals
 

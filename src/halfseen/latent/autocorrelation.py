@@ -176,7 +176,7 @@ def _filter_level(
 
 
 @njit(cache=True, nogil=True)
-def _smooth_levels(
+def smooth_levels(
     z: Array, begins: Any, share: Array, fading: Array, level: Array, doubt: Array
 ) -> None:  # pragma: no cover - compiled
     """Mean and variance of u (n, d) given all observed residuals of a sequence."""
@@ -197,7 +197,7 @@ def _smooth_levels(
 
 
 @njit(cache=True, nogil=True)
-def _draw_levels(
+def draw_levels(
     z: Array, begins: Any, share: Array, fading: Array, chance: Array, level: Array
 ) -> None:  # pragma: no cover - compiled
     """Draw u (n, d) given all observed residuals, from normal ``chance`` (n, d)."""
@@ -216,7 +216,3 @@ def _draw_levels(
                     middle += back * (level[t + 1, j] - rho * mean[t])
                     left -= back * back * ahead
                 level[t, j] = middle + np.sqrt(max(left, 0.0)) * chance[t, j]
-
-
-smooth_levels: Any = _smooth_levels
-draw_levels: Any = _draw_levels

@@ -124,10 +124,8 @@ class ChainSums(ClassSums):
 class ChainSteps(ClassSteps[Any]):
     """The steps of Baum and Welch."""
 
+    sums: ClassVar[type[ClassSums]] = ChainSums
     strength: float  # of the prior
-
-    def expect(self, parameters: Any) -> Callable[[Block], ChainSums]:
-        return ChainSums.under(self.emission, parameters)
 
     def maximise(self, sums: ChainSums, before: Any) -> Any:
         k = len(sums.share)
@@ -137,9 +135,6 @@ class ChainSteps(ClassSteps[Any]):
         moves = np.divide(moves, total, out=before.transition.copy(), where=total > 0)
         start, transition = normalised(first / first.sum()), normalised(moves)
         return replace(super().maximise(sums, before), start=start, transition=transition)
-
-    def given(self, shares: Array, like: Any) -> Callable[[Block], ChainSums]:
-        return ChainSums.given(self.emission, shares, like)
 
     def prior(self, parameters: Any) -> float:
         k = len(parameters.start)

@@ -291,15 +291,15 @@ def refitted(model: Any, rows: Rows, home: P, bins: Bins, weights: Array) -> lis
     order = np.lexsort(np.packbits(np.isnan(table), axis=1).T)
     table, label, own = table[order], label[order], every.weighed(np.ones(len(table)))[order]
 
-    def climbed(weight: Array, start: P, passes: int) -> P:
+    def refit(weight: Array, start: P, passes: int) -> P:
         part = PreparedRows((Block.from_table(table, weight),), rows.names)
         found: P = adapted.run_em(part, start, passes).parameters
         return found
 
     begun = adapted.emission.em_start(home)
-    base = climbed(own, begun, 2 * PASSES) if len(table) < n_rows else begun
+    base = refit(own, begun, 2 * PASSES) if len(table) < n_rows else begun
     shrink = math.sqrt(len(table) / n_rows)
-    found = (climbed(own * one[label], base, PASSES) for one in weights)
+    found = (refit(own * one[label], base, PASSES) for one in weights)
     return [_moved(home, base, adapted.emission.alike(one, base), shrink) for one in found]
 
 

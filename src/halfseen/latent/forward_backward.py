@@ -23,7 +23,7 @@ Begins = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
-def _filter(
+def filter_(
     density: Array, start: Array, transition: Array, begins: Begins, height: Array, scale: Array
 ) -> None:  # pragma: no cover - compiled
     """Log-densities (n, k) become densities over the highest, ``scale`` the filtered law.
@@ -54,7 +54,7 @@ def _filter(
 
 
 @njit(cache=True, nogil=True)
-def _smooth(
+def smooth(
     density: Array,
     filtered: Array,
     transition: Array,
@@ -95,7 +95,7 @@ def _smooth(
 
 
 @njit(cache=True, nogil=True)
-def _likeliest(
+def likeliest(
     density: Array, start: Array, transition: Array, begins: Begins, states: Any
 ) -> None:  # pragma: no cover - compiled
     """Viterbi's path, from log-densities (n, k) and logarithms of the law."""
@@ -129,7 +129,7 @@ def _likeliest(
 
 
 @njit(cache=True, nogil=True)
-def _backward_draw(
+def backward_draw(
     filtered: Array, transition: Array, begins: Begins, chance: Array, states: Any
 ) -> None:  # pragma: no cover - compiled
     """Draw a path given all rows, from filtered probabilities and uniform ``chance`` (n,)."""
@@ -151,7 +151,7 @@ def _backward_draw(
 
 
 @njit(cache=True, nogil=True)
-def _forward_draw(
+def forward_draw(
     start: Array, transition: Array, begins: Begins, chance: Array, states: Any
 ) -> None:  # pragma: no cover - compiled
     """Draw a path from start and transition probabilities alone."""
@@ -164,13 +164,6 @@ def _forward_draw(
                 left -= law[state]
                 state += 1
             states[t] = state
-
-
-filter_: Any = _filter
-smooth: Any = _smooth
-likeliest: Any = _likeliest
-backward_draw: Any = _backward_draw
-forward_draw: Any = _forward_draw
 
 
 def begins_of(sequence: NDArray[np.int64] | None, n: int) -> Begins:

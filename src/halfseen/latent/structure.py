@@ -12,7 +12,7 @@ from halfseen.data.resampling import Bins
 from halfseen.data.rows import Block, Rows
 from halfseen.data.sums import Sums
 from halfseen.distributions.emission import Emission, Posterior, posterior
-from halfseen.inference.em import normalised
+from halfseen.inference.em import EMSteps, normalised
 from halfseen.inference.model import Cells, Each
 from halfseen.inference.multi_start import StartPlan, plan_for
 from halfseen.inference.parameters import select
@@ -81,39 +81,32 @@ class ClassRegression(Generic[P]):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassSteps(Generic[P]):
+class ClassSteps(EMSteps[P]):
     """The E-step and the M-step of a mixture; those of other structures differ in a few lines."""
 
+    sums: ClassVar[type[ClassSums]] = ClassSums
     emission: Emission[P]
 
     def expect(self, parameters: P) -> Callable[[Block], Any]:
-        """The function that runs the E-step on a block."""
-        return ClassSums.under(self.emission, parameters)
+        return self.sums.under(self.emission, parameters)
 
     def maximise(self, sums: Any, before: P) -> P:
-        """The parameters that are likeliest given the sums of an E-step."""
         weights = normalised(sums.share / sums.n_rows)
         return self.emission.maximise(weights, sums.statistics, before)
 
-    def given(self, shares: Array, like: P) -> Callable[[Block], Any]:
-        """The function that sums a block of which the components' ``shares`` (n, k) are known."""
-        return ClassSums.given(self.emission, shares, like)
-
     def units(self, parameters: P) -> Mapping[str, Array]:
-        """For fields that may be any number: a distance that is far."""
         return self.emission.units(parameters)
 
     def within(self, parameters: P) -> P:
-        """The parameters, moved to where no density overflows."""
         return self.emission.within(parameters)
 
     def prior(self, parameters: P) -> float:
-        """What is added to the log-likelihood of all rows."""
         return self.emission.prior(parameters)
 
     def from_responsibilities(self, rows: Rows, shares: Array, like: P) -> P:
         """Parameters that give rows the components' ``shares`` (n, k), otherwise ``like`` these."""
-        return self.maximise(rows.accumulate(self.given(shares, like)), like)
+        sums = rows.accumulate(self.sums.given(self.emission, shares, like))
+        return self.maximise(sums, like)
 
 
 class LatentStructure(ABC):

@@ -44,14 +44,14 @@ def should_refine(kept: Survey) -> tuple[bool, str]:
     items = mean_items_per_cell(kept)
     if items < MAX_ITEMS_TO_REFINE:
         return True, (
-            f"Topics were polished: a cell counts {items:.2g} items on average, and where that is "
+            f"Topics were refined: a cell counts {items:.2g} items on average, and where that is "
             f"less than {MAX_ITEMS_TO_REFINE:g} moments alone are noisy."
         )
     return False, (
         f"Topics are those of the moments: a cell counts {items:.2g} items on average, and from "
-        f"{MAX_ITEMS_TO_REFINE:g} on polishing hardly pays. Use "
+        f"{MAX_ITEMS_TO_REFINE:g} on refinement hardly pays. Use "
         + setting(refine="saem")
-        + " to polish them."
+        + " to refine them."
     )
 
 

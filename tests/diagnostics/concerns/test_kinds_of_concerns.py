@@ -81,13 +81,13 @@ def test_informative_gaps_are_told_with_the_shift_of_means():
     assert sentence(alarms.telling_gaps, "missing_not_at_random").startswith(
         "Gaps are informative: where '5' is missing, '0' is lower by "
         f"{-apart / first.std():.2g} standard deviations ({-apart / error:.0f} standard errors). "
-        "Plain averages of columns with gaps may be off. The polish by likelihood allows for gaps "
+        "Plain averages of columns with gaps may be off. Refinement by likelihood allows for gaps "
         "that depend on what is observed."
     )
     moments = GaussianMixture(3, refine=None).fit(X)
     (found,) = (c for c in moments.concerns(X) if c.kind == "missing_not_at_random")
     assert found.sentence.endswith(
-        "Trust what rests on complete columns, and polish by likelihood, which allows for gaps "
+        "Trust what rests on complete columns, and refine by likelihood, which allows for gaps "
         "that depend on what is observed."
     )
 

@@ -16,7 +16,7 @@ from tests.models.geweke import FAR, apart
 
 TOPICS = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
 MODEL = GammaPoissonParameters(TOPICS, np.array([0.7, 1.5]), 0.4)
-PLAIN = gamma_poisson(1, polished=False, outliers=False)
+PLAIN = gamma_poisson(1, refined=False, outliers=False)
 N = 4000
 
 

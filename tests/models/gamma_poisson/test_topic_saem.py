@@ -158,7 +158,7 @@ def test_a_share_of_zero_at_the_start_can_grow():
     assert found.topics[order][0, 3] > 0.05
 
 
-def test_polishing_brings_moments_closer_to_the_truth():
+def test_refinement_brings_moments_closer_to_the_truth():
     rng = np.random.default_rng(5)
     truth = rng.dirichlet(np.ones(8), 3)
     errors = {None: [], "saem": []}

@@ -156,8 +156,8 @@ def test_components_come_in_the_order_of_the_moments_whatever_start_won():
     X, _ = table(600)
     moments = GaussianMixture(3, refine=None).fit(X)
     for seed in range(4):
-        polished = GaussianMixture(3, random_state=seed).fit(X)
-        order = recovery.match(polished.means_, moments.means_)
+        refined = GaussianMixture(3, random_state=seed).fit(X)
+        order = recovery.match(refined.means_, moments.means_)
         np.testing.assert_array_equal(order, [0, 1, 2])
 
 
@@ -279,7 +279,7 @@ def test_gaps_that_come_together_are_noticed():
 
 @pytest.mark.parametrize("method", ["weighted", "full", "partial"])
 @pytest.mark.parametrize("form", ["centred", "raw"])
-def test_every_start_is_polished_to_the_same_maximum(method, form):
+def test_every_start_is_refined_to_the_same_maximum(method, form):
     X, _ = table(20_000)
     best = GaussianMixture(3, tol=1e-9).fit(X + 5)
     other = GaussianMixture(3, tol=1e-9, method=method, form=form).fit(X + 5)
@@ -287,11 +287,11 @@ def test_every_start_is_polished_to_the_same_maximum(method, form):
     assert best.lower_bound_ == pytest.approx(best.score(X + 5), rel=1e-10)
 
 
-def test_polishing_is_closer_to_the_truth_than_moments_are():
+def test_refinement_is_closer_to_the_truth_than_moments_are():
     X, _ = table(5000)
-    moments, polished = (GaussianMixture(3, refine=how).fit(X) for how in (None, "em"))
-    assert polished.score(X) > moments.score(X)
-    errors = [np.abs(model.means_[ordered(model)] - MEANS).mean() for model in (moments, polished)]
+    moments, refined = (GaussianMixture(3, refine=how).fit(X) for how in (None, "em"))
+    assert refined.score(X) > moments.score(X)
+    errors = [np.abs(model.means_[ordered(model)] - MEANS).mean() for model in (moments, refined)]
     assert errors[1] < errors[0]
 
 

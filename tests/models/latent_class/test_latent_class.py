@@ -267,7 +267,7 @@ def test_what_cannot_be_is_refused(parameters, message):
         LatentClass(2, **parameters).fit(np.zeros((10, 2)))
 
 
-def test_without_polishing_classes_are_where_the_moments_say():
+def test_without_refinement_classes_are_where_the_moments_say():
     frame, ill = people(20_000, gaps=0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -215,7 +215,7 @@ def off(model, topics):
     return np.abs(model.components_[match(model.components_, topics)] - topics).sum(axis=1).mean()
 
 
-def test_polish_comes_nearer_to_topics_with_gaps_and_says_why_it_was_done():
+def test_refinement_comes_nearer_to_topics_with_gaps_and_says_why_it_was_done():
     topics, lengths, _, X = simulated()
     bare = LatentDirichletAllocation(3, random_state=0, refine=None).fit(X, totals=lengths)
     model = LatentDirichletAllocation(3, random_state=0, n_sweeps=40).fit(X, totals=lengths)
@@ -228,7 +228,7 @@ def test_polish_comes_nearer_to_topics_with_gaps_and_says_why_it_was_done():
 
 
 @pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning")
-def test_batches_and_sparse_matrices_are_polished_to_what_one_table_gives():
+def test_batches_and_sparse_matrices_are_refined_to_what_one_table_gives():
     _, _, X, gappy = simulated(n=300)
     ours = LatentDirichletAllocation(3, random_state=0, n_sweeps=5)
     whole = ours.fit(gappy).components_
@@ -246,8 +246,8 @@ def test_tables_of_many_items_a_cell_are_left_to_their_moments():
         for m in (0.3, 4)
     )
     assert should_refine(few)[0]
-    polish, why = should_refine(many)
-    assert not polish
+    refinement, why = should_refine(many)
+    assert not refinement
     assert "Topics are those of the moments: a cell counts 4.3 items" in why
 
 
@@ -386,14 +386,14 @@ def test_totals_that_cannot_be_those_of_the_rows_are_refused():
         model.impute([X[:20], X[20:]], totals=lengths)
 
 
-def test_what_polishing_gained_and_took_is_told():
+def test_what_refinement_gained_and_took_is_told():
     _, _, X, _ = simulated(n=300, length=12)
     said = LatentDirichletAllocation(3, random_state=0, n_sweeps=20).fit(X).diagnostics_
     assert said.refine_gain > 0
     assert said.seconds["polishing"] > 0
-    assert "Topics were polished: a cell counts" in said.refine_told
+    assert "Topics were refined: a cell counts" in said.refine_told
     assert re.search(
-        r"Polishing took \d+\.\d seconds and made perplexity \d+% lower", said.refine_told
+        r"Refinement took \d+\.\d seconds and made perplexity \d+% lower", said.refine_told
     )
     bare = LatentDirichletAllocation(3, refine=None).fit(X).diagnostics_
     assert bare.refine_gain is None
@@ -438,7 +438,7 @@ def test_gaps_of_many_columns_that_depend_are_said_to_be_taken_as_independent():
 @pytest.mark.filterwarnings("ignore::halfseen.WeakMomentsWarning")
 @pytest.mark.filterwarnings("ignore::halfseen.DroppedFeatureWarning")
 @pytest.mark.parametrize(("d", "length"), [(12, 30), (300, 15)])  # by draws; text, by expectations
-def test_dask_polishes_to_what_memory_does(d, length):
+def test_dask_refined_to_what_memory_does(d, length):
     da = pytest.importorskip("dask.array")
     _, _, _, X = simulated(n=200, d=d, length=length)
     model = LatentDirichletAllocation(3, refine="saem", random_state=0, n_sweeps=10)

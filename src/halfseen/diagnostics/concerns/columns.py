@@ -49,10 +49,10 @@ def depend_on_values(case: ConcernContext) -> Iterator[Concern]:
 def _polish(case: ConcernContext) -> str:
     if case.fitted.settings.refine is None:
         return (
-            "Trust what rests on complete columns, and polish by likelihood, which allows for gaps "
+            "Trust what rests on complete columns, and refine by likelihood, which allows for gaps "
             "that depend on what is observed."
         )
-    return "The polish by likelihood allows for gaps that depend on what is observed."
+    return "Refinement by likelihood allows for gaps that depend on what is observed."
 
 
 def in_blocks(case: ConcernContext) -> Iterator[Concern]:

@@ -47,7 +47,7 @@ ABOUT = About(
     counts=True,
 )
 NO_INTERVALS = (
-    "There are no intervals for topics polished with "
+    "There are no intervals for topics refined with "
     + setting(refine="saem")
     + ". Fit with "
     + setting(refine=None)
@@ -229,7 +229,7 @@ class GammaPoisson(TopicEstimator, Estimator):  # type: ignore[misc]
         Leave counts and rows that are far beyond what the others allow out of what is learned, if
         there are any, or take every count at its word, as the paper does.
     refine : {"auto", "saem"} or None, default=None
-        Polish by stochastic approximation EM, or stay with what the moments say. ``"auto"``
+        Refine by stochastic approximation EM, or stay with what the moments say. ``"auto"``
         refines where cells count less than one item on average, as words in documents do: there
         moments alone make topics of single odd rows. ``diagnostics_.refine_reason`` says why.
     n_sweeps : int, default=1000

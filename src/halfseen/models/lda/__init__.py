@@ -190,7 +190,7 @@ class LatentDirichletAllocation(TopicEstimator, Estimator):
         Items of each feature that refining adds to every topic, so that rare features are not
         thought impossible in a topic for want of rows.
     refine : {"auto", "saem"} or None, default="auto"
-        Polish by ``n_sweeps`` of stochastic approximation EM (in text, where cells count less than
+        Refine by ``n_sweeps`` of stochastic approximation EM (in text, where cells count less than
         a fifth of an item on average, by as many sweeps of expectations and a tenth as many of
         draws), or stay with what the moments say. ``"auto"`` refines where cells count less than
         one item on average, as words in documents do; ``diagnostics_.refine_reason`` says why.

@@ -344,7 +344,7 @@ def _draw_loadings(
         moved[row] *= max(length, 1e-300) / moved[row].sum()
 
 
-# Polish topics by what they say of rows: first by expectations, then by draws.
+# Refine topics by what they say of rows: first by expectations, then by draws.
 #
 # Sweeps of expectations go far in a few sweeps; draws have no bias to leave, and are averaged.
 
