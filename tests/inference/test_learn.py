@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfseen import DataError, GaussianMixture, recovery, simulate
-from halfseen.inference.method_of_moments import check_reckoned
+from halfseen.inference.method_of_moments import check_finite_moments
 from halfseen.moments.whitening import Signal
 
 MEANS = np.array([[0.0, 0, 0, 0, 0, 0], [5, 5, -5, 0, 5, -5], [-5, 5, 0, 5, 0, 5]])
@@ -90,7 +90,7 @@ def test_a_fit_repeats_for_a_random_state():
 def test_a_feature_whose_variance_is_no_number_is_named():
     signal = Signal(np.diag([1.0, np.inf, 1.0]), np.zeros(3), np.empty((3, 0)), np.ones(3))
     with pytest.raises(DataError, match=r"How 'b' and 'c' vary cannot be reckoned.*Leave them out"):
-        check_reckoned(("a", "b", "c"), signal, np.array([1.0, 1.0, np.nan]))
+        check_finite_moments(("a", "b", "c"), signal, np.array([1.0, 1.0, np.nan]))
 
 
 @pytest.mark.filterwarnings("ignore")

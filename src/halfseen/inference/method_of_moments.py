@@ -53,13 +53,13 @@ def by_cumulants(
         part = winsorised.select(used)
         moments = routes.second.moments(part, plan.winsorised.select(used), cumulants.centred)
         check_not_lost(part.names, moments)
-        k = _told_apart(model, plan, routes, moments)
+        k = _n_distinguishable(model, plan, routes, moments)
         rank = cumulants.rank(k)
         routes.second.check(moments, part, rank, k)
-        with told(not (plan.refine and model.refinement_adds_components)):
+        with warnings_if(not (plan.refine and model.refinement_adds_components)):
             signal = cumulants.signal(moments, plan.kept.complete[used], k)
         weights = plan.weights(moments.observed_fraction, signal, used)
-        check_reckoned(part.names, signal, weights)
+        check_finite_moments(part.names, signal, weights)
         whitening = routes.second.whiten(signal, weights / signal.unit, rank)
         whitening = whitening if turned is None else turned(whitening, moments)
     with stages("triples of features"):
@@ -131,7 +131,7 @@ def _rarely_together(moments: Moments, names: Sequence[str]) -> list[str]:
     return [f"{who}: moments from so few are mostly noise. Drop a feature, or add rows."]
 
 
-def check_reckoned(names: Sequence[str], signal: Signal, weights: Array) -> None:
+def check_finite_moments(names: Sequence[str], signal: Signal, weights: Array) -> None:
     """Refuse moments and weights that are no finite numbers."""
     variance = np.asarray(signal.variance)
     lost = np.flatnonzero(~(np.isfinite(variance + signal.noise) & np.isfinite(weights)))
@@ -145,15 +145,15 @@ def check_reckoned(names: Sequence[str], signal: Signal, weights: Array) -> None
 
 
 @contextmanager
-def told(said: bool) -> Iterator[None]:
+def warnings_if(final: bool) -> Iterator[None]:
     """Warn of weak moments only where they are the result, not one of many starts."""
     with warnings.catch_warnings():
-        if not said:
+        if not final:
             warnings.simplefilter("ignore", WeakMomentsWarning)
         yield
 
 
-def _told_apart(model: Model[Any], plan: FitPlan, routes: Routes, moments: Moments) -> int:
+def _n_distinguishable(model: Model[Any], plan: FitPlan, routes: Routes, moments: Moments) -> int:
     """How many components the moments are asked for: fewer, if refinement can find the others."""
     cumulants, most = model.cumulants, plan.n_components
     if not (plan.refine and model.refinement_adds_components):

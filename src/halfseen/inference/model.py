@@ -171,25 +171,8 @@ def anything(seen: Survey) -> None:
     """Accept any numbers: the check of models that need no special values."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Model(ABC, Generic[P]):
-    """A latent-variable model: one file, or one folder, and one line in the registry.
-
-    Required are three declarations (``about``, ``abilities``, ``cumulants``) and five functions of
-    parameters: ``log_likelihood``, ``expected_latent``, ``cells``, ``fill`` and ``draw``. All other
-    members have defaults, which a model overrides where it knows better.
-    """
-
-    about: About
-    abilities: Abilities
-    cumulants: Cumulants[Any]
-    axes: Mapping[str, str] = field(default_factory=dict)  # of fields that may be shared
-    check: Callable[[Survey], None] = anything  # refuses values that the model cannot have
-    caution: Callable[[Survey], None] = anything  # warns of a table that does not suit the model
-    moment_start: MomentStart | None = None  # another way to begin than by the cumulants
-
-    refinement_adds_components: ClassVar[bool] = False
-    """Whether EM finds components that the moments do not know of."""
+class Likelihood(ABC, Generic[P]):
+    """What a model says of rows, given its parameters."""
 
     @abstractmethod
     def log_likelihood(self, block: Block, parameters: P) -> Array:
@@ -211,7 +194,21 @@ class Model(ABC, Generic[P]):
     def draw(self, parameters: P, n_rows: int, random: Any) -> tuple[Array, np.ndarray[Any, Any]]:
         """Draw rows without gaps (n, d), and the latent variables behind them."""
 
-    # Moments: how the model is read off them.
+    def fills(self, block: Block, parameters: P) -> Cells:
+        """What a gap would be filled with in every cell, and how uncertain that is."""
+        return self.cells(block, parameters)
+
+    def unusual(self, block: Block, parameters: P) -> Array:
+        """How unlike the rows learned from each row is, from 0 to 1; shape (n,)."""
+        return np.zeros(len(block))
+
+    def limits(self, kept: Survey) -> Array:
+        """The lowest and the highest value of each feature that is no outlier; (2, d)."""
+        return np.array([kept.sums.minimum, kept.sums.maximum])
+
+
+class MomentReading(Generic[P]):
+    """How a model is read off the moments of rows."""
 
     @property
     def uses_row_numbers(self) -> bool:
@@ -235,7 +232,16 @@ class Model(ABC, Generic[P]):
         parameters: P = read
         return parameters
 
-    # EM: from there to higher likelihood.
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Refinement(Generic[P]):
+    """How parameters come to higher likelihood, and what can be asked of them then."""
+
+    about: About
+    abilities: Abilities
+
+    refinement_adds_components: ClassVar[bool] = False
+    """Whether EM finds components that the moments do not know of."""
 
     def should_refine(self, kept: Survey) -> tuple[bool, str]:
         """Whether to maximise the likelihood if that is left open, and why in a sentence."""
@@ -261,24 +267,26 @@ class Model(ABC, Generic[P]):
         """What refined parameters would be with bins counting ``weights`` (b, g) times."""
         raise ValueError(self.abilities.no_intervals)
 
-    # What people and diagnostics ask for beside that.
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Model(Refinement[P], MomentReading[P], Likelihood[P]):
+    """A latent-variable model: one file, or one folder, and one line in the registry.
+
+    Required are three declarations (``about``, ``abilities``, ``cumulants``) and five functions of
+    parameters: ``log_likelihood``, ``expected_latent``, ``cells``, ``fill`` and ``draw``. All other
+    members have defaults, which a model overrides where it knows better.
+    """
+
+    cumulants: Cumulants[Any]
+    axes: Mapping[str, str] = field(default_factory=dict)  # of fields that may be shared
+    check: Callable[[Survey], None] = anything  # refuses values that the model cannot have
+    caution: Callable[[Survey], None] = anything  # warns of a table that does not suit the model
+    moment_start: MomentStart | None = None  # another way to begin than by the cumulants
 
     @property
     def checks(self) -> Sequence[Callable[[Any], Iterator[Any]]]:
         """Concerns of this model only: functions from a ``ConcernContext`` to concerns."""
         return ()
-
-    def fills(self, block: Block, parameters: P) -> Cells:
-        """What a gap would be filled with in every cell, and how uncertain that is."""
-        return self.cells(block, parameters)
-
-    def unusual(self, block: Block, parameters: P) -> Array:
-        """How unlike the rows learned from each row is, from 0 to 1; shape (n,)."""
-        return np.zeros(len(block))
-
-    def limits(self, kept: Survey) -> Array:
-        """The lowest and the highest value of each feature that is no outlier; (2, d)."""
-        return np.array([kept.sums.minimum, kept.sums.maximum])
 
     def shares(self, parameters: Any) -> Array:
         """How common the components are; shape (k,)."""

@@ -236,10 +236,6 @@ class Chain(LatentStructure):
         forward_backward.likeliest(density, start, np.ascontiguousarray(transition), begins, states)
         return states
 
-    def filtered(self, block: Block, emission: Any, parameters: Any) -> Array:
-        """Probabilities of states given the rows up to each; (n, k)."""
-        return filtered(block, emission, parameters)[1]
-
     def replicated(
         self, rows: Rows, parameters: Any, emission: Any, bins: Bins, more: Array
     ) -> list[Any]:

@@ -187,6 +187,11 @@ def filtered(block: Block, emission: Any, parameters: Any) -> tuple[Array, Array
     return filtered_by(emission.log_densities(block, parameters), block, parameters)
 
 
+def filtered_states(block: Block, emission: Any, parameters: Any) -> Array:
+    """Probabilities of states given the rows up to each; (n, k)."""
+    return filtered(block, emission, parameters)[1]
+
+
 def filtered_by(
     log_density: Array, block: Block, parameters: Any
 ) -> tuple[Array, Array, Array, Any]:

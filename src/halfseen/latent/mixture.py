@@ -78,16 +78,83 @@ INDEPENDENT = Independent()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class OneClass(Model[P]):
+class ClassLikelihood(Model[P]):
+    """What rows say of their components, and components of cells, whatever the columns are."""
+
+    emission: Emission[P]
+    structure: LatentStructure = INDEPENDENT
+
+    def log_likelihood(self, block: Block, parameters: P) -> Array:
+        return self.structure.posterior(block, self.emission, parameters).log_likelihood
+
+    def expected_latent(self, block: Block, parameters: P) -> Array:
+        return self.structure.posterior(block, self.emission, parameters).responsibilities
+
+    def cells(self, block: Block, parameters: P) -> Cells:
+        return self._given_other_rows(block, self.expected_latent(block, parameters), parameters)
+
+    def _given_other_rows(self, block: Block, shares: Array, parameters: P) -> Cells:
+        own = self._cells(shares, parameters)
+        return self.structure.given_other_rows(block, self.emission, parameters, shares, own)
+
+    def _cells(self, shares: Array, parameters: P) -> Cells:
+        means, variances = self.emission.means(parameters), self.emission.variances(parameters)
+        middle = means.mean(axis=0)
+        centre = shares @ (means - middle)
+        spread = shares @ (variances + (means - middle) ** 2) - centre**2
+        return Cells(middle + centre, np.maximum(spread, 0.0))  # rounding can put it below
+
+    def fills(self, block: Block, parameters: P) -> Cells:
+        shares = self.expected_latent(block, parameters)
+        return self.emission.fills(
+            shares, parameters, self._given_other_rows(block, shares, parameters)
+        )
+
+    def unusual(self, block: Block, parameters: P) -> Array:
+        """How outlying the worst cell of a row is, or the row as a whole; (n,).
+
+        Where columns have long tails, a few cells far out are nothing unusual.
+        """
+        shares, wild = self.expected_latent(block, parameters), self.outlying(block, parameters)
+        as_many = gammainc(
+            wild.sum(axis=1) + 1e-9, self.emission.expected_outliers(block, parameters)
+        )
+        by_cell = wild.max(axis=1, initial=0.0) / (1 + (as_many / COMMON_ROW) ** 2)
+        chance = np.sum(shares * self.emission.tail(block, parameters), axis=1)
+        unusual: Array = np.maximum(by_cell, RARE_ROW / (RARE_ROW + chance))
+        return np.minimum(unusual, 1.0)  # rounding can put a sum of shares above
+
+    def outlying(self, block: Block, parameters: P) -> Array:
+        """The probability that each cell is of no component; (n, d)."""
+        shares = self.expected_latent(block, parameters)
+        cells: Array = np.einsum("nk,knd->nd", shares, self.emission.outlying(block, parameters))
+        return cells
+
+    def limits(self, kept: Survey) -> Array:
+        return self.emission.limits(kept)
+
+    def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
+        drawn = self.structure.drawn(each, self.emission, parameters, number, random)
+        lean = self.structure.draws_given_other_rows(each, self.emission, parameters, random)
+        return [lean(self.emission.draw(parameters, labels, random), labels) for labels in drawn]
+
+    def draw(self, parameters: P, n_rows: int, random: Any) -> tuple[Array, Labels]:
+        labels = self.structure.draw(parameters, n_rows, random)
+        return self.emission.draw(parameters, labels, random), labels
+
+    def places(self, parameters: P, home: P) -> Array:
+        return self.emission.places(parameters, home)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OneClass(ClassLikelihood[P]):
     """One component a row, from how columns arise and how that shows in moments.
 
     A mixture if the components of rows are independent; a ``structure`` may say otherwise.
     """
 
-    emission: Emission[P]
     tol: float
     max_iter: int
-    structure: LatentStructure = INDEPENDENT
     own_checks: tuple[Callable[[Any], Iterator[Any]], ...] = ()
 
     refinement_adds_components: ClassVar[bool] = True
@@ -393,67 +460,6 @@ class OneClass(Model[P]):
         if less is None or height(best) > height(less) + WORTH:
             return lambda parameters: parameters
         return lambda parameters: emission.simpler(parameters, search.kept) or parameters
-
-    def log_likelihood(self, block: Block, parameters: P) -> Array:
-        return self.structure.posterior(block, self.emission, parameters).log_likelihood
-
-    def expected_latent(self, block: Block, parameters: P) -> Array:
-        return self.structure.posterior(block, self.emission, parameters).responsibilities
-
-    def cells(self, block: Block, parameters: P) -> Cells:
-        return self._given_other_rows(block, self.expected_latent(block, parameters), parameters)
-
-    def _given_other_rows(self, block: Block, shares: Array, parameters: P) -> Cells:
-        own = self._cells(shares, parameters)
-        return self.structure.given_other_rows(block, self.emission, parameters, shares, own)
-
-    def _cells(self, shares: Array, parameters: P) -> Cells:
-        means, variances = self.emission.means(parameters), self.emission.variances(parameters)
-        middle = means.mean(axis=0)
-        centre = shares @ (means - middle)
-        spread = shares @ (variances + (means - middle) ** 2) - centre**2
-        return Cells(middle + centre, np.maximum(spread, 0.0))  # rounding can put it below
-
-    def fills(self, block: Block, parameters: P) -> Cells:
-        shares = self.expected_latent(block, parameters)
-        return self.emission.fills(
-            shares, parameters, self._given_other_rows(block, shares, parameters)
-        )
-
-    def unusual(self, block: Block, parameters: P) -> Array:
-        """How outlying the worst cell of a row is, or the row as a whole; (n,).
-
-        Where columns have long tails, a few cells far out are nothing unusual.
-        """
-        shares, wild = self.expected_latent(block, parameters), self.outlying(block, parameters)
-        as_many = gammainc(
-            wild.sum(axis=1) + 1e-9, self.emission.expected_outliers(block, parameters)
-        )
-        by_cell = wild.max(axis=1, initial=0.0) / (1 + (as_many / COMMON_ROW) ** 2)
-        chance = np.sum(shares * self.emission.tail(block, parameters), axis=1)
-        unusual: Array = np.maximum(by_cell, RARE_ROW / (RARE_ROW + chance))
-        return np.minimum(unusual, 1.0)  # rounding can put a sum of shares above
-
-    def outlying(self, block: Block, parameters: P) -> Array:
-        """The probability that each cell is of no component; (n, d)."""
-        shares = self.expected_latent(block, parameters)
-        cells: Array = np.einsum("nk,knd->nd", shares, self.emission.outlying(block, parameters))
-        return cells
-
-    def limits(self, kept: Survey) -> Array:
-        return self.emission.limits(kept)
-
-    def fill(self, each: Each, parameters: P, number: int, random: Any) -> list[Array]:
-        drawn = self.structure.drawn(each, self.emission, parameters, number, random)
-        lean = self.structure.draws_given_other_rows(each, self.emission, parameters, random)
-        return [lean(self.emission.draw(parameters, labels, random), labels) for labels in drawn]
-
-    def draw(self, parameters: P, n_rows: int, random: Any) -> tuple[Array, Labels]:
-        labels = self.structure.draw(parameters, n_rows, random)
-        return self.emission.draw(parameters, labels, random), labels
-
-    def places(self, parameters: P, home: P) -> Array:
-        return self.emission.places(parameters, home)
 
     def replicated(self, rows: Rows, parameters: P, bins: Bins, weights: Array) -> list[P]:
         return self.structure.replicated(rows, parameters, self.emission, bins, weights - 1)

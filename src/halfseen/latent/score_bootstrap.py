@@ -18,7 +18,7 @@ from halfseen.data.sampling import sample_shuffled
 from halfseen.data.sums import Sums
 from halfseen.distributions.emission import Emission, FreeParameters, posterior, with_pseudo_row
 from halfseen.latent import forward_backward
-from halfseen.latent.forward_backward import smoothed
+from halfseen.latent.forward_backward import filtered_states, smoothed
 
 P = TypeVar("P")
 NO_CURVATURE = 1e-8
@@ -188,7 +188,7 @@ class FreeChain:
         """
         parameters, k, n = self.start, len(self.start.start), self.columns.size
         shares = law.posterior(block, emission, parameters).responsibilities
-        ahead = law.filtered(block, emission, parameters)
+        ahead = filtered_states(block, emission, parameters)
         slope = np.zeros((len(block), self.size))
         begins = forward_backward.begins_of(block.sequence, len(block))[:-1]
         slope[begins, :k] = shares[begins] - parameters.start

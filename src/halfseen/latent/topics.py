@@ -63,24 +63,12 @@ class LoadingDistribution(ABC, Generic[L]):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Loadings(Model[L]):
-    """``x_d ~ Poisson(Σ_k α_k a_kd)`` with loadings α_k of some distribution."""
+class LoadingLikelihood(Model[L]):
+    """What rows of counts say of their loadings, and loadings of counts."""
 
     kind: LoadingDistribution[L]
-    checks: tuple[Callable[[Any], Iterator[Any]], ...] = ()
     outliers: bool = False  # whether wild counts and long rows are kept from deciding
     bounds: CountLimits | None = None  # of a table, if something in it is beyond them
-    check: Callable[[Survey], None] = check_counts
-
-    @property
-    def uses_row_numbers(self) -> bool:
-        return self.kind.uses_row_numbers
-
-    def regression(self, kept: Survey) -> Regression[Any]:
-        return TopicRegression(np.zeros(len(kept.names)))
-
-    def from_moments(self, read: Any) -> L:
-        return self.kind.from_moments(read)
 
     def unusual(self, block: Block, parameters: L) -> Array:
         # By the count that the others of its row say least of, or by the row's total.
@@ -93,24 +81,6 @@ class Loadings(Model[L]):
         if self.bounds is not None:
             highest = np.minimum(highest, np.floor(self.bounds.most))
         return np.array([kept.sums.minimum, highest])
-
-    def adapted_to(self, rows: Rows, kept: Survey) -> Self:
-        limits = count_limits(rows, kept.sums) if self.outliers else None
-        return self if limits is None or limits.all_usual else replace(self, bounds=limits)
-
-    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
-        return rows if self.bounds is None else self.bounds.masked(rows)
-
-    def should_refine(self, kept: Survey) -> tuple[bool, str]:
-        return should_refine(kept)
-
-    def refine(
-        self, rows: Rows, start: L, n_components: int, kept: Survey, seed: Callable[[], int]
-    ) -> EMResult[L]:
-        winsorised = self.winsorised(rows, kept)
-        found = self.kind.refine(winsorised, start, kept, seed())
-        gain = refinement_gain(winsorised, kept.sums.n_rows, start, found.parameters)
-        return found._replace(convergence=found.convergence._replace(gain=gain))
 
     def log_likelihood(self, block: Block, parameters: L) -> Array:
         return self.sampled(block, parameters).log_likelihood
@@ -153,6 +123,42 @@ class Loadings(Model[L]):
     def draw(self, parameters: L, n_rows: int, random: Any) -> tuple[Array, Array]:
         drawn = self.kind.drawn(parameters, n_rows, random)
         return poisson(random, drawn @ parameters.topics), self.kind.shown(drawn)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Loadings(LoadingLikelihood[L]):
+    """``x_d ~ Poisson(Σ_k α_k a_kd)`` with loadings α_k of some distribution."""
+
+    checks: tuple[Callable[[Any], Iterator[Any]], ...] = ()
+    check: Callable[[Survey], None] = check_counts
+
+    @property
+    def uses_row_numbers(self) -> bool:
+        return self.kind.uses_row_numbers
+
+    def regression(self, kept: Survey) -> Regression[Any]:
+        return TopicRegression(np.zeros(len(kept.names)))
+
+    def from_moments(self, read: Any) -> L:
+        return self.kind.from_moments(read)
+
+    def adapted_to(self, rows: Rows, kept: Survey) -> Self:
+        limits = count_limits(rows, kept.sums) if self.outliers else None
+        return self if limits is None or limits.all_usual else replace(self, bounds=limits)
+
+    def winsorised(self, rows: Rows, kept: Survey) -> Rows:
+        return rows if self.bounds is None else self.bounds.masked(rows)
+
+    def should_refine(self, kept: Survey) -> tuple[bool, str]:
+        return should_refine(kept)
+
+    def refine(
+        self, rows: Rows, start: L, n_components: int, kept: Survey, seed: Callable[[], int]
+    ) -> EMResult[L]:
+        winsorised = self.winsorised(rows, kept)
+        found = self.kind.refine(winsorised, start, kept, seed())
+        gain = refinement_gain(winsorised, kept.sums.n_rows, start, found.parameters)
+        return found._replace(convergence=found.convergence._replace(gain=gain))
 
     def shares(self, parameters: L) -> Array:
         shares: Array = parameters.shapes / parameters.shapes.sum()

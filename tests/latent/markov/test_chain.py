@@ -14,6 +14,7 @@ from halfseen.distributions.covariance_types import SHAPES
 from halfseen.distributions.mixed import Mixed
 from halfseen.distributions.mixed_parameters import MixedParameters
 from halfseen.distributions.normal import Normal
+from halfseen.latent import forward_backward
 from halfseen.latent.chain import (
     CHAIN,
     PRIOR_MOVES,
@@ -131,7 +132,7 @@ def test_viterbis_path_is_the_likeliest_of_all(world):
 def test_filtering_knows_nothing_of_later_rows(world):
     X, states = world()
     parameters, block = chain_of(states), block_of(X)
-    found = CHAIN.filtered(block, EMISSION, parameters)
+    found = forward_backward.filtered_states(block, EMISSION, parameters)
     for start, end in pairwise(ENDS):
         for last in range(start, end):
             paths = list(all_paths(block, parameters, start, last + 1))

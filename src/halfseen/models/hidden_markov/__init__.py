@@ -22,6 +22,7 @@ from halfseen.inference.plan import Settings
 from halfseen.io.coding import decode
 from halfseen.io.sequences import Sequenced
 from halfseen.latent.chain import CHAIN, Chain, ChainParameters, by_sequences
+from halfseen.latent.forward_backward import filtered_states
 from halfseen.latent.mixture import OneClass
 from halfseen.models.hidden_markov.model import (
     ABOUT,
@@ -257,7 +258,7 @@ class HiddenMarkov(MixedColumnsEstimator, SequenceEstimator):
         >>> model.filter(X[:7]).shape
         (7, 2)
         """
-        shares: Array = self._said(self._given(X, lengths, sequence, order), CHAIN.filtered)
+        shares: Array = self._said(self._given(X, lengths, sequence, order), filtered_states)
         return shares
 
     def forecast(

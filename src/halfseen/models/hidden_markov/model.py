@@ -16,7 +16,7 @@ from halfseen.inference.fit import Fitted
 from halfseen.inference.model import About
 from halfseen.inference.parameters import whole
 from halfseen.latent.chain import CHAIN
-from halfseen.latent.forward_backward import begins_of, smoothed
+from halfseen.latent.forward_backward import begins_of, filtered_states, smoothed
 
 ABOUT = About(
     name="markov",
@@ -163,7 +163,7 @@ def forecast_of(fitted: Fitted[Any], rows: Rows, steps: int) -> Forecast:
 
     def last(block: Block) -> Array:
         ends = begins_of(block.sequence, len(block))[1:] - 1
-        return CHAIN.filtered(block, emission, parameters)[ends]
+        return filtered_states(block, emission, parameters)[ends]
 
     law, states = gathered(rows, last), []
     for _ in range(steps):
