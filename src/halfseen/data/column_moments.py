@@ -117,7 +117,7 @@ HIGHEST = 4
 """Power of deviations that is summed."""
 
 
-def table_of_rows(block: Block, starts: Array) -> NDArray[np.intp]:
+def _table_of_rows(block: Block, starts: Array) -> NDArray[np.intp]:
     """Which table each row of a block is of, by the first rows of all tables (t,); (n,)."""
     rows = block.start + np.arange(len(block))
     return np.searchsorted(starts[1:], rows, side="right")
@@ -149,7 +149,7 @@ class TableSums(Sums):
         """The sums of one block of rows."""
         powers = np.zeros((HIGHEST + 1, len(starts), len(origin)))
         about, there = block.about(origin), block.observed
-        table = table_of_rows(block, starts)
+        table = _table_of_rows(block, starts)
         for number in np.unique(table):
             own = table == number
             weights = np.ones(int(own.sum())) if block.weights is None else block.weights[own]

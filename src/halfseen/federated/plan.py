@@ -160,8 +160,8 @@ class Plan:
         Origins, scales and ranges are rounded to a digit or two, so that they tell little of any
         row: read them before they are sent around, and make ranges as wide as other places need.
         """
-        parameters = changed_parameters(estimator)
-        columns = draft_columns(X, estimator)
+        parameters = _changed_parameters(estimator)
+        columns = _draft_columns(X, estimator)
         return cls(estimator.about.name, parameters, columns, least_rows, noise)
 
     @property
@@ -277,7 +277,7 @@ SAFETY_FACTOR = 5
 """Times as often as has to be: other places may have fewer rows."""
 
 
-def changed_parameters(estimator: Any) -> dict[str, Any]:
+def _changed_parameters(estimator: Any) -> dict[str, Any]:
     """Those of an estimator that are not as they are by default."""
     usual = type(estimator)().get_params()
     own = {
@@ -298,7 +298,7 @@ def changed_parameters(estimator: Any) -> dict[str, Any]:
     return {"n_components": int(estimator.n_components), **own}
 
 
-def draft_columns(X: Any, estimator: Any) -> tuple[AgreedColumn, ...]:
+def _draft_columns(X: Any, estimator: Any) -> tuple[AgreedColumn, ...]:
     """The columns of ``X``, as an estimator finds them."""
     rows = open_table(X, Reading.of(estimator)).rows
     kinds, values = _kinds(X, estimator, rows.names)

@@ -55,7 +55,7 @@ def sum_rows(
     check_summable(estimator)
     agreed = planned_rows(estimator, X, plan)
     if at is None:
-        warn_of_clipped(agreed, plan)
+        _warn_of_clipped(agreed, plan)
     rows: Rows = agreed
     triples = plan.few_columns and not takes_kinds(estimator)
     n_out = 0
@@ -76,7 +76,7 @@ def sum_rows(
     if at is None:
         private = add_noise(sums, noise_for(plan, epsilon), np.random.default_rng(random))
         return Stream(plan.names, private, plan, n_left_out=n_out)
-    check_same_columns(at, plan.names)
+    _check_same_columns(at, plan.names)
     answer = _asked(lambda here: _step(at, Stream(plan.names, sums, plan), here), rows)
     check_components(answer["share"], plan, at.about.noun)
     model = model_file.dumps(at, at._file_kind())
@@ -116,8 +116,8 @@ def learn_from(estimator: Any, stream: Stream) -> Fit[Any]:
     try:
         if stream.model is None:
             return _fit(estimator, stream, None)
-        at = model_in(stream, type(estimator))
-        check_same_columns(at, stream.names)
+        at = _model_in(stream, type(estimator))
+        _check_same_columns(at, stream.names)
         return _step(at, stream, None)
     except MoreSumsNeeded as error:
         raise MoreSumsNeeded(
@@ -127,7 +127,7 @@ def learn_from(estimator: Any, stream: Stream) -> Fit[Any]:
         ) from error
 
 
-def model_in(stream: Stream, kind: Any) -> Any:
+def _model_in(stream: Stream, kind: Any) -> Any:
     """The model that sums were summed at."""
     if stream.model is None:
         raise ValueError("These sums are not of a round at a model.")
@@ -137,11 +137,11 @@ def model_in(stream: Stream, kind: Any) -> Any:
 
 def _fit(estimator: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
     """Fit the first sums, and the rounds that followed them."""
-    like = without_outlier_search(estimator)
+    like = _without_outlier_search(estimator)
     settings, _ = like.checked()
     rows = None
     if stream.plan is not None:
-        table = synthetic_rows(stream.plan, stream.sums.levels)
+        table = _synthetic_rows(stream.plan, stream.sums.levels)
         rows = SummedRows(stream.names, Answers(stream.rounds), table, here)
     take_names(like, stream)
     return fit_sums(settings, like._model(), stream.names, stream.sums, rows)
@@ -155,9 +155,9 @@ def _step(at: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
     fitted, sums = at.fitted, stream.sums.features
     kept = fitted.kept
     seen = Survey(stream.names, sums, kept, kept & (sums.observed_fraction >= at.complete_above))
-    table = synthetic_rows(plan, stream.sums.levels)
+    table = _synthetic_rows(plan, stream.sums.levels)
     rows = SummedRows(stream.names, Answers(stream.rounds), table, here).select(kept)
-    model = without_outlier_search(at)._model().adapted_to(table.select(kept), seen.of_kept())
+    model = _without_outlier_search(at)._model().adapted_to(table.select(kept), seen.of_kept())
     refined = model.step(rows, fitted.parameters)
     check_finite(refined.parameters)
     before, height = at.lower_bound_, refined.convergence.log_likelihood
@@ -176,7 +176,7 @@ def _step(at: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
     )
 
 
-def without_outlier_search(estimator: Any) -> Any:
+def _without_outlier_search(estimator: Any) -> Any:
     """A clone that does not search for outliers, which sums do not show."""
     like = clone(estimator)
     for name in ("coding_", "covariance_type_", "n_factors_", "n_features_in_"):
@@ -207,7 +207,7 @@ def check_summable(estimator: Any) -> None:
         raise ValueError(reason)
 
 
-def check_same_columns(at: Any, columns: tuple[str, ...]) -> None:
+def _check_same_columns(at: Any, columns: tuple[str, ...]) -> None:
     """Refuse a model of other columns than the plan's."""
     names = tuple(map(str, getattr(at, "feature_names_in_", range(at.n_features_in_))))
     if names != columns:
@@ -248,7 +248,7 @@ def planned_rows(estimator: Any, X: Any, plan: Plan) -> MappedRows:
             f"and those of the plan {_quoted_columns(plan)}. Name them alike."
         )
     wide = rows if rows.names == plan.names else _widened(rows, plan.names)
-    return wide.map(clip_to_plan(plan))
+    return wide.map(_clip_to_plan(plan))
 
 
 def _widened(rows: Rows, names: tuple[str, ...]) -> Rows:
@@ -266,7 +266,7 @@ def _widened(rows: Rows, names: tuple[str, ...]) -> Rows:
     return rows.map(widen, names=names, dense=True)
 
 
-def warn_of_clipped(rows: MappedRows, plan: Plan) -> None:
+def _warn_of_clipped(rows: MappedRows, plan: Plan) -> None:
     """Say which columns have cells beyond the plan's ranges: their owner alone can know why."""
     low, high = plan.each("low"), plan.each("high")
 
@@ -316,7 +316,7 @@ def _select_coding(coding: Coding, names: tuple[str, ...]) -> Coding:
     )
 
 
-def clip_to_plan(plan: Plan) -> Callable[[Block], Block]:
+def _clip_to_plan(plan: Plan) -> Callable[[Block], Block]:
     """What makes a block of the plan's columns as the plan has them.
 
     Values are clipped to their ranges, numbers that are none of a column's values are gaps, and
@@ -352,7 +352,7 @@ def _clip_norm(
     return shortened
 
 
-def synthetic_rows(plan: Plan, levels: Array) -> MemoryRows:
+def _synthetic_rows(plan: Plan, levels: Array) -> MemoryRows:
     """A table of one cell a row that no place holds: what a plan says of its columns.
 
     Each value of a column as often as ``levels`` (l,) count it in all places, and quantiles of a

@@ -92,7 +92,7 @@ class BatchedRows(Rows):
         pieces = self.source.pieces(self.chosen, n_rows)
         if self.sequences is not None:
             self._check_longest(self.sequences)
-            pieces = whole_sequences(pieces, self.sequences, start)
+            pieces = _whole_sequences(pieces, self.sequences, start)
         for piece in pieces:
             yield start, piece
             start += piece.n_rows
@@ -116,7 +116,7 @@ class BatchedRows(Rows):
         return Block.from_table(piece.table(), None, start, sequence=sequence)
 
 
-def whole_sequences(pieces: Iterator[Piece], sequences: Sequences, start: int) -> Iterator[Piece]:
+def _whole_sequences(pieces: Iterator[Piece], sequences: Sequences, start: int) -> Iterator[Piece]:
     """The same rows in pieces that cut no sequence, from row ``start`` of the table on."""
     held: list[Piece] = []
     for piece in pieces:

@@ -20,7 +20,7 @@ Flat = Mapping[str, Array]
 """Arrays by name. Numbers are arrays without a side."""
 
 
-def flattened(sums: Any) -> dict[str, Array]:
+def _flattened(sums: Any) -> dict[str, Array]:
     """The numbers of sums, by where they are in them."""
     return dict(_each(sums, ""))
 
@@ -48,7 +48,7 @@ def laid_out(flat: Flat, like: Any) -> Any:
     >>> laid_out({"": np.array(3.0)}, 0.0)
     3.0
     """
-    wanted = flattened(like)
+    wanted = _flattened(like)
     if {name: one.shape for name, one in flat.items()} != {n: o.shape for n, o in wanted.items()}:
         names = ", ".join(f"{name}{list(one.shape)}" for name, one in sorted(wanted.items()))
         raise ValueError(f"its sums are not those that are asked for ({names})")
@@ -123,7 +123,7 @@ class SummedRows(Rows):
         if answer is not None:
             return self._answered(answer, none)
         if self.here is not None:
-            flat = flattened(self.here.accumulate(summarise))
+            flat = _flattened(self.here.accumulate(summarise))
             laid_out(flat, none)  # what grows with the rows holds rows, and does not leave
             raise NextSums(flat)
         raise MoreSumsNeeded(
