@@ -4,11 +4,13 @@ import json
 import subprocess
 import sys
 import time
+from importlib import import_module
+from inspect import signature
 
 import pytest
 from typer.testing import CliRunner
 
-from halfseen.cli.app import COMMANDS, app
+from halfseen.cli.app import COMMANDS, FROM_CLONE, app
 
 
 def seconds(*arguments):
@@ -44,6 +46,13 @@ def test_every_command_has_help_and_those_that_take_data_an_example(command):
     takes_data = "DATA" in result.stdout
     assert not takes_data or f"halfseen {command}" in result.stdout.split("For example:")[1]
     assert command in CliRunner().invoke(app, ["--help"]).stdout
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in FROM_CLONE])
+def test_no_command_has_more_than_eight_parameters(command):
+    """Options come in groups, which the command line shows as single options."""
+    function = getattr(import_module(f"halfseen.cli.{command}"), command)
+    assert len(signature(function).parameters) <= 8
 
 
 def test_an_unknown_command_is_a_wrong_call():
