@@ -83,7 +83,7 @@ TYPICAL_EXPOSURE = 0.5
 
 
 def tail_limits(tails: "CountTails", n_tails: int) -> Array:
-    """What no count of each feature should reach, if its tail goes on as it begins; (d,).
+    """The largest credible count of each feature, from the tail of its counts; (d,).
 
     Counts of gamma rates have tails that are, far out, exponential: a straight line in the
     logarithm of the share that reach a value. With shapes below one the line is not yet straight
@@ -110,7 +110,7 @@ def tail_limits(tails: "CountTails", n_tails: int) -> Array:
 
 
 class OutlyingCounts(NamedTuple):
-    """Which of a block's counts and rows are beyond the limits."""
+    """Counts and rows of a block that are beyond the limits."""
 
     row: Indices  # (m,)      of counts in rows that are not long themselves
     feature: Indices  # (m,)
@@ -119,34 +119,34 @@ class OutlyingCounts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CountLimits:
-    """The limits of what is usual in a table."""
+    """The largest credible counts, and length of a row, of a table."""
 
     most: Array  # (d,)    the largest count of each feature
     longest: float  # the largest total of a row without its largest count, which may be wild
     all_usual: bool  # nothing in the table is beyond them
 
     def odd(self, block: Block) -> OutlyingCounts:
-        """What is beyond them; what a long row counts is not wild."""
+        """Counts and rows beyond the limits; counts of a long row are not outlying themselves."""
         counts = block.nonzeros()
         long = counts.totals_but_largest() > self.longest
         wild = (counts.counts > self.most[counts.features]) & ~long[counts.rows]
         return OutlyingCounts(counts.rows[wild], counts.features[wild], long)
 
     def mask(self, block: Block) -> Block:
-        """The same rows with wild counts as gaps, and long rows as if nothing was observed."""
+        """The rows with outlying counts as gaps, and long rows as if nothing was observed."""
         odd = self.odd(block)
         if odd.long.any():
             block = block.emptied(odd.long)
         return block.without(odd.row, odd.feature) if len(odd.row) else block
 
     def tally(self, block: Block) -> Array:
-        """How many counts of each feature, and at last how many rows, are beyond them; (d + 1,)."""
+        """The number of outlying counts of each feature, and last of long rows; (d + 1,)."""
         odd = self.odd(block)
         wild = np.bincount(odd.feature, minlength=len(self.most))
         return np.append(wild, np.count_nonzero(odd.long)).astype(float)
 
     def masked(self, rows: Rows) -> Rows:
-        """The table without what is beyond them; the rows themselves if nothing is."""
+        """The table without outlying counts; the rows themselves if there are none."""
         return rows if self.all_usual else rows.map(self.mask)
 
 
@@ -165,13 +165,12 @@ def count_limits(rows: Rows, sums: FeatureSums) -> CountLimits:
 
 @dataclass(frozen=True, eq=False)
 class RowTotals:
-    """How long rows are: as they would be without gaps, where much is seen, and as they are."""
+    """Lengths of rows: as they would be without gaps, where much is observed, and as they are."""
 
     share: Array  # (d,)  of each feature in what is counted
     typical: float
 
     def __call__(self, block: Block) -> Array:
-        """Both for each row; (n, 2)."""
         as_is = block.nonzeros().totals_but_largest()
         seen = block.presence().onto(self.share[:, None])[:, 0]
         much = seen >= max(self.typical, np.finfo(float).tiny)
@@ -190,7 +189,7 @@ IMPOSSIBLE_COUNT = 1e-6
 
 
 def outlier_score(block: Block, law: LoadingPrior) -> Array:
-    """How unlike the model's own each row is, from 0 to 1; (n,).
+    """How outlying each row is, from 0 to 1; (n,).
 
     A half where one row of the model in ten thousand has a count as far above what the row's other
     counts say, in any of its features, or is as long.
@@ -202,14 +201,14 @@ def outlier_score(block: Block, law: LoadingPrior) -> Array:
 
 
 def without_impossible_counts(block: Block, law: LoadingPrior) -> Block:
-    """The same rows, a count that is impossible given the rest of its row being a gap."""
+    """The rows, with counts as gaps that are impossible given the rest of their row."""
     chance, feature = _least_likely(block, law)
     row = np.flatnonzero(chance < IMPOSSIBLE_COUNT)
     return block.without(row, feature[row]) if len(row) else block
 
 
 def _least_likely(block: Block, law: LoadingPrior) -> tuple[Array, Indices]:
-    """Of each row how probable its least likely count is, and the feature; (n,) each.
+    """The probability of the least likely count of each row, and its feature; (n,) each.
 
     A count is judged without itself, which would take as many passes as there are features. Two
     are: the one that is furthest above what its row says, and the one that is furthest above what
@@ -240,7 +239,6 @@ def _least_likely(block: Block, law: LoadingPrior) -> tuple[Array, Indices]:
 
 
 def _furthest(counts: Nonzeros, above: Array) -> Indices:
-    """The places of the counts with the largest ``above`` (nnz,) of each row that has any."""
     order = np.lexsort((above, counts.rows))
     last = counts.starts[1:][np.diff(counts.starts) > 0] - 1
     return order[last]

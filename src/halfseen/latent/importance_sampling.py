@@ -35,7 +35,7 @@ SHIFT = 6.180339887498949e-4  # of a millionth: less than what is round, and mor
 
 
 class ImportanceSample(NamedTuple):
-    """Of each row: the likelihood of its observed counts, and the posterior of its loadings."""
+    """The likelihood of the observed counts of each row, and the posterior of its loadings."""
 
     log_likelihood: Array  # (n,)
     standard_error: Array  # (n,)  of the log-likelihood
@@ -52,7 +52,7 @@ def importance_sample(
     n_posterior_draws: int = 0,
     rest: Rest | None = None,
 ) -> ImportanceSample:
-    """Sample the loadings of each row given its observed counts, and its rest if that is known."""
+    """Sample the loadings of each row given its observed counts, and its rest if known."""
     close = factorised_posterior(block, law, rest)
     # Rows that are alike share their likelihood's draws, but not their posterior's.
     chances = np.random.default_rng([seed, block.start]).random((len(block), n_posterior_draws))
@@ -90,7 +90,7 @@ def importance_sample(
 
 
 def _log_constant(law: LoadingPrior) -> float:
-    """What is constant in the logarithm of the law's density."""
+    """The constant in the logarithm of the prior's density."""
     prior = law.shapes * np.log(law.rate) - gammaln(law.shapes)
     if law.extra == 0:
         return float(prior.sum())
@@ -203,7 +203,7 @@ def _mode(
 def _seed(
     features: Indices, counts: Array, rates: Array, beyond: float, seed: np.uint64
 ) -> random_streams.State:  # pragma: no cover - compiled
-    """A stream that depends on nothing but the row (Fowler, Noll and Vo's hash).
+    """A seed that depends on the row's contents only (Fowler, Noll and Vo's hash).
 
     Rates tell where its gaps are. They are known to rounding only, so their millionths are not cut
     where round numbers are, nor where they have none.

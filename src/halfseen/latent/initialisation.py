@@ -53,7 +53,7 @@ class Seeding:
 
     @classmethod
     def of(cls, table: Array, item: NDArray[np.intp] | None = None) -> Self:
-        """The rows of a table (n, d) with NaN in the gaps, none without values.
+        """Standardise a table (n, d) with NaN in the gaps, without empty rows.
 
         Columns of one ``item`` (d,) count together as much as one column.
         """
@@ -72,7 +72,7 @@ class Seeding:
         return cls(order, filled, observed.astype(float), middle, spread)
 
     def nearest(self, k: int, random: np.random.Generator, first: Array | None = None) -> Array:
-        """Seeds that are far from each other, and the rows nearest to each; (n, k).
+        """Responsibilities by the nearest of k seeds that are far from each other; (n, k).
 
         The ``first`` (c, d) seeds may be given, on the scale of the table.
         """
@@ -93,7 +93,7 @@ class Seeding:
         return share
 
     def joined(self, k: int, ways: Sequence[tuple[str, Way]]) -> Iterator[Array]:
-        """Rows joined step by step to k groups, in several spaces and ways; (n, k) each.
+        """Responsibilities by hierarchical clustering, in several spaces; (n, k) each.
 
         Gaps are in the middle. Only the first rows are joined, the others follow the nearest.
         """
@@ -129,7 +129,7 @@ class Seeding:
         return places[:, np.argsort(self.order)]
 
     def distances(self, seeds: Array, there: Array) -> Array:
-        """Mean squared distances over shared features, as if all were shared; (n, c).
+        """Mean squared distances over features that both observe, times d; (n, c).
 
         Rows that share none are as far as rows are from each other.
         """
@@ -163,7 +163,7 @@ OWN = 0.9
 
 
 def moves(shares: Array, values: Array) -> Iterator[Array]:
-    """Shares (n, k) of rows in components after one of them is left out and another is cut in two.
+    """Split-merge moves: one component is left out and another cut in two; (n, k) each.
 
     ``values`` (n, d) are the rows on a scale on which features are alike, gaps in the middle.
     """
@@ -180,7 +180,7 @@ def moves(shares: Array, values: Array) -> Iterator[Array]:
 
 
 def _sides(share: Array, values: Array) -> Array:
-    """One for rows on one side of a component, across the direction in which it is longest."""
+    """One for rows on one side of a component, across its first principal axis."""
     about = values - share @ values / share.sum()
     _, directions = np.linalg.eigh((about * share[:, None]).T @ about)
     return np.where(about @ directions[:, -1] > 0, 1.0, 0.0)

@@ -21,7 +21,7 @@ from halfseen.data.rows import Block
 
 
 class LoadingPrior:
-    """What is known of loadings before a row is seen, and how counts arise from them."""
+    """The prior of loadings, and the topics that counts arise from."""
 
     topics: Array  # (k, d)  a_k in rows
     shapes: Array  # (k,)    c, of the gammas, or of the shares
@@ -34,14 +34,13 @@ class LoadingPrior:
 
 
 class Rest(NamedTuple):
-    """What rows count beyond what was recorded, if their totals are known."""
+    """Counts of rows beyond what was recorded, if their totals are known."""
 
     counts: Array  # (n,)
     shares: Array  # (n, k)  of each topic that lies in features which the row does not have
 
     @classmethod
     def none(cls, n_rows: int, n_topics: int) -> "Rest":
-        """Nothing is known of any rest."""
         return cls(np.zeros(n_rows), np.zeros((n_rows, n_topics)))
 
 
@@ -83,7 +82,7 @@ MOST_SHAPE = 1e8
 
 
 def some_variance(means: Array, variances: Array) -> Array:
-    """The variances of loadings (k,), or the least that gammas of these means may have."""
+    """Variances of loadings (k,), at least ``mean² / MOST_SHAPE``."""
     return np.maximum(variances, means**2 / MOST_SHAPE)
 
 
@@ -96,11 +95,9 @@ class TopicParameters:
     variances: Array  # (k,) var(α_k)
 
     def select(self, features: Mask) -> Self:
-        """The same model seen through only some of the features."""
         return replace(self, topics=self.topics[:, features])
 
     def reordered(self, order: Any) -> Self:
-        """The same model with its topics in another order."""
         return type(self)(self.topics[order], self.means[order], self.variances[order])
 
     @property
@@ -109,7 +106,7 @@ class TopicParameters:
         return np.diag(1 / self.variances)
 
     def normalised(self) -> Self:
-        """The same model with topics that sum to one: loadings then count words."""
+        """The same model with topics that sum to one, so that loadings count words."""
         lengths = self.topics.sum(axis=1)
         return replace(
             self,
@@ -134,7 +131,7 @@ NEGLIGIBLE_SHARE = 1e-9
 
 
 def non_negative_shares(scaled: Array, mean: Array) -> Array:
-    """Multiples of topics in columns (d, k), with no share below zero.
+    """Multiples of topics in columns (d, k), without negative shares.
 
     Noise can leave a feature with no share in any topic, though it is counted: it is given an even
     one by its mean (d,), or its counts would be impossible. What rounding leaves of none is none.
@@ -147,7 +144,7 @@ def non_negative_shares(scaled: Array, mean: Array) -> Array:
 
 
 def normalised_topics(scaled: Array, mean: Array) -> Array:
-    """The same as topics: columns of sum one; one of nothing is like the mean."""
+    """Topics in columns of sum one; a topic without any share is the mean."""
     scaled = non_negative_shares(scaled, mean)
     empty = ~scaled.any(axis=0)
     scaled[:, empty] = mean[:, None]
@@ -213,7 +210,7 @@ def factorised_posterior(
 def mean_field(
     counts: Nonzeros, law: LoadingPrior, rates: Array, rest: Rest | None = None
 ) -> Array:
-    """Its means of some of rows' counts, rates being given; (n, k)."""
+    """Mean-field posterior means of loadings, given rates of exposure; (n, k)."""
     return _climbed(counts, law, rates, rest, 1e-8, 1000).mean
 
 
@@ -251,7 +248,7 @@ def log_factorials(block: Block) -> Array:
 
 
 def likelihood_bound(block: Block, law: LoadingPrior) -> Array:
-    """A lower bound of rows' log-likelihoods, if loadings are independent; (n,)."""
+    """A lower bound of log-likelihoods of rows, for independent loadings; (n,)."""
     q = factorised_posterior(block, law)
     c, b = law.shapes, law.rate
     divergence = (
@@ -335,7 +332,7 @@ def _pull(
 
 
 def inverse_digamma(y: Array) -> Array:
-    """The x with ψ(x) = y, by Newton from Minka's start."""
+    """The x with ψ(x) = y, by Newton's method from Minka's start."""
     x = np.where(y >= -2.22, np.exp(y) + 0.5, -1 / (y - scipys_digamma(1.0)))
     for _ in range(5):
         x = x - (scipys_digamma(x) - y) / polygamma(1, x)

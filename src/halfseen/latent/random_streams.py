@@ -20,7 +20,7 @@ MOST_TRIES = 1000
 
 @njit(cache=True, nogil=True)
 def mixed(z: np.uint64) -> np.uint64:  # pragma: no cover - compiled
-    """All bits of a number spread over all bits."""
+    """Mix the bits of a number (SplitMix64)."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.uint64(z ^ (z >> np.uint64(31)))
@@ -28,13 +28,13 @@ def mixed(z: np.uint64) -> np.uint64:  # pragma: no cover - compiled
 
 @njit(cache=True, nogil=True)
 def start(state: State, seed: np.uint64, row: int) -> None:  # pragma: no cover - compiled
-    """Begin the stream of a row, known by its number."""
+    """Seed the stream of a row by the row's number."""
     state[0] = mixed(mixed(seed) ^ mixed(np.uint64(row) + np.uint64(0x9E3779B97F4A7C15)))
 
 
 @njit(cache=True, nogil=True)
 def uniform(state: State) -> float:  # pragma: no cover - compiled
-    """A number above zero and below one."""
+    """Draw a uniform number between zero and one."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = mixed(state[0])
     return (float(z >> np.uint64(11)) + 0.5) * 2.0**-53
@@ -42,13 +42,13 @@ def uniform(state: State) -> float:  # pragma: no cover - compiled
 
 @njit(cache=True, nogil=True)
 def normal(state: State) -> float:  # pragma: no cover - compiled
-    """A standard normal, by Box and Muller."""
+    """Draw a standard normal number (Box and Muller)."""
     return math.sqrt(-2 * math.log(uniform(state))) * math.cos(2 * math.pi * uniform(state))
 
 
 @njit(cache=True, nogil=True)
 def log_gamma(shape: float, state: State) -> float:  # pragma: no cover - compiled
-    """The logarithm of a gamma of that shape and rate one (Marsaglia and Tsang 2000).
+    """Draw the logarithm of a gamma variable of rate one (Marsaglia and Tsang 2000).
 
     Below a shape of one, ``G(a) = G(a + 1) U^(1/a)``: in logarithms nothing underflows. No number,
     or an infinite one, gives the same back.
@@ -68,7 +68,7 @@ def log_gamma(shape: float, state: State) -> float:  # pragma: no cover - compil
 
 @njit(cache=True, nogil=True)
 def binomial(count: int, chance: float, state: State) -> int:  # pragma: no cover - compiled
-    """How many of ``count`` uniforms are below ``chance`` (Devroye 1986, X.4.3).
+    """Draw a binomial count (Devroye 1986, X.4.3).
 
     The middle one of them in order is a beta; which side of it the chance lies on leaves half of
     them to look at.
@@ -91,7 +91,7 @@ def binomial(count: int, chance: float, state: State) -> int:  # pragma: no cove
 
 @njit(cache=True, nogil=True)
 def poisson(mean: float, state: State) -> int:  # pragma: no cover - compiled
-    """A Poisson count (Ahrens and Dieter 1974).
+    """Draw a Poisson count (Ahrens and Dieter 1974).
 
     Of events one after the other the m-th is at a gamma; whether that is before the end leaves
     fewer of them to look at. No number, or an infinite one, gives none.

@@ -33,7 +33,7 @@ LIKELIHOOD_SEED = 0
 
 
 class LoadingDistribution(ABC, Generic[L]):
-    """What tells one model of loadings from another; its parameters are the prior of loadings."""
+    """The prior of loadings, in which models of topics differ."""
 
     @property
     def uses_row_numbers(self) -> bool:
@@ -49,7 +49,7 @@ class LoadingDistribution(ABC, Generic[L]):
         """Loadings drawn from the prior; shape (n, k)."""
 
     def from_moments(self, read: Any) -> L:
-        """Parameters, from what was read off the moments."""
+        """The model's parameters, from what was read off the moments."""
         parameters: L = read
         return parameters
 
@@ -88,7 +88,7 @@ class LoadingLikelihood(Model[L]):
     def sampled(
         self, block: Block, parameters: L, seed: int = LIKELIHOOD_SEED, n_draws: int = 0
     ) -> ImportanceSample:
-        """Rows' likelihoods, and what is known of their loadings."""
+        """Log-likelihoods of rows and posteriors of their loadings, by importance sampling."""
         rest = self.kind.rest(block, parameters)
         return importance_sample(block, parameters, seed, n_draws, rest)
 
@@ -104,11 +104,11 @@ class LoadingLikelihood(Model[L]):
         return Cells(rates, rates + of_rates)
 
     def expected_loadings(self, block: Block, parameters: L) -> Array:
-        """What gaps are filled by; (n, k)."""
+        """Expected loadings by which gaps are filled; (n, k)."""
         return self.sampled(self._credible(block, parameters), parameters).mean
 
     def _credible(self, block: Block, parameters: L) -> Block:
-        """Rows to fill gaps by: a count that must be an error would be written into them too."""
+        """The rows without impossible counts, which would be written into filled cells."""
         return without_impossible_counts(block, parameters) if self.outliers else block
 
     def fill(self, each: Each, parameters: L, number: int, random: Any) -> list[Array]:
