@@ -129,7 +129,11 @@ def bins_for(groups: Any, rows: Rows, sample_weight: Any = None) -> Bins:
     Rows of no weight are not among ``rows``, but have their labels.
     """
     if groups is None:
-        return Bins.of_sequences(sequence_of(rows)) if rows.sequenced else _of_rows(rows)
+        return (
+            Bins.of_sequences(sequence_of(rows))
+            if rows.sequenced
+            else Bins.of_rows(rows.accumulate(len))
+        )
     labels = np.asarray(groups)
     place = rows.place
     n_rows = rows.accumulate(len) if sample_weight is None else len(sample_weight)
@@ -162,10 +166,6 @@ def _in_place(labels: Any, place: Any, rows: Rows) -> Any:
     given = np.zeros(len(numbers), dtype=np.intp)
     given[place] = place
     return labels[numbers[np.maximum.accumulate(given)]]
-
-
-def _of_rows(rows: Rows) -> Bins:
-    return Bins.of_rows(rows.accumulate(len))
 
 
 def _is_missing(label: Any) -> bool:

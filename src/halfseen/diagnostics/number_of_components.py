@@ -206,7 +206,14 @@ def _of_topics(
     tests = spectrum(rows, seen, model, features, bins, most)
     spectral = tests[-1].n_components
     try:
-        found = held_out(settings, model, rows, bins, _around(spectral, most), spectral)
+        found = held_out(
+            settings,
+            model,
+            rows,
+            bins,
+            [k for k in (spectral - 1, spectral, spectral + 1) if 1 <= k <= most],
+            spectral,
+        )
     except DataError as error:
         reason = f"{of_spectrum(tests)} It could not be checked on held-out rows: {error}"
         return Choice(spectral, tests, (), reason)
@@ -252,10 +259,6 @@ def decided(
             break
         way = way.without(k, f"fitted to all rows, {why}")
     return Choice(k, (), way.steps, of_climb(way, noun))
-
-
-def _around(k: int, most: int) -> list[int]:
-    return [one for one in (k - 1, k, k + 1) if 1 <= one <= most]
 
 
 def moved(tests: tuple[RankTest, ...], found: Sequence[HeldOut]) -> int:

@@ -2,7 +2,6 @@
 
 import inspect
 import re
-from collections.abc import Iterable
 
 Entries = dict[str, str]
 """The text of each parameter or attribute, by its name."""
@@ -19,11 +18,12 @@ def complete(kind: type, shared: str) -> str:
     described = entries(own, "Parameters")
     # A base class may describe parameters that only the constructors of its subclasses have.
     names = dict.fromkeys([*inspect.signature(kind).parameters, *described])
+    parameters = entries(shared, "Parameters") | described
+    attributes = entries(own, "Attributes")  # the class's own come first
+    attributes |= {k: v for k, v in entries(shared, "Attributes").items() if k not in attributes}
     sections = {
-        "Parameters": _chosen(names, entries(shared, "Parameters") | described),
-        "Attributes": "".join(
-            (entries(own, "Attributes") | _without(entries(shared, "Attributes"), own)).values()
-        ),
+        "Parameters": "".join(parameters[name] for name in names if name in parameters),
+        "Attributes": "".join(attributes.values()),
     }
     rest = own
     for title in sections:
@@ -41,11 +41,3 @@ def entries(docstring: str, title: str) -> Entries:
     if found is None:
         return {}
     return {match[1]: match[0] for match in _ENTRY.finditer(found[1])}
-
-
-def _chosen(names: Iterable[str], known: Entries) -> str:
-    return "".join(known[name] for name in names if name in known)
-
-
-def _without(shared: Entries, own: str) -> Entries:
-    return {name: text for name, text in shared.items() if name not in entries(own, "Attributes")}

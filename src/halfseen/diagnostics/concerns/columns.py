@@ -18,7 +18,7 @@ from halfseen.moments.missing_patterns import (
     GapValueSums,
     joint_excess,
 )
-from halfseen.moments.resampling import Influence, OriginSums
+from halfseen.moments.resampling import Influence
 
 ENOUGH = 0.95
 """Of the rows: a feature that is observed in so many has no gaps to speak of."""
@@ -139,7 +139,9 @@ def unrelated_features(case: ConcernContext) -> Iterator[Concern]:
     """Features that go along with no other, nor with what the others say is hidden."""
     if case.unseen_pairs or len(case.names) < 3:
         return
-    by_covariance = np.flatnonzero(_unrelated(Influence.on(_covariance, case.pairs)))
+    by_covariance = np.flatnonzero(
+        _unrelated(Influence.on(lambda sums: sums.moments(centred=True).covariance, case.pairs))
+    )
     places = np.flatnonzero(case.features)
     flagged = [int(i) for i in by_covariance if _tells_nothing(case, int(places[i]))]
     if not flagged:
@@ -153,10 +155,6 @@ def unrelated_features(case: ConcernContext) -> Iterator[Concern]:
         Subject.COLUMNS,
         Gravity.KNOW,
     )
-
-
-def _covariance(sums: OriginSums) -> Array:
-    return sums.moments(centred=True).covariance
 
 
 def _unrelated(covariance: Influence) -> Mask:
