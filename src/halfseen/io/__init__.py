@@ -1,1 +1,1 @@
-"""The door: whatever a user has becomes rows here."""
+"""Reading tables: whatever a user has becomes rows, with names, kinds and codes of its columns."""
