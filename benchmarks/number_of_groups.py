@@ -123,9 +123,9 @@ def summary(found: list[dict[str, Any]]) -> dict[str, Any]:
         own = [one for one in found if one["part"] == part]
         if part.startswith("clouds"):
             parts[part] = _of_clouds(own)
-            parts[f"{part}, kinds not seen before"] = _of_clouds(
-                [one for one in own if one["name"] in UNSEEN]
-            )
+            unseen = [one for one in own if one["name"] in UNSEEN]
+            if unseen:
+                parts[f"{part}, kinds not seen before"] = _of_clouds(unseen)
         elif part == "published":
             parts[part] = {
                 one["name"]: [one["case"], one["k"], one["runner up"], one["true"]] for one in own
