@@ -1,4 +1,4 @@
-"""What a table's gaps and values mean for a fit."""
+"""Advice of ``describe``: what gaps and values of a table mean for a fit."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -34,14 +34,14 @@ WITH_ZEROS = 0.8
 
 
 class Advice(NamedTuple):
-    """What to do, and the options that do it where doing it is safe."""
+    """A piece of advice, and the options that follow it if that is safe."""
 
     sentence: str
     options: tuple[str, ...] = ()
 
 
 class NumberSums(NamedTuple):
-    """What was summed over the rows of a table, of its columns of numbers."""
+    """Sums over the numeric columns of a table."""
 
     names: tuple[str, ...]
     features: FeatureSums
@@ -53,7 +53,7 @@ class NumberSums(NamedTuple):
 
 
 def what_methods_use(found: Missingness) -> Iterator[str]:
-    """What each method would learn from."""
+    """Which rows and columns each method would use."""
     d = len(found.names)
     n_complete = int(np.count_nonzero(found.complete))
     least = int(np.argmin(found.observed))
@@ -171,7 +171,7 @@ def _apart(far: FarValues) -> str:
 
 
 def _counts(features: FeatureSums, sparse: bool) -> bool:
-    """Whether all columns may count things: amounts and ratings are rarely 0, years never."""
+    """Whether all columns look like counts."""
     counts = features.whole & (features.minimum >= 0)
     if not counts.all() or (features.two_valued.any() and not sparse):
         return False
@@ -180,7 +180,7 @@ def _counts(features: FeatureSums, sparse: bool) -> bool:
 
 
 def better_as_logarithms(features: FeatureSums, values: ValueSums, logs: ValueSums) -> Mask:
-    """Columns above zero with a long tail that logarithms make even; (d,).
+    """Positive columns with a long tail that logarithms remove; (d,).
 
     The tail of a column with a few mistyped values stays long, and such a column is left alone.
     """
@@ -218,7 +218,7 @@ def _few_values(kinds: Mapping[str, ColumnKind]) -> Iterator[Advice]:
 def _long_tails(
     names: tuple[str, ...], seen: NumberSums, without: Collection[str]
 ) -> Iterator[Advice]:
-    """Columns that logarithms make even, ``without`` those that are to stay as they are."""
+    """Columns for a log scale, ``without`` those to be left as they are."""
     better = better_as_logarithms(seen.features, seen.values, seen.logarithms)
     skewed = [int(i) for i in np.flatnonzero(better) if names[i] not in without]
     if len(skewed):

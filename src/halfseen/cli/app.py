@@ -47,17 +47,17 @@ REMEDIES = {
 
 
 class Commands(TyperGroup):
-    """A group that knows its commands by name, and loads the one that runs.
+    """A group of commands that are loaded when they are called.
 
     ``halfseen --help`` and the completion of names need no NumPy.
     """
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names, in the order of a first encounter."""
+        """The names, in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """What help shows of a command."""
+        """The help entry of a command."""
         words = COMMANDS.get(cmd_name)
         return None if words is None else TyperCommand(cmd_name, short_help=words)
 
@@ -67,7 +67,7 @@ class Commands(TyperGroup):
         return name, None if stub is None else _loaded(str(name)), rest
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; what cannot be is said in a sentence."""
+        """Run the command, and report errors as sentences."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):  # never fail for a sign that it cannot write
                 stream.reconfigure(errors="backslashreplace")

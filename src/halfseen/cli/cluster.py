@@ -1,4 +1,4 @@
-"""Fits that Dask's workers do: the table is never in this process."""
+"""Fits on Dask's workers: the rows of the table never reach this process."""
 
 import logging
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ TIMEOUT = "10s"
 
 
 def check_workers(cluster: str | None, workers: int | None) -> bool:
-    """Whether workers are asked for, in a way that can be."""
+    """Check the options for Dask's workers."""
     if cluster is not None and workers is not None:
         raise ValueError(
             "--cluster uses workers that are there, --workers starts new ones. Give one of them."
@@ -24,7 +24,7 @@ def check_workers(cluster: str | None, workers: int | None) -> bool:
 
 @contextmanager
 def dask_client(cluster: str | None, workers: int | None) -> Iterator[None]:
-    """Dask's workers, for as long as the body runs."""
+    """A Dask client for the duration of the body."""
     try:
         from distributed import Client, LocalCluster
     except ModuleNotFoundError as missing:

@@ -1,4 +1,4 @@
-"""What became of each column, and its kind: of a table in files, or as a model keeps it."""
+"""What was done to each column, and its kind: from a file, or from a model."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ from halfseen.moments.survey import survey_of
 
 
 class ColumnKind(NamedTuple):
-    """What a column is to a model of mixed columns."""
+    """The kind of a column, with its number of values."""
 
     kind: str
     n_values: int | None  # that it has, if they are few
@@ -29,7 +29,7 @@ class ColumnKind(NamedTuple):
 
     @property
     def continuous(self) -> bool:
-        """Whether it is a measurement, of which logarithms mean something."""
+        """Whether the column is a measurement."""
         return kind_named(self.kind).normal
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class ColumnKind(NamedTuple):
 
 
 def column_kinds(seen: SurveyedTable) -> dict[str, ColumnKind]:
-    """What each column is: as declared, or as its values look; up to three passes over the rows."""
+    """The kind of each column, declared or inferred; up to three passes."""
     coding, rows = seen.table.coding, seen.table.rows()
     if coding is None:
         return {}

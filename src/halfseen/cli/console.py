@@ -48,7 +48,7 @@ CONTROL_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 
 @dataclass
 class Console:
-    """Collects and prints what a command has to say.
+    """Prints the messages of a command, for people or as JSON.
 
     People read results on stdout and cautions on stderr. With ``--json`` all of it is one object
     on stdout, printed when the command is done, so that stdout never holds half of it.
@@ -60,7 +60,7 @@ class Console:
 
     @property
     def shows_progress(self) -> bool:
-        """Whether somebody watches."""
+        """Whether progress bars are shown."""
         return sys.stderr.isatty() and not self.as_json
 
     def say(self, *sentences: str) -> None:
@@ -75,13 +75,13 @@ class Console:
             self.say(f"  - {sentence}")
 
     def note(self, *sentences: str) -> None:
-        """Print what was done with the table, which the JSON object holds too."""
+        """Print a note on the table, which the JSON object also holds."""
         self.notes += sentences
         for sentence in sentences:
             self.say(sentence)
 
     def caution(self, sentence: str) -> None:
-        """Print what to be careful about, once."""
+        """Print a warning once."""
         if sentence in self.cautions:
             return
         self.cautions.append(sentence)
@@ -91,7 +91,7 @@ class Console:
     def table(
         self, title: str, head: Sequence[str], rows: Sequence[Sequence[str]], right: int = 1
     ) -> None:
-        """Print a table for people: the columns from number ``right`` on hold numbers."""
+        """Print a table; columns from number ``right`` on hold numbers."""
         if self.as_json or not rows:
             return
         table = Table(box=None, padding=(0, 2, 0, 0))
@@ -132,7 +132,7 @@ class Console:
 
 
 def printable(text: str, stream: TextIO | None = None) -> str:
-    r"""Text without characters that steer a terminal, in characters that ``stream`` can write.
+    r"""Text without control characters, in the encoding of ``stream``.
 
     Names of columns and files come from anyone.
 
@@ -162,7 +162,7 @@ def _wrapped(text: str) -> str:
 
 
 def _json_value(value: Any) -> Any:
-    """The value as JSON has it: lists, and null for what is not a number."""
+    """A value for JSON, with null for what is not a number."""
     if isinstance(value, dict):
         return {str(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

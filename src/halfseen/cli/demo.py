@@ -1,4 +1,4 @@
-"""``halfseen demo``: groups of patients in the bundled sample."""
+"""``halfseen demo``: fit the bundled sample and write the report."""
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""``halfseen describe``: what is missing, before any model."""
+"""``halfseen describe``: what a table holds and what is missing, before any model."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -137,7 +137,7 @@ def describe(
 
 
 def _number_sums(seen: SurveyedTable, numbers: Mask) -> NumberSums:
-    """What was summed of the columns of numbers, with values that stand apart."""
+    """Sums of numeric columns, and extreme values."""
     features = seen.features.select(numbers)
     values, logarithms, codes = (sums.select(numbers) for sums in seen.sums)
     names = tuple(np.array(seen.table.source.names, dtype=object)[numbers])
@@ -148,7 +148,7 @@ def _number_sums(seen: SurveyedTable, numbers: Mask) -> NumberSums:
 
 
 def _repeated(columns: ColumnOptions, missing_values: str) -> list[str]:
-    """Options of this call that the fit that follows needs too."""
+    """Options of this call that the following fit needs too."""
     given = {
         "columns": columns.used,
         "drop": columns.dropped,
@@ -185,7 +185,7 @@ def _print_columns(console: Console, found: Missingness, kinds: Mapping[str, Col
 
 
 def _print_counts(console: Console, found: Missingness, total: Array) -> None:
-    """Columns of a sparse table without gaps, by what they hold together."""
+    """Describe columns of a sparse table without gaps."""
     order = np.argsort(-total, kind="stable")
     rows = [(found.names[i], f"{total[i]:,.6g}") for i in order[:MOST_COUNTED]]
     console.table("Columns that hold most", ("column", "sum"), rows)

@@ -1,4 +1,4 @@
-"""``halfseen doctor``: what is installed here, and what is missing."""
+"""``halfseen doctor``: versions of libraries, threads, and missing readers."""
 
 import os
 import platform
@@ -20,7 +20,7 @@ ONCE_EXTRAS = ("pyarrow", "jinja2")
 
 
 class Extra(NamedTuple):
-    """A library that is not needed by all."""
+    """An optional library."""
 
     library: str  # as it is installed
     module: str
@@ -102,7 +102,7 @@ def _threads() -> dict[str, int]:
 
 
 def _cache() -> dict[str, Any]:
-    """Where compiled functions are kept: beside the package, or where numba is told to."""
+    """The folder of compiled functions."""
     told = os.environ.get("NUMBA_CACHE_DIR")
     package = Path(str(sys.modules["halfseen"].__file__)).parent
     folder = Path(told) if told else package

@@ -1,4 +1,4 @@
-"""Gaps filled some rows at a time, by a model or by an imputer, and how well they are filled."""
+"""Fill gaps in batches of rows, by a model or an imputer, as columns to write."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ MOST_COLUMNS = 40  # that are listed, so that the list fits on a screen or two
 
 @dataclass(frozen=True, eq=False)
 class ModelFiller:
-    """Fills gaps by what a model of rows expects given the rest of the row."""
+    """Fills gaps by the conditional expectations of a model."""
 
     estimator: Any
     possible: bool = True  # whether fills are values that a column can have, rather than averages
@@ -39,35 +39,35 @@ class ModelFiller:
     """For each column the one whose zeros its gaps go with (d,), if that was looked for."""
 
     def fill(self, X: Any, *, return_std: bool = False) -> Any:
-        """The rows without gaps, and how far off each value may be."""
+        """Filled rows, and standard deviations of the fills."""
         return self.estimator.impute(X, return_std=return_std, possible=self.possible)
 
     def draw(self, X: Any, number: int, seed: int) -> list[Any]:
-        """Several tables that are filled at random."""
+        """Several randomly filled tables."""
         self.estimator.random_state = seed
         return list(self.estimator.impute(X, draws=number, possible=self.possible))
 
     @property
     def ranges(self) -> Array:
-        """The lowest and the highest value that each column gets; (2, d)."""
+        """The lowest and highest fill of each column; (2, d)."""
         return np.asarray(self.estimator.value_ranges_)
 
 
 class ImputerFiller(ModelFiller):
-    """Fills gaps by an imputer, which was told what is possible when it was made."""
+    """Fills gaps by an imputer."""
 
     def fill(self, X: Any, *, return_std: bool = False) -> Any:
-        """The rows without gaps, and how far off each value may be."""
+        """Filled rows, and standard deviations of the fills."""
         return self.estimator.transform(X, return_std=return_std)
 
     def draw(self, X: Any, number: int, seed: int) -> list[Any]:
-        """Several tables that are filled at random."""
+        """Several randomly filled tables."""
         self.estimator.random_state = seed
         return list(self.estimator.draw(X, number))
 
     @property
     def ranges(self) -> Array:
-        """The lowest and the highest value that each column gets; (2, d)."""
+        """The lowest and highest fill of each column; (2, d)."""
         possible = self.estimator.learned_.possible
         return np.array([possible.low, possible.high])
 
@@ -87,7 +87,7 @@ class FilledTable:
     n_left: int = 0
 
     def fill(self, chunk: Chunk) -> list[Columns]:
-        """Some rows without gaps, in their own units, for each table that is written."""
+        """Some filled rows in their own units, for each output table."""
         tables = list(self._tables(chunk))
         self.n_chunks += 1
         self.n_rows += chunk.n_rows
@@ -97,11 +97,11 @@ class FilledTable:
 
     @property
     def n_filled(self) -> int:
-        """How many gaps are none any more."""
+        """The number of filled gaps."""
         return int(np.sum(self.n_gaps)) - self.n_left
 
     def _gaps(self, chunk: Chunk) -> Mask:
-        """Cells that hold nothing, rather than a word that the model does not know; (n, d)."""
+        """Empty cells, without words that the model does not know; (n, d)."""
         gaps: Mask = np.isnan(chunk.values)
         for place, name in enumerate(self.table.source.names):
             if name in chunk.words:
@@ -161,7 +161,7 @@ class FilledTable:
         return compute.if_else(gaps, new, known.cast(new.type)) if is_text(known.type) else new
 
     def _numbers(self, chunk: Chunk, filled: Any) -> Array:
-        """What was filled as floats (n, d), NaN in columns of words."""
+        """Fills as floats (n, d), NaN in columns of words."""
         if not chunk.words:
             return np.asarray(filled)
         table = np.full(chunk.values.shape, np.nan)
@@ -172,7 +172,7 @@ class FilledTable:
 
 
 class ColumnAccuracy(NamedTuple):
-    """How well a column is filled: known cells, hidden as others are missing, and filled again."""
+    """The accuracy of the fills of one column."""
 
     explained: float = np.nan  # how much the others tell of it, from 0 to 1
     variance: float = np.nan  # R² of fills of a number
@@ -182,7 +182,7 @@ class ColumnAccuracy(NamedTuple):
     missing_with: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """What is measured, with its unit; nothing if too few cells could be hidden.
+        """The accuracy with its unit; empty if too few cells could be hidden.
 
         >>> str(ColumnAccuracy(variance=0.12)), str(ColumnAccuracy(right=0.7, commonest=0.51))
         ('12% of variance', '70% right (mode 51%)')
@@ -196,7 +196,7 @@ class ColumnAccuracy(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FillSummary:
-    """Columns that had gaps, those with most gaps first."""
+    """Columns with gaps, those with most gaps first."""
 
     names: tuple[str, ...]
     count: Array  # (d,)
@@ -221,7 +221,7 @@ class FillSummary:
         }
 
     def show(self, console: Console) -> None:
-        """Print a table, and what to be careful about."""
+        """Print a table, and warnings."""
         if not any(one.n_cells for one in self.accuracy):
             return
         rows = [
@@ -274,7 +274,7 @@ class FillSummary:
 
 
 def summarise_fills(filled: FilledTable) -> FillSummary:
-    """The columns of a table that was filled."""
+    """Summarise the fills of each column."""
     names, count = filled.table.source.names, np.asarray(filled.n_gaps)
     order = np.argsort(-count, kind="stable")
     order = order[count[order] > 0]

@@ -1,4 +1,4 @@
-"""``halfseen fit``: a model from a table."""
+"""``halfseen fit``: learn a model from a table."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -59,7 +59,7 @@ from halfseen.report.main_line import main_line
 
 @dataclass(frozen=True, kw_only=True)
 class FitOptions:
-    """Which model is learned, and where it is written."""
+    """Options for the model and its file."""
 
     out: Annotated[
         Path | None,
@@ -74,7 +74,7 @@ class FitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class MethodOptions:
-    """How the model is fitted."""
+    """Options for the method."""
 
     method: Annotated[
         Method,
@@ -136,7 +136,7 @@ class MethodOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ComputingOptions:
-    """Where the model is computed, and whether it can be repeated."""
+    """Options for workers and random seeds."""
 
     seed: Annotated[int | None, typer.Option(help="Makes random steps repeatable.")] = None
     cluster: Annotated[
@@ -289,7 +289,7 @@ def _table_and_model(
 
 
 def _fitted(estimator: Any, X: Any, by_row: Any, in_order: dict[str, Any]) -> Any:
-    """The model; if it is undecided whether there are groups, with the best number above one."""
+    """Fit the model; if the number of groups is undecided, use the best number above one."""
     choice: Choice | None = None
     if by_row is not None and estimator.n_components == "auto":
         choice = choose_components(X, estimator, groups=by_row, **in_order)

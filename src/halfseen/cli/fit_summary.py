@@ -1,4 +1,4 @@
-"""What a fit found, for people and machines."""
+"""The result of a fit, as text and as JSON."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -93,7 +93,7 @@ def print_fit(
 
 
 def _print_choice(console: Console, choice: Choice, view: Any) -> None:
-    """How many components there are, and the table of all numbers that were tried."""
+    """Print the number of components, and the table of all tried numbers."""
     console.say("")
     console.say(in_options(choice.reason))
     if choice.case == ClusterTendency.UNDECIDED and view.k > 1:
@@ -130,7 +130,7 @@ def _print_choice(console: Console, choice: Choice, view: Any) -> None:
 
 
 def _counted(kinds: list[str]) -> str:
-    """How many columns are of each kind, most common first.
+    """The number of columns of each kind, most common first.
 
     >>> _counted(["categorical", "continuous", "categorical"])
     '2 categorical, 1 continuous'

@@ -1,4 +1,4 @@
-"""``halfseen impute``: a table without gaps."""
+"""``halfseen impute``: fill the gaps of a table."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -44,7 +44,7 @@ from halfseen.persistence.container import check_start
 
 @dataclass(frozen=True, kw_only=True)
 class FillOptions:
-    """What gaps are filled with, and what is written."""
+    """Options for fills and output files."""
 
     expected: Annotated[
         bool,
@@ -74,7 +74,7 @@ class FillOptions:
     seed: Annotated[int | None, typer.Option(min=0, help="Makes --draws repeatable.")] = None
 
     def outputs(self, out: Path) -> list[Path]:
-        """All files that are written."""
+        """All output files."""
         if self.draws is not None and self.draws < 1:
             raise ValueError(
                 f"--draws must be a whole number of at least 1. Got {self.draws} instead."
@@ -91,7 +91,7 @@ class FillOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ImputerOptions:
-    """How an imputer is learned from the table itself."""
+    """Options of the imputer."""
 
     columns: Annotated[
         list[str] | None,
@@ -211,7 +211,7 @@ def impute(
 
 
 def _model_and_data(paths: Sequence[str]) -> tuple[Path | None, Sequence[str]]:
-    """The model, if there is one, and the table: a file that ends as tables do is no model."""
+    """The model, if one is given, and the table."""
     first = Path(paths[0])
     if len(paths) == 1 or first.is_dir():
         return None, paths
@@ -234,7 +234,7 @@ def _is_model(path: Path) -> bool:
 def _learn(
     console: Console, data: Files, options: ImputerOptions, settings: dict[str, Any]
 ) -> ModelFiller:
-    """An imputer of the columns of a file that can be used, learned from the file."""
+    """Learn an imputer from the usable columns of a file."""
     kinds = parse_kinds(options.kind)
     check_columns(data, kind=list(kinds))
     if options.max_seconds is not None and not options.max_seconds > 0:
@@ -257,7 +257,7 @@ def _learn(
 
 
 def _load(model: Path, options: ImputerOptions, table: TableOptions, possible: bool) -> ModelFiller:
-    """A model, with which options of learning do not go."""
+    """Load a model, and refuse options of learning."""
     learning = {
         "--columns": parse_names(options.columns),
         "--drop": parse_names(options.drop),

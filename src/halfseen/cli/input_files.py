@@ -1,4 +1,4 @@
-"""The files that a command reads: from options to ``Files``, and back to options."""
+"""Input files of a command: options to ``Files``, and ``Files`` back to options."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ REPEATED = ("encoding", "skip", "table", "decimal")
 
 
 def files_of(data: Sequence[str], table: TableOptions, adjust: str | None = None) -> Files:
-    """Files by their names, patterns, connection strings, or ``-``, as a command is given them.
+    """Files from names, patterns, connection strings or ``-``.
 
     Several are tables that are put together.
     """
@@ -94,7 +94,7 @@ def _parsed_units(given: Sequence[str], called: tuple[str, ...]) -> dict[str, di
 def _parsed_equation(
     option: str, text: str, called: tuple[str, ...], example: str
 ) -> tuple[str | None, str, str]:
-    """The table, if one is named, the column, and what it is set to."""
+    """The table, if named, the column, and its value."""
     before, mark, after = text.partition("=")
     if not (mark and before.strip() and after.strip()):
         raise ValueError(f"{option} must be like {example}. Got {text!r} instead.")
@@ -104,13 +104,13 @@ def _parsed_equation(
 
 
 def local_paths(files: Files) -> list[Path]:
-    """Those that are files, which are not to be written over."""
+    """The local input files, which must not be overwritten."""
     names = (str(path) for path in files.paths)
     return [Path(name) for name in names if name != STANDARD_INPUT and not is_address(name)]
 
 
 def as_arguments(files: Files, *, learning: bool = False) -> str:
-    """What to write on the command line to have the same files read in the same way.
+    """Command-line arguments that read the same files in the same way.
 
     What a model keeps has to be repeated only for ``learning`` one.
 
@@ -150,7 +150,7 @@ def all_names(files: Files) -> tuple[str, ...]:
 
 
 def check_known(names: Sequence[str], known: Sequence[str], file: str, option: str) -> None:
-    """Refuse names that the table does not have."""
+    """Refuse unknown column names."""
     every = set(known)
     unknown = [name for name in names if name not in every]
     if unknown:
@@ -162,7 +162,7 @@ def check_known(names: Sequence[str], known: Sequence[str], file: str, option: s
 
 
 def check_columns(files: Files, **names: Sequence[str]) -> None:
-    """Refuse names, by the option that they are given in, of columns that the files do not have."""
+    """Refuse column names of an option that the files do not have."""
     if any(names.values()):
         known = all_names(files)
         for option, given in names.items():
@@ -170,6 +170,6 @@ def check_columns(files: Files, **names: Sequence[str]) -> None:
 
 
 def check_named(named: bool, file: str, option: str) -> None:
-    """Refuse to ask for columns by name in a file that has only numbers for them."""
+    """Refuse column names for files without names."""
     if not named:
         raise ValueError(f"The columns of {file} have no names. Leave {option} out.")

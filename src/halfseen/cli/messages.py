@@ -1,4 +1,4 @@
-"""The library's messages in the words of the command line."""
+"""Render the library's messages for the command line."""
 
 from collections.abc import Sequence
 from shlex import quote
@@ -54,7 +54,7 @@ REMEDIES = {
 
 
 def in_options(message: str) -> str:
-    """A message with options in the place of the parameters that they set.
+    """A message with parameters replaced by options.
 
     >>> from halfseen.data.messages import leave_out, parameter, setting
     >>> in_options("Lower " + parameter("complete_above") + ", or use " + setting(method="full"))

@@ -1,4 +1,4 @@
-"""The model of a command: the one that is asked for, or one that takes what the columns hold."""
+"""Choose the model of a command: as asked for, or by the kinds of the columns."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -29,14 +29,14 @@ MOSTLY_CODES = 0.5  # share of columns with few values from which it is worth a 
 
 
 class ModelChoice(NamedTuple):
-    """A model of the registry, and why it is that one."""
+    """A model of the registry, and the reason for it."""
 
     model: str
     sentence: str
 
 
 def choose_model(table: TrainingTable, own: Mapping[str, Any]) -> ModelChoice:
-    """The first model that has all parameters that are given in ``own``, and takes all columns.
+    """The first model that has all parameters in ``own`` and takes all columns.
 
     ``table`` is one whose words were read as codes.
     """
@@ -59,7 +59,7 @@ def choose_model(table: TrainingTable, own: Mapping[str, Any]) -> ModelChoice:
 
 
 def few_values_hint(table: TrainingTable) -> str:
-    """That numbers may be codes, for a table of numbers most of which have few values."""
+    """A hint that numbers with few values may be codes."""
     takers = [name for name, kind in MODELS.items() if takes_kinds(kind)]
     if table.sparse or not takers:
         return ""
@@ -75,7 +75,7 @@ def few_values_hint(table: TrainingTable) -> str:
 
 
 def model_of_sequences(model: Any, order: Mapping[str, Any]) -> Any:
-    """The model that is asked for, or the one whose rows follow each other if options say so."""
+    """The requested model, or the model of sequences if options ask for one."""
     if not order:
         return model
     takers = [name for name, kind in MODELS.items() if kind.about.sequences]
@@ -91,7 +91,7 @@ def make_estimator(
     scale: Scale = Scale.none,
     **own: Any,
 ) -> Any:
-    """An estimator with parameters that all have, and those of its ``own`` that are given."""
+    """An estimator with shared parameters, and those of its ``own`` that are given."""
     kind = MODELS[model]
     known = signature(kind).parameters
     given: dict[str, Any] = {
@@ -114,13 +114,13 @@ def make_estimator(
 
 
 def declared_as(kinds: dict[str, str]) -> Kinds | None:
-    """How files are opened for a model that takes kinds; None if there is none."""
+    """How files are opened for a model of mixed columns; None for others."""
     able = next((kind for kind in MODELS.values() if takes_kinds(kind)), None)
     return None if able is None else partial(declared_kinds, kinds or "auto")
 
 
 def check_scales(model: str, logged: Sequence[str], standardised: bool) -> None:
-    """Refuse scales that the model does not go with."""
+    """Refuse scales that do not fit the model."""
     if (logged or standardised) and MODELS[model].about.counts:
         raise ValueError(
             "--log and --scale standard make fractions of counts. Leave them out with --model "

@@ -1,4 +1,4 @@
-"""What an estimator is given of a table: columns chosen and put on their scales, and named."""
+"""Prepare a table for an estimator: choose, transform and name its columns."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -35,7 +35,7 @@ IN_MEMORY = 64e6
 
 @dataclass(frozen=True, eq=False)
 class ModelInput:
-    """A table as an estimator is given it."""
+    """A table prepared for an estimator."""
 
     files: Files
     n_rows: int
@@ -47,18 +47,18 @@ class ModelInput:
 
     @property
     def table(self) -> Any:
-        """The table in memory if it is small, or the files, which alone tell words from codes."""
+        """The table in memory if it is small, else the files."""
         small = not self.kinds and 8 * self.n_rows * self.n_columns <= IN_MEMORY
         return in_memory(self.files) if small else self.files
 
     def naming_columns(self) -> AbstractContextManager[None]:
-        """For what is computed with the table: failures name a column of it."""
+        """A context in which numerical failures name a column."""
         files = replace(self.files, preprocessing=None)
         return numerical_errors(files, partial(open_source, files, self.kinds), self.features)
 
     @property
     def changed(self) -> bool:
-        """Whether the model has to know what was done."""
+        """Whether the model must remember preprocessing."""
         done = self.preprocessing
         return done is not None and (done.changes or done.says)
 
@@ -66,7 +66,7 @@ class ModelInput:
 def prepare(
     console: Console, table: TrainingTable, log: Sequence[str], standardise: bool
 ) -> ModelInput:
-    """The table on the scales that are asked for; what was done is printed."""
+    """Apply scales and logarithms, and print what was done."""
     source, file = table.source, table.files.name
     if isinstance(source, SparseSource) and not (log or standardise):
         n_rows, n_columns = source.matrix.shape
@@ -101,7 +101,7 @@ def prepare(
 
 
 def _cell_formats(table: TrainingTable) -> dict[str, Any]:
-    """What options say of cells, by which new tables are read too."""
+    """Formats of cells, also for new tables."""
     files, source = table.files, table.source
     if isinstance(source, SparseSource):
         return {}
@@ -114,7 +114,7 @@ def _cell_formats(table: TrainingTable) -> dict[str, Any]:
 
 
 def _check_continuous(logged: Sequence[str], continuous: Mask, seen: SurveyedTable) -> None:
-    """Refuse logarithms of what has none that would mean anything."""
+    """Refuse logarithms of columns that are not continuous."""
     pairs = zip(seen.table.source.names, continuous, strict=True)
     others = {name for name, one in pairs if not one}
     wrong = [name for name in logged if name in others]
@@ -138,7 +138,7 @@ def _size_of(seen: SurveyedTable) -> str:
 
 
 def in_memory(files: Files) -> Any:
-    """The table of files, with names if its columns have any.
+    """The table of files in memory, with names if there are any.
 
     A sparse file is given as it is: whether to write out its zeros is for the estimator to say. So
     are several tables, which the estimator is to know apart.
@@ -161,7 +161,7 @@ def all_rows(source: RowReader, memory: float) -> Array:
 
 
 def with_names(names: Sequence[str], values: Any) -> Any:
-    """A table whose columns have names, for an estimator to keep."""
+    """A table with column names."""
     return pa.table([np.ascontiguousarray(column) for column in values.T], names=list(names))
 
 
@@ -171,7 +171,7 @@ def numerical_errors(
     source: Callable[[], FileSource | SparseSource],
     sums: FeatureSums | None = None,
 ) -> Iterator[None]:
-    """Tell a failure of arithmetic with the file, the column that stands out, and a remedy."""
+    """Explain numerical failures by the file, the column and a remedy."""
     try:
         yield
     except NumericalDataError as error:

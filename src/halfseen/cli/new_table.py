@@ -1,4 +1,4 @@
-"""A table with the columns of a fitted model, for the model's methods some rows at a time."""
+"""Read new tables for a fitted model, in batches of rows."""
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ CHUNK_CELLS = 1 << 23
 
 
 class Chunk(NamedTuple):
-    """Some rows, one after another."""
+    """Some consecutive rows."""
 
     values: Any  # in their own units, NaN in the gaps; dense or sparse
     given: Any  # for the model's methods
@@ -47,12 +47,12 @@ class Chunk(NamedTuple):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of the model's methods."""
+        """Keyword arguments for the model's methods."""
         return {} if self.observed is None else {"observed": self.observed}
 
     @property
     def X(self) -> Any:
-        """The table that the model's methods are given."""
+        """The table for the model's methods."""
         return self.given if self.sequenced is None else self.sequenced
 
 
@@ -67,7 +67,7 @@ class NewTable:
 
     @property
     def X(self) -> Any:
-        """All of it, as the model's methods take it: in memory if that is small."""
+        """The whole table for the model's methods, in memory if it is small."""
         files = replace(self.files, preprocessing=preprocessing_of(self.model))
         n_rows = self.source.n_rows
         small = n_rows is None or 8 * n_rows * len(self.source.names) <= IN_MEMORY
@@ -77,7 +77,7 @@ class NewTable:
 
     @property
     def _worded(self) -> list[str]:
-        """The columns that are written as words, or whatever they hold, and not as numbers."""
+        """Columns that are written as words."""
         return [] if self.coding is None else non_numeric_names(self.coding)
 
     def chunks(self, console: Console, title: str, *, dense: bool = False) -> Iterator[Chunk]:
@@ -112,7 +112,7 @@ class NewTable:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """While rows are gone over: unseen categories are told of once, and not with every chunk.
+        """A context in which unseen categories are reported once.
 
         Failures of arithmetic name a column.
         """
@@ -123,21 +123,21 @@ class NewTable:
             yield
 
     def naming_columns(self) -> AbstractContextManager[None]:
-        """For what is computed with the table: failures name a column of it."""
+        """A context in which numerical failures name a column."""
         return numerical_errors(self.files, lambda: self.source)
 
     def in_units(self, values: Array, *, possible: bool) -> Array:
-        """What the model fills into these columns, in their own units."""
+        """Fills of columns in their own units."""
         done = preprocessing_of(self.model)
         return values if done is None else done.filled(values, possible=possible)
 
     def spread_in_units(self, values: Array, spread: Array) -> Array:
-        """Standard deviations about what the model fills in, in the columns' own units."""
+        """Standard deviations of fills in the columns' own units."""
         done = preprocessing_of(self.model)
         return spread if done is None else done.undo_spread(values, spread)
 
     def unharmonised(self, values: Array, first: int) -> Array:
-        """Comparable numbers (n, d) from row ``first`` on, as their tables have them."""
+        """Adjusted numbers (n, d) from row ``first`` on, in the units of their tables."""
         if not self._tables_of_files.adjusted:
             return values
         own = self._tables_of_files.undone(values, first)
@@ -184,7 +184,7 @@ class NewTable:
 
 
 class ColumnReader:
-    """Reads some columns as they are in the file, as many rows at a time as are asked for."""
+    """Reads some columns as they are in the file, in batches."""
 
     def __init__(self, source: FileSource | SparseSource, names: Sequence[str]):
         self.names = list(names)
@@ -195,7 +195,7 @@ class ColumnReader:
             self._batches = source.batches(self.names, CHUNK_ROWS)
 
     def read(self, n_rows: int) -> dict[str, Any]:
-        """The next so many rows of each column."""
+        """The next rows of each column."""
         while self.names and (self._waiting is None or self._waiting.num_rows < n_rows):
             batch = next(self._batches, None)
             if batch is None:
@@ -210,7 +210,7 @@ class ColumnReader:
 
 
 def open_new_table(model: Any, data: Files) -> NewTable:
-    """The table in files, with its columns found by name, or by number where it has no names."""
+    """Open a table and find its columns by name, or by number without names."""
     data = _as_tables(model, data)
     files = _read_alike(data, preprocessing_of(model))
     names = _column_names(model)
@@ -237,19 +237,19 @@ def open_new_table(model: Any, data: Files) -> NewTable:
 
 
 def in_sequences(model: Any) -> bool:
-    """Whether a model, or an imputer, goes by how rows follow each other."""
+    """Whether a model, or an imputer, uses sequences."""
     about = getattr(model, "about", None)
     return about is not None and bool(about.sequences)
 
 
 def preprocessing_of(model: Any) -> Preprocessing | None:
-    """What was done to the table before an estimator was fitted; imputers take it as it is."""
+    """The preprocessing before the fit of an estimator."""
     done: Preprocessing | None = getattr(model, "preprocessing_", None)
     return done
 
 
 def kept_names(table: NewTable, keep: Sequence[str], model_columns: Sequence[str]) -> list[str]:
-    """Columns of the file that are written beside the result."""
+    """Columns that are copied to the result."""
     if not keep:
         return []
     source, file = _with_columns(table.source), table.files.name
@@ -262,7 +262,7 @@ def kept_names(table: NewTable, keep: Sequence[str], model_columns: Sequence[str
 def read_labels(
     source: FileSource | SparseSource, file: str, column: str | None, option: str = "--groups"
 ) -> Any:
-    """The values of a column of the file, one a row; None if no column is named."""
+    """The values of a column; None if no column is named."""
     if column is None:
         return None
     source = _with_columns(source)
@@ -275,13 +275,13 @@ def read_labels(
 
 
 def _with_columns(source: FileSource | SparseSource) -> FileSource | SparseSource:
-    """The source itself, or the file whose text was counted: what has other columns."""
+    """The source with the original columns, or the file whose text was counted."""
     beside = source.beside if isinstance(source, SparseSource) else None
     return source if beside is None else beside
 
 
 def _as_tables(model: Any, data: Files) -> Files:
-    """Files of a model of several tables: tables that may lack what others have."""
+    """Files for a model of several tables, whose columns may be missing."""
     tables = getattr(model, "tables_", None)
     if data.studies is not None or (tables is not None and _column_names(model) is not None):
         studies = data.studies or together(data)
@@ -290,7 +290,7 @@ def _as_tables(model: Any, data: Files) -> Files:
 
 
 def _read_alike(data: Files, done: Preprocessing | None) -> Files:
-    """Files whose cells are read as those were that a model was learned from."""
+    """Files whose cells are read as in the fit."""
     if done is None:
         return data
     return replace(
@@ -303,7 +303,7 @@ def _read_alike(data: Files, done: Preprocessing | None) -> Files:
 
 
 def _coding_of_words(model: Any, names: list[str] | None) -> Coding | None:
-    """How the words of a file become numbers, in its own names; None if there are none."""
+    """The coding of the words of a file; None without one."""
     coding: Coding | None = getattr(model, "coding_", None)
     if coding is None or not non_numeric_names(coding):
         return None
@@ -311,7 +311,7 @@ def _coding_of_words(model: Any, names: list[str] | None) -> Coding | None:
 
 
 def _column_names(model: Any) -> list[str] | None:
-    """The columns that a model wants, as files name them; None if it goes by number."""
+    """The columns of a model, as files name them; None if it uses numbers."""
     done = preprocessing_of(model)
     if done is not None:
         return list(done.columns)

@@ -96,7 +96,7 @@ Kinds = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """How the files of a table are read, and put together if they are several tables."""
+    """How the files of a table are read and combined."""
 
     missing_values: Annotated[
         str,
@@ -212,7 +212,7 @@ class TableOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnOptions:
-    """Which columns are used, as what, and on which scale."""
+    """Which columns are used, with which kinds and scales."""
 
     columns: Annotated[
         list[str] | None,
@@ -244,22 +244,22 @@ class ColumnOptions:
 
     @property
     def used(self) -> list[str]:
-        """The columns that are asked for; none stands for all."""
+        """The columns to use; empty means all."""
         return parse_names(self.columns)
 
     @property
     def dropped(self) -> list[str]:
-        """The columns that are left out."""
+        """The columns to leave out."""
         return parse_names(self.drop)
 
     @property
     def logged(self) -> list[str]:
-        """The columns that are put on a log scale; ``*`` stands for all."""
+        """The columns on a log scale; ``*`` means all."""
         return parse_names(self.log)
 
     @property
     def kinds(self) -> dict[str, str]:
-        """The kinds that columns are declared to be."""
+        """The declared kinds of columns."""
         return parse_kinds(self.kind)
 
     @property
@@ -270,7 +270,7 @@ class ColumnOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RowOptions:
-    """Which rows belong together, and what became of them."""
+    """Groups of dependent rows, sequences, and outcomes."""
 
     adjust: Annotated[
         Adjust | None,
@@ -304,7 +304,7 @@ class RowOptions:
 
     @property
     def in_order(self) -> dict[str, Any]:
-        """Parameters of a fit to rows that follow each other: none, if no option says so."""
+        """Parameters of ``fit`` for sequences; empty without such options."""
         if self.step is not None and self.order is None:
             raise ValueError("--step is that of the order of rows. Give --order too.")
         given = {"sequence": self.sequence, "order": self.order, "step": self.step}
@@ -328,7 +328,7 @@ class OutputOptions:
 
 
 class Without(frozenset[str]):
-    """Options of a group that a command does not have: they keep their defaults."""
+    """Options of a group that a command does not have."""
 
     def __new__(cls, *names: str) -> "Without":
         return super().__new__(cls, names)
@@ -339,7 +339,7 @@ WITH_MODEL = Without("absent_as_zero", "dates", "text", "stop_words", "min_rows"
 
 
 def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of its groups as parameters of their own, for typer.
+    """Expand groups of options into a command's parameters, for typer.
 
     >>> from inspect import signature
     >>> def show(output: Annotated[OutputOptions, Without("for_spreadsheets")]) -> None:
@@ -399,7 +399,7 @@ def parse_names(given: str | list[str] | None) -> list[str]:
 
 
 def format_names(names: Sequence[str]) -> str:
-    r"""Names as an option takes them from a shell.
+    r"""Names formatted as an option, quoted for a shell.
 
     >>> format_names(["age", "lactate, venous"])
     '\'age,"lactate, venous"\''
@@ -410,7 +410,7 @@ def format_names(names: Sequence[str]) -> str:
 
 
 def parse_kinds(given: Sequence[str] | None) -> dict[str, str]:
-    """Kinds by column, as options say them; names may hold anything, and = too.
+    """Kinds by column, from options; names may contain =.
 
     >>> parse_kinds(["tumour stage=ordinal", "a=b, c=count"])
     {'tumour stage': 'ordinal', 'a=b, c': 'count'}
@@ -427,7 +427,7 @@ def parse_kinds(given: Sequence[str] | None) -> dict[str, str]:
 
 
 def parse_number(k: str) -> int | str:
-    """What ``-k`` says."""
+    """The value of ``-k``."""
     if k == "auto":
         return k
     if not k.isdecimal() or int(k) < 1:

@@ -1,4 +1,4 @@
-"""The files that a command writes, some rows at a time, whole or not at all."""
+"""Write output files in batches; a file is written whole or not at all."""
 
 import gzip
 import re
@@ -22,7 +22,7 @@ FORMULA = r"^[=+\-@\t\r]"
 
 
 def named_after(given: str, ending: str) -> Path:
-    """Where a result is written that was given no name: in the folder one is in.
+    """The default output file of an input file.
 
     >>> named_after("data/ap.mtx.gz", ".halfseen").name
     'ap.halfseen'
@@ -38,7 +38,7 @@ def named_after(given: str, ending: str) -> Path:
 
 
 def with_suffix_word(out: Path, word: str) -> Path:
-    """The same name with a word before its ending.
+    """A file name with a word before its ending.
 
     >>> with_suffix_word(Path("filled.csv.gz"), "std").name
     'filled.std.csv.gz'
@@ -48,7 +48,7 @@ def with_suffix_word(out: Path, word: str) -> Path:
 
 
 def check_writable(out: Path, force: bool, *inputs: Path) -> None:
-    """Refuse before any work is done what could not, or must not, be written after it."""
+    """Check before any work that output files can be written."""
     if out.is_dir():
         raise ValueError(f"{out} is a folder. Give the name of a file in it.")
     check_not_input(out, *inputs)
@@ -61,7 +61,7 @@ def check_writable(out: Path, force: bool, *inputs: Path) -> None:
 
 
 def check_table_format(out: Path) -> None:
-    """Refuse a file of a format that tables are not written in."""
+    """Refuse unsupported output formats."""
     if _ending(out) is None:
         raise ValueError(
             f"{out.name} is of no kind that is written. End it in {', '.join(WRITERS)}."
@@ -70,7 +70,7 @@ def check_table_format(out: Path) -> None:
 
 @contextmanager
 def table_file(out: Path, *, force: bool, for_spreadsheets: bool = False) -> Iterator[Write]:
-    """A file in the format that its name says, there when the body is done."""
+    """A table file that is written atomically."""
     ending = str(_ending(out))
     harmless = for_spreadsheets and ending in DELIMITED
     with whole_file(out, overwrite=force) as file, ExitStack() as stack:
@@ -118,7 +118,7 @@ WRITERS = {**DELIMITED, ".parquet": _parquet, ".feather": _feather, ".arrow": _f
 
 
 def without_formulas(table: Any) -> Any:
-    """An Arrow table with an apostrophe before names and cells of text that begin like a formula.
+    """An Arrow table whose names and texts no spreadsheet runs as formulas.
 
     Numbers stay as they are, also such as are written as text.
     """

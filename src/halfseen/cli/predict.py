@@ -1,4 +1,4 @@
-"""``halfseen predict``: what the model says of each row."""
+"""``halfseen predict``: posterior probabilities or loadings of each row."""
 
 from pathlib import Path
 from typing import Annotated

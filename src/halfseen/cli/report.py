@@ -1,4 +1,4 @@
-"""``halfseen report``: a page that explains a model."""
+"""``halfseen report``: write a page that explains a model."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ from halfseen.report.registry import portrait_of
 
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
-    """Where the page is written, and what it shows."""
+    """Options of the page."""
 
     out: Annotated[
         Path | None,

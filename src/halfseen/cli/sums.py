@@ -1,4 +1,4 @@
-"""``halfseen sums``: sums of rows that may not leave their place, and models fitted to them."""
+"""``halfseen sums``: sum rows that may not leave their place, for a fit elsewhere."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -41,7 +41,7 @@ N_START = 256  # bytes at the beginning of a file, by which files of sums are kn
 
 @dataclass(frozen=True, kw_only=True)
 class SumOptions:
-    """By what plan rows are summed, and how."""
+    """Options of sums."""
 
     plan: Annotated[
         Path | None, typer.Option(help="What all places agreed on: a JSON, see --draft.")
@@ -75,7 +75,7 @@ class SumOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DraftOptions:
-    """What a plan is to say."""
+    """Options of a plan."""
 
     draft: Annotated[
         Path | None,

@@ -1,4 +1,4 @@
-"""The table that a model is to be learned from: the columns asked for, and what became of each."""
+"""Read the table to learn from: choose its columns, and say what was done to each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ MOST_NAMED = 5  # columns that a fit names of those that were left aside for the
 
 @dataclass(eq=False)
 class TrainingTable:
-    """A table in files, of which no row was read for its values yet."""
+    """A table in files, before its rows are read."""
 
     files: Files  # with the columns that can be used
     source: FileSource | SparseSource
@@ -39,7 +39,7 @@ class TrainingTable:
         return isinstance(self.source, SparseSource)
 
     def notes(self, *, short: bool = False) -> list[str]:
-        """What is to be said of files and columns; ``short`` names only the first of many."""
+        """Notes on files and columns; ``short`` names only the first of many."""
         own = self.source.table_notes if isinstance(self.source, FileSource) else []
         of_files = [*self.source.notes, *own]
         notes = [*of_files, *map(in_options, column_messages(self.columns))]
@@ -51,7 +51,7 @@ class TrainingTable:
 
     @property
     def coding(self) -> Coding | None:
-        """How words become numbers, if they do."""
+        """The coding of words, if there are any."""
         return None if isinstance(self.source, SparseSource) else self.source.coding
 
     @property
@@ -60,20 +60,20 @@ class TrainingTable:
         return [] if self.coding is None else non_numeric_names(self.coding)
 
     def rows(self) -> Rows:
-        """The rows, with the columns that can be used; zeros are not written out."""
+        """The rows of usable columns."""
         if isinstance(self.source, SparseSource) and self.files.preprocessing is None:
             return self.source.rows()
         return rows_of(self.files, self.source)
 
     @cached_property
     def seen(self) -> "SurveyedTable":
-        """The table after one pass over the rows, which is done once."""
+        """The survey of the table, in one pass."""
         return survey(self)
 
 
 @dataclass(frozen=True, eq=False)
 class SurveyedTable:
-    """A table whose columns all vary, and what was summed on the way."""
+    """A table without constant columns, and its sums."""
 
     table: TrainingTable
     features: FeatureSums
@@ -81,7 +81,7 @@ class SurveyedTable:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.features.n_rows) + self.features.n_empty
 
 
@@ -94,7 +94,7 @@ def open_table(
     show_text: bool = False,
     kinds: Kinds | None = None,
 ) -> TrainingTable:
-    """The table in files; columns that are asked for must hold numbers.
+    """Open the table in files.
 
     With ``kinds``, which says what columns are declared to be, they may hold words too.
     """
@@ -120,7 +120,7 @@ def open_table(
 
 
 def survey(table: TrainingTable, *summaries: Any) -> SurveyedTable:
-    """The table without columns that are constant or empty, in one pass over the rows.
+    """Drop constant and empty columns, in one pass over the rows.
 
     ``summaries`` are summed in the same pass; what they give has ``select``.
     """

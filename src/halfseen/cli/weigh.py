@@ -1,4 +1,4 @@
-"""``halfseen weigh``: which weights suit a table."""
+"""``halfseen weigh``: compare weights of columns on held-out rows."""
 
 from dataclasses import asdict
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Names for the array types that the package passes around."""
+"""Type names of arrays."""
 
 import numpy as np
 from numpy.typing import NDArray

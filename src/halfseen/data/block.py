@@ -1,4 +1,4 @@
-"""Some rows of a table: what a summarise function is given."""
+"""A block of rows: the argument of a summarise function."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rows of a table, all features side by side."""
+    """Some rows of a table, with the values and masks of all features."""
 
     values: Array  # (n, d)   zero where not observed
     observed: Mask  # (n, d)
@@ -43,7 +43,7 @@ class Block:
         columns: Columns | None = None,
         sequence: Numbers | None = None,
     ) -> "TableBlock":
-        """The rows of a table in which NaN marks the gaps; rows of no weight are not there.
+        """The rows of a table with NaN in the gaps; rows with weight zero are left out.
 
         Of its ``columns``, given by number, or of all.
         """
@@ -74,11 +74,11 @@ class Block:
         return FeatureSums.of_table(np.where(self.observed, self.values, np.nan), self.weights)
 
     def repeated_cells(self) -> RepeatedCells | None:
-        """The observed cells, alike ones together, if most of them are; each row counts once."""
+        """Observed cells grouped by equal values, if most cells repeat; each row counts once."""
         return None
 
     def masks(self) -> NDArray[np.uint8]:
-        """What is observed of each row, a bit a feature; (n, ⌈d / 8⌉)."""
+        """Which features are observed in each row, one bit a feature; (n, ⌈d / 8⌉)."""
         return np.packbits(self.observed, axis=1)
 
     def along_presence(self, origin: Array) -> tuple[Array, Array, Array]:
@@ -99,41 +99,41 @@ class Block:
         return replace(self, values=self.values[:, features], observed=self.observed[:, features])
 
     def rows(self, chosen: NDArray[np.intp]) -> "Block":
-        """Only some of the rows, by their place in the block."""
+        """Only some of the rows, by their position in the block."""
         weights = None if self.weights is None else self.weights[chosen]
         own = part_of(self.sequence, chosen)
         return Block(self.values[chosen], self.observed[chosen], weights, self.start, own)
 
     def with_weights(self, weights: Array) -> "Block":
-        """The same rows, counting ``weights`` (n,) times."""
+        """The same rows with other weights (n,)."""
         return replace(self, weights=weights)
 
     def divided(self, by: Array) -> "Block":
-        """The same rows, all that is in each divided by one number, above zero; (n,)."""
+        """The same rows, each divided by a positive number; (n,)."""
         return replace(self, values=self.values / by[:, None])
 
     def recentred(self, origin: Array) -> "Block":
-        """The same rows measured from ``origin`` (d,), ready for many passes."""
+        """The same rows measured from ``origin`` (d,), prepared for many passes."""
         return Block(self.about(origin), self.observed, self.weights, self.start, self.sequence)
 
     def without(self, row: Columns, feature: Columns) -> "Block":
-        """The same rows with some of the entries, given by row and feature (m,), as gaps."""
+        """The same rows with some entries, given by row and feature (m,), as gaps."""
         observed, values = self.observed.copy(), self.values.copy()
         observed[row, feature], values[row, feature] = False, 0.0
         return replace(self, values=values, observed=observed)
 
     def emptied(self, chosen: Mask) -> "Block":
-        """The same rows, nothing being observed in those that are ``chosen`` (n,)."""
+        """The same rows with all cells of the ``chosen`` rows (n,) as gaps."""
         kept = ~chosen[:, None]
         return replace(self, values=self.values * kept, observed=self.observed & kept)
 
     def clipped(self, low: Array, high: Array) -> "Block":
-        """The same rows, no value being below ``low`` (d,) or above ``high`` (d,)."""
+        """The same rows with values clipped to ``low`` and ``high`` (d,)."""
         values = np.clip(self.values, low, high) * self.observed
         return Block(values, self.observed, self.weights, self.start, self.sequence)
 
     def kept_for(self, key: object, make: Callable[["Block"], T]) -> T:
-        """What is made of the rows for ``key``: once, if the block itself is kept for many passes.
+        """A value computed from the rows and stored under ``key`` if the block serves many passes.
 
         One thread works on a block at a time.
         """
@@ -144,18 +144,18 @@ class Block:
         return made
 
     def row_weights(self) -> Array:
-        """How often each row counts; (n,)."""
+        """The weight of each row; (n,)."""
         return np.ones(len(self)) if self.weights is None else self.weights
 
     def weighed(self, per_row: Array) -> Array:
-        """What holds a number or a vector a row, times the rows' weights."""
+        """A number or a vector per row, times the rows' weights."""
         if self.weights is None:
             return per_row
         return (per_row.T * self.weights).T
 
 
 class made_once(Generic[T]):
-    """A property that is made when it is first asked for, and kept: by one thread an object.
+    """A property that is computed on first use and stored, safely across threads.
 
     Before Python 3.12 ``functools.cached_property`` has a lock for all objects, so that threads
     with a block each would wait for one another.
@@ -170,7 +170,7 @@ class made_once(Generic[T]):
 
 
 class TableBlock(Block):
-    """Some rows of a table as it came, NaN in the gaps. Arrays are made only if asked for.
+    """Rows of a table as it came, with NaN in the gaps; other arrays are made on first use.
 
     They lie feature by feature in memory, as (d, n): work on a feature, or on some of them, then
     runs along memory, however few features there are.
@@ -205,7 +205,7 @@ class TableBlock(Block):
         start: int,
         sequence: Numbers | None = None,
     ) -> Self:
-        """The rows of any table; what is not already doubles row by row is copied."""
+        """The rows of any table; anything but C-ordered doubles is copied."""
         if table.dtype == np.float64 and table.flags.c_contiguous:
             return cls(table, columns, weights, start, sequence)
         copied = np.ascontiguousarray(table[:, columns], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""An order of a table's columns and rows that does not depend on how they are given.
+"""A canonical order of columns and rows, so that their given order does not matter.
 
 Whatever is random in a fit is drawn for columns and rows in this order. What is learned is then the
 same however columns and rows are sorted, in whatever units columns are, and whichever way they are
@@ -17,13 +17,13 @@ DIGITS = 9
 
 
 class CanonicalOrder(NamedTuple):
-    """The columns of a table in their canonical order, and a sign for each."""
+    """The canonical order of a table's columns, and a sign for each."""
 
     columns: NDArray[np.intp]  # (d,)
     signs: Array  # (d,)  of the columns in that order: minus one if more values are high than low
 
     def sortable(self, table: Array) -> Array:
-        """The table (n, d) in that order and with these signs, infinite in the gaps."""
+        """The table (n, d) in canonical order and signs, with infinity in the gaps."""
         values = table[:, self.columns] * self.signs
         return np.where(np.isnan(values), np.inf, values)
 
@@ -58,7 +58,7 @@ def canonical_order(table: Array) -> CanonicalOrder:
 
 
 def _by_all_values(within: Array, lies: Array) -> NDArray[np.intp]:
-    """From values between 0 and 1 (n, d), and what is known of columns alone (2, d)."""
+    """Order columns by all their values, scaled to [0, 1] (n, d), after the keys (2, d)."""
     different = np.unique(np.where(np.isnan(within), np.inf, within), axis=0)
     known = np.where(np.isinf(different), 0.0, different)
     rows = np.round(known.sum(axis=1), DIGITS)

@@ -1,4 +1,4 @@
-"""How the values of each feature are spread: counts, means, and sums of powers about them."""
+"""Counts, means and central power sums of each column."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -33,7 +33,7 @@ class ValueSums:
 
     @classmethod
     def logging(cls, logged: Mask) -> Callable[[Block], "ValueSums"]:
-        """The function that sums a block, with logarithms of some features."""
+        """A summarise function that takes logarithms of some features."""
         return partial(cls.of, logged=logged)
 
     @classmethod
@@ -60,7 +60,7 @@ class ValueSums:
 
     @classmethod
     def _of_repeated(cls, n_rows: int, cells: RepeatedCells, logged: Mask) -> Self:
-        """The same of cells, alike ones together."""
+        """The sums of cells grouped by equal values."""
         d = len(logged)
         smallest = cells.lowest(cells.value, d)
         log = logged[cells.feature]
@@ -99,12 +99,12 @@ class ValueSums:
 
     @property
     def spread(self) -> Array:
-        """Standard deviations, over the number of values; (d,)."""
+        """Standard deviations with divisor N; (d,)."""
         return np.sqrt(self.square / np.maximum(self.count, 1.0))
 
     @property
     def skewness(self) -> Array:
-        """Mean cubes of standardised values, zero where nothing varies; (d,)."""
+        """Skewness, zero for constant features; (d,)."""
         spread = self.spread
         unit = np.where(spread > 0, spread, 1.0)
         skewness: Array = self.cube / np.maximum(self.count, 1.0) / unit**3
@@ -118,13 +118,13 @@ HIGHEST = 4
 
 
 def _table_of_rows(block: Block, starts: Array) -> NDArray[np.intp]:
-    """Which table each row of a block is of, by the first rows of all tables (t,); (n,)."""
+    """The table of each row of a block, from the first rows of all tables (t,); (n,)."""
     rows = block.start + np.arange(len(block))
     return np.searchsorted(starts[1:], rows, side="right")
 
 
 class Differences(NamedTuple):
-    """How something differs between tables, for each column; (d,) each."""
+    """Differences of a statistic between tables, for each column; (d,) each."""
 
     chance: Array  # the probability of as much if tables are alike; 1 if it cannot be told
     size: Array  # of the largest difference
@@ -134,14 +134,14 @@ class Differences(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TableSums(Sums):
-    """Counts, and sums of powers of deviations from an origin, of each column in each table."""
+    """Counts and power sums about an origin, for each column in each table."""
 
     origin: Array = field(metadata=SHARED)  # (d,)
     powers: Array  # (5, t, d)  Σ (x - o)^p over the rows of a table that hold the column
 
     @classmethod
     def about(cls, origin: Array, starts: Array) -> Callable[[Block], "TableSums"]:
-        """The function that sums a block, for tables that begin at the rows ``starts`` (t,)."""
+        """A summarise function for tables that begin at rows ``starts`` (t,)."""
         return partial(cls.of, origin=origin, starts=starts)
 
     @classmethod
@@ -161,17 +161,17 @@ class TableSums(Sums):
 
     @property
     def count(self) -> Array:
-        """Values of each column in each table; (t, d)."""
+        """The number of values of each column in each table; (t, d)."""
         return np.asarray(self.powers[0])
 
     @property
     def mean(self) -> Array:
-        """Zero where there is nothing; (t, d)."""
+        """Means about the origin, zero without values; (t, d)."""
         return self.origin + self._raw(1)
 
     @property
     def variance(self) -> Array:
-        """Of each column in each table; (t, d)."""
+        """Variances of each column in each table; (t, d)."""
         return np.maximum(self._raw(2) - self._raw(1) ** 2, 0.0)
 
     @property
@@ -181,13 +181,13 @@ class TableSums(Sums):
 
     @property
     def enough(self) -> Mask:
-        """Where there is enough to compare, in at least two tables; (t, d)."""
+        """Which columns have enough values to compare, in at least two tables; (t, d)."""
         there = (self.count >= FEWEST_VALUES) & (self.variance > 0)
         return np.asarray(there & (there.sum(axis=0) > 1))
 
     @property
     def within(self) -> Array:
-        """Standard deviations within tables, of those that are compared; (d,)."""
+        """Standard deviations within the compared tables; (d,)."""
         count = np.where(self.enough, self.count, 0.0)
         total = np.maximum(count.sum(axis=0), 1.0)
         return np.asarray(np.sqrt((count * self.variance).sum(axis=0) / total))
@@ -197,14 +197,14 @@ class TableSums(Sums):
 
     @property
     def of_means(self) -> Differences:
-        """Differences of means, in standard deviations within tables."""
+        """Differences of means between tables, in standard deviations within tables."""
         error = self.variance / np.maximum(self.count, 1.0)
         unit = np.where(self.within > 0, self.within, 1.0)
         return compared(self.mean, error, self.enough, unit)
 
     @property
     def of_spreads(self) -> Differences:
-        """Differences of the logarithms of standard deviations.
+        """Differences of log standard deviations between tables.
 
         ``Var(log s) ≈ (κ - 1) / 4n`` with the kurtosis κ of each table.
         """
@@ -217,7 +217,7 @@ class TableSums(Sums):
 
 
 def compared(value: Array, error: Array, there: Mask, unit: Array) -> Differences:
-    """How estimates (t, d), with their variances, differ between tables.
+    """Compare estimates (t, d) with given variances between tables.
 
     By Cochran's ``Q = Σ_t w_t (v_t - v̄)²``, which has a χ² distribution of as many degrees of
     freedom as there are tables but one, if they are alike.

@@ -1,4 +1,4 @@
-"""Compiled functions, whose machine code is kept on the disk if there is a place for it.
+"""Compile functions with numba, and cache their machine code where possible.
 
 Where there is none, as in a read-only installation without a home, or where the disk is full, they
 are compiled anew in every process: slower, and the same numbers.
@@ -19,7 +19,7 @@ if it gets none. Of what is loaded from the disk 32 MB are enough, of what is co
 
 
 def njit(*, cache: bool = True, **options: Any) -> Callable[[F], F]:
-    """``numba.njit`` for which a cache is a help and no condition."""
+    """``numba.njit`` with a cache where the file system allows one."""
     # Nothing here is called from C, and the wrapper for that takes a tenth of the time.
     jit: Any = numba.njit
     options["no_cfunc_wrapper"] = True
@@ -39,7 +39,7 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[F], F]:
 
 
 def _with_room(compile_for: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Say that there is no memory for code before LLVM ends the process."""
+    """Raise MemoryError before LLVM would end the process."""
 
     def compiled(signature: Any) -> Any:
         check_room()
@@ -52,7 +52,7 @@ def _with_room(compile_for: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def check_room() -> None:
-    """Raise MemoryError unless so much memory can be had as code may take while it is made."""
+    """Raise MemoryError unless the memory that compilation may take is available."""
     try:
         mmap.mmap(-1, ROOM).close()
     except OSError:

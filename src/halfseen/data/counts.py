@@ -1,4 +1,4 @@
-"""The counts above zero of a block: all that kernels for topics have to visit.
+"""The non-zero counts of a block, for kernels of topic models.
 
 An observed zero matters only through the rates of the features that were observed, which add up to
 one number a row and topic, the exposure.
@@ -16,7 +16,7 @@ Indices = NDArray[np.int64]
 
 
 class Nonzeros(NamedTuple):
-    """Compressed rows: those of row n are at ``starts[n]`` to ``starts[n + 1]``."""
+    """Positive counts in compressed rows: row n holds ``starts[n]`` to ``starts[n + 1]``."""
 
     starts: Indices  # (n + 1,)
     features: Indices  # (nnz,)
@@ -24,13 +24,13 @@ class Nonzeros(NamedTuple):
 
     @classmethod
     def of(cls, values: Array) -> Self:
-        """The values (n, d) above zero."""
+        """The positive counts of ``values`` (n, d)."""
         present = values > 0
         starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
         return cls(starts, np.nonzero(present)[1], values[present])
 
     def part(self, rows: slice) -> Self:
-        """Some rows that follow each other; what they hold stays where it is."""
+        """A range of rows, without a copy of their counts."""
         return self._replace(starts=self.starts[rows.start : rows.stop + 1])
 
     @property
@@ -43,7 +43,7 @@ class Nonzeros(NamedTuple):
         return self.row_sums(self.counts)
 
     def row_sums(self, values: Array) -> Array:
-        """Sums of values (nnz,), one for each count, over each row; (n,)."""
+        """Sums of values (nnz,) over the counts of each row; (n,)."""
         n_rows = len(self.starts) - 1
         sums: Array = np.bincount(self.rows, weights=values, minlength=n_rows).astype(float)
         return sums
@@ -68,23 +68,23 @@ def _totals_but_largest(
 
 
 class RepeatedCells(NamedTuple):
-    """``times`` cells of a feature that hold one value; a value may be there several times."""
+    """Distinct values of features, and how many cells hold each."""
 
     feature: NDArray[np.intp]  # (m,)
     value: Array  # (m,)
     times: Array  # (m,)  above zero
 
     def where(self, chosen: Mask) -> "RepeatedCells":
-        """Some of them (m,)."""
+        """Only the groups selected by a mask (m,)."""
         return RepeatedCells(self.feature[chosen], self.value[chosen], self.times[chosen])
 
     def summed(self, values: Array, n_features: int) -> Array:
-        """Sums of ``values`` (m,), one a cell, over the cells of each feature; (d,)."""
+        """Sums over cells of ``values`` (m,), by feature; (d,)."""
         sums: Array = np.bincount(self.feature, values * self.times, n_features).astype(float)
         return sums
 
     def lowest(self, values: Array, n_features: int) -> Array:
-        """The lowest of ``values`` (m,) of each feature, +inf if it has none; (d,)."""
+        """The lowest of ``values`` (m,) of each feature, +inf without cells; (d,)."""
         low = np.full(n_features, np.inf)
         np.minimum.at(low, self.feature, values)
         return low

@@ -1,4 +1,4 @@
-"""What the package raises and warns of.
+"""Errors and warnings of the package.
 
 Every message says what is wrong, with names and values, and then what to do about it.
 """
@@ -18,7 +18,7 @@ class DataError(ValueError):
 
 
 class NumericalDataError(DataError):
-    """Numbers of some columns cannot be reckoned with."""
+    """Values of some columns are too large, too small or too equal to compute with."""
 
     def __init__(self, message: str, columns: Sequence[str] = (), *, filled: bool = False):
         super().__init__(message)
@@ -35,27 +35,27 @@ class WeakMomentsWarning(UserWarning):
 
 
 class DroppedFeatureWarning(UserWarning):
-    """A feature says nothing about the model and was left out of the fit."""
+    """A feature holds no information for the model and was left out of the fit."""
 
 
 class IdentifierWarning(UserWarning):
-    """A feature looks like what tells rows apart, and was used as a measurement."""
+    """A feature looks like an identifier and was used as a measurement."""
 
 
 class UnseenCategoryWarning(UserWarning):
-    """New rows hold categories that the fit did not see, which count as gaps."""
+    """New rows hold categories that were not in the fit; they count as gaps."""
 
 
 class TablesWarning(UserWarning):
-    """Several tables that were put together do not say the same."""
+    """Several combined tables disagree."""
 
 
 class LikelihoodWarning(UserWarning):
-    """Likelihoods were estimated with too large an error to compare models by."""
+    """Estimated likelihoods have too large an error to compare models."""
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the line of the user's that called, however deep in the library this is."""
+    """Warn at the line of the user's code that called the library."""
     inside = tuple(_folder(name) for name in BETWEEN if name in sys.modules)
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):

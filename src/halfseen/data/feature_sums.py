@@ -1,4 +1,4 @@
-"""First pass over the rows: how often each feature is observed, and its mean."""
+"""Counts, sums and ranges of each column, from the first pass over the rows."""
 
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
@@ -11,7 +11,7 @@ from halfseen.data.sums import ALL, HIGHEST, LOWEST, Sums
 
 
 class Described(Protocol):
-    """A block that can say what its features hold."""
+    """A block that can summarise its features."""
 
     def feature_sums(self) -> "FeatureSums":
         """Counts, sums and ranges of the observed entries of each feature."""
@@ -84,13 +84,13 @@ class FeatureSums(Sums):
 
 
 def fraction_of(count: Array, n_rows: float) -> Array:
-    """``count / n_rows``, exactly one where rounding in sums of weights makes it nearly so."""
+    """``count / n_rows``, exactly one where only rounding of weights differs."""
     fraction = count / max(n_rows, np.finfo(float).tiny)
     return np.where(fraction > 1 - 1e-9, 1.0, fraction)
 
 
 def _same_ends(one: FeatureSums, other: FeatureSums) -> Mask:
-    """Whether the ends of both ranges are two values at most; (d,)."""
+    """Whether two ranges have at most two different ends; (d,)."""
     low, high = np.minimum(one.minimum, other.minimum), np.maximum(one.maximum, other.maximum)
     ends = np.array([one.minimum, one.maximum, other.minimum, other.maximum])
     nothing = np.repeat([one.minimum > one.maximum, other.minimum > other.maximum], 2, axis=0)
@@ -99,7 +99,7 @@ def _same_ends(one: FeatureSums, other: FeatureSums) -> Mask:
 
 
 def _at_end(one: Array, n_one: Array, other: Array, n_other: Array) -> Array:
-    """How many entries hold the lower of two minima, from how many hold each; (d,)."""
+    """The number of entries at the lower of two minima."""
     return np.where(one <= other, n_one, 0.0) + np.where(other <= one, n_other, 0.0)
 
 
@@ -107,7 +107,7 @@ def _at_end(one: Array, n_one: Array, other: Array, n_other: Array) -> Array:
 def _two_valued(
     table: Array, minimum: Array, maximum: Array
 ) -> Mask:  # pragma: no cover - compiled
-    """Whether features hold nothing between their ends: mostly the first rows tell."""
+    """Whether features hold no value between their ends."""
     found = np.ones(table.shape[1], np.bool_)
     for i in range(table.shape[1]):
         for row in range(len(table)):
@@ -124,7 +124,7 @@ def _swept(
 ) -> tuple[
     float, int, Array, Array, Array, Array, Mask, Array, Array
 ]:  # pragma: no cover - compiled
-    """All sums in one sweep, row by row: features are then neighbours that one step adds up."""
+    """All sums in one sweep over the rows."""
     n_rows, n_empty, d = 0.0, 0, table.shape[1]
     count, total, fractions = np.zeros(d), np.zeros(d), np.zeros(d)
     minimum, maximum = np.full(d, np.inf), np.full(d, -np.inf)
@@ -171,7 +171,7 @@ limit of a feature without negative values. Of normal features that ratio is nea
 
 @dataclass(frozen=True, eq=False)
 class PossibleValues:
-    """The range of each feature, its limits, and the step from one of its values to the next.
+    """The observed range, logical limits and step of the values of each feature.
 
     A step of 1 is that of whole numbers, one as wide as the range that of two values such as 0 and
     0.5, and 0 says that anything between the limits will do. Limits are what no value can be
@@ -186,7 +186,7 @@ class PossibleValues:
 
     @classmethod
     def of(cls, sums: FeatureSums) -> Self:
-        """What was seen."""
+        """Possible values from the sums of all rows."""
         seen = sums.count > 0
         low, high = np.where(seen, sums.minimum, -np.inf), np.where(seen, sums.maximum, np.inf)
         whole = np.where(seen & sums.whole, 1.0, 0.0)
@@ -194,7 +194,7 @@ class PossibleValues:
         return cls(low, high, step, *value_limits(sums))
 
     def narrowed(self, usual: Array) -> Self:
-        """Ranges between the lowest and highest of ``usual`` (2, d); NaN says nothing."""
+        """Ranges narrowed to ``usual`` (2, d); NaN leaves them as they are."""
         low, high = np.fmax(self.low, usual[0]), np.fmin(self.high, usual[1])
         steps = np.where(self.step > 0, self.step, 1.0)
         origin = np.where(np.isfinite(self.low), self.low, 0.0)
@@ -208,18 +208,18 @@ class PossibleValues:
 
     @property
     def whole(self) -> Mask:
-        """Which features hold whole numbers only; (d,)."""
+        """Which features hold only whole numbers; (d,)."""
         ends = np.where(self.step > 0, [self.low, self.high], 0.5)
         whole: Mask = (ends % 1 == 0).all(axis=0)
         return whole
 
     def within(self, values: Array) -> Array:
-        """Values (n, d), the nearest that was seen in place of what is beyond a limit."""
+        """Values (n, d) moved into the limits."""
         inside = np.where(values < self.floor, self.low, values)
         return np.where(inside > self.ceiling, self.high, inside)
 
     def nearest(self, values: Array) -> Array:
-        """The nearest of the values that the features can have; (n, d)."""
+        """The nearest possible values; (n, d)."""
         stepped = self.step > 0
         start, step = np.where(stepped, self.low, 0.0), np.where(stepped, self.step, 1.0)
         steps = np.round((values - start) / step)
@@ -227,7 +227,7 @@ class PossibleValues:
 
 
 def value_limits(sums: FeatureSums) -> Array:
-    """What no value of each feature can be beyond; (2, d).
+    """Logical limits of the values of each feature; (2, d).
 
     Of two values they are the ends. An end of the range that rows pile up at is a limit. So is zero
     if no value is on its other side, and values come near to it or are skewed away from it.
@@ -243,7 +243,7 @@ def value_limits(sums: FeatureSums) -> Array:
 def _lower_limit(
     lowest: Array, mean: Array, highest: Array, n_lowest: Array, sums: FeatureSums
 ) -> Array:
-    """What no value can be below, -inf if there is no limit; (d,)."""
+    """The lower limit of each feature, -inf without one; (d,)."""
     piled_up = (n_lowest >= FEWEST_PILED_UP) & (n_lowest >= PILED_UP * sums.count)
     below, above = mean - lowest, highest - mean
     signed = (lowest >= 0) & ((lowest <= NEAR_ZERO * below) | (above >= SKEWED * below))

@@ -1,11 +1,11 @@
-"""Numbers, shares and lists of names as people read them."""
+"""Format numbers, percentages and lists of names for people."""
 
 import math
 from collections.abc import Iterable, Sequence
 
 
 def quoted(names: Sequence[str], indices: Iterable[int] | None = None, most: int = 5) -> str:
-    """Some of the names, or all, as words of a sentence; a long list is cut and counted.
+    """Quoted names of features for a sentence; a long list is cut and counted.
 
     >>> quoted(["age", "bmi", "crp"], [0, 2])
     "'age' and 'crp'"
@@ -19,7 +19,7 @@ def quoted(names: Sequence[str], indices: Iterable[int] | None = None, most: int
 
 
 def features(names: Sequence[str], indices: Iterable[int]) -> str:
-    """The named features, counted: the subject of a sentence about them.
+    """Quoted names of features with their number, as the subject of a sentence.
 
     >>> features(["age", "bmi"], [1])
     "Feature 'bmi'"
@@ -31,7 +31,7 @@ def features(names: Sequence[str], indices: Iterable[int]) -> str:
 
 
 def plural(noun: str) -> str:
-    """Several of them.
+    """The plural of a noun.
 
     >>> plural("group"), plural("class")
     ('groups', 'classes')
@@ -49,7 +49,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Whole percentages, of which only nothing is 0 and only everything 100.
+    """Whole percentages; only nothing is 0 % and only everything 100 %.
 
     >>> percent(0.254), percent(0.004), percent(0.999)
     ('25%', '<1%', '>99%')
@@ -60,7 +60,7 @@ def percent(share: float) -> str:
 
 
 def number(value: float, year: bool = False) -> str:
-    """Three significant digits, or all of a whole number, without powers of ten if they can be.
+    """A number with three significant digits, or all digits of a whole number.
 
     >>> number(1234.56), number(0.01234), number(2.5e12), number(-0.0)
     ('1,235', '0.0123', '2.50e+12', '0')
@@ -81,7 +81,7 @@ def number(value: float, year: bool = False) -> str:
 
 
 def shortened(name: str, longest: int) -> str:
-    """A name with its middle cut out if it is long: how names end often tells them apart.
+    """A long name with its middle cut out, because endings often differ.
 
     >>> shortened("systolic pressure", 11)
     'systo…ssure'
@@ -93,6 +93,6 @@ def shortened(name: str, longest: int) -> str:
 
 
 def some_of(names: list[str], most: int = 12) -> str:
-    """Names, of which there may be many."""
+    """The first of many names, and how many follow."""
     shown = names if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
     return ", ".join(shown)

@@ -1,4 +1,4 @@
-"""Compiled work in calls so short that an interrupt between them is heard at once.
+"""Run compiled loops in short calls, so that Ctrl-C takes effect soon.
 
 Python acts on Ctrl-C only between two of its own instructions, so a compiled loop over a block of
 rows cannot be stopped. What takes long a row is called for a few rows at a time; work in other
@@ -19,7 +19,7 @@ MOST_STEPS = float(1 << 25)
 
 
 class NobodyWaits(Exception):
-    """Raised in a thread whose result is not wanted any more."""
+    """Raised in a thread whose result is no longer needed."""
 
 
 class _Here(threading.local):
@@ -31,7 +31,7 @@ _here = _Here()
 
 @contextmanager
 def serving(given_up: threading.Event) -> Iterator[None]:
-    """Have work of this thread end soon after ``given_up`` is set."""
+    """Stop the work of this thread soon after ``given_up`` is set."""
     _here.given_up = given_up
     try:
         yield
@@ -40,18 +40,18 @@ def serving(given_up: threading.Event) -> Iterator[None]:
 
 
 def is_served() -> bool:
-    """Whether somebody waits for this thread, which is one of several."""
+    """Whether this is a worker thread whose result is awaited."""
     return _here.given_up is not None
 
 
 def go_on() -> None:
-    """Raise if nobody waits for the work of this thread."""
+    """Raise if the result of this thread is no longer needed."""
     if _here.given_up is not None and _here.given_up.is_set():
         raise NobodyWaits
 
 
 def short_calls(steps: Array) -> Iterator[slice]:
-    """Rows in pieces of at most about ``MOST_STEPS``, from those that each row takes (n,).
+    """Cut rows into pieces of about ``MOST_STEPS`` steps, from the steps of each row (n,).
 
     There is one piece at least, which may be empty. A row is never cut.
     """

@@ -1,4 +1,4 @@
-"""Messages that name parameters: text as Python shows it, which the command line shows as options.
+"""Messages that mark names of parameters, so that Python and the command line render them.
 
 A :class:`Message` is a string, so that it serves as the message of an error or a warning, and as
 any sentence. It remembers which of its parts name parameters or remedies, as long as it is put
@@ -18,7 +18,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter that is named, with no value."""
+    """The name of a parameter, without a value."""
 
     name: str
     python: str
@@ -29,7 +29,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Setting:
-    """A parameter and the value that it has, or should have."""
+    """A parameter with a value."""
 
     name: str
     value: Any
@@ -41,13 +41,13 @@ class Setting:
 
 @dataclass(frozen=True)
 class Settings:
-    """Several parameters that are set together."""
+    """Several parameters with values."""
 
     each: tuple[Setting, ...]
 
     @property
     def name(self) -> str:
-        """That of the first."""
+        """The name of the first parameter."""
         return self.each[0].name
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Remedy:
-    """What to do, by a name under which others than Python have words of their own for it."""
+    """What to do; the name lets the command line use other words."""
 
     name: str
     python: str
@@ -71,7 +71,7 @@ Part = str | Placeholder
 
 
 class Message(str):
-    """Text that remembers which of its parts name parameters and remedies."""
+    """Text that marks names of parameters and remedies."""
 
     parts: tuple[Part, ...]
 
@@ -83,7 +83,7 @@ class Message(str):
 
     @classmethod
     def of(cls, *parts: Part) -> Self:
-        """The message that consists of these parts."""
+        """The message made of these parts."""
         return cls("".join(map(str, parts)), parts)
 
     def __add__(self, other: str) -> "Message":
@@ -93,12 +93,12 @@ class Message(str):
         return Message.of(*_parts(other), *self.parts)
 
     def render(self, show: Callable[[Placeholder], str]) -> str:
-        """The text with every parameter and remedy as ``show`` gives it."""
+        """The text with each parameter and remedy rendered by ``show``."""
         return "".join(part if isinstance(part, str) else show(part) for part in self.parts)
 
 
 def parameter(name: str, python: str | None = None) -> Message:
-    """A parameter, named; ``python`` says how, if not by its name alone.
+    """A parameter, mentioned by name.
 
     >>> parameter("kinds") + " names 'x'", "Say which with " + parameter("table", "table=") + "."
     ("kinds names 'x'", 'Say which with table=.')
@@ -117,7 +117,7 @@ def setting(**values: Any) -> Message:
 
 
 def remedy(name: str, python: str, columns: Sequence[str] = ()) -> Message:
-    """What to do in Python, maybe about ``columns``; ``name`` is that of the remedy elsewhere."""
+    """What to do in Python, perhaps with ``columns``; ``name`` identifies the remedy."""
     return Message.of(Remedy(name, python, tuple(columns)))
 
 
@@ -132,7 +132,7 @@ def leave_out(columns: Sequence[str], *, capital: bool = False) -> Message:
 
 
 def joined(separator: str, messages: Iterable[str]) -> Message:
-    """Messages one after the other, as ``separator.join`` would have them.
+    """Messages joined as by ``separator.join``.
 
     >>> joined("; ", ["one", setting(step=2)])
     'one; step=2'
@@ -144,7 +144,7 @@ def joined(separator: str, messages: Iterable[str]) -> Message:
 
 
 def message_of(raised: BaseException) -> str:
-    """What an error or a warning says: with its parts, if these are known."""
+    """The message of an error or warning, with its parts if known."""
     told = raised.args[0] if len(raised.args) == 1 else None
     return told if isinstance(told, Message) else str(raised)
 

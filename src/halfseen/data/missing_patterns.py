@@ -1,4 +1,4 @@
-"""The patterns of gaps that rows have, how many rows have each, and which is the first."""
+"""Patterns of missing values: which there are, and how many rows have each."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
@@ -13,7 +13,7 @@ from halfseen.data.sums import JOINED, KeyedSums
 
 @dataclass(frozen=True, eq=False)
 class PatternSums(KeyedSums):
-    """Masks of rows, a bit a feature, with the rows behind them."""
+    """Patterns of observed features, with the number of rows of each."""
 
     codes: NDArray[np.uint8] = field(metadata=JOINED)  # (u, ⌈d / 8⌉)
     count: Labels = field(metadata=JOINED)  # (u,)
@@ -42,22 +42,22 @@ class PatternSums(KeyedSums):
 
     @property
     def masks(self) -> Mask:
-        """Which features are there in each pattern; (u, d)."""
+        """Which features are observed in each pattern; (u, d)."""
         return self.first_masks(len(self.codes))
 
     def first_masks(self, most: int) -> Mask:
-        """The same of the first patterns, at most so many."""
+        """The masks of the first patterns, at most that many."""
         bits = np.unpackbits(self.codes[:most], axis=1, count=self.n_features)
         return bits.astype(bool)
 
     @property
     def filled(self) -> Mask:
-        """Whether patterns hold any feature; (u,)."""
+        """Whether patterns have any observed feature; (u,)."""
         return np.asarray(self.codes.any(axis=1))
 
     @property
     def whole(self) -> Mask:
-        """Whether patterns hold all features; (u,)."""
+        """Whether patterns have all features observed; (u,)."""
         everything = np.packbits(np.ones(self.n_features, bool))
         return np.asarray((self.codes == everything).all(axis=1))
 
@@ -71,7 +71,7 @@ printed was less near to the truth in two hospital tables (``benchmarks.printed_
 
 
 class ImitatedGaps(NamedTuple):
-    """Tests: a row, which of its known cells are hidden, and how much that counts.
+    """Rows in which known cells are hidden for a test, which cells, and their weights.
 
     A test is drawn for a column ``j``, by the gaps of a row that misses ``j``. For all columns that
     are hidden with it, ``weight`` makes up for how likely its pattern was drawn: weighted cells of
@@ -84,18 +84,18 @@ class ImitatedGaps(NamedTuple):
 
     @property
     def n_cells(self) -> NDArray[np.intp]:
-        """How many different cells of each column are hidden; (d,)."""
+        """The number of different hidden cells of each column; (d,)."""
         return np.array([len(np.unique(self.row[own])) for own in self.hidden.T], dtype=np.intp)
 
 
 def measurable(known: Mask) -> Mask:
-    """Columns that have gaps, and enough ``known`` (n, d) cells; (d,)."""
+    """Columns with gaps and enough ``known`` (n, d) cells; (d,)."""
     count = known.sum(axis=0)
     return np.asarray((count < len(known)) & (count >= FEWEST_CELLS))
 
 
 def imitated_gaps(known: Mask, n_tests: int, random: np.random.Generator) -> ImitatedGaps:
-    """Hide ``known`` (n, d) cells as they are missing in other rows; about ``n_tests`` tests.
+    """Hide ``known`` (n, d) cells in patterns of other rows; about ``n_tests`` tests.
 
     As many tests are drawn for each column. Their pattern is that of a row that misses the column,
     and a row that knows it gets this pattern: of some rows the one with fewest gaps elsewhere.
@@ -118,7 +118,7 @@ def imitated_gaps(known: Mask, n_tests: int, random: np.random.Generator) -> Imi
 
 
 def missing_with(known: Mask, column: int, share: float = 0.5) -> NDArray[np.intp]:
-    """Columns that are missing in such a share of the rows that miss a column, most often first.
+    """Columns that are often missing together with a column, most often first.
 
     Columns that are never ``known`` (n, d) are left out.
     """

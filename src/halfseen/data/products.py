@@ -1,4 +1,4 @@
-"""Matrix products with the entries of a block of rows, dense or sparse."""
+"""Matrix products with a block of rows, dense or sparse."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +12,7 @@ from halfseen.data.compiled import njit
 
 
 class Parts(NamedTuple):
-    """Features sorted into ``n`` parts, each feature in one."""
+    """A partition of the features into ``n`` parts."""
 
     labels: NDArray[np.intp]  # (d,)
     n: int
@@ -23,7 +23,7 @@ class Parts(NamedTuple):
 
 
 class Entries(Protocol):
-    """A matrix E (n, d), zero in the gaps of a block."""
+    """The entries of a block as a matrix E (n, d), zero in the gaps."""
 
     def onto(self, basis: Array) -> Array:
         """``E B`` for a basis (d, m); (n, m)."""
@@ -50,7 +50,7 @@ class Entries(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class DenseEntries:
-    """Entries that are all there."""
+    """Entries stored as a dense array."""
 
     array: Array  # (n, d)  best feature by feature in memory, as products with it then are
 

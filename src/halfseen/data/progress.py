@@ -1,4 +1,4 @@
-"""The clock of a fit: which stage runs, how many rows it has seen, how long it took."""
+"""Progress of a fit: its stages, rows read and elapsed time."""
 
 import sys
 import time
@@ -8,7 +8,7 @@ from typing import TextIO
 
 
 class Stages:
-    """Times the stages of a fit and, if asked, shows a progress bar for each.
+    """Times the stages of a fit and shows a progress bar if asked to.
 
     >>> stages = Stages()
     >>> with stages("pair sums"):
@@ -38,11 +38,11 @@ class Stages:
 
     @property
     def told(self) -> Callable[[int], None] | None:
-        """What hears of rows that are done; None if nobody watches."""
+        """The function that is told of processed rows; None without a progress bar."""
         return self.advance if self._verbose else None
 
     def advance(self, n_rows: int) -> None:
-        """Another ``n_rows`` rows of this stage are done."""
+        """Record that ``n_rows`` more rows are processed."""
         self._rows += n_rows
         self._show("")
 

@@ -1,4 +1,4 @@
-"""Rows sorted into bins that are independent of each other: what a bootstrap draws from."""
+"""Independent bins of rows, for the bootstrap."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SHORTEST_RUN = 10
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """The bin of each row, by its number in the table.
+    """The bin of each row, for the bootstrap.
 
     Rows are scattered over the bins, so that bins are alike however the table is sorted, and
     whatever repeats in it. Rows that depend on each other, such as those of one patient, are given
@@ -33,19 +33,19 @@ class Bins:
 
     @classmethod
     def of_rows(cls, n_rows: int) -> Self:
-        """Bins of rows that are independent of each other: one each, if they are few."""
+        """Bins of independent rows: one row each in small tables."""
         return cls(MOST_BINS) if n_rows > MOST_BINS else cls(max(n_rows, 1), np.arange(n_rows))
 
     @classmethod
     def of_groups(cls, groups: Any) -> Self:
-        """Bins of whole groups, from a label for each row."""
+        """Bins of whole groups, from the label of each row."""
         _, labels = np.unique(np.asarray(groups), return_inverse=True)
         n = min(MOST_BINS, int(labels.max(initial=0)) + 1)
         return cls(n, labels.reshape(-1) % n)
 
     @classmethod
     def of_sequences(cls, sequence: NDArray[np.int64]) -> Self:
-        """Bins of whole sequences, from that of each row; few long ones are cut into runs."""
+        """Bins of whole sequences; few long sequences are cut into runs."""
         lengths = lengths_of(sequence)
         most = max(-(-len(sequence) // MOST_BINS), SHORTEST_RUN)
         if len(lengths) >= ENOUGH_SEQUENCES:
@@ -63,7 +63,7 @@ class Bins:
         return (keys_of(numbers) % np.uint64(self.n)).astype(np.intp)
 
     def parts(self, block: Block) -> Iterator[tuple[int, Block]]:
-        """A block's rows, bin by bin."""
+        """The rows of a block, bin by bin."""
         labels = self.of(block)
         order = np.argsort(labels, kind="stable")
         present, first = np.unique(labels[order], return_index=True)
@@ -73,7 +73,7 @@ class Bins:
 
 
 def reweighted(rows: Rows, bins: Bins, weights: Array) -> Rows:
-    """Rows that count ``weights`` (g,) times, by their bin; those of weight zero are left out."""
+    """Rows weighted by the ``weights`` (g,) of their bins; weight zero leaves a row out."""
 
     def reweigh(block: Block) -> Block:
         by_row = weights[bins.of(block)]
@@ -97,7 +97,7 @@ def keys_of(numbers: NDArray[np.integer[Any]]) -> Keys:
 
 
 def share_of_keys(share: Any) -> Keys:
-    """The key that so great a ``share`` of rows are at or below, all if it is one or more."""
+    """The key below which a ``share`` of rows lies; all rows if it is one or more."""
     most = float(2**64 - 2**11)  # the last double below 2**64
     limit: Keys = np.asarray(np.minimum(np.asarray(share) * 2.0**64, most)).astype(np.uint64)
     return np.where(np.asarray(share) >= 1, np.uint64(2**64 - 1), limit)

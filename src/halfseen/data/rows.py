@@ -1,4 +1,4 @@
-"""Rows: everything that touches data is a sum over blocks of rows.
+"""Rows: every computation on data is a sum over blocks of rows.
 
 A *summarise* function turns one :class:`~halfseen.data.block.Block` into sums; sums add with ``+``
 and those of no rows are neutral. An engine holds rows and has the one verb
@@ -25,14 +25,14 @@ T = TypeVar("T")
 
 
 class Carried(Protocol[T]):
-    """Rows with something kept beside each block, where the block is."""
+    """Rows with a value kept beside each block."""
 
     def accumulate(self, step: Callable[[Block, T], tuple[S, T]]) -> S:
-        """The sum over all blocks of what a step says; the next step gets what it left."""
+        """The sum over blocks of ``step``, which also updates the kept values."""
 
 
 class Rows(ABC):
-    """A table with gaps, wherever its rows live.
+    """A table with gaps, wherever its rows are stored.
 
     An engine has ``names``, ``accumulate`` and ``select``. All else has a default, which an engine
     replaces where it can do better.
@@ -46,22 +46,22 @@ class Rows(ABC):
 
     @property
     def sparse(self) -> bool:
-        """Whether blocks hold only what is not zero."""
+        """Whether blocks store only non-zero cells."""
         return False
 
     @property
     def sequences(self) -> Sequences | None:
-        """Where sequences end, if rows follow each other and the engine knows it."""
+        """The ends of sequences, if rows follow each other."""
         return None
 
     @property
     def sequenced(self) -> bool:
-        """Whether rows follow each other, so that blocks say which sequence each is of."""
+        """Whether rows follow each other."""
         return self.sequences is not None
 
     @property
     def place(self) -> Numbers | None:
-        """Where each row, as it was given, is among these; None if they are as given."""
+        """The position of each given row among these; None if the order is the same."""
         return None if self.sequences is None else self.sequences.place
 
     @abstractmethod
@@ -73,19 +73,19 @@ class Rows(ABC):
         """The same rows with only some of the features."""
 
     def in_sequences(self, sequences: Sequences) -> Self:
-        """The same rows, following each other."""
+        """The same rows as sequences."""
         return replace(self, sequences=sequences)  # type: ignore[type-var]
 
     def condensed(self, summarise: Callable[[Block], S], finish: Callable[[S], T]) -> T:
-        """``finish`` of that sum, where the sum is: for sums too large to be moved."""
+        """``finish`` of the sum, computed where the sum is, for sums too large to send."""
         return finish(self.accumulate(summarise))
 
     def carrying(self, begin: Callable[[Block], T]) -> Carried[T]:
-        """The same rows with ``begin(block)`` kept beside each block, for passes that change it."""
+        """The same rows with ``begin(block)`` kept beside each block and updated by passes."""
         return CarriedHere(self, begin)
 
     def recentred(self, origin: Array) -> "Rows":
-        """The same rows measured from ``origin`` (d,), for work that goes over them many times."""
+        """The same rows measured from ``origin`` (d,), for many passes."""
         return self.map(Recentring(origin), acts_on="columns", dense=True)
 
     def map(
@@ -96,7 +96,7 @@ class Rows(ABC):
         acts_on: Literal["blocks", "columns", "rows"] = "blocks",
         dense: bool = False,
     ) -> "MappedRows":
-        """The same rows with ``change(block)`` in place of each block, on its way to the sums.
+        """The same rows with ``change(block)`` in place of each block.
 
         A change that ``acts_on`` "columns" treats each by itself and has a method
         ``select(features)``, which says what it is where only some are left. One that acts on
@@ -123,7 +123,7 @@ class Recentring:
 
 @dataclass(frozen=True, eq=False)
 class MappedRows(Rows):
-    """Rows as :meth:`Rows.map` shows them."""
+    """The rows that :meth:`Rows.map` returns."""
 
     rows: Rows
     change: Callable[[Block], Block]
@@ -168,13 +168,13 @@ class MappedRows(Rows):
 def _after(
     change: Callable[[Block], Block], function: Callable[[Block], T]
 ) -> Callable[[Block], T]:
-    """A function of changed blocks as one of blocks. Workers get it, so it holds no rows."""
+    """Compose a function with a change of blocks; it holds no rows, because workers receive it."""
     return lambda block: function(change(block))
 
 
 @dataclass(frozen=True, eq=False)
 class CarriedMapped(Generic[T]):
-    """What is kept beside the rows, where they are, for passes that see them changed."""
+    """Kept values of rows that are seen through a change of blocks."""
 
     carried: Carried[T]
     change: Callable[[Block], Block]
@@ -186,7 +186,7 @@ class CarriedMapped(Generic[T]):
 
 @dataclass(eq=False)
 class CarriedHere(Generic[T]):
-    """What is kept in this process, by where blocks start."""
+    """Values kept in this process, by the first row of each block."""
 
     rows: Rows
     begin: Callable[[Block], T]
@@ -206,27 +206,27 @@ class CarriedHere(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class Gathered(Sums):
-    """What blocks said, each by the number of its first row."""
+    """Values of blocks, by the number of their first row."""
 
     parts: tuple[tuple[int, np.ndarray[Any, Any]], ...] = field(metadata=CHAINED)
 
     def in_order(self) -> np.ndarray[Any, Any]:
-        """All of it; (n, ...)."""
+        """All values in the order of the rows; (n, ...)."""
         return np.concatenate([part for _, part in sorted(self.parts, key=lambda one: one[0])])
 
 
 def gathered(rows: Rows, function: Callable[[Block], np.ndarray[Any, Any]]) -> Any:
-    """``function(block)`` (n, ...) of all rows, by one pass, wherever they live."""
+    """``function(block)`` (n, ...) for all rows, in one pass."""
     return rows.accumulate(lambda block: Gathered(((block.start, function(block)),))).in_order()
 
 
 def in_given_order(rows: Rows, values: Array) -> Array:
-    """What is said of each row (n, ...), in the order in which rows were given."""
+    """Values of rows (n, ...), in the order in which rows were given."""
     return values if rows.place is None else values[rows.place]
 
 
 def any_observed(block: Block) -> Mask:
-    """Whether any cell of each row is observed; (n,)."""
+    """Whether each row has an observed cell; (n,)."""
     return np.asarray(block.masks().any(axis=1))
 
 

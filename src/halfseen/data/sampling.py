@@ -1,4 +1,4 @@
-"""Samples of rows, from a table that need not be in memory.
+"""Samples of rows from tables that need not fit into memory.
 
 Which rows are sampled depends on their numbers alone, never on the engine that holds them.
 """
@@ -25,7 +25,7 @@ from halfseen.data.sums import JOINED, Sums
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Some rows, and which of the table they are; sparse ones stay sparse."""
+    """Sampled rows and their positions in the table; sparse rows stay sparse."""
 
     numbers: NDArray[np.intp]  # (n,)  ascending
     rows: MemoryRows | SparseRows
@@ -36,14 +36,14 @@ class Sample:
         return self.rows.table if isinstance(self.rows, MemoryRows) else whole_table(self.rows)
 
     def some(self, places: NDArray[np.intp]) -> Array:
-        """Some of the rows (m, d), by their places in the sample."""
+        """Some of the sampled rows (m, d), by position in the sample."""
         blocks = self.rows.blocks()
         ascending: Array = np.concatenate([with_gaps(_of(block, places)) for block in blocks])
         return ascending[np.argsort(np.argsort(places, kind="stable"), kind="stable")]
 
 
 def _of(block: Block, places: NDArray[np.intp]) -> Block:
-    """Those rows of a block that have such places, in their order."""
+    """The rows of a block at given positions."""
     own = np.sort(places)
     return block.rows(own[(own >= block.start) & (own < block.start + len(block))] - block.start)
 
@@ -56,7 +56,7 @@ class _Chosen:
 
     @classmethod
     def of(cls, rows: Rows, most: int) -> Self:
-        """By one pass. The choice depends on the number of rows, or on the sequences, only."""
+        """Choose rows in one pass, from the number of rows or the sequences only."""
         if rows.sequenced:
             every = sequence_of(rows)
             numbers = np.arange(len(every)) if len(every) <= most else sample_sequences(every, most)
@@ -82,7 +82,7 @@ class _Chosen:
     def in_memory(
         self, rows: Rows, beside: Callable[[Block], NDArray[Any]] | None = None
     ) -> tuple[MemoryRows, Array]:
-        """The chosen rows, counting as often as before, and what is said ``beside`` each (n, b)."""
+        """The chosen rows with weights that preserve totals, and values ``beside`` each (n, b)."""
 
         def kept(block: Block) -> Array:
             chosen = self.within(block)
@@ -97,7 +97,7 @@ class _Chosen:
 
 
 def sample_sequences(sequence: Numbers, most: int) -> NDArray[np.intp]:
-    """The rows, in order, of sequences with the lowest keys: ``most`` rows, one sequence at least.
+    """Whole sequences chosen at random, of about ``most`` rows, at least one sequence.
 
     ``sequence`` (n,) is that of each row.
     """
@@ -110,13 +110,13 @@ def sample_sequences(sequence: Numbers, most: int) -> NDArray[np.intp]:
 
 
 def sequence_of(rows: Rows) -> Numbers:
-    """The sequence of each row, of rows that follow each other; (n,)."""
+    """The sequence of each row; (n,)."""
     every: Numbers = gathered(rows, lambda block: np.asarray(block.sequence))
     return every
 
 
 def sample_rows(rows: Rows, most: int) -> Sample:
-    """At most so many rows, each counting once, by two passes: one counts, one keeps."""
+    """At most that many rows, by two passes: one counts, one keeps."""
     chosen = _Chosen.of(rows, most)
     if rows.sparse:
         return Sample(chosen.numbers, _sparse(rows, chosen))
@@ -128,20 +128,20 @@ def sample_rows(rows: Rows, most: int) -> Sample:
 
 
 def sample_weighted(rows: Rows, most: int) -> Rows:
-    """The rows themselves or, of more than ``most``, so many of them; they count as before."""
+    """All rows, or a sample of ``most`` rows weighted to the same total."""
     chosen = _Chosen.of(rows, most)
     return rows if chosen.all else chosen.in_memory(rows)[0]
 
 
 class BinnedSample(NamedTuple):
-    """Some rows of a table, and their bins."""
+    """Sampled rows and their bins."""
 
     rows: Rows
     bins: Bins
 
 
 def sample_binned(rows: Rows, bins: Bins, most: int) -> BinnedSample:
-    """At most so many rows in memory, each still in the bin it was in; they count as before.
+    """A sample in memory that keeps the bin of each row.
 
     Sparse rows may be too wide to be kept filled, and stay where they are, all of them.
     """
@@ -152,7 +152,7 @@ def sample_binned(rows: Rows, bins: Bins, most: int) -> BinnedSample:
 
 
 def sample_counts(rows: Rows, most: int) -> Rows:
-    """Rows that hold about ``most`` counts above zero together; all if they hold no more."""
+    """A sample of rows with about ``most`` positive counts in total."""
     n_rows, stored = rows.accumulate(lambda b: np.array([len(b), len(b.nonzeros().counts)]))
     return rows if stored <= most else sample_rows(rows, max(int(n_rows * most / stored), 1)).rows
 
@@ -181,7 +181,7 @@ def _sparse(rows: Rows, chosen: _Chosen) -> SparseRows:
 
 @dataclass(frozen=True, eq=False)
 class LowestKeys(Sums):
-    """The rows with the lowest keys of all that were seen, at most so many."""
+    """A mergeable sample: the rows with the lowest random keys."""
 
     most: int
     numbers: NDArray[np.intp]  # (n,)  of the rows, lowest keys first
@@ -190,7 +190,7 @@ class LowestKeys(Sums):
 
     @classmethod
     def of(cls, most: int) -> Callable[[Block], "LowestKeys"]:
-        """The function that draws from a block, of the rows that hold something.
+        """A summarise function that samples the non-empty rows of a block.
 
         In sequences all do: that there is nothing tells how long it is.
         """

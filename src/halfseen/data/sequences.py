@@ -1,4 +1,4 @@
-"""Rows that follow each other: a block of rows never cuts a sequence of them."""
+"""Sequences of rows; a block never cuts a sequence."""
 
 from dataclasses import dataclass
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""What blocks of rows are reduced to: frozen dataclasses that ``+`` merges field by field."""
+"""Sums: frozen dataclasses that ``+`` merges field by field."""
 
 import operator
 from collections.abc import Callable, Mapping

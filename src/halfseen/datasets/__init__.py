@@ -1,4 +1,4 @@
-"""A small simulated table to try things on: patients with vital signs and a few blood tests."""
+"""A small simulated table of patients, for examples."""
 
 from halfseen.datasets.clinic import Clinic, load_clinic
 

@@ -1,4 +1,4 @@
-"""Two thousand simulated patients in a clinic: vital signs for all, blood tests for some.
+"""2,000 simulated patients of a clinic: vital signs for all, blood tests for some.
 
 ``python -m halfseen.datasets`` writes the table again, the same to the last digit.
 """

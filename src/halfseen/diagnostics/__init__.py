@@ -1,1 +1,1 @@
-"""Diagnostics: the number of components, confidence intervals, tests of fit and concerns."""
+"""Diagnostics: number of components, intervals, and concerns."""

@@ -1,4 +1,4 @@
-"""How many components to learn, what speaks for that number, and the sentences that say so."""
+"""The choice of the number of components, and the sentences that explain it."""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ CLEARLY_ABOVE_NOISE = 1.25
 
 @dataclass(frozen=True)
 class RankTest:
-    """Whether so many components leave more than noise in the second moments."""
+    """A test whether more than ``k`` components are in the second moments."""
 
     n_components: int
     eigenvalue: float  # the largest that is left over
@@ -45,7 +45,7 @@ class RankTest:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A number of components that was tried, and how it fared on rows apart.
+    """A number of components, and its held-out likelihood.
 
     What came after the first model files has a default, which those get.
     """
@@ -72,7 +72,7 @@ class HeldOut:
 
 
 class ClusterTendency(StrEnum):
-    """What rows are, if each may belong to one group."""
+    """Whether rows form groups or one cloud."""
 
     CLEAR = "clear groups"
     OVERLAPPING = "overlapping groups"
@@ -82,7 +82,7 @@ class ClusterTendency(StrEnum):
 
 @dataclass(frozen=True)
 class TriedNumber:
-    """A number of groups that was tried, by its best mixture.
+    """A tried number of groups, by its best mixture.
 
     Likelihoods are in nats, of the rows that were compared (a sample if there are many).
     """
@@ -139,12 +139,12 @@ class Choice:
     tried: tuple[TriedNumber, ...] = ()
 
     def table(self) -> list[dict[str, Any]]:
-        """A row for every number that was tried, for a data frame."""
+        """One row for each tried number, for a data frame."""
         return [asdict(one) for one in self.tried or self.held_out]
 
     @property
     def climbed(self) -> bool:
-        """Whether numbers were judged from one upwards, each beside the last accepted."""
+        """Whether numbers were tried upwards, each against the last accepted one."""
         return bool(self.held_out) and bool(self.held_out[0].accepted) and not self.held_out[0].over
 
     def plot(self, ax: Any = None) -> Any:
@@ -162,7 +162,7 @@ def of_spectrum(
     chosen: int | None = None,
     found: Sequence[HeldOut] = (),
 ) -> str:
-    """What the second moments say, and what rows apart say of that."""
+    """The reason for a number chosen by second moments and held-out rows."""
     last = tests[-1]
     k = last.n_components
     said = f"The second moments support {k} component{'s' * (k != 1)}"
@@ -186,7 +186,7 @@ def of_spectrum(
 
 
 def of_climb(way: "Climbed", noun: str) -> str:
-    """What speaks for the last number that was accepted, and against others."""
+    """The reason for the last accepted number, and against others."""
     chosen = way.chosen
     if chosen.n_components == 1:
         return _of_none(way, noun)
@@ -239,7 +239,7 @@ def as_choice(decision: "Decision", noun: str) -> Choice:
 
 
 def of_groups(decision: "Decision", noun: str) -> str:
-    """Which of the four cases holds, what speaks for it, and what else might be taken."""
+    """The case that holds, its reason, and the runner-up."""
     e, k, other = decision.evidence, decision.n_components, decision.runner_up
     nouns = plural(noun)
     if not e.tried:
@@ -290,7 +290,7 @@ CLOUDS = {
 
 
 def _cloud(e: "Evidence") -> str:
-    """The best single cloud in words."""
+    """The name of the best single-cloud model."""
     name = re.sub(r" of scores.*| on principal axes.*| \d+$", "", e.cloud)
     said = CLOUDS.get(name, "one heavy-tailed cloud (a t distribution)")
     return f"{said}, skew allowed for" if "of scores" in e.cloud else said

@@ -1,4 +1,4 @@
-"""Models compared by how likely they find rows that they were not learned from."""
+"""Cross-validation: models compared by the likelihood of held-out rows."""
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +37,7 @@ class CrossScores(Sums):
         return float(self.total[:, candidate].sum() / self.n_rows.sum())
 
     def gain(self, candidate: int, reference: int) -> tuple[float, float]:
-        """What a row gains in the mean under one model rather than another; its standard error."""
+        """The mean gain a row of one model over another, and its standard error."""
         gains = self.total[:, candidate] - self.total[:, reference]
         n_rows, n_bins = self.n_rows.sum(), np.count_nonzero(self.n_rows)
         gain = gains.sum() / n_rows
@@ -46,7 +46,7 @@ class CrossScores(Sums):
 
 
 class TrainingRows(NamedTuple):
-    """All rows but those that are held out."""
+    """All rows but the held-out ones."""
 
     apart: Mask  # (g,)  the bins that are held out
     rows: Rows
@@ -54,7 +54,7 @@ class TrainingRows(NamedTuple):
 
 
 def folds(complete_above: float, rows: Rows, bins: Bins) -> Iterator[TrainingRows]:
-    """Each third of the bins held out in turn; bins are not divided."""
+    """Each third of the bins held out in turn."""
     fold = np.arange(bins.n) % N_FOLDS
     for one in range(N_FOLDS):
         others = reweighted(rows, bins, (fold != one).astype(float))
@@ -64,7 +64,7 @@ def folds(complete_above: float, rows: Rows, bins: Bins) -> Iterator[TrainingRow
 def cross_scores(
     complete_above: float, rows: Rows, model: Model[P], bins: Bins, fittings: Sequence[Fitting[P]]
 ) -> CrossScores:
-    """Each third of the rows under models learned from the other two."""
+    """Log-likelihoods of each third of the rows under models of the other two thirds."""
 
     def scores(part: TrainingRows) -> CrossScores:
         n_rows, most = part.seen.sums.n_rows, model.abilities.scored_rows
@@ -112,7 +112,7 @@ def held_out_scores(
 
 @contextmanager
 def of_models_not_kept() -> Iterator[None]:
-    """What is wrong with models that are only compared shows in the comparison."""
+    """Silence warnings of models that are only compared."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakMomentsWarning)
         yield
@@ -160,7 +160,7 @@ def bins_for(groups: Any, rows: Rows, sample_weight: Any = None) -> Bins:
 
 
 def _in_place(labels: Any, place: Any, rows: Rows) -> Any:
-    """Labels of rows that were put in order: those between have that of the row before them."""
+    """Labels of rows that were sorted; inserted rows take the label before them."""
     numbers = np.zeros(rows.accumulate(len), dtype=np.intp)
     numbers[place] = np.arange(len(place))
     given = np.zeros(len(numbers), dtype=np.intp)
@@ -169,7 +169,7 @@ def _in_place(labels: Any, place: Any, rows: Rows) -> Any:
 
 
 def _is_missing(label: Any) -> bool:
-    """None, NaN, and what will not even say whether it equals itself, as pandas' NA."""
+    """Whether a label is None, NaN or pandas' NA."""
     same = label == label
     return label is None or not isinstance(same, bool | np.bool_) or not same
 
@@ -182,7 +182,7 @@ CLEARLY, WITH_FEW_ROWS = 1.0, 2.0
 
 
 class Candidate(NamedTuple):
-    """A model, for fits that are only compared."""
+    """A model to compare."""
 
     name: str
     model: Model[Any]
@@ -190,7 +190,7 @@ class Candidate(NamedTuple):
 
 
 class Preferred(NamedTuple):
-    """The place of the candidate that is preferred, and what speaks for it."""
+    """The index of the preferred candidate, and the reason."""
 
     place: int
     reason: str
@@ -216,7 +216,7 @@ class Comparison:
         return list(folds(self.settings.complete_above, self.rows, self.bins))
 
     def scores(self, one: Candidate) -> CrossScores:
-        """Of all rows, under fits that did not see them; each candidate is fitted once."""
+        """Held-out log-likelihoods of all rows under each candidate."""
         known = one.name, one.n_components
         if known not in self._found:
             first, *others = (self._scores(one, part) for part in self._folds)
@@ -233,7 +233,7 @@ class Comparison:
         )
 
     def preferred(self, candidates: Sequence[Candidate]) -> Preferred:
-        """The simplest of the ``candidates``, which come so, that no other clearly beats."""
+        """The simplest of the ``candidates``, in order, that no other clearly beats."""
         if len(candidates) == 1 or not self.scored.any():
             said = ("columns of few values cannot tell others", "no other was tried")
             return Preferred(0, candidates[0].name + f": {said[int(self.scored.any())]}.")
@@ -243,7 +243,7 @@ class Comparison:
 
 
 def judged(candidates: Sequence[Candidate], scores: CrossScores) -> Preferred:
-    """The choice, from scores of held-out rows, and its sentence."""
+    """The choice by held-out scores, and its sentence."""
     enough = CLEARLY if scores.n_rows.sum() >= MANY_ROWS else WITH_FEW_ROWS
     place = 0
     for other in range(1, len(candidates)):

@@ -1,4 +1,4 @@
-"""Accuracy of filled values: known cells are hidden from a model, which fills them in."""
+"""Imputation check: hide known values, fill them, and measure the error."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ N_DRAWS = 5
 
 @dataclass(frozen=True, eq=False)
 class HiddenValues:
-    """Hidden values and what was filled in, in standard deviations from the mean of the feature."""
+    """Hidden values and their fills, in standard deviations of the feature."""
 
     feature: NDArray[np.intp]  # (m,)
     true: Array  # (m,)
@@ -40,13 +40,13 @@ class HiddenValues:
         return HiddenValues(*(part[some] for part in vars(self).values()))
 
     def explained(self, of: Mask | slice = slice(None)) -> float:
-        """How much of the hidden values' variance the model explains; 0 is no better than means."""
+        """The variance explained of hidden values; 0 is no better than means."""
         true, guess, weight = self.true[of], self.guess[of], self.weight[of]
         return 1 - float((weight @ (true - guess) ** 2) / (weight @ true**2))
 
     @property
     def within(self) -> float:
-        """The fraction of values that lie within two of the model's standard deviations."""
+        """The share of values within two of the model's standard deviations."""
         return float((np.abs(self.true - self.guess) <= SPREADS * self.spread).mean())
 
     @property
@@ -143,7 +143,7 @@ def _covered(draws: list[Array], mean: Array, spread: Array) -> Array:
 
 
 def _commonest(fitted: Fitted[Any], table: Array) -> Array:
-    """The commonest category of each column that holds categories, NaN for others; (d,)."""
+    """The most common category of each categorical column, NaN for others; (d,)."""
     found = np.full(table.shape[1], np.nan)
     for d in np.flatnonzero(fitted.nominal & fitted.kept):
         values, counts = np.unique(table[~np.isnan(table[:, d]), d], return_counts=True)
@@ -173,7 +173,7 @@ def _filled(fitted: Fitted[Any], rows: MemoryRows, hidden: Mask) -> tuple[Array,
 def hidden_as_missing(
     table: Array, kept: Mask, fraction: float, random_state: Any
 ) -> tuple[Mask, Array, Mask]:
-    """Cells to hide (n, d), weights of rows (n,), and the features that are judged by them (d,)."""
+    """Cells to hide in patterns of real gaps (n, d), row weights (n,), and features (d,)."""
     random = check_random_state(random_state)
     known = ~np.isnan(table[:, kept])
     gappy = np.zeros(len(kept), dtype=bool)
@@ -216,7 +216,7 @@ def _hidden(table: Array, kept: Mask, fraction: float, random_state: Any) -> Mas
 
 
 def _leaving_some(table: Array, kept: Mask, chosen: Mask) -> Mask:
-    """Without features that would lose all their known cells."""
+    """The same without features that would have no value left."""
     candidates = _candidates(table, kept)
     everything = candidates.any(axis=0) & ~(candidates & ~chosen).any(axis=0)
     return np.asarray(chosen & ~everything, dtype=np.bool_)

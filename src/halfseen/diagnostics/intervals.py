@@ -1,4 +1,4 @@
-"""Confidence intervals of learned parameters, by bootstrap of the moments or of the likelihood."""
+"""Confidence intervals of parameters, by bootstrap of moments or of the likelihood."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ MOST_BYTES = 1e9  # of the sums of triples that are kept for replicates
 def replicated_parameters(
     fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, weights: Array
 ) -> list[P]:
-    """Parameters of the kept features for each of ``weights`` (b, g), bin g counting so often.
+    """Parameters of kept features for each of ``weights`` (b, g) of bins.
 
     Moments of replicates are sums over bins, which are kept, and all regressions of incomplete
     features go over the rows once. Tables of too many features for that are fitted anew.
@@ -58,7 +58,7 @@ def replicated_parameters(
 def moment_replicates(
     fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, weights: Array
 ) -> list[Start]:
-    """Replicates by moments alone, of the features that these are taken of."""
+    """Bootstrap replicates by moments alone."""
     return _moment_replicates(*_winsorised(fitted, rows, seen), bins, weights)
 
 
@@ -91,7 +91,7 @@ def _moment_replicates(
 
 
 def sums_fit(n_features: int, n_bins: int) -> bool:
-    """Whether sums of triples of so many features in so many bins can be kept."""
+    """Whether triple sums of that many features in that many bins fit into memory."""
     return 16.0 * symmetric_tensors.size(n_features) * n_bins <= MOST_BYTES
 
 
@@ -136,7 +136,7 @@ def _varies(sums: FeatureSums) -> Mask:
 
 
 def _check_vary(names: tuple[str, ...], before: Mask, after: Mask) -> None:
-    """Raise DataError if a replicate leaves out all rows in which some feature differs.
+    """Raise DataError if a feature is constant in a replicate.
 
     What does not vary ``before`` it either, as without outliers, was learned all the same.
     """
@@ -152,7 +152,7 @@ SAME = 1e-9  # shares of rows of the same table differ by rounding alone
 
 
 def learned_from(fitted: Fitted[Any], seen: Survey) -> bool:
-    """Whether a table looks to be the one that the model was fitted to."""
+    """Whether a table looks like the one of the fit."""
     apart = np.abs(fitted.observed_fraction - seen.sums.observed_fraction)
     return bool((apart < SAME).all()) and np.array_equal(seen.kept, fitted.kept)
 
@@ -188,7 +188,7 @@ HALF_ROW = 0.5
 
 
 class Interval(NamedTuple):
-    """Of one learned attribute, entry by entry: where the truth is, and how uncertain that is."""
+    """Confidence intervals and standard errors of one attribute, entry by entry."""
 
     low: Array
     high: Array
@@ -198,14 +198,14 @@ class Interval(NamedTuple):
 def bootstrapped(
     fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, level: float, n_replicates: int
 ) -> dict[str, Interval]:
-    """Confidence intervals of all that was learned from ``rows``."""
+    """Confidence intervals of all attributes learned from ``rows``."""
     check_level(level)
     return replicates(fitted, rows, seen, bins, n_replicates).of_attributes(level)
 
 
 @dataclass(frozen=True, eq=False)
 class Replicates(Generic[P]):
-    """What would have been learned, had bins of the rows counted more or less."""
+    """Bootstrap replicates of the parameters."""
 
     fitted: Fitted[P]
     parameters: list[P]
@@ -218,7 +218,7 @@ class Replicates(Generic[P]):
         return intervals_from(estimate, values, scales(here), two, level, self.n_bins)
 
     def of(self, follows: Callable[[P], Array], scale: Scale, level: float) -> Interval:
-        """Intervals of what ``follows`` from parameters."""
+        """Intervals of a function of the parameters."""
         estimate, values = follows(self.fitted.parameters), map(follows, self.parameters)
         return _interval(estimate, np.array(list(values)), scale, level, self.n_bins)
 
@@ -226,7 +226,7 @@ class Replicates(Generic[P]):
 def replicates(
     fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, n_replicates: int
 ) -> Replicates[P]:
-    """From the rows that the model was learned from."""
+    """Replicates from the rows of the fit."""
     check_learned_from(fitted, seen)
     # The Bayesian bootstrap: every bin counts for something, so no feature is ever lost.
     weights = np.random.default_rng(0).exponential(size=(n_replicates, bins.n))
@@ -235,7 +235,7 @@ def replicates(
 
 
 def _replicates(fitted: Fitted[P], rows: Rows, seen: Survey, bins: Bins, weights: Array) -> list[P]:
-    """Parameters of the kept features, components in the order of the fit."""
+    """Replicates from the rows of the fit."""
     model, home = fitted.model, fitted.parameters
     if fitted.settings.refine is not None:
         return model.replicated(rows.select(seen.kept), home, bins, weights)
@@ -287,7 +287,7 @@ def _interval(
 def _of_probabilities(
     estimate: Array, replicates: Array, scale: Scale, level: float, n_bins: int
 ) -> Interval:
-    """Jeffreys' interval for the effective number of rows that an estimate rests on.
+    """Jeffreys intervals with the effective number of rows of each probability.
 
     If n independent rows show something or not, the log-odds of its probability p have variance
     ``1 / (n p (1-p))``: that of the replicates gives n. The interval is that of a beta
@@ -314,7 +314,7 @@ def _of_probabilities(
 
 
 def _log_odds(replicates: Array, scale: Scale) -> tuple[Array, Array]:
-    """The probabilities that replicates are about, and standard deviations of their log-odds.
+    """Probabilities about which replicates vary, and standard deviations of their log-odds.
 
     To first order in the logarithms of probabilities that sum to one: with r_l the deviation of
     that of p_l, the log-odds of p_l deviate by ``(r_l - Σ_m p_m r_m) / (1 - p_l)``. One that
@@ -337,7 +337,7 @@ def _log_odds(replicates: Array, scale: Scale) -> tuple[Array, Array]:
 def _of_numbers(
     estimate: Array, replicates: Array, scale: Scale, level: float, n_bins: int
 ) -> Interval:
-    """Both the interval of Student's t about the estimate and between quantiles of replicates.
+    """Student's t interval, widened to the quantiles of replicates.
 
     The first knows how few bins there were, the second what happens at the edge of what is
     possible; either alone is somewhat short.

@@ -1,4 +1,4 @@
-"""What is missing in a table, in what pattern, and which numbers may stand for gaps."""
+"""What is missing in a table, and in which pattern."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ MOST_COMPARED = 1024
 
 
 class Pattern(NamedTuple):
-    """A set of features that some rows hold, and no others."""
+    """A pattern of observed features, and its number of rows."""
 
     observed: Mask  # (d,)
     n_rows: int
@@ -48,7 +48,7 @@ class Shift(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Missingness:
-    """Where the gaps of a table are."""
+    """The pattern of missing values of a table."""
 
     names: tuple[str, ...]
     n_rows: int
@@ -98,7 +98,7 @@ class Missingness:
 
 
 def missingness_of(names: Sequence[str], table: Array) -> Missingness:
-    """Look through a table (n, d) in memory in which NaN marks the gaps.
+    """The missingness of a table (n, d) in memory with NaN in the gaps.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def missingness(
     names: tuple[str, ...] | None = None,
     ordered: Mask | None = None,
 ) -> Missingness:
-    """Look through rows, wherever they are; ``sums`` are those of the features, if known already.
+    """The missingness of rows; ``sums`` of features are used if known.
 
     Two passes, one if the sums are known. ``names`` if the features have better ones. Values that
     are higher or lower are those of ``ordered`` (d,) features, of all if it is None.
@@ -156,7 +156,7 @@ def missingness(
 
 
 def _compared(sums: FeatureSums) -> Mask:
-    """The features (d,) whose pairs are looked at: those that are known least, if at all.
+    """The features (d,) whose pairs are compared: the least observed ones.
 
     Of many features without a gap there is nothing to see.
     """
@@ -170,7 +170,7 @@ def _compared(sums: FeatureSums) -> Mask:
 
 @dataclass(frozen=True, eq=False)
 class _GapSums(Sums):
-    """Patterns of gaps, and values where others are missing."""
+    """Patterns of gaps, and values of features where others are missing."""
 
     patterns: PatternSums
     values: GapValueSums

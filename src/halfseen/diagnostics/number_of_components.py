@@ -1,4 +1,4 @@
-"""Choosing the number of components.
+"""Choose the number of components.
 
 Groups of rows, one a row: by whether they predict held-out rows better than one cloud
 (:mod:`halfseen.diagnostics.cluster_tendency.decision`). States along sequences: by what halves
@@ -89,7 +89,7 @@ def choose(
     bins: Bins | None = None,
     context: ChoiceContext = NO_CONTEXT,
 ) -> Choice:
-    """The number of components for surveyed rows; ``bins`` hold rows that depend on each other."""
+    """Choose the number of components for surveyed rows."""
     if model.about.labels and not model.about.sequences:
         return _of_groups(settings, model, rows, seen, most, bins, context)
     settings = replace(
@@ -115,7 +115,7 @@ def _of_groups(
     bins: Bins | None,
     context: ChoiceContext,
 ) -> Choice:
-    """Groups or one cloud, by the rows themselves: whatever the model takes for granted."""
+    """Choose by cluster tendency, from the rows alone."""
     features = seen.complete if settings.method == "partial" else seen.kept
     check_used(settings, features)
     few = sample_binned(rows, bins or Bins(1), MOST_COMPARED_ROWS)
@@ -165,7 +165,7 @@ def _of_states(
     most: int,
     bins: Bins,
 ) -> Choice:
-    """By what halves of some of the sequences agree on."""
+    """Choose the number of states by split-half agreement."""
     most = max(1, min(most, int(seen.sums.n_rows) // (2 * LEAST_ROWS)))
     # What the columns are, all rows say: halves are to differ in their components alone.
     part, kept = rows.select(seen.kept), seen.of_kept()
@@ -194,7 +194,7 @@ def _of_states(
 def _of_topics(
     settings: Settings, model: Model[P], rows: Rows, seen: Survey, most: int, bins: Bins
 ) -> Choice:
-    """By tests of the second moments, one more or less if held-out rows clearly prefer it."""
+    """Choose by rank tests of second moments, corrected by held-out rows."""
     settings, rows, seen = _winsorised(settings, model, rows, seen)  # as moments see rows
     features = seen.complete if settings.method == "partial" else seen.kept
     check_used(settings, features)
@@ -233,7 +233,7 @@ def _in_own_order(rows: Rows, seen: Survey) -> tuple[Rows, Survey]:
 def _winsorised(
     settings: Settings, model: Model[Any], rows: Rows, seen: Survey
 ) -> tuple[Settings, Rows, Survey]:
-    """The kept features as moments should see them, if that is not as they are."""
+    """Kept features without the influence of outliers, if that makes a difference."""
     part, kept = rows.select(seen.kept), seen.of_kept()
     winsorised = model.adapted_to(part, kept).winsorised(part, kept)
     if winsorised is part:
@@ -262,7 +262,7 @@ def decided(
 
 
 def moved(tests: tuple[RankTest, ...], found: Sequence[HeldOut]) -> int:
-    """The spectrum's number, or another that held-out rows clearly prefer."""
+    """The number by the spectrum, or one that held-out rows clearly prefer."""
     spectral = tests[-1].n_components
     # A real component may be learned too poorly to predict with. Held-out rows count against it
     # only if its eigenvalue is barely above the noise.
@@ -279,7 +279,7 @@ def moved(tests: tuple[RankTest, ...], found: Sequence[HeldOut]) -> int:
 def spectrum(
     rows: Rows, seen: Survey, model: Model[Any], features: Mask, bins: Bins, most: int
 ) -> tuple[RankTest, ...]:
-    """The tests of the second moments, on those of the ``features`` (d,) that say most."""
+    """Rank tests of the second moments of the most informative ``features`` (d,)."""
     features = telling_features(rows, seen, features, MOST_FEATURES)
     part = rows.select(features)
     sums = part.accumulate(BinSums.pairs(seen.sums.mean[features], bins))
@@ -291,7 +291,7 @@ def spectrum(
 
 
 def telling_features(rows: Rows, seen: Survey, features: Mask, most: int) -> Mask:
-    """Of ``features`` (d,) those that are observed most and vary most, ``most`` at most."""
+    """The most observed and most variable ``features`` (d,), at most ``most``."""
     if np.count_nonzero(features) <= most:
         return features
     spread = rows.accumulate(Spread.about(np.nan_to_num(seen.sums.mean)))
@@ -309,7 +309,7 @@ def held_out(
     candidates: Sequence[int],
     reference: int,
 ) -> tuple[HeldOut, ...]:
-    """How well the candidates predict rows they were not learned from, beside the reference."""
+    """Held-out likelihoods of the candidates beside the reference."""
 
     def fitting(k: int) -> Callable[[Rows, Survey], Fit[P]]:
         return lambda part, seen: fit_rows(settings, model, part, seen, k, Stages())
@@ -337,7 +337,7 @@ def rank_tests(
     most: int,
     generator: np.random.Generator,
 ) -> tuple[RankTest, ...]:
-    """Tests from one component upwards, to the first that finds only noise or to ``most``.
+    """Tests from one component upwards, up to the first that finds only noise.
 
     The rank of the second moments is the number of eigenvalues above the noise (Y. Cheng, X. He,
     Y. Liu, 2015, Model selection for topic models via spectral decomposition), here that of the
@@ -358,7 +358,7 @@ def rank_test(
     multipliers: Array,
     feature_weights: Array | None = None,
 ) -> RankTest:
-    """Compare the first eigenvalue that the components leave with what noise would make of it.
+    """Test whether the next eigenvalue exceeds those of noise.
 
     With r dimensions of signal and P the projection on the others, the (r+1)-th eigenvalue of the
     weighted signal is, to first order, ``λ_max(P E P)`` of its error E. Bins of rows, reweighted

@@ -1,4 +1,4 @@
-"""Which component is which, how close they are and how far labels agree, whatever their order.
+"""Match components of two fits, and measure how well they agree.
 
 >>> from halfseen import recovery
 >>> float(recovery.total_angle([[0.0, 2.0], [3.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]))
@@ -13,7 +13,7 @@ from halfseen.data.arrays import Array, Labels
 
 
 def match(learned: ArrayLike, true: ArrayLike) -> Labels:
-    """Which learned component goes with each true one, so that the angles' sum is least; (k,).
+    """The learned component of each true one, minimising the sum of angles; (k,).
 
     Components are the rows of ``learned`` and ``true``, both (k, d).
     """
@@ -22,7 +22,7 @@ def match(learned: ArrayLike, true: ArrayLike) -> Labels:
 
 
 def nearest(ours: Array, theirs: Array) -> Labels:
-    """Which of their components goes with each of ours, so that squared distances are least."""
+    """The matching component of each of ours, minimising squared distances."""
     apart = ((ours[:, None] - theirs[None]) ** 2).sum(axis=2)
     if not np.isfinite(apart).all():
         raise FloatingPointError("components are nowhere")
@@ -59,14 +59,14 @@ def _all_angles(one: Array, other: Array) -> Array:
 
 
 def _unit(rows: Array) -> Array:
-    """Rows of length one. A row of zeros points nowhere and stays: at right angles to all."""
+    """Rows scaled to length one; rows of zeros stay zero."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     unit: Array = rows / np.where(lengths > 0, lengths, 1.0)
     return unit
 
 
 def adjusted_rand(table: Array) -> float:
-    """The adjusted Rand index of two labellings, from how many rows have which two labels (j, k).
+    """The adjusted Rand index from a contingency table (j, k).
 
     Of pairs of rows, those that both labellings put together, beyond what chance would: 1 if the
     labellings are the same, about 0 if they have nothing to do with each other. The table is a
@@ -89,7 +89,7 @@ def adjusted_rand(table: Array) -> float:
 
 
 def least_overlap(table: Array) -> float:
-    """How much of its rows the component that is found again least shares with its match.
+    """The smallest overlap of a component with its match.
 
     Of two labellings whose components are matched, from how many rows have which two labels (k, k):
     rows that two matched components share, of those that either has. A few components too many

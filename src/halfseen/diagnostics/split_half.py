@@ -1,4 +1,4 @@
-"""Split-half stability: models of states fitted to halves of the sequences, and what each says."""
+"""Split-half stability of models with hidden states."""
 
 import math
 from collections.abc import Callable
@@ -34,14 +34,14 @@ MANY_ROWS = 1000
 
 @dataclass(frozen=True, eq=False)
 class HalfScores(Sums):
-    """Held-out scores of two fits to a half each, and how they label all rows."""
+    """Scores of all rows under two fits of one half each."""
 
     scores: CrossScores  # each row under the fit that did not see it, one candidate
     table: Array  # (k, k)  rows by the component that either fit gives them
 
 
 class Halving(NamedTuple):
-    """Two fits of a half each, and what they say."""
+    """Two fits of one half each, and their agreement."""
 
     said: HalfScores
     share: float  # of the smallest component of either, by its weight or by the rows it is given
@@ -49,24 +49,24 @@ class Halving(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A number of components, tried on several ways of halving the rows."""
+    """A number of components, tried on several halvings."""
 
     n_components: int
     halvings: tuple[Halving, ...] = ()
 
     @property
     def agreement(self) -> float:
-        """How far fits give rows the same components, in the mean over the ways."""
+        """The mean adjusted Rand index over halvings."""
         return float(np.mean([adjusted_rand(one.said.table) for one in self.halvings]))
 
     @property
     def overlap(self) -> float:
-        """Of the component that is found again least, in the mean over the ways."""
+        """The mean smallest overlap of matched components over halvings."""
         return float(np.mean([least_overlap(one.said.table) for one in self.halvings]))
 
     @property
     def smallest(self) -> float:
-        """The share of the smallest component, in the mean over the ways."""
+        """The mean share of the smallest component over halvings."""
         return float(np.mean([one.share for one in self.halvings]))
 
     @property
@@ -74,7 +74,7 @@ class Trial:
         return self._scores(len(self.halvings)).mean(0)
 
     def gain(self, reference: "Trial") -> tuple[float, float]:
-        """What a held-out row gains over another number, on the same halves; its standard error."""
+        """The mean gain of a held-out row over another number, and its standard error."""
         n = min(len(self.halvings), len(reference.halvings))
         ours, theirs = self._scores(n), reference._scores(n)
         both = CrossScores(ours.n_rows, np.column_stack([ours.total, theirs.total]))
@@ -87,7 +87,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Halves(Generic[P]):
-    """Rows, and the ways of halving them that numbers of components are tried on.
+    """Rows, and the ways to halve them.
 
     Bins are not divided, so rows that depend on each other are in one half.
     """
@@ -112,7 +112,7 @@ class Halves(Generic[P]):
         return part(first), part(~first)
 
     def tried(self, trial: Trial, settled: Callable[[Trial], bool]) -> Trial:
-        """A trial on the ways of halving that it lacks, until it is settled without them."""
+        """A trial continued on further halvings until the decision is clear."""
         for parts in self._parts[len(trial.halvings) :]:
             if trial.halvings and settled(trial):
                 break
@@ -185,7 +185,7 @@ Tried = Callable[[int, Trial | None], Trial]
 
 
 class Climbed(NamedTuple):
-    """Every number that was tried, in order, and why no more were; empty if enough were refused."""
+    """All tried numbers in order, and why no more were tried."""
 
     steps: tuple[HeldOut, ...]
     ended: str
@@ -195,7 +195,7 @@ class Climbed(NamedTuple):
         return next(step for step in reversed(self.steps) if step.accepted)
 
     def without(self, n_components: int, why: str) -> "Climbed":
-        """The same, but one of the numbers is refused after all."""
+        """The same with one number refused."""
         steps = (
             replace(step, accepted=False, refused=why)
             if step.n_components == n_components
@@ -206,7 +206,7 @@ class Climbed(NamedTuple):
 
 
 def settled(trial: Trial, beside: Trial | None, n_ways: int) -> bool:
-    """Whether the ways of halving that were not tried yet will hardly change the judgement."""
+    """Whether further halvings would hardly change the decision."""
     if beside is None:
         return False
     gain, error = trial.gain(beside)
@@ -224,7 +224,7 @@ def settled(trial: Trial, beside: Trial | None, n_ways: int) -> bool:
 
 
 def climbed(tried: Tried, n_rows: float, most: int) -> Climbed:
-    """Numbers from one on, each beside the last that was accepted."""
+    """Try numbers from one upwards, each against the last accepted one."""
     last = tried(1, None)
     steps, refusals = [HeldOut(1, last.log_likelihood, 0.0, 0.0, accepted=True)], 0
     for k in range(2, most + 1):
@@ -243,7 +243,7 @@ def climbed(tried: Tried, n_rows: float, most: int) -> Climbed:
 
 
 def judged(trial: Trial, last: Trial, n_rows: float) -> HeldOut:
-    """Whether a number of components is accepted after the last that was, or why not."""
+    """Whether a number is accepted after the last accepted one, or why not."""
     gain, error = trial.gain(last)
     step = HeldOut(
         trial.n_components,
@@ -261,7 +261,7 @@ def judged(trial: Trial, last: Trial, n_rows: float) -> HeldOut:
 
 
 def why_not_reproduced(trial: Trial, n_rows: float) -> str:
-    """Why the components of halves are not to be believed; empty if they are."""
+    """Why components are not stable between halves; empty if they are."""
     if trial.agreement < STATES_AGREE:
         return (
             "halves of the rows disagree on them (agreement "
@@ -276,7 +276,7 @@ def why_not_reproduced(trial: Trial, n_rows: float) -> str:
 
 
 def _below(agreement: float, limit: float) -> float:
-    """To two digits, as elsewhere, unless these would be those of the limit.
+    """Two digits, or more if they would equal the limit.
 
     >>> _below(0.536, 0.8), _below(0.799, 0.8)
     (0.54, 0.79)

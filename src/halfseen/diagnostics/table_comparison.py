@@ -1,4 +1,4 @@
-"""Comparison of several tables: their shared columns, and how common components are in each."""
+"""Compare shared columns and components of several tables."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from halfseen.io.studies import KeptTables
 
 
 class PairNeverSeen(NamedTuple):
-    """Two columns that no row holds both of, and what is said of them all the same."""
+    """Two columns that no row holds together, and their implied correlation."""
 
     one: int  # column of the model
     other: int
@@ -26,7 +26,7 @@ class PairNeverSeen(NamedTuple):
 
 
 class CategoriesCompared(NamedTuple):
-    """Shares of categories in tables, and that which differs most."""
+    """Shares of categories by table, and the most different one."""
 
     chance: float  # of as much if tables are alike
     shares: Array  # (t, labels)
@@ -41,7 +41,7 @@ class CategoriesCompared(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TableShares:
-    """Rows of several tables by the component that they are likely of."""
+    """Weights of rows by table and component."""
 
     table: NDArray[np.intp]  # (n,)  of each row
     memberships: Array  # (n, k)
@@ -57,7 +57,7 @@ class TableShares:
 
     @property
     def shares(self) -> Array:
-        """Of each component in each table; (t, k)."""
+        """The share of each component in each table; (t, k)."""
         return self._by_table(self.memberships) / np.maximum(self.counts, 1.0)[:, None]
 
     @property
@@ -78,7 +78,7 @@ class TableShares:
         return compared(shares, spread / count, there, np.ones(shares.shape[1]))
 
     def of_categories(self, column: int, n_labels: int) -> "CategoriesCompared":
-        """How common the categories of a column are in tables that hold it."""
+        """Shares of the categories of a column in tables that hold it."""
         values = self.values[:, column]
         known = ~np.isnan(values)
         codes = np.clip(values[known], 0, n_labels - 1).astype(int)
@@ -97,18 +97,18 @@ class TableShares:
 
     @property
     def means(self) -> Array:
-        """Of columns by component; (k, d)."""
+        """Means of columns by component; (k, d)."""
         there = ~np.isnan(self.values)
         weight = self.memberships.T @ there
         total = self.memberships.T @ np.where(there, self.values, 0.0)
         return np.asarray(total / np.maximum(weight, np.finfo(float).tiny))
 
     def explained_by_shares(self, column: int, lowest: int, highest: int) -> float:
-        """How far two tables would be apart in a column if only shares of components differed."""
+        """The difference of a column between two tables if only shares of components differ."""
         return float((self.shares[highest] - self.shares[lowest]) @ self.means[:, column])
 
     def never_together(self, one: int, other: int) -> PairNeverSeen:
-        """What components say of two columns that are in no row together, and what rows allow.
+        """The implied correlation of two columns never seen together, and its possible range.
 
         A correlation is ``b + w √((1 - R_i)(1 - R_j))``: b comes from components, which explain the
         shares R of the variances, and w is that within components, which no row tells.

@@ -1,4 +1,4 @@
-"""Topics: the words that tell of them, and how far they go along with each other in rows."""
+"""Characteristic words of topics, and correlations between topics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ USUAL_RELEVANCE = 0.6
 
 
 def check_relevance(relevance: float) -> None:
-    """Refuse what is no share."""
+    """Refuse a relevance outside 0 to 1."""
     if not 0 <= relevance <= 1:
         raise ValueError(f"relevance must be from 0 to 1. Got {relevance!r} instead.")
 
@@ -26,7 +26,7 @@ def check_relevance(relevance: float) -> None:
 def most_relevant(
     topics: Array, average: Array, relevance: float, most: int
 ) -> list[NDArray[np.intp]]:
-    """Of each topic (k, d) the most relevant features that it has at all, at most so many."""
+    """The most relevant features of each topic (k, d)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         share, lift = np.log(topics), np.log(topics / average)
         score = np.where(topics > 0, relevance * share + (1 - relevance) * lift, -np.inf)
@@ -43,7 +43,7 @@ N_WORDS = 10
 
 
 def coherence(rows: Rows, words: Sequence[NDArray[np.intp]]) -> Array:
-    """Of each topic, given by its ``words``, the mean NPMI of their pairs; NaN without pairs; (k,).
+    """The mean NPMI of pairs of ``words`` of each topic; NaN without pairs; (k,).
 
     One pass over those columns that are anybody's word.
     """
@@ -56,7 +56,7 @@ def coherence(rows: Rows, words: Sequence[NDArray[np.intp]]) -> Array:
 
 
 def npmi(both: Array, first: Array, n_rows: Array) -> Array:
-    """By the rows that hold two words, that hold the first, and in which both were observed."""
+    """Normalised pointwise mutual information of words, over rows in which both were observed."""
     with np.errstate(divide="ignore", invalid="ignore"):
         joint = both / n_rows
         value = np.log(joint * n_rows / first * n_rows / first.T) / -np.log(joint)
@@ -89,7 +89,7 @@ FEWEST_ROWS = 50  # of fewer, rank correlations are too uncertain
 
 @dataclass(frozen=True, eq=False)
 class LoadingsTogether:
-    """Rank correlations of the shares of topics, in the model's order; (k, k) each.
+    """Rank correlations of shares of topics in the table and under the model; (k, k) each.
 
     Shares are correlated for many reasons: they sum to one, words are shared, and rows are short.
     So those of the table's rows are held against those of as many rows that the fitted model drew,
@@ -102,12 +102,12 @@ class LoadingsTogether:
 
     @property
     def beyond(self) -> Array:
-        """By how much those of the table exceed the model's; zero on the diagonal."""
+        """The excess over the model's correlations; zero on the diagonal."""
         return self.seen - self.expected
 
     @property
     def deviation(self) -> Array:
-        """The same in standard errors, by Fisher's transformation."""
+        """The excess in standard errors, by Fisher's transformation."""
         seen, expected = (np.arctanh(np.clip(r, -0.999, 0.999)) for r in (self.seen, self.expected))
         # Ranks are somewhat noisier than values: Bonett and Wright (2000).
         spread = (1 + self.seen**2 / 2 + 1 + self.expected**2 / 2) / max(self.n_rows - 3, 1)
@@ -115,7 +115,7 @@ class LoadingsTogether:
 
 
 def loadings_together(fitted: Fitted[Any], rows: Rows) -> LoadingsTogether | None:
-    """Of the rows of a sample; None if they are few, or there is one topic."""
+    """Correlations in a sample of rows; None for few rows or one topic."""
     model, parameters, random = fitted.model, fitted.parameters, np.random.RandomState(0)
     part = rows.select(fitted.kept)
 

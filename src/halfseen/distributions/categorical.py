@@ -1,4 +1,4 @@
-"""Columns of few values: where each cell's value stands in a table of all of them.
+"""Categorical, ordinal and binary columns: one probability per value.
 
 A density is then a look into a table, and what the M-step needs is a histogram for each component.
 """
@@ -31,7 +31,7 @@ RAREST = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """The columns of few values, and the stretch of the table that each has."""
+    """The categorical columns, and the range of table entries of each."""
 
     columns: Mask  # (d,)    which they are
     counts: Mask  # (m,)     which of them count: their values are 0, 1, 2, ...
@@ -41,7 +41,7 @@ class Levels:
 
     @classmethod
     def of(cls, kinds: Array, level_values: Array, most_counts: Array) -> "Levels":
-        """Those of a table with columns of such ``kinds`` (d,)."""
+        """The categorical columns of a table with ``kinds`` (d,)."""
         columns = those(kinds, "tabulated")
         counts = ~those(kinds, "has_values")[columns]
         values = level_values[:, columns]
@@ -54,27 +54,27 @@ class Levels:
 
     @cached_property
     def size(self) -> int:
-        """Of the table."""
+        """The number of table entries."""
         return int(self.starts[-1])
 
     @cached_property
     def owner(self) -> NDArray[np.intp]:
-        """Which of the columns each entry of the table is of; (size,)."""
+        """The column of each table entry; (size,)."""
         return np.repeat(np.arange(len(self.counts)), np.diff(self.starts))
 
     @cached_property
     def entries(self) -> NDArray[np.intp]:
-        """Entries of the table that are levels, not counts."""
+        """Table entries that are categories, not counts."""
         return np.flatnonzero(~self.counts[self.owner])
 
     @cached_property
     def column(self) -> NDArray[np.intp]:
-        """The column of the table of rows that each of those entries is of."""
+        """The table column of each of those entries."""
         return np.flatnonzero(self.columns)[self.owner[self.entries]]
 
     @cached_property
     def place(self) -> NDArray[np.intp]:
-        """Which of its column's values each of those entries is."""
+        """The position of each of those entries among its column's values."""
         return self.entries - self.starts[self.owner[self.entries]]
 
     @cached_property
@@ -84,23 +84,23 @@ class Levels:
 
     @cached_property
     def of_first(self) -> NDArray[np.intp]:
-        """Which of the firsts is of the same column as each of those entries."""
+        """The first entry of the column of each of those entries."""
         return np.cumsum(self.place == 0) - 1
 
     @cached_property
     def counted(self) -> list[tuple[int, slice]]:
-        """Columns that count, and their stretches."""
+        """Count columns and their ranges of entries."""
         columns = np.flatnonzero(self.columns)
         pairs = zip(columns, self.stretches, self.counts, strict=True)
         return [(int(d), part) for d, part, count in pairs if count]
 
     @cached_property
     def stretches(self) -> list[slice]:
-        """Of each column."""
+        """The range of entries of each column."""
         return [slice(a, b) for a, b in zip(self.starts[:-1], self.starts[1:], strict=True)]
 
     def value(self) -> Array:
-        """What each entry of the table stands for; (size,)."""
+        """The value of each table entry; (size,)."""
         found = [
             np.arange(part.stop - part.start, dtype=float)
             if count
@@ -110,7 +110,7 @@ class Levels:
         return np.concatenate(found) if found else np.empty(0)
 
     def places(self, block: Block) -> Places:
-        """Of the cells of a block. A value that is in no table says nothing."""
+        """Table entries of the cells of a block; unknown values have none."""
         part = block.select(self.columns)
         out = np.empty((len(self.counts), len(block)), dtype=np.int32)
         run: Any = _places
@@ -120,7 +120,7 @@ class Levels:
 
 
 def looked_up(places: Places, table: Array) -> Array:
-    """Sums over the columns of what a ``table`` (size, k) says of each row's cells; (k, n)."""
+    """Sums over columns of the ``table`` (size, k) entries of each row's cells; (k, n)."""
     out = np.zeros((table.shape[1], places.shape[1]))
     run: Any = _look_up
     run(places, np.ascontiguousarray(table), out)
@@ -128,7 +128,7 @@ def looked_up(places: Places, table: Array) -> Array:
 
 
 def histograms(places: Places, shares: Array, size: int) -> Array:
-    """How much of each component (k, n) is at each place; (k, size)."""
+    """The weight of each component (k, n) at each table entry; (k, size)."""
     out = np.zeros((size, len(shares)))
     run: Any = _histograms
     run(places, np.ascontiguousarray(shares), out)
@@ -200,7 +200,7 @@ def _histograms(
 
 
 def _check_sizes(sizes: Array, values: Array) -> None:
-    """Compiled loops rely on it: every column has entries, and its values ascend."""
+    """Check what compiled loops rely on: every column has entries in ascending order."""
     if not ((sizes >= 1) & (sizes <= MOST_COUNTS + 1)).all():
         raise ValueError(f"a column of few values has from 1 to {MOST_COUNTS:g} of them")
     if (values[1:] <= values[:-1]).any() or (np.isnan(values[:-1]) & ~np.isnan(values[1:])).any():
@@ -214,7 +214,7 @@ LEAST_SHARE = 1e-12
 
 
 def log_table(parameters: MixedParameters, levels: Levels) -> Array:
-    """The logarithm of each entry's probability in each component; (size, k). Made once."""
+    """Log-probabilities of table entries in each component; (size, k)."""
     kept = vars(parameters).get("log_table")
     if kept is None or kept[0] is not levels:
         kept = vars(parameters)["log_table"] = levels, _log_table(parameters, levels)
@@ -233,7 +233,7 @@ def _log_table(parameters: MixedParameters, levels: Levels) -> Array:
 
 
 def maximised(before: MixedParameters, levels: Levels, histograms: Array) -> MixedParameters:
-    """The likeliest probabilities, from how often values are there in each component (k, size)."""
+    """Maximum-likelihood probabilities from weighted counts (k, size)."""
     shares, rates, shapes = before.level_shares, before.rates, before.count_shapes
     if len(levels.entries):
         own = histograms.T[levels.entries]  # (entries, k)
@@ -250,7 +250,7 @@ def maximised(before: MixedParameters, levels: Levels, histograms: Array) -> Mix
 
 
 def within(parameters: MixedParameters) -> MixedParameters:
-    """Shares that sum to one, and rates that can be."""
+    """Probabilities that sum to one, and positive rates."""
     shares = np.maximum(parameters.level_shares, LEAST_SHARE)
     total = np.nansum(shares, axis=0)
     most = np.where(np.isnan(parameters.most_counts), np.inf, parameters.most_counts + 1)
@@ -286,7 +286,7 @@ class Categorical(ColumnKind):
         return np.asarray(np.maximum(np.nansum(shares * away**2, axis=0), 1e-12))
 
     def draw(self, parameters: MixedParameters, d: int, labels: Labels, random: Random) -> Array:
-        """A value for each row of the given components; (n,)."""
+        """A random value for each row of the given components; (n,)."""
         below = np.nancumsum(parameters.level_shares[:, :, d], axis=0)[:, labels]
         place = (below < random.random_sample(len(labels)) * below[-1]).sum(axis=0)
         last = parameters.n_values[d] - 1
@@ -306,7 +306,7 @@ class Categorical(ColumnKind):
         return shares
 
     def table_at(self, column: ColumnFacts, places: Array) -> Array:
-        """Shares of the values (k, l), where components are on that scale."""
+        """Probabilities of the values (k, l) of components at given positions."""
         return places
 
     def profile(self, spread: Array, model: Any, d: int) -> dict[str, Any]:
@@ -326,7 +326,7 @@ class Categorical(ColumnKind):
 
 
 class Ordinal(Categorical):
-    """Values in an order, each with a probability of its own."""
+    """Ordered values, each with a probability of its own."""
 
     word = "ordinal"
     ordered = True
@@ -339,7 +339,7 @@ class Binary(Categorical):
 
 
 def likeliest(parameters: MixedParameters, shares: Array) -> tuple[Array, Array]:
-    """The likeliest value of columns of levels given components' ``shares`` (n, k); (n, d).
+    """The most probable value of categorical columns, given ``shares`` (n, k); (n, d).
 
     And how likely it is.
     """
@@ -354,6 +354,6 @@ def likeliest(parameters: MixedParameters, shares: Array) -> tuple[Array, Array]
 
 
 def chances_of(parameters: MixedParameters, shares: Array, d: int) -> Array:
-    """How likely each value of a column of levels is, given components' ``shares``; (n, l)."""
+    """The probability of each value of a categorical column, given ``shares``; (n, l)."""
     found: Array = shares @ parameters.level_shares[: parameters.n_values[d], :, d].T
     return found

@@ -1,4 +1,4 @@
-"""Densities of single cells of mixed columns, and how unlikely each is given its row."""
+"""Densities of single cells of mixed columns, and their surprisal."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ def cell_log_densities(block: Block, parameters: MixedParameters) -> Array:
 
 
 def _of_no_component(x: Array, parameters: MixedParameters, d: int) -> Array:
-    """The log-density of values (n,) that are in no table, whatever the component; (n,)."""
+    """The log-density of values (n,) under the outlier background."""
     possible = parameters.with_shapes[d] & (x >= 0) & (x == np.floor(x))
     if not possible.any():
         return np.full(len(x), np.log(LEAST_SHARE))
@@ -83,7 +83,7 @@ def normal_cell_log_densities(block: Block, parameters: MixtureParameters) -> Ar
 
 
 def _far_rows(block: Block, parameters: MixtureParameters) -> NDArray[np.intp]:
-    """Rows further out than any that a mixture of normals alone was learned from."""
+    """Rows further from all components than any row of the fit."""
     with np.errstate(invalid="ignore"):
         far = np.abs(block.values - parameters.middle) > OUT_OF_SIGHT * parameters.spread
     return np.flatnonzero((far & block.observed).any(axis=1))

@@ -28,7 +28,7 @@ NARROWEST, WIDEST = 0.05, 2.0
 
 
 class ColumnFacts(NamedTuple):
-    """What a table says of one column before anything is learned."""
+    """What is known of one column before the fit."""
 
     name: str
     values: Array  # (l,)    of a column of few values, ascending
@@ -55,7 +55,7 @@ class ColumnKind(ABC):
 
     @property
     def code(self) -> int:
-        """The number that parameters and model files hold: its place in the registry."""
+        """The number of the kind in parameters and model files: its place in the registry."""
         return list(COLUMN_KINDS).index(self.word)
 
     @property
@@ -82,11 +82,11 @@ class ColumnKind(ABC):
 
     @abstractmethod
     def means(self, parameters: "MixedParameters", columns: Labels) -> Array:
-        """Of its columns in each component; (k, m)."""
+        """Means of its columns in each component; (k, m)."""
 
     @abstractmethod
     def variances(self, parameters: "MixedParameters", columns: Labels) -> Array:
-        """Of its columns in each component; (k, m)."""
+        """Variances of its columns in each component; (k, m)."""
 
     @abstractmethod
     def masses(self, parameters: "MixedParameters", d: int, home: "MixedParameters") -> Array:
@@ -101,12 +101,12 @@ class ColumnKind(ABC):
         return self.means(parameters, np.array([d]))
 
     def width(self, column: ColumnFacts) -> int:
-        """How many columns that scale has; q."""
+        """The number of columns on that scale; q."""
         return int(self.as_numbers(column, np.empty((0, 1))).shape[1])
 
     @abstractmethod
     def profile(self, spread: Array, model: Any, d: int) -> dict[str, Any]:
-        """What people see of column d of a fitted model, with its standard deviations (k,)."""
+        """The description of column d of a fitted model, with standard deviations (k,)."""
 
     def check(self, name: str, values: Array) -> None:
         """Refuse ``values``, ascending, that a declared column of this kind cannot hold."""
@@ -126,7 +126,7 @@ def _loaded(path: str) -> ColumnKind:
 
 
 def kind_named(word: str) -> ColumnKind:
-    """The kind that people call so."""
+    """The kind with this name."""
     return _loaded(COLUMN_KINDS[word].path)
 
 
@@ -136,10 +136,10 @@ def kind_of(code: float) -> ColumnKind:
 
 
 def by_kind(codes: Array) -> list[tuple[Any, Labels]]:
-    """The kinds that a table has, and the columns of each."""
+    """The kinds of a table, with the columns of each."""
     return [(kind_of(code), np.flatnonzero(codes == code)) for code in np.unique(codes)]
 
 
 def those(codes: Array, ability: str) -> Mask:
-    """The columns whose kinds have an ability, such as ``"normal"`` or ``"has_values"``; (d,)."""
+    """Columns whose kinds have an ability, such as ``"normal"`` or ``"has_values"``; (d,)."""
     return np.array([getattr(kind_of(code), ability) for code in codes], dtype=bool)

@@ -1,4 +1,4 @@
-"""What a table says of its columns before anything is learned: kinds, and values that there are."""
+"""Summary of columns before a fit: kinds, and the values that occur."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ BEYOND = 1.5
 
 @dataclass(frozen=True, eq=False)
 class ColumnSummary:
-    """Of each column, in the order of the table."""
+    """A column, and what was done to it."""
 
     names: tuple[str, ...]
     kinds: Array  # (d,)
@@ -158,7 +158,7 @@ def _means(rows: Rows, kept: Survey, kinds: Array) -> tuple[Array, Array, Array]
 
 
 def found_kind(values: Array, weights: Array, n_known: float, lowest: float, highest: float) -> str:
-    """The kind of a column of numbers, from some of its ``values`` (s,), ascending."""
+    """The kind of a numeric column, from some of its ``values`` (s,), ascending."""
     levels, first = np.unique(values, return_index=True)
     if len(levels) < 2:
         return "continuous"
@@ -172,7 +172,7 @@ def found_kind(values: Array, weights: Array, n_known: float, lowest: float, hig
 
 
 def _counts(levels: Array, shares: Array) -> bool:
-    """Whether whole numbers from zero on look counted, rather than measured or rated."""
+    """Whether non-negative whole numbers look like counts rather than ratings."""
     below = np.cumsum(shares)
     median, nearly_all = (levels[np.searchsorted(below, q - 1e-12)] for q in (0.5, 0.98))
     usual = np.minimum(levels, max(4 * nearly_all, 1.0))

@@ -1,4 +1,4 @@
-"""Continuous columns: normal within a component, with outliers and a value that many cells hold."""
+"""Continuous columns: normal within a component, with outliers and a spike."""
 
 from typing import TYPE_CHECKING, Any
 

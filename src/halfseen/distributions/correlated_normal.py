@@ -1,4 +1,4 @@
-"""What normal columns that go along with each other within a component have in common."""
+"""What normal distributions with correlated columns have in common."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ P = TypeVar("P", bound=Any)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CorrelatedNormal(Emission[P]):
-    """Columns given the component and given each other.
+    """Normal distributions with correlated columns.
 
     Cells beyond outlier limits are gaps (:mod:`halfseen.distributions.outlier_limits`). Incomplete
     features are found before there are correlations, and these have no intervals.
@@ -33,52 +33,52 @@ class CorrelatedNormal(Emission[P]):
 
     @property
     def regularised(self) -> bool:
-        """Whether a prior keeps the covariances of components near each other."""
+        """Whether a prior shrinks covariances of components towards each other."""
         return bool(self.strength)
 
     @property
     def axes(self) -> Mapping[str, str]:
-        """Of fields that may be shared: the axes that they have."""
+        """The axes of fields that components may share."""
         return {}
 
     # What each has to say beside what every emission does.
 
     def independent(self, weights: Array, means: Array, variances: Array) -> P:
-        """Components of which columns do not go along with each other."""
+        """Components with independent columns."""
         raise NotImplementedError
 
     def single(self, some: MemoryRows, mean: Array, variance: Array) -> P:
-        """One component of that mean and variance (d,), to begin with."""
+        """One component with this mean and variance (d,), as a start."""
         return self.em_start(self.independent(np.ones(1), mean[None], variance[None]))
 
     def apart(self, alone: P, weights: Array, means: Array) -> P:
-        """Components at ``means`` (k, d), from the single one that all rows have ``alone``."""
+        """Components at ``means`` (k, d), from the single component of all rows."""
         raise NotImplementedError
 
     def expected(self, block: Block, shares: Array, parameters: P) -> Cells:
-        """Cells given the others of their row, over components that it has ``shares`` (n, k) of."""
+        """Conditional means and variances of cells, given responsibilities ``shares`` (n, k)."""
         raise NotImplementedError
 
     def draw_given(self, block: Block, labels: Labels, parameters: P, random: Any) -> Array:
-        """Rows of the given components, drawn given the cells that are there; (n, d)."""
+        """Draw rows of the given components, given their observed cells; (n, d)."""
         raise NotImplementedError
 
     def covariances(self, parameters: P) -> Array:
-        """Of the columns in each component; (k, d, d)."""
+        """Covariances of each component; (k, d, d)."""
         raise NotImplementedError
 
     def squares(self, block: Block, parameters: P) -> Array:
-        """Distances of rows without outlying cells from the means, in covariances; (n, k)."""
+        """Mahalanobis distances of rows without outlying cells, squared; (n, k)."""
         raise NotImplementedError
 
     def alike(self, parameters: P, like: P) -> P:
-        """The same model, written as near to another as may be."""
+        """These parameters in the form of another covariance type, as near as possible."""
         return parameters
 
     # What follows.
 
     def plain(self, parameters: P) -> tuple[Array, Array, Array]:
-        """Weights, means and variances of the features by themselves."""
+        """Weights, means and variances, ignoring correlations."""
         return parameters.weights, parameters.means, parameters.variances
 
     def normal_of(self, alone: P) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Which variances components and features share."""
+"""Covariance types: which variances components and columns share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ VANISHED = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class CovarianceShape:
-    """Variances (k, d) that differ between components, between features, both or neither.
+    """Which of the variances (k, d) components and features share.
 
     Features may each be measured in a unit of its own: what is alike is then alike in units.
     """
@@ -31,27 +31,27 @@ class CovarianceShape:
 
     @property
     def in_units(self) -> bool:
-        """Whether features are measured in units of their own."""
+        """Whether each feature has its own unit."""
         return self.unit is not None
 
     def measured_in(self, unit: Array | float) -> Self:
-        """The same in these units (d,)."""
+        """The same shape in other units (d,)."""
         return replace(self, unit=unit)
 
     @property
     def axes(self) -> str:
-        """What variances differ by: components (k), features (d)."""
+        """The axes along which variances differ: components (k), features (d)."""
         return "k" * self.by_component + "d" * (self.by_feature or self.in_units)
 
     def squares(self, x: Array) -> Array:
-        """Squares of deviations ``x`` (n, d), summed as far as the shape allows; (n, s)."""
+        """Squared deviations ``x`` (n, d), summed over shared features; (n, s)."""
         if "d" in self.axes:
             return x * x
         lengths: Array = np.einsum("nd,nd->n", x, x)
         return lengths[:, None]
 
     def precisions(self, variances: Array) -> Array:
-        """What multiplies those squares, from variances (k, d); (k, s)."""
+        """Coefficients of those squares, from variances (k, d); (k, s)."""
         return 1 / (variances if "d" in self.axes else variances[:, :1])
 
     def variances(self, residual: Array, count: Array, before: Array, rows: float) -> Array:
@@ -75,14 +75,14 @@ class CovarianceShape:
         return np.broadcast_to(found, (k, d)) * square
 
     def shared(self, per_feature: Array) -> Array:
-        """A number a feature (d,), made equal for features that share a variance; (d,)."""
+        """Values (d,) averaged over features that share a variance; (d,)."""
         if self.by_feature:
             return per_feature
         square = np.square(1.0 if self.unit is None else self.unit)
         return np.full_like(per_feature, (per_feature / square).mean()) * square
 
     def labels(self, sides: tuple[int, ...]) -> NDArray[np.intp]:
-        """Which of the different variances each of (k, d) is, numbered from zero; (k, d)."""
+        """The number of the variance at each of (k, d), from zero; (k, d)."""
         k, d = (np.arange(side) for side in sides)
         found = k[:, None] * self.by_component * (len(d) if self.by_feature else 1)
         return np.asarray(found + d * self.by_feature)
@@ -112,13 +112,13 @@ FAR_APART = 1000.0
 
 
 def warn_of_ranges(seen: Survey) -> None:
-    """The same by the ranges of a table that is taken at its word."""
+    """Warn of very different units by the ranges of a table."""
     kept = seen.of_kept()
     warn_of_scales(kept.names, kept.sums.maximum - kept.sums.minimum)
 
 
 def warn_of_scales(names: Sequence[str], widths: Array) -> None:
-    """A spherical mixture of features in very different units sees only the largest."""
+    """Warn if features of a spherical mixture have very different units."""
     if len(widths) and widths.max() > FAR_APART * widths.min():
         wide, narrow = int(widths.argmax()), int(widths.argmin())
         warn(

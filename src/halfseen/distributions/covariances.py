@@ -1,4 +1,4 @@
-"""The prior on covariances that differ between components: none of them is far from their centre.
+"""The prior on covariances: components shrink towards their pooled covariance.
 
 For covariances Σ_1 … Σ_K the log-prior is the symmetric Kullback-Leibler divergence (Jeffreys)
 between normals of these covariances and one of a common covariance W,
@@ -45,12 +45,12 @@ COLLAPSED = 1e-6
 
 
 def collapsed_variances(variances: Array) -> bool:
-    """Whether a component has no spread along a column; (k, d)."""
+    """Whether a component has zero variance along a column; (k, d)."""
     return bool((variances < COLLAPSED * variances.mean(axis=0)).any())
 
 
 def collapsed_covariances(covariances: Array) -> bool:
-    """Whether a component has no spread in some direction; (k, d, d)."""
+    """Whether a component has a singular covariance; (k, d, d)."""
     try:
         root = np.linalg.cholesky(covariances.mean(axis=0))
     except np.linalg.LinAlgError:
@@ -65,7 +65,7 @@ def common_variances(variances: Array) -> Array:
 
 
 def shrunk_variances(squares: Array, count: Array, before: Array, rows: float) -> Array:
-    """Variances from sums of squares about the means of so many cells, with a prior of ``rows``.
+    """Posterior-mode variances from sums of squares, with a prior worth ``rows`` rows.
 
     All are (k, …); the common variance is that of ``before``.
     """
@@ -83,7 +83,7 @@ def log_prior_of_variances(variances: Array, rows: float) -> float:
 
 
 def common_covariance(covariances: Array) -> Array:
-    """``A # H`` of covariances (k, d, d)."""
+    """The geometric mean ``A # H`` of arithmetic and harmonic means of covariances (k, d, d)."""
     arithmetic = covariances.mean(axis=0)
     return _geometric_mean(arithmetic, _harmonic_mean(covariances))
 
@@ -118,25 +118,25 @@ class CovariancePrior(NamedTuple):
 
     @classmethod
     def about(cls, centre: Array, rows: float) -> "CovariancePrior":
-        """From the divergence from one centre (d, d), or one each (k, d, d)."""
+        """The prior around one centre (d, d), or one per component (k, d, d)."""
         inverse: Any = np.linalg.inv(centre)
         return cls(rows * centre, rows * inverse)
 
     @classmethod
     def towards_harmonic_mean(cls, covariances: Array, rows: float) -> "CovariancePrior":
-        """From the divergence in one direction from that of covariances (k, d, d)."""
+        """The prior around the harmonic mean of covariances (k, d, d)."""
         centre = _harmonic_mean(covariances)
         return cls(rows * centre, np.zeros_like(centre), rows)
 
     def times(self, other: "CovariancePrior") -> "CovariancePrior":
-        """The product of two priors, whose logarithms add."""
+        """The product of two priors."""
         return CovariancePrior(
             self.towards + other.towards, self.against + other.against, self.rows + other.rows
         )
 
 
 def shrunk_covariances(scatter: Array, count: Array, prior: CovariancePrior) -> Array:
-    """Covariances (k, d, d) from scatter matrices about the means of ``count`` (k,) rows each.
+    """Posterior-mode covariances (k, d, d) from scatter matrices of ``count`` (k,) rows.
 
     They solve ``ΣBΣ + (N + ν)Σ = NS + A``.
     """
@@ -219,7 +219,7 @@ LEAST = 0.15
 
 
 def within_components(whole: Array, weights: Array, means: Array) -> Array:
-    """``Σ = C - S`` (d, d), of which no direction has less than a share of what C has."""
+    """Within-component covariance ``Σ = C - S`` (d, d), bounded away from singular."""
     about = means - weights @ means
     root = np.linalg.cholesky(whole)
     back = np.linalg.solve(root, about.T)
@@ -231,6 +231,6 @@ def within_components(whole: Array, weights: Array, means: Array) -> Array:
 
 
 def sphered(rows: Array, mean: Array, covariance: Array) -> Array:
-    """Complete rows (n, d) in coordinates in which their covariance is the identity."""
+    """Complete rows (n, d) transformed to identity covariance."""
     found: Array = np.linalg.solve(np.linalg.cholesky(covariance), (rows - mean).T).T
     return found

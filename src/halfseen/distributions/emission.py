@@ -1,4 +1,4 @@
-"""How columns arise from the component of a row: all that a mixture has to say for itself."""
+"""Emissions: the contract of how columns arise from the component of a row."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
@@ -56,7 +56,7 @@ Shares are those of each row, times its weight; (k, n).
 
 
 class Emission(Generic[P]):
-    """Columns given the component. Parameters P have the shares of the components as ``weights``.
+    """The distribution of columns given the component; parameters hold the ``weights``.
 
     What a distribution must say is what raises NotImplementedError here; the rest has a default.
     For exponential families :class:`~halfseen.distributions.exponential_family.Exponential` has
@@ -64,7 +64,7 @@ class Emission(Generic[P]):
     """
 
     def log_densities(self, block: Block, parameters: P) -> Array:
-        """Of what is observed in each row, under each component; (n, k)."""
+        """Log-densities of observed cells of each row under each component; (n, k)."""
         raise NotImplementedError
 
     def expect(self, parameters: P) -> Step:
@@ -72,37 +72,37 @@ class Emission(Generic[P]):
         raise NotImplementedError
 
     def given(self, block: Block, shares: Array, parameters: P) -> tuple[Array, ...]:
-        """Statistics summed by component, if rows belong to them by ``shares`` (n, k)."""
+        """Statistics by component, for responsibilities ``shares`` (n, k)."""
         raise NotImplementedError
 
     def maximise(self, weights: Array, sums: tuple[Array, ...], before: P) -> P:
-        """The likeliest parameters, from statistics (k, s) summed by component, and new shares."""
+        """The M-step, from statistics (k, s) by component and new weights."""
         raise NotImplementedError
 
     def means(self, parameters: P) -> Array:
-        """Of the columns in each component; (k, d)."""
+        """Means of the columns in each component; (k, d)."""
         raise NotImplementedError
 
     def variances(self, parameters: P) -> Array:
-        """Of the columns in each component; (k, d)."""
+        """Variances of the columns in each component; (k, d)."""
         raise NotImplementedError
 
     def draw(self, parameters: P, labels: Labels, random: Any) -> Array:
-        """Rows of the given components; (n, d)."""
+        """Draw rows of the given components; (n, d)."""
         raise NotImplementedError
 
     def about(self, places: Array, like: P) -> P:
-        """Components about ``places`` (k, d'), otherwise alike and as wide as the table."""
+        """Components centred at ``places`` (k, d'), as wide as the table."""
         raise NotImplementedError
 
     # What depends on the table.
 
     def for_table(self, rows: Rows, kept: Survey) -> Self:
-        """The same with limits that suit a table."""
+        """The same emission with limits taken from a table."""
         return self
 
     def winsorised(self, rows: Rows, kept: Survey) -> Rows:
-        """Rows as moments should see them: outliers do not decide those."""
+        """Rows for the moments, without the influence of outliers."""
         return rows
 
     def limits(self, kept: Survey) -> Array:
@@ -112,69 +112,69 @@ class Emission(Generic[P]):
     # What EM needs beside its two steps.
 
     def origin(self, parameters: P) -> Array:
-        """What values are best measured from, so that no digits are lost; (d,)."""
+        """The origin from which values are measured to keep precision; (d,)."""
         return np.zeros(self.means(parameters).shape[1])
 
     def moved(self, parameters: P, by: Array) -> P:
-        """The same mixture, of values that ``by`` (d,) was added to."""
+        """The same mixture with all values shifted ``by`` (d,)."""
         return parameters
 
     def prior(self, parameters: P) -> float:
-        """What is added to the log-likelihood of all rows, for EM to maximise."""
+        """The log-prior, which EM adds to the log-likelihood."""
         return 0.0
 
     def units(self, parameters: P) -> Mapping[str, Array]:
-        """For fields that may be any number: how far is far."""
+        """Scales of unbounded parameters."""
         return {}
 
     def within(self, parameters: P) -> P:
-        """The same where no density overflows."""
+        """Parameters moved to where no density overflows."""
         return parameters
 
     def em_start(self, parameters: P) -> P:
-        """Where EM begins, from what the moments say."""
+        """The start of EM, from the moment estimates."""
         return self.within(parameters)
 
     def simpler(self, parameters: P, kept: Survey) -> P | None:
-        """The same with less allowed for, if the table might do without; None if there is none."""
+        """A simpler emission if the table might not need this one; else None."""
         return None
 
     def left_out(self, rows: Rows, parameters: P) -> float:
-        """What E-steps leave out of the log-likelihood, as no component changes it."""
+        """The part of the log-likelihood that no component changes, left out by E-steps."""
         return 0.0
 
     def finalised(self, rows: Rows, parameters: P) -> P:
-        """Parameters as they are shown, after EM."""
+        """The parameters to show after EM."""
         return parameters
 
     def as_numbers(self, table: Array) -> tuple[Array, NDArray[np.intp]]:
-        """Rows (n, d') on scales on which they can be compared, and the column each is of; (d',).
+        """Rows (n, d') on comparable scales, and the column of each; (d',).
 
         From a table (n, d) with NaN in the gaps.
         """
         return table, np.arange(table.shape[1])
 
     def centres_as_numbers(self, parameters: P) -> Array:
-        """Where components are on the same scales; (k, d')."""
+        """Centres of components on the same scales; (k, d')."""
         return self.means(parameters)
 
     # What is said of components, rows and cells.
 
     def places(self, parameters: P, home: P) -> Array:
-        """Where components are, in units of ``home``, to tell which is which; (k, m)."""
+        """Positions of components in units of ``home``, for matching; (k, m)."""
         spread = np.sqrt(self.variances(home).mean(axis=0))
         places: Array = self.means(parameters) / spread
         return places
 
     def fills(self, shares: Array, parameters: P, cells: Cells) -> Cells:
-        """What gaps are filled with, and variances, if rows have ``shares`` (n, k).
+        """Expected values and variances of gaps, given ``shares`` (n, k).
 
         ``cells`` are what is expected.
         """
         return cells
 
     def outlying(self, block: Block, parameters: P) -> Array:
-        """The probability that each cell is of none of the components, by component; (k, n, d)."""
+        """The probability that each cell is an outlier, by component; (k, n, d)."""
         return np.zeros((len(self.means(parameters)), *block.values.shape))
 
     def expected_outliers(self, block: Block, parameters: P) -> Array:
@@ -182,30 +182,30 @@ class Emission(Generic[P]):
         return np.zeros(len(block))
 
     def tail(self, block: Block, parameters: P) -> Array:
-        """The chance that a row of each component is as far out as each is; (n, k)."""
+        """The tail probability of each row under each component; (n, k)."""
         return np.ones((len(block), len(self.means(parameters))))
 
     def completed(self, reference: P, complete: Mask, means: Array, left_over: Array) -> P:
-        """All features, from ``reference`` of the complete ones and the others' means (k, t).
+        """Parameters of all features, from those of complete features and means (k, t) of others.
 
         ``left_over`` (t,) is the variance that these means leave.
         """
         raise NotImplementedError
 
     def free(self, parameters: P) -> FreeParameters[P]:
-        """Its free numbers, if it has intervals."""
+        """The free parameters, if there are intervals."""
         raise NotImplementedError
 
 
 class Posterior(NamedTuple):
-    """Of each row: the likelihood of what was observed, and where it came from."""
+    """Log-likelihood and responsibilities of each row."""
 
     log_likelihood: Array  # (n,)
     responsibilities: Array  # (n, k)
 
 
 def posterior(block: Block, emission: Emission[Any], parameters: Any) -> Posterior:
-    """``log p(x_obs) = log Σ_k π_k Π_{d observed} p(x_d | k)``, and the components' shares."""
+    """``log p(x_obs) = log Σ_k π_k Π_{d observed} p(x_d | k)``, and responsibilities."""
     joint = np.log(parameters.weights) + emission.log_densities(block, parameters)
     highest = joint.max(axis=1, keepdims=True)
     shares = np.exp(joint - highest)
@@ -214,7 +214,7 @@ def posterior(block: Block, emission: Emission[Any], parameters: Any) -> Posteri
 
 
 def with_pseudo_row(probabilities: Array, n_rows: Array) -> Array:
-    """Probabilities along the first side if one of ``n_rows`` + 1 rows was spread evenly on them.
+    """Probabilities with one pseudo-row spread evenly, beside ``n_rows`` rows.
 
     Those that there are not are NaN.
     """

@@ -1,4 +1,4 @@
-"""Emissions that are exponential families: two matrix products do all the work."""
+"""Emissions of exponential families, computed by two matrix products."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from halfseen.inference.parameters import declared
 
 
 class Exponential(Emission[Any]):
-    """``log p(x | k) = Σ_i T_i(x) · η_i(k)`` up to what no component changes.
+    """An exponential family: ``log p(x | k) = Σ_i T_i(x) · η_i(k)`` plus a constant.
 
     The statistics T are zero in the gaps, so that a missing cell drops out. An emission of this
     kind says its ``statistics`` and what they are multiplied with, its ``natural`` parameters.
@@ -26,7 +26,7 @@ class Exponential(Emission[Any]):
     """What is the same for all components of each row's log-density (n,), if anything is."""
 
     def statistics(self, values: Array, mask: Array) -> tuple[Array, ...]:
-        """``T_i``, from values (n, d), zero in the gaps, and a mask (n, d) of ones; (n, s) each."""
+        """``T_i`` of values (n, d), zero in the gaps, and a mask (n, d); (n, s) each."""
         raise NotImplementedError
 
     def natural(self, parameters: Any) -> tuple[Array, ...]:
@@ -53,7 +53,7 @@ class Exponential(Emission[Any]):
         return step
 
     def expect_beside(self, parameters: Any) -> StepBeside:
-        """The E-step on a block of which other columns say something too."""
+        """The E-step on a block, with log-densities of other columns."""
         natural = self.natural(parameters)
 
         def step(block: Block, known: Array) -> tuple[float, Array, tuple[Array, ...]]:
@@ -82,7 +82,7 @@ class Exponential(Emission[Any]):
 def _shares(
     statistics: tuple[Array, ...], natural: tuple[Array, ...], known: Array
 ) -> tuple[Array, Array]:
-    """Log-likelihoods (n,) and the components' shares, components in rows; (k, n).
+    """Log-likelihoods (n,) and responsibilities by component; (k, n).
 
     What is done over components then runs along memory, which is faster.
     """
@@ -104,25 +104,25 @@ STEP = 1e-3
 
 
 class FromZero(Exponential):
-    """Counts, categories: nothing is measured from elsewhere, and all that is learned is positive.
+    """Families with positive parameters and data measured from zero.
 
     What an emission says about column d of component k, ``η_i(k)_d``, rests on its own learned
     numbers for k and d alone.
     """
 
     def free(self: Any, parameters: P) -> "FreeLogarithms[P]":
-        """Logarithms of all that was learned."""
+        """Logarithms of all parameters."""
         return FreeLogarithms(self, parameters)
 
 
 def _numbers(parameters: Any) -> list[Array]:
-    """What is learned for each component and column; (k, d) each."""
+    """The parameters of each component and column; (k, d) each."""
     return [getattr(parameters, one.field) for one in declared(parameters)[1:]]
 
 
 @dataclass(frozen=True, eq=False)
 class FreeLogarithms(Generic[P]):
-    """The free numbers: log π, and then the logarithms of what is learned by component and column.
+    """Free parameters: log weights, then log parameters by component and column.
 
     Slopes and curvatures are those of ``η``, by differences.
     """

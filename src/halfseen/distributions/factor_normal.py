@@ -1,4 +1,4 @@
-"""Mixtures of normals whose columns go along with each other by a few shared factors."""
+"""Factor analysers: normal columns correlated through a few shared factors."""
 
 import math
 from collections.abc import Mapping
@@ -50,13 +50,13 @@ class FactorParameters(OutlierParameters):
 
     @property
     def own(self) -> Array:
-        """``ψ``: what of a feature's variance no factor explains; (d,)."""
+        """``ψ``: the unique variance of each feature; (d,)."""
         left: Array = 1 - np.sum(self.pattern**2, axis=1)
         return left
 
     @property
     def variances(self) -> Array:
-        """Of each feature in each component; (k, d)."""
+        """Variances of each feature in each component; (k, d)."""
         return self.spreads**2
 
 
@@ -70,7 +70,7 @@ LOG_2PI = math.log(2 * math.pi)
 
 
 class Factors(NamedTuple):
-    """What is known of the factors of each row, if it is of each component."""
+    """The posterior of each row's factors under each component."""
 
     log_densities: Array  # (n, k)
     squares: Array  # (n, k)   distances from the means
@@ -81,13 +81,13 @@ class Factors(NamedTuple):
 
 
 def middle_of(parameters: FactorParameters) -> Array:
-    """What values are measured from, so that squares expand without losing digits; (d,)."""
+    """The origin from which values are measured to keep precision; (d,)."""
     middle: Array = parameters.weights @ parameters.means
     return middle
 
 
 def factors_of(block: Block, parameters: FactorParameters) -> Factors:
-    """The factors behind the rows of a block."""
+    """The posterior of factors of a block's rows."""
     k, q = len(parameters.weights), parameters.pattern.shape[1]
     origin, own = middle_of(parameters), parameters.own
     x, there = block.about(origin), block.observed.astype(float)
@@ -111,7 +111,7 @@ def factors_of(block: Block, parameters: FactorParameters) -> Factors:
 
 
 def summed(found: Factors, shares: Array) -> tuple[Array, ...]:
-    """Sums by component for the M-step, if rows have ``shares`` (n, k).
+    """Sums for the M-step, given responsibilities ``shares`` (n, k).
 
     Σr m, Σr x, Σr x² (k, d), Σr m z, Σr x z (k, d, q) and Σr m zz' (k, d, t), of what is expected.
     """
@@ -206,7 +206,7 @@ def _solved(
 
 
 def whole(upper: Array, q: int) -> Array:
-    """Symmetric matrices (..., q, q) from the entries of their upper triangles."""
+    """Symmetric matrices (..., q, q) from their upper triangles."""
     left, right = upper_pairs(q)
     matrices = np.empty((*upper.shape[:-1], q, q))
     matrices[..., left, right] = upper
@@ -235,7 +235,7 @@ AT_REST = 1e-12
 def maximised(
     weights: Array, sums: tuple[Array, ...], before: FactorParameters, strength: float, floor: Array
 ) -> FactorParameters:
-    """One round of conditional maximisations, with priors of a ``strength``.
+    """One round of conditional maximisation, with priors of a ``strength``.
 
     No cell has less than ``floor`` (d,) that no factor explains.
     """
@@ -307,7 +307,7 @@ FEWEST_ROWS = 1e-3
 
 
 def first_factors(some: MemoryRows, mean: Array, spread: Array, n_factors: int) -> Array:
-    """Loadings (d, q) of the leading directions of some rows, gaps being in the middle.
+    """Leading directions (d, q) of some rows, with gaps at the middle, as start loadings.
 
     Correlations of rows with gaps come out too small by how often cells are there; that is undone.
     """
@@ -327,7 +327,7 @@ def first_factors(some: MemoryRows, mean: Array, spread: Array, n_factors: int) 
 
 
 def turned(pattern: Array, own: Array) -> Array:
-    """Loadings with ``Λ'ψ⁻¹Λ`` diagonal, largest first, each with its largest loading positive."""
+    """Loadings rotated so that ``Λ'ψ⁻¹Λ`` is diagonal, largest first."""
     _, vectors = np.linalg.eigh((pattern.T / own) @ pattern)
     found = pattern @ vectors[:, ::-1]
     largest = found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])]
@@ -346,7 +346,7 @@ class FactorNormal(CorrelatedNormal[FactorParameters]):
     n_factors: int
 
     def for_table(self, rows: Rows, kept: Survey) -> Self:
-        """Means stay within what is usual in each column; factors are fewer than columns."""
+        """The same with bounds for means, and fewer factors than columns."""
         few = max(1, min(self.n_factors, len(kept.names) - 1))
         return replace(
             self, n_factors=few, outlier_limits=OutlierLimits.of(rows, kept, self.outliers)
@@ -359,7 +359,7 @@ class FactorNormal(CorrelatedNormal[FactorParameters]):
         )
 
     def single(self, some: MemoryRows, mean: Array, variance: Array) -> FactorParameters:
-        """One component, with the factors that some rows show where gaps are in the middle."""
+        """One component with start loadings from some rows."""
         found = self.independent(np.ones(1), mean[None], variance[None])
         pattern = first_factors(some, mean, np.sqrt(variance), self.n_factors)
         return self.em_start(replace(found, pattern=pattern))
@@ -377,7 +377,7 @@ class FactorNormal(CorrelatedNormal[FactorParameters]):
         return found if alone is None else found + alone[:, None]
 
     def expect(self, parameters: FactorParameters) -> Step:
-        """The E-step on a block, of which no cell is beyond the outlier limits."""
+        """The E-step on a block without outlying cells."""
 
         def step(block: Block, log_weights: Array) -> tuple[float, Array, tuple[Array, ...]]:
             found = factors_of(block, parameters)
@@ -395,7 +395,7 @@ class FactorNormal(CorrelatedNormal[FactorParameters]):
         return summed(factors_of(block, parameters), shares)
 
     def prior(self, parameters: FactorParameters) -> float:
-        """Variances of a feature are near each other, and no feature is explained whole.
+        """The log-prior of scales and unique variances.
 
         Without a prior places where a component shrinks to a point are ruled out.
         """
@@ -414,7 +414,7 @@ class FactorNormal(CorrelatedNormal[FactorParameters]):
         return self.outlier_limits.floor(len(parameters.weights))
 
     def within(self, parameters: FactorParameters) -> FactorParameters:
-        """Means within what is usual, and no feature explained whole."""
+        """Means within their bounds, and positive unique variances."""
         size = np.sum(parameters.pattern**2, axis=1)
         shrink = np.sqrt(np.minimum(1.0, (1 - LEAST_OWN) / np.maximum(size, 1e-300)))
         spreads = parameters.spreads
@@ -431,7 +431,7 @@ class FactorNormal(CorrelatedNormal[FactorParameters]):
         )
 
     def finalised(self, rows: Rows, parameters: FactorParameters) -> FactorParameters:
-        """Factors turned so that the first explains most: how they are turned changes nothing."""
+        """The parameters with rotated loadings; the rotation changes no density."""
         return replace(parameters, pattern=turned(parameters.pattern, parameters.own))
 
     def units(self, parameters: FactorParameters) -> Mapping[str, Array]:

@@ -1,4 +1,4 @@
-"""Compiled loops over rows with gaps, of normals with any covariance.
+"""Compiled loops for normal distributions with any covariance and gaps.
 
 With o the cells that are there and m those that are not, ``Q = Σ_oo⁻¹`` comes from the Cholesky
 factor of Σ_oo or, if few are missing, as ``P_oo - P_om P_mm⁻¹ P_mo`` with ``P = Σ⁻¹``.
@@ -25,7 +25,7 @@ DENSITIES, EXPECT, GIVEN, SQUARES = 0, 1, 2, 3
 
 
 class ByGaps(NamedTuple):
-    """Rows of a block, those with the same gaps one after the other."""
+    """Rows of a block sorted by the pattern of their gaps."""
 
     order: Places  # (n,)  which row of the block each is
     values: Array  # (n, d)  row by row in memory, zero in the gaps
@@ -36,11 +36,11 @@ class ByGaps(NamedTuple):
 
     @classmethod
     def of(cls, block: Block) -> "ByGaps":
-        """The rows of a block, sorted once if the block is kept for many passes."""
+        """The rows of a block, sorted once if the block serves many passes."""
         return block.kept_for(cls, _sorted)
 
     def back(self, per_row: Array) -> Array:
-        """What is said of each row (n, ...), in the order of the block."""
+        """Values of rows (n, ...) in the order of the block."""
         out = np.empty_like(per_row)
         out[self.order] = per_row
         return out
@@ -71,7 +71,7 @@ def _sorted(block: Block) -> ByGaps:
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def cholesky(a: Array, n: int) -> float:  # pragma: no cover - compiled
-    """The lower factor in place of a matrix, and the logarithm of its determinant."""
+    """Cholesky factor in place, and the log determinant."""
     total = 0.0
     for j in range(n):
         for i in range(j, n):
@@ -89,7 +89,7 @@ def cholesky(a: Array, n: int) -> float:  # pragma: no cover - compiled
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def _mirror(a: Array, n: int) -> None:  # pragma: no cover - compiled
-    """What is below the diagonal, above it too."""
+    """Copy the lower triangle to the upper one."""
     for i in range(n):
         for j in range(i):
             a[j, i] = a[i, j]
@@ -99,7 +99,7 @@ def _mirror(a: Array, n: int) -> None:  # pragma: no cover - compiled
 def part_inverse(
     covariance: Array, precision: Array, log_det: float, columns: Places, o: int, q: Array, a: Array
 ) -> float:  # pragma: no cover - compiled
-    """``Q`` into the first o rows and columns of ``q``; returns ``log |Σ_oo|``."""
+    """The inverse of Σ_oo into the first o rows and columns of ``q``; returns ``log |Σ_oo|``."""
     m = len(columns) - o
     if 2 * m < o:
         for i in range(o):
@@ -220,7 +220,7 @@ def over_rows(
     first: Array,
     second: Array,
 ) -> float:  # pragma: no cover - compiled
-    """One pass over rows (n, d) sorted by gaps; returns their log-likelihood.
+    """One pass over rows (n, d) sorted by gaps; returns their log-likelihoods.
 
     ``DENSITIES`` puts ``log p(x_o | k)`` into ``per_row`` (n, k), ``SQUARES`` the distances
     ``(x_o - μ_o)' Q (x_o - μ_o)``. ``EXPECT`` adds what an E-step
@@ -323,7 +323,7 @@ def conditionals(
     mean: Array,
     variance: Array,
 ) -> None:  # pragma: no cover - compiled
-    """Means and variances (n, d) of all cells given those that are there, over ``shares`` (n, k).
+    """Conditional means and variances (n, d) of all cells, averaged over ``shares`` (n, k).
 
     What is there is known. ``x_m | x_o, k ~ N(μ_m + Σ_mo Q (x_o - μ_o), Σ_mm - Σ_mo Q Σ_om)``.
     """
@@ -382,7 +382,7 @@ def without_each(
     log_dets: Array,
     expected: Array,
 ) -> None:  # pragma: no cover - compiled
-    """What is expected (n, d) of each cell given the others that are there in its row.
+    """Expected value (n, d) of each cell given the other observed cells of its row.
 
     With ``v = Q (x_o - μ_o)`` a cell that is there is expected at ``x_d - v_d / Q_dd`` without it,
     with variance ``1 / Q_dd``, and another at ``μ_d + Σ_do v``; components count by how likely
@@ -444,7 +444,7 @@ def draws(
     precisions: Array,
     out: Array,
 ) -> None:  # pragma: no cover - compiled
-    """Rows (n, d) of the components ``labels`` (n,), drawn given the cells that are there.
+    """Draw rows (n, d) of components ``labels`` (n,) given their observed cells.
 
     ``drawn`` (n, d) are rows of those components that owe nothing to the table. What a regression
     of theirs on the cells that are there leaves over is what is uncertain (Matheron's rule).

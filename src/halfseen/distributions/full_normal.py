@@ -1,4 +1,4 @@
-"""Normal columns that go along with each other: one covariance for all components, or one each."""
+"""Normal distributions with tied or full covariances."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -59,7 +59,7 @@ class FullParameters(OutlierParameters):
 
     @property
     def variances(self) -> Array:
-        """Of each feature in each component; (k, d)."""
+        """Variances of each feature in each component; (k, d)."""
         return np.diagonal(self.covariances, axis1=1, axis2=2)
 
 
@@ -86,7 +86,7 @@ ENOUGH_ROWS = 2.0
 
 
 class Prior(NamedTuple):
-    """How strong the priors are, in rows of each component."""
+    """Strengths of the priors, in rows per component."""
 
     shrinkage: float  # κ
     collapse: float  # δ
@@ -94,7 +94,7 @@ class Prior(NamedTuple):
 
     @classmethod
     def of(cls, strength: float, n_columns: int, fewest_together: float, tied: bool) -> "Prior":
-        """From how many rows hold the pair of columns that is there together least often.
+        """Strengths from the number of rows that hold the rarest pair of columns.
 
         Less the rows that the means of components beyond the first take.
         """
@@ -112,7 +112,7 @@ def maximised(
     floor: Array,
     tied: bool,
 ) -> FullParameters:
-    """``δ = Σs/N, μ⁺ = μ + δ, NS = N(Σ - δδ') + ΣPΣ``, and the prior's pull at S."""
+    """The M-step of means and covariances, with the prior."""
     total, _, first, second = sums
     n, covariances = total[:, 0], before.covariances
     gone = n < VANISHED
@@ -145,7 +145,7 @@ def maximised(
 
 
 def log_prior(parameters: FullParameters, prior: Prior, tied: bool) -> float:
-    """What the prior adds to the log-likelihood of all rows."""
+    """The log-prior of covariances."""
     some = parameters.covariances[:1] if tied else parameters.covariances
     height = 0.0
     if prior.collapse and len(some) > 1:
@@ -157,7 +157,7 @@ def log_prior(parameters: FullParameters, prior: Prior, tied: bool) -> float:
 
 
 def lifted(covariances: Array, floor: Array) -> Array:
-    """Where ``-log|Σ| - tr Σ⁻¹ S`` is highest with no direction of Σ below F; S (k, d, d).
+    """The maximum of ``-log|Σ| - tr Σ⁻¹ S`` with all eigenvalues of Σ above F; S (k, d, d).
 
     F is diagonal, with ``floor`` (d,) on it. With ``F^-½ S F^-½ = U Λ U'`` that is
     ``F^½ U max(Λ, 1) U' F^½``. Each cell then has at least the variance F given all others of its
@@ -197,7 +197,7 @@ class FullNormal(CorrelatedNormal[FullParameters]):
         return {"covariances": "de" if self.tied else "kde"}
 
     def for_table(self, rows: Rows, kept: Survey) -> Self:
-        """Means stay within what is usual in each column; priors suit what rows hold together."""
+        """The same with bounds for means, and priors for the rarest pair of columns."""
         fewest = fewest_together(rows) if self.strength else np.inf
         return replace(
             self,
@@ -220,7 +220,7 @@ class FullNormal(CorrelatedNormal[FullParameters]):
         return found if alone is None else found + alone[:, None]
 
     def expect(self, parameters: FullParameters) -> Step:
-        """The E-step on a block, of which no cell is beyond the outlier limits."""
+        """The E-step on a block without outlying cells."""
         known = _known(parameters, self.tied)
 
         def step(block: Block, log_weights: Array) -> tuple[float, Array, tuple[Array, ...]]:
@@ -250,7 +250,7 @@ class FullNormal(CorrelatedNormal[FullParameters]):
         return rows.back(found)
 
     def prior(self, parameters: FullParameters) -> float:
-        """Covariances are near each other, and no column is told whole by others.
+        """The log-prior of covariances.
 
         Without a prior the likelihood rises without end where a component shrinks to a point, so
         that such places are ruled out.
@@ -262,7 +262,7 @@ class FullNormal(CorrelatedNormal[FullParameters]):
     def maximise(
         self, weights: Array, sums: tuple[Array, ...], before: FullParameters
     ) -> FullParameters:
-        """Means and covariances of what belongs to each component."""
+        """The M-step of means and covariances."""
         floor = self._floor(before)
         return maximised(weights, sums, before, self._prior_rows(before), floor, self.tied)
 
@@ -272,14 +272,14 @@ class FullNormal(CorrelatedNormal[FullParameters]):
         return Prior.of(self.strength, d, self.fewest_together - (k - 1), self.tied)
 
     def _floor(self, parameters: FullParameters) -> Array:
-        """Of what a cell varies by given all others of its row; (d,)."""
+        """The smallest conditional variance of a cell; (d,)."""
         within: Array = LEAST_WITHIN * parameters.weights @ parameters.variances
         if self.outlier_limits is None:
             return within
         return np.maximum(within, self.outlier_limits.floor(len(parameters.weights)))
 
     def within(self, parameters: FullParameters) -> FullParameters:
-        """Means within what is usual, and no cell told whole by the others of its row."""
+        """Means within their bounds, and conditional variances above their floor."""
         means = np.clip(parameters.means, *limits(self.outlier_limits))
         covariances = lifted(parameters.covariances, self._floor(parameters))
         return replace(parameters, means=means, covariances=covariances)
@@ -329,7 +329,7 @@ class FullNormal(CorrelatedNormal[FullParameters]):
 
 
 def _known(parameters: FullParameters, tied: bool) -> tuple[Array, Array, Array]:
-    """Covariances that differ, their inverses, and logarithms of their determinants."""
+    """Distinct covariances, their inverses and log determinants."""
     some = np.ascontiguousarray(parameters.covariances[:1] if tied else parameters.covariances)
     return some, np.ascontiguousarray(np.linalg.inv(some)), np.linalg.slogdet(some)[1]
 
@@ -341,7 +341,7 @@ def _summed(
     parameters: FullParameters,
     known: tuple[Array, Array, Array],
 ) -> tuple[float, Array, tuple[Array, ...]]:
-    """What an E-step sums, under logarithms of shares (k,) or with shares (n, k) that are given."""
+    """Sums of an E-step, with log weights (k,) or given ``shares`` (n, k)."""
     rows, (k, d) = ByGaps.of(block), parameters.means.shape
     given = job == GIVEN
     total, count, first, second = np.zeros(k), *np.zeros((2, k, d)), np.zeros((k, d, d))

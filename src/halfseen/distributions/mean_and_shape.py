@@ -1,4 +1,4 @@
-"""Kinds of columns whose values have a mean and a shape: what follows of them, EM included."""
+"""Column kinds with a mean and a shape: their EM, priors and draws."""
 
 from abc import abstractmethod
 from dataclasses import replace
@@ -41,7 +41,7 @@ LONGEST_STEP = 1.0
 
 
 class MeanAndShape(ColumnKind):
-    """Values with a mean μ and a shape: ``log p(x) = Σ_i T_i(x) η_i(μ, shape) + η_0(μ, shape)``."""
+    """Kinds with a mean μ and a shape: ``log p(x) = Σ_i T_i(x) η_i(μ, shape) + η_0(μ, shape)``."""
 
     limits: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     """Values lie between these, ends not included."""
@@ -50,32 +50,32 @@ class MeanAndShape(ColumnKind):
 
     @abstractmethod
     def statistics(self, x: Array) -> tuple[Array, ...]:
-        """``T_i`` of values x, of the same shape each."""
+        """The statistics ``T_i`` of values x."""
 
     @abstractmethod
     def natural(self, mean: Array, shape: Array) -> tuple[Array, ...]:
-        """``η_i``, and then ``η_0``; of the shape of ``mean`` each."""
+        """The coefficients ``η_i``, then ``η_0``, with the shape of ``mean``."""
 
     @abstractmethod
     def variance(self, mean: Array, shape: Array) -> Array:
-        """Of values with such a mean and shape."""
+        """The variance for a mean and a shape."""
 
     @abstractmethod
     def shape(self, mean: Array, variance: Array) -> Array:
-        """The shape with which values have such a mean and variance."""
+        """The shape for a mean and a variance."""
 
     @abstractmethod
     def below(self, x: Array, mean: Array, shape: Array) -> Array:
-        """The probability of no more than x."""
+        """The distribution function: the probability of at most x."""
 
     @abstractmethod
     def drawn(self, mean: Array, shape: Array, random: Random) -> Array:
-        """One value for each mean and shape."""
+        """One random value for each mean and shape."""
 
     # What follows.
 
     def maximised(self, sums: Array, mean: Array, shape: Array) -> tuple[Array, Array]:
-        """The likeliest mean and shape (k, m), from sums of ``T_i`` and of ones (i + 1, k, m).
+        """Maximum-likelihood mean and shape (k, m), from sums of ``T_i`` and of ones (i + 1, k, m).
 
         Newton's steps for their logarithms, from those of the step before; none goes down.
         """
@@ -95,12 +95,12 @@ class MeanAndShape(ColumnKind):
         return np.exp(place[0]), np.exp(place[1])
 
     def inside(self, mean: Array, shape: Array) -> tuple[Array, Array]:
-        """The nearest mean and shape that there can be."""
+        """The nearest valid mean and shape."""
         low, high = max(self.limits[0], 0.0) + LEAST_MEAN, self.limits[1] - LEAST_MEAN
         return np.clip(mean, low, high), np.clip(shape, LEAST_SHAPE, MOST_SHAPE)
 
     def slopes(self, x: Array, mean: Array, shape: Array) -> tuple[Array, Array]:
-        """Of log-densities of x (n, m) along log μ (m,), and minus their curvature; (n, m) each."""
+        """Derivatives of log-densities along log μ, and minus the curvature; (n, m) each."""
         down, at, up = (self.natural(mean * np.exp(s), shape) for s in (-STEP, 0.0, STEP))
         statistics = (*self.statistics(x), np.ones_like(x))
         parts = list(zip(statistics, down, at, up, strict=True))
@@ -135,7 +135,7 @@ class MeanAndShape(ColumnKind):
         return self.variance(parameters.rates[:, columns], parameters.count_shapes[:, columns])
 
     def draw(self, parameters: "MixedParameters", d: int, labels: Labels, random: Random) -> Array:
-        """A value for each row of the given components; (n,)."""
+        """A random value for each row of the given components; (n,)."""
         return self.drawn(parameters.rates[labels, d], parameters.count_shapes[labels, d], random)
 
     def masses(self, parameters: "MixedParameters", d: int, home: "MixedParameters") -> Array:
@@ -148,7 +148,7 @@ class MeanAndShape(ColumnKind):
         return np.unique(np.clip(cuts, *self.limits))
 
     def pictured(self, mean: Array, shape: Array) -> tuple[Array, Array]:
-        """Between which values the density of each component is drawn; (k,) each."""
+        """The range in which the density of each component is drawn; (k,) each."""
         away = PICTURED * np.sqrt(self.variance(mean, shape))
         low, high = (np.clip(end, *self.limits) for end in (mean - away, mean + away))
         return low, high
@@ -187,12 +187,12 @@ def _newton_step(height: Any, place: Array) -> Array:
 
 
 def untabulated(codes: Array) -> list[tuple[MeanAndShape, Labels]]:
-    """Kinds with a mean and a shape whose densities are in no table, and their columns."""
+    """Kinds with a mean and a shape whose densities are computed, not looked up."""
     return [(one, own) for one, own in by_kind(codes) if not (one.normal or one.tabulated)]
 
 
 def _statistics(kind: MeanAndShape, block: Block, own: Labels) -> tuple[Array, ...]:
-    """Of the cells that are observed, and ones for them; (n, m) each, zero in the gaps."""
+    """Statistics of observed cells, and ones for them; (n, m) each, zero in the gaps."""
     there = block.observed[:, own]
     values = np.where(there, block.values[:, own], np.clip(0.5, *kind.limits))
     return *(one * there for one in kind.statistics(values)), there.astype(float)
@@ -210,7 +210,7 @@ def cell_log_densities(block: Block, parameters: "MixedParameters", out: Array) 
 
 
 def log_densities(block: Block, parameters: "MixedParameters") -> Array:
-    """Of such columns of each row, in each component; (k, n)."""
+    """Log-densities of such columns of each row, in each component; (k, n)."""
     found = np.zeros((len(parameters.weights), len(block)))
     for kind, own in untabulated(parameters.kinds):
         pairs = zip(_natural(kind, parameters, own), _statistics(kind, block, own), strict=True)
@@ -220,7 +220,7 @@ def log_densities(block: Block, parameters: "MixedParameters") -> Array:
 
 
 def sums(block: Block, shares: Array, codes: Array) -> Array:
-    """Statistics summed by component, with weighed ``shares`` (k, n); (N_SUMS, k, d)."""
+    """Statistics by component, with weighted ``shares`` (k, n); (N_SUMS, k, d)."""
     found = np.zeros((N_SUMS, len(shares), len(codes)))
     for kind, own in untabulated(codes):
         for place, each in enumerate(_statistics(kind, block, own)):
@@ -229,7 +229,7 @@ def sums(block: Block, shares: Array, codes: Array) -> Array:
 
 
 def maximised(before: "MixedParameters", sums: Array, prior: Array) -> "MixedParameters":
-    """The likeliest means and shapes; ``prior`` (N_SUMS, d) are sums of each component before."""
+    """Maximum-likelihood means and shapes, with prior sums (N_SUMS, d)."""
     rates, shapes = before.rates.copy(), before.count_shapes.copy()
     for kind, own in untabulated(before.kinds):
         n = len(kind.natural(rates[:, own], shapes[:, own]))
@@ -239,7 +239,7 @@ def maximised(before: "MixedParameters", sums: Array, prior: Array) -> "MixedPar
 
 
 def log_prior(parameters: "MixedParameters", prior: Array) -> float:
-    """What such a prior adds to the log-likelihood of all rows."""
+    """The log-prior of means and shapes."""
     return sum(
         float(np.sum(prior[place, own] * natural))
         for kind, own in untabulated(parameters.kinds)
@@ -248,7 +248,7 @@ def log_prior(parameters: "MixedParameters", prior: Array) -> float:
 
 
 def within(parameters: "MixedParameters") -> "MixedParameters":
-    """Means and shapes that there can be."""
+    """Valid means and shapes."""
     rates, shapes = parameters.rates.copy(), parameters.count_shapes.copy()
     for kind, own in untabulated(parameters.kinds):
         rates[:, own], shapes[:, own] = kind.inside(rates[:, own], shapes[:, own])

@@ -1,4 +1,4 @@
-"""Gaps that tell: whether a column is observed is itself a column of two values.
+"""Informative missingness: whether a column is observed, as a binary column.
 
     p(m_d | k) = q_kd if column d is observed, and 1 - q_kd if it is not
 
@@ -23,7 +23,7 @@ LEAST = 1e-12
 
 
 def log_densities(block: Block, parameters: MixedParameters) -> Array:
-    """Of which columns are observed in each row, under each component; (n, k)."""
+    """Log-probabilities of each row's mask under each component; (n, k)."""
     chance = parameters.presence
     odds = np.nan_to_num(np.log(chance) - np.log1p(-chance))
     none = np.nansum(np.log1p(-chance), axis=1)
@@ -32,7 +32,7 @@ def log_densities(block: Block, parameters: MixedParameters) -> Array:
 
 
 def sums(block: Block, shares: Array) -> tuple[Array, Array]:
-    """How often columns are observed in each component (k, d), and of how many rows; (k, 1).
+    """How often columns are observed in each component (k, d), and the number of rows; (k, 1).
 
     ``shares`` (k, n) are times the weights of the rows.
     """
@@ -42,7 +42,7 @@ def sums(block: Block, shares: Array) -> tuple[Array, Array]:
 def maximised(
     before: MixedParameters, present: Array, share: Array, facts: ColumnSummary, prior_rows: float
 ) -> MixedParameters:
-    """The likeliest chances, with a prior of so many rows of each component."""
+    """Probabilities of being observed, with a prior worth some rows per component."""
     count = share + prior_rows
     found = (present + prior_rows * facts.observed) / np.maximum(count, 1e-300)
     chance = np.where(np.isnan(before.presence) | (count <= 0), before.presence, found)
@@ -50,11 +50,11 @@ def maximised(
 
 
 def within(parameters: MixedParameters) -> MixedParameters:
-    """Chances that are neither nought nor one."""
+    """Probabilities away from zero and one."""
     return replace(parameters, presence=np.clip(parameters.presence, LEAST, 1 - LEAST))
 
 
 def prior(parameters: MixedParameters, facts: ColumnSummary, prior_rows: float) -> float:
-    """What that prior adds to the log-likelihood of all rows."""
+    """The log-prior of the probabilities."""
     seen, chance = facts.observed, parameters.presence
     return prior_rows * float(np.nansum(seen * np.log(chance) + (1 - seen) * np.log1p(-chance)))

@@ -1,4 +1,4 @@
-"""Columns of several kinds given the component: normal, counted, or one of a few values."""
+"""Mixed columns: normal, count and categorical distributions side by side."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -31,7 +31,7 @@ OWN = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Mixed(Emission[MixedParameters]):
-    """Independent columns of mixed kinds.
+    """Independent columns of several kinds.
 
     Continuous columns are those of :class:`Normal`, with its outliers and spikes. Of all others
     every value has a probability in each component, so that one look into a table gives a density
@@ -48,7 +48,7 @@ class Mixed(Emission[MixedParameters]):
     # What the table says.
 
     def for_table(self, rows: Rows, kept: Survey) -> Self:
-        """Kinds and values of the columns, and limits that suit the continuous ones."""
+        """The same with the kinds, values and outlier limits of a table."""
         if self.facts is not None and set(kept.names) <= set(self.facts.names):
             facts = self.facts.select(kept.names)  # a part of the table has the same columns
         else:
@@ -68,7 +68,7 @@ class Mixed(Emission[MixedParameters]):
 
     @property
     def looked_through(self) -> ColumnSummary:
-        """What the table said."""
+        """The summary of the table."""
         if self.facts is None:
             raise AssertionError("the table was not looked through")
         return self.facts
@@ -81,7 +81,7 @@ class Mixed(Emission[MixedParameters]):
         return low, high
 
     def limits(self, kept: Survey) -> Array:
-        """What is within the outlier limits of continuous columns, and all other values."""
+        """Outlier limits of continuous columns, and the ranges of others."""
         found = np.array([kept.sums.minimum, kept.sums.maximum])
         numbers = those(self.looked_through.kinds, "normal")
         if numbers.any():
@@ -157,7 +157,7 @@ class Mixed(Emission[MixedParameters]):
     def _sums_beside_normal(
         self, block: Block, places: Any, shares: Array, levels: Levels, parameters: MixedParameters
     ) -> tuple[Array, ...]:
-        """What is summed beside normal columns, given weighed ``shares`` (k, n); empty if nothing.
+        """Sums of columns that are not normal, given weighted ``shares`` (k, n).
 
         Histograms of tabulated columns, statistics of others, and how often columns are observed.
         """
@@ -178,7 +178,7 @@ class Mixed(Emission[MixedParameters]):
         return (*sums, *more)
 
     def step_densities(self, block: Block, parameters: MixedParameters) -> Array:
-        """As E-steps have them, without what no component changes; (n, k)."""
+        """Log-densities for E-steps, without constants; (n, k)."""
         if parameters.all_numbers:
             return self.normal.step_densities(block, parameters.of_numbers)
         levels = self.levels(parameters)
@@ -191,7 +191,7 @@ class Mixed(Emission[MixedParameters]):
     def sums_given(
         self, block: Block, shares: Array, densities: Array, parameters: MixedParameters
     ) -> tuple[Array, ...]:
-        """What an E-step sums, if it gives rows ``shares`` (n, k) of components.
+        """The sums of an E-step with given responsibilities ``shares`` (n, k).
 
         Which cells are outliers is then judged as in any E-step, whose ``densities`` (n, k) are
         given.
@@ -242,7 +242,7 @@ class Mixed(Emission[MixedParameters]):
         return levels_of(parameters)
 
     def prior(self, parameters: MixedParameters) -> float:
-        """As if each component had seen a little of the table at large before."""
+        """The log-prior: each component has pseudo-rows of the whole table."""
         height = 0.0
         if parameters.numbers.any():
             height += self.normal.prior(parameters.of_numbers)
@@ -270,7 +270,7 @@ class Mixed(Emission[MixedParameters]):
         return self.within(parameters)
 
     def _with_facts(self, parameters: MixedParameters, part: Any) -> MixedParameters:
-        """Continuous columns as ``part`` has them, with what it knows of the table."""
+        """Continuous columns of ``part``, with its knowledge of the table."""
         every: dict[str, Any] = {}
         for name in ("middle", "spread", "spike", "other"):
             every[name] = np.full(len(parameters.kinds), np.nan)
@@ -343,7 +343,7 @@ class Mixed(Emission[MixedParameters]):
     def finalised_by(
         self, rows: Rows, parameters: MixedParameters, shares: normal_em.Shares
     ) -> MixedParameters:
-        """The same if rows belong to components by ``shares``."""
+        """The parameters to show, given responsibilities ``shares``."""
         means = parameters.centres
         if parameters.numbers.any() and not parameters.plain:
             low, high = self._usual_range()
@@ -351,7 +351,7 @@ class Mixed(Emission[MixedParameters]):
         return self.shown(replace(parameters, means=means))
 
     def shown(self, parameters: MixedParameters) -> MixedParameters:
-        """The same with means of columns that have one."""
+        """The parameters with means of all columns that have one."""
         nominal = parameters.of_levels & (parameters.n_values > 2)
         return replace(parameters, means=np.where(nominal, np.nan, means_of(parameters)))
 
@@ -374,7 +374,7 @@ class Mixed(Emission[MixedParameters]):
         return np.hstack(found)
 
     def fills(self, shares: Array, parameters: MixedParameters, cells: Cells) -> Cells:
-        """What is expected or, of columns of few values, the likeliest of these.
+        """Expected values, or the most probable category.
 
         The spread of such a one is the probability that it is another.
         """
@@ -426,7 +426,7 @@ class Mixed(Emission[MixedParameters]):
 
 
 def part_of(kept: Survey, features: Mask) -> Survey:
-    """The survey of only some of the kept features."""
+    """The survey of some of the kept features."""
     names = tuple(np.array(kept.names, dtype=object)[features])
     return Survey(names, kept.sums.select(features), kept.kept[features], kept.complete[features])
 

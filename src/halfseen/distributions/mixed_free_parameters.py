@@ -1,4 +1,4 @@
-"""The free numbers of a mixture of mixed columns in one vector, and how rows pull at them."""
+"""Free parameters and scores of mixtures of mixed columns."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ Slopes = tuple[Array, Callable[[Array], Array]]
 
 @dataclass(frozen=True, eq=False)
 class FreeMixed:
-    """What :class:`FreeNormal` has of continuous columns, and then what others have.
+    """Free parameters of continuous columns, then those of other columns.
 
     That is, component by component: logarithms of rates, of the probabilities of levels, and of
     odds that columns are observed.
@@ -39,7 +39,7 @@ class FreeMixed:
 
     @classmethod
     def of(cls, parameters: MixedParameters, normal: Normal) -> "FreeMixed":
-        """From parameters."""
+        """The free parameters of given parameters."""
         numbers = None
         if parameters.numbers.any():
             part = parameters.of_numbers
@@ -49,17 +49,17 @@ class FreeMixed:
 
     @property
     def first(self) -> int:
-        """Where the numbers of other columns begin."""
+        """The index of the first parameter of other columns."""
         return len(self.start.weights) if self.numbers is None else self.numbers.size
 
     @cached_property
     def rates(self) -> NDArray[np.intp]:
-        """Columns that have a mean and a shape."""
+        """Columns with a mean and a shape."""
         return np.flatnonzero(self.start.with_shapes)
 
     @cached_property
     def gappy(self) -> NDArray[np.intp]:
-        """Columns of which gaps tell."""
+        """Columns with informative gaps."""
         return np.flatnonzero(np.isfinite(self.start.presence).all(axis=0))
 
     @cached_property
@@ -70,7 +70,7 @@ class FreeMixed:
 
     @property
     def each(self) -> int:
-        """How many further numbers each component has."""
+        """The number of further parameters of each component."""
         return len(self.rates) + len(self.entries) + len(self.gappy)
 
     @property

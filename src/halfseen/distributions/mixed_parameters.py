@@ -68,37 +68,37 @@ class MixedParameters(MixtureParameters):
 
     @made_once
     def of_levels(self) -> Mask:
-        """Columns of which each value has a probability; (d,)."""
+        """Columns with one probability per value; (d,)."""
         return those(self.kinds, "has_values")
 
     @made_once
     def tabulated(self) -> Mask:
-        """Columns whose densities are looked up in a table; (d,)."""
+        """Columns with densities in a lookup table; (d,)."""
         return those(self.kinds, "tabulated")
 
     @made_once
     def with_shapes(self) -> Mask:
-        """Columns that have a mean and a shape, such as counts; (d,)."""
+        """Columns with a mean and a shape, such as counts; (d,)."""
         return ~(self.numbers | self.of_levels)
 
     @made_once
     def n_values(self) -> NDArray[np.intp]:
-        """How many values columns have that are one of a few; (d,)."""
+        """The number of values of categorical columns; (d,)."""
         return np.asarray(np.isfinite(self.level_values).sum(axis=0))
 
     @made_once
     def all_numbers(self) -> bool:
-        """Whether there are no other columns, and gaps tell nothing."""
+        """Whether all columns are continuous, without informative gaps."""
         return bool(self.numbers.all()) and not self.informative
 
     @made_once
     def informative(self) -> bool:
-        """Whether gaps tell of the component."""
+        """Whether gaps are informative."""
         return bool(np.isfinite(self.presence).any())
 
     @made_once
     def of_numbers(self) -> MixtureParameters:
-        """The same mixture, seen through its continuous columns."""
+        """The mixture of the continuous columns alone."""
         own = self.numbers
         return MixtureParameters(
             self.weights,
@@ -114,7 +114,7 @@ class MixedParameters(MixtureParameters):
         )
 
     def with_numbers(self, part: MixtureParameters) -> "MixedParameters":
-        """The same with its continuous columns as ``part`` has them."""
+        """The same with the continuous columns of ``part``."""
         changed = {}
         for name in ("means", "centres", "variances", "spike_shares"):
             every = getattr(self, name).copy()
@@ -124,7 +124,7 @@ class MixedParameters(MixtureParameters):
 
 
 def means_of(parameters: MixedParameters) -> Array:
-    """Of all columns in each component, few values being the numbers that they are; (k, d)."""
+    """Means of all columns in each component, categories as their numbers; (k, d)."""
     found = np.empty(parameters.means.shape)
     for kind, columns in by_kind(parameters.kinds):
         found[:, columns] = kind.means(parameters, columns)
@@ -132,7 +132,7 @@ def means_of(parameters: MixedParameters) -> Array:
 
 
 def variances_of(parameters: MixedParameters) -> Array:
-    """Of all columns in each component; (k, d)."""
+    """Variances of all columns in each component; (k, d)."""
     found = np.empty(parameters.means.shape)
     for kind, columns in by_kind(parameters.kinds):
         found[:, columns] = kind.variances(parameters, columns)
@@ -140,7 +140,7 @@ def variances_of(parameters: MixedParameters) -> Array:
 
 
 def profiles(model: Any) -> dict[str, dict[str, Any]]:
-    """One entry for each column that is used, with arrays (k,) of what it is like in the classes.
+    """A description of each used column, with arrays (k,) over classes.
 
     Continuous columns have ``mean`` and ``std``, counts ``rate`` and ``std``, others
     ``probabilities`` by category.
@@ -155,13 +155,13 @@ def profiles(model: Any) -> dict[str, dict[str, Any]]:
 
 
 def kind_words(model: Any) -> dict[str, str]:
-    """The kind of each column of a fitted model, by name: as found, or as declared."""
+    """The kind of each column of a fitted model, by name."""
     every = zip(model.coding_.names, model.coding_.kinds, model.kind_codes_, strict=True)
     return {name: said if np.isnan(code) else kind_of(code).word for name, said, code in every}
 
 
 def declared_kinds(model: Any) -> dict[str, str]:
-    """Kinds that models can use, and that somebody said or that text has, by column."""
+    """Declared kinds that models can use, by column."""
     coding = getattr(model, "coding_", None)
     if coding is None:
         return {}

@@ -1,4 +1,4 @@
-"""Columns that count: negative binomial, learned from how often each count is there.
+"""Count columns: negative binomial within a component.
 
     log p(x) = log Γ(x+r) - log Γ(r) - log x! + r log(r/(r+μ)) + x log(μ/(r+μ))
 
@@ -64,7 +64,7 @@ class Count(MeanAndShape):
         return slope, shape * mean * (x + shape) / (shape + mean) ** 2
 
     def item(self, column: ColumnFacts) -> Item:
-        """By the square roots of counts, whose spread hardly depends on their mean."""
+        """Bounded features of square roots of counts."""
         roots = np.sqrt(np.arange(len(column.histogram)) + 0.375)
         mean = float(column.histogram @ roots)
         variance = max(float(column.histogram @ (roots - mean) ** 2), 1e-12)
@@ -94,7 +94,7 @@ class Count(MeanAndShape):
         return np.zeros(len(mean)), high
 
     def as_numbers(self, column: ColumnFacts, x: Array) -> Array:
-        """Square roots, whose spread hardly depends on their mean."""
+        """Square roots of counts, whose spread hardly depends on their mean."""
         return np.sqrt(np.minimum(x, column.highest) + 0.375)
 
     def centres_as_numbers(self, parameters: "MixedParameters", d: int) -> Array:
@@ -125,14 +125,14 @@ class Count(MeanAndShape):
 
 
 def log_density(x: Array, rate: Array, shape: Array) -> Array:
-    """Of counts x, with each rate and shape."""
+    """The log-density of counts x for each rate and shape."""
     own = gammaln(x + shape) - gammaln(shape) - gammaln(x + 1)
     found: Array = own - shape * np.log1p(rate / shape) + x * np.log(rate / (shape + rate))
     return found
 
 
 def fitted(histogram: Array, before: Array) -> tuple[Array, Array]:
-    """The likeliest rates and shapes (k,), from how often each count is there (k, v).
+    """Maximum-likelihood rates and shapes (k,), from weighted counts of values (k, v).
 
     Where nothing was counted the shape stays as it was ``before`` (k,).
     """
@@ -148,7 +148,7 @@ def fitted(histogram: Array, before: Array) -> tuple[Array, Array]:
 
 @njit(cache=True, nogil=True)
 def _shapes(tail: Array, total: Array, rate: Array, shape: Array) -> None:  # pragma: no cover
-    """Where the slope is zero, by halving: ``ψ(x+r) - ψ(r) = Σ_{j<x} 1/(r+j)``."""
+    """The root of the score by bisection: ``ψ(x+r) - ψ(r) = Σ_{j<x} 1/(r+j)``."""
     for c in range(len(total)):
         if total[c] <= 0:
             continue

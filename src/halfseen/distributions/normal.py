@@ -1,4 +1,4 @@
-"""Independent normal columns given the component, allowing for outliers and spikes."""
+"""Independent normal columns, with outliers and spikes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -57,7 +57,7 @@ class Normal(Exponential):
     seen: RobustSummary | None = None
 
     def for_table(self, rows: Rows, kept: Survey) -> Self:
-        """Variances from a hundred-thousandth of a feature's range, squared, up to its range.
+        """The same with bounds for variances, from the ranges of features.
 
         Tables that are looked through have limits that outliers do not set.
         """
@@ -112,11 +112,11 @@ class Normal(Exponential):
         )
 
     def statistics(self, values: Array, mask: Array) -> tuple[Array, ...]:
-        """Values, mask and squares, the last summed as the covariance's shape allows."""
+        """Values, mask and squares, the last summed over shared variances."""
         return values, mask, self.shape.squares(values)
 
     def natural(self, parameters: MixtureParameters) -> tuple[Array, ...]:
-        """What they are multiplied with."""
+        """The coefficients of those statistics."""
         centres, variances = parameters.centres, parameters.variances
         precision = 1 / variances
         constant = np.log(2 * np.pi * variances) + centres**2 * precision
@@ -140,7 +140,7 @@ class Normal(Exponential):
         return densities
 
     def step_densities(self, block: Block, parameters: MixtureParameters) -> Array:
-        """As E-steps have them, without what no component changes; (n, k)."""
+        """Log-densities for E-steps, without constants; (n, k)."""
         if not parameters.plain:
             return relative(block, normal_em.cells_of(parameters)).T
         statistics = self.statistics(block.values, block.observed.astype(float))
@@ -148,7 +148,7 @@ class Normal(Exponential):
         return np.asarray(sum(each @ factor.T for factor, each in pairs))
 
     def _in_reach(self, block: Block, parameters: MixtureParameters) -> Block:
-        """The same rows, no value being so far out that its square overflows."""
+        """The same rows with values clipped to where squares do not overflow."""
         origin = self.origin(parameters)
         reach = FURTHEST * np.sqrt(parameters.variances.max(axis=0))
         low, high = origin - reach, origin + reach
@@ -159,7 +159,7 @@ class Normal(Exponential):
         return super().expect(parameters) if parameters.plain else normal_em.expect(parameters)
 
     def expect_beside(self, parameters: MixtureParameters) -> StepBeside:
-        """The E-step on a block of which other columns say something too."""
+        """The E-step on a block, with log-densities of other columns."""
         plain = super().expect_beside
         return plain(parameters) if parameters.plain else normal_em.expect_beside(parameters)
 
@@ -172,7 +172,7 @@ class Normal(Exponential):
         return normal_em.given(block, shares, parameters, low, high)
 
     def prior(self, parameters: MixtureParameters) -> float:
-        """Variances of a feature are near each other; outliers and spikes are not certain.
+        """The log-prior of variances and of outlier and spike probabilities.
 
         Without a prior the likelihood rises without end where a component shrinks to a point, so
         that such places are ruled out.
@@ -265,7 +265,7 @@ class Normal(Exponential):
     def completed(
         self, reference: MixtureParameters, complete: Mask, means: Array, left_over: Array
     ) -> MixtureParameters:
-        """Variances of the others are shared with, or are what regression leaves over."""
+        """Variances of incomplete features: shared, or left over by the regression."""
         shape = (len(reference.weights), len(complete))
         every, variances = np.empty(shape), np.empty(shape)
         every[:, complete], every[:, ~complete] = reference.means, means
@@ -274,7 +274,7 @@ class Normal(Exponential):
         return MixtureParameters(reference.weights, every, variances)
 
     def draw(self, parameters: MixtureParameters, labels: Labels, random: Any) -> Array:
-        """Noise about what means say, or the spike; never an outlier."""
+        """Draw from the component's normal or spike; never an outlier."""
         noise = random.standard_normal((len(labels), parameters.means.shape[1]))
         centre = beside_the_spike(parameters)
         rows: Array = centre[labels] + noise * np.sqrt(parameters.variances[labels])

@@ -1,4 +1,4 @@
-"""Mixtures of independent normals: their parameters, EM steps, and how rows pull at them."""
+"""EM of independent normal columns: parameters, steps and scores."""
 
 import math
 from collections.abc import Callable
@@ -73,17 +73,17 @@ class MixtureParameters:
 
     @property
     def plain(self) -> bool:
-        """Whether it is a mixture of normals and nothing else."""
+        """Whether there are neither outliers nor spikes."""
         return self.outlier_share == 0
 
     @property
     def spiked(self) -> bool:
-        """Whether any feature has a spike."""
+        """Whether a feature has a spike."""
         return not math.isnan(np.fmax.reduce(self.spike))
 
 
 def variances_with_spikes(parameters: MixtureParameters) -> Array:
-    """Within components, between the spike and other values too; (k, d)."""
+    """Variances within components, spikes included; (k, d)."""
     if np.isnan(parameters.spike).all():
         return parameters.variances
     share, rest = parameters.spike_shares, ~np.isnan(parameters.other)
@@ -95,7 +95,7 @@ def variances_with_spikes(parameters: MixtureParameters) -> Array:
 
 
 def beside_the_spike(parameters: MixtureParameters) -> Array:
-    """Where values beside the spike are if means are as shown; (k, d).
+    """Centres of values that are not the spike, from the shown means; (k, d).
 
     Under a skewed column that is not the centre: what is drawn has the means that are claimed.
     """
@@ -119,7 +119,7 @@ HALF_CELL = 0.5
 
 
 def cells_of(parameters: MixtureParameters) -> Cells:
-    """How cells arise."""
+    """The distribution of cells."""
     return Cells(
         np.log(parameters.weights),
         parameters.centres,
@@ -134,7 +134,7 @@ def cells_of(parameters: MixtureParameters) -> Cells:
 
 
 def densities(block: Block, parameters: MixtureParameters) -> Array:
-    """``log p(x | k)`` of what is observed in each row; (n, k)."""
+    """``log p(x | k)`` of observed cells of each row; (n, k)."""
     return log_densities(block, cells_of(parameters))
 
 
@@ -150,7 +150,7 @@ def expect(parameters: MixtureParameters) -> Step:
 
 
 def expect_beside(parameters: MixtureParameters) -> StepBeside:
-    """The E-step on a block of which other columns say something too."""
+    """The E-step on a block, with log-densities of other columns."""
     cells = cells_of(parameters)
 
     def step(block: Block, known: Array) -> tuple[float, Array, tuple[Array, ...]]:
@@ -164,7 +164,7 @@ def expect_beside(parameters: MixtureParameters) -> StepBeside:
 def given(
     block: Block, shares: Array, parameters: MixtureParameters, low: Array, high: Array
 ) -> tuple[Array, ...]:
-    """What an E-step would sum if rows belonged to components by ``shares`` (n, k).
+    """The sums of an E-step with given responsibilities ``shares`` (n, k).
 
     What is between ``low`` and ``high`` (d,) is normal.
     """
@@ -185,7 +185,7 @@ def given(
 def spike_shares(
     spike: Array, there: Array, normal: Array, parameters: MixtureParameters, strength: float
 ) -> Array:
-    """How many cells hold the spike in each component, with a prior; (k, d).
+    """The share of spikes in each component, with a prior; (k, d).
 
     What is neither of two values is an outlier, and says nothing.
     """
@@ -199,14 +199,14 @@ def spike_shares(
 
 
 def outlier_share(there: Array, normal: Array, strength: float) -> float:
-    """ε, from cells that may be outliers and those that are not, with a prior."""
+    """The outlier share ε, with a prior."""
     share = float((there - normal).sum()) + strength * BEFORE
     share /= max(float(there.sum()) + strength * CELLS_BEFORE, 1e-300)
     return float(np.clip(share, LEAST_OUTLIERS, MOST_OUTLIERS))
 
 
 def prior(parameters: MixtureParameters) -> float:
-    """What was taken to have been seen before, as a log-likelihood."""
+    """The log-prior."""
     share, spikes = parameters.outlier_share, parameters.spike_shares
     height = BEFORE * math.log(share) + (CELLS_BEFORE - BEFORE) * math.log1p(-share)
     if not parameters.spiked:
@@ -217,7 +217,7 @@ def prior(parameters: MixtureParameters) -> float:
 def shown_means(
     rows: Rows, parameters: MixtureParameters, low: Array, high: Array, shares: Shares
 ) -> Array:
-    """Means over what rows have of each component, values being clipped; (k, d).
+    """Means of clipped values, weighted by responsibilities; (k, d).
 
     Under a skewed column these are right where centres are not. What no row says stays.
     """
@@ -261,7 +261,7 @@ def with_possible_outliers(parameters: MixtureParameters) -> MixtureParameters:
 
 
 def beside_spikes(block: Block, parameters: MixtureParameters) -> Array:
-    """One where a cell is observed and has a distance to the centre; (n, d)."""
+    """One where a cell is observed and is not a spike; (n, d)."""
     measured = block.observed & (block.values != parameters.spike) & np.isnan(parameters.other)
     ones: Array = measured.astype(float)
     return ones
@@ -275,7 +275,7 @@ FAR = 50.0
 
 @dataclass(frozen=True, eq=False)
 class FreeNormal:
-    """The free numbers in one vector: log π, centres, log variances, and log odds of spikes.
+    """Free parameters: log weights, centres, log variances and log odds of spikes.
 
     Shares are a softmax, so that moving all their logarithms alike moves nothing. How many
     outliers there are stays.
@@ -291,12 +291,12 @@ class FreeNormal:
 
     @property
     def n_variances(self) -> int:
-        """Different ones."""
+        """The number of distinct variances."""
         return int(self.labels.max()) + 1
 
     @property
     def spiked(self) -> NDArray[np.intp]:
-        """The features with a spike."""
+        """Features with a spike."""
         return np.flatnonzero(~np.isnan(self.start.spike))
 
     @property
@@ -373,7 +373,7 @@ class FreeNormal:
         return RowScores(where, slope, information)
 
     def _normal(self, block: Block, component: int) -> Array:
-        """The probability that each cell is of the component's own normal; (n, d)."""
+        """The probability that each cell is from the component's normal; (n, d)."""
         if self.start.plain:
             return block.observed.astype(float)
         one = reordered(self.start, [component])

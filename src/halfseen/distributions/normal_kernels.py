@@ -1,4 +1,4 @@
-"""Cells that come from their component, or from a broad background that no component is behind.
+"""Compiled loops for normal columns whose cells may be outliers.
 
     p(x | k) = (1-ε) N(x; c_kd, v_kd) + ε g_d(x),   g_d = Cauchy(m_d, 2 s_d)
 
@@ -30,7 +30,7 @@ PLAIN, HURDLE, TWO_VALUED = 0, 1, 2
 
 
 class Cells(NamedTuple):
-    """How cells arise from each component."""
+    """The distribution of cells in each component."""
 
     log_weights: Array  # (k,)
     centres: Array  # (k, d)
@@ -44,13 +44,13 @@ class Cells(NamedTuple):
 
     @property
     def kinds(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Which of the three ways each feature goes; (d,)."""
+        """Which of the three distributions each feature has; (d,)."""
         two = np.where(np.isnan(self.other), HURDLE, TWO_VALUED)
         return np.where(np.isnan(self.spike), PLAIN, two).astype(np.int64)
 
     @property
     def ready(self) -> tuple[Any, float, Array]:
-        """As the compiled loops take them: kinds, ε and what densities need; (d,), (k, d, 8)."""
+        """Arrays for compiled loops: kinds, ε and density parameters; (d,), (k, d, 8)."""
         half = 1 / (WIDTH * self.spread)
         height = (1 - self.outlier_share) * np.pi / half / np.sqrt(2 * np.pi * self.variances)
         numbers = np.empty((*self.centres.shape, 8))
@@ -63,7 +63,7 @@ class Cells(NamedTuple):
 
 
 class Expectation(NamedTuple):
-    """What an E-step adds up."""
+    """The sums of an E-step."""
 
     log_likelihood: float  # without the background's own density, which no parameter changes
     share: Array  # (k,)      Σ r
@@ -102,12 +102,12 @@ def expectation(
 
 
 def log_densities(block: Block, cells: Cells) -> Array:
-    """``log p(x | k)`` of what is observed in each row, background and all; (n, k)."""
+    """``log p(x | k)`` of observed cells of each row, outliers included; (n, k)."""
     return (relative(block, cells) + background(block, cells)).T
 
 
 def relative(block: Block, cells: Cells) -> Array:
-    """The same beside the background's own density, which no component changes; (k, n)."""
+    """The same minus the background's log-density; (k, n)."""
     values, observed = _by_feature(block, cells)
     out = np.empty((len(cells.centres), values.shape[1]))
     run: Any = _joint
@@ -116,7 +116,7 @@ def relative(block: Block, cells: Cells) -> Array:
 
 
 def background(block: Block, cells: Cells) -> Array:
-    """``Σ_d log g_d(x)`` of the cells that could be background; (n,)."""
+    """``Σ_d log g_d(x)`` of cells that may be outliers; (n,)."""
     half = WIDTH * cells.spread
     density = -np.log(np.pi * half * (1 + ((_near(block, cells) - cells.middle) / half) ** 2))
     total: Array = np.where(_beside(block, cells), density, 0.0).sum(axis=1)
@@ -124,7 +124,7 @@ def background(block: Block, cells: Cells) -> Array:
 
 
 def _beside(block: Block, cells: Cells) -> Mask:
-    """Observed cells that hold neither a spike nor the other of two values; (n, d)."""
+    """Observed cells that are neither a spike nor of a two-valued feature; (n, d)."""
     own = (block.values == cells.spike) | (block.values == cells.other)
     beside: Mask = block.observed & ~own
     return beside
@@ -146,7 +146,7 @@ def outlier_probability(block: Block, cells: Cells) -> Array:
 
 
 def _near(block: Block, cells: Cells) -> Array:
-    """Values (n, d) not so far that their squares overflow: there all is background anyway."""
+    """Values (n, d) clipped to where squares do not overflow."""
     far = FARTHEST * cells.spread
     return np.clip(block.values, cells.middle - far, cells.middle + far)
 

@@ -1,4 +1,4 @@
-"""Cells beyond outlier limits, of mixtures whose columns go along with each other: no component's.
+"""Outlier limits: cells beyond them belong to no component.
 
 Where one cell says what others should be, a mistyped one speaks for all of its row. It is taken as
 a gap there, and its own density is that of a wide background, the same for all components.
@@ -101,7 +101,7 @@ class OutlierLimits(NamedTuple):
 
 
 def _floors(seen: RobustSummary | None, variance: Array) -> Array:
-    """A value recorded to h has no probability above one: its variance is at least ``h²/2π``.
+    """Variances of at least ``h²/2π`` for values recorded in steps of h.
 
     Without it components would be the levels of a column with few, or the zeros of one that has
     many, as a normal without width is as likely as one likes there.
@@ -116,14 +116,14 @@ def _floors(seen: RobustSummary | None, variance: Array) -> Array:
 
 
 def limits(outlier_limits: OutlierLimits | None) -> tuple[Any, Any]:
-    """Between which means are."""
+    """Bounds of means."""
     return (
         (-np.inf, np.inf) if outlier_limits is None else (outlier_limits.low, outlier_limits.high)
     )
 
 
 def beyond(block: Block, parameters: OutlierParameters) -> Mask:
-    """Which cells are; (n, d)."""
+    """Which cells are beyond the limits; (n, d)."""
     with np.errstate(invalid="ignore"):
         outlying = (block.values < parameters.low) | (block.values > parameters.high)
     found: Mask = outlying & block.observed
@@ -131,7 +131,7 @@ def beyond(block: Block, parameters: OutlierParameters) -> Mask:
 
 
 def inside(block: Block, parameters: OutlierParameters) -> tuple[Block, Array | None]:
-    """Rows with outlying cells as gaps, and the log-density of those cells; (n,) or None.
+    """The rows with cells beyond the limits as gaps, and the log-density of those; (n,) or None.
 
     Cells so far out that squares would not be numbers are moved nearer.
     """
@@ -157,7 +157,7 @@ def _in_reach(block: Block, parameters: Any) -> Block:
 
 
 def share_beyond(rows: Rows, parameters: OutlierParameters) -> float:
-    """How many cells are beyond the outlier limits, by one pass; 0 if none is."""
+    """The share of cells beyond the limits, in one pass."""
 
     def summarise(block: Block) -> Array:
         both = np.stack([beyond(block, parameters), block.observed]).sum(axis=2)
@@ -170,7 +170,7 @@ def share_beyond(rows: Rows, parameters: OutlierParameters) -> float:
 
 
 def fewest_together(rows: Rows) -> float:
-    """Rows that hold both of the two columns that are together least often; infinite for one."""
+    """The number of rows that hold the rarest pair of columns; infinite for one column."""
     together = rows.accumulate(_held_together)
     if len(together) < 2:
         return np.inf

@@ -1,1 +1,1 @@
-"""The verbs of the estimators."""
+"""What all estimators share."""

@@ -1,4 +1,4 @@
-"""Methods that give something for every row, of tables that Dask holds: nothing is computed yet."""
+"""Lazy methods for tables held by Dask."""
 
 import copy
 import warnings
@@ -21,7 +21,7 @@ E = TypeVar("E", bound=type)
 
 
 def lazy_on_dask(method: Callable[..., Any]) -> Callable[..., Any]:
-    """What a method gives of a Dask collection is one of Dask's too.
+    """Make a method return Dask collections for Dask collections.
 
     Each partition goes through the method itself, on a worker, so that it gives what it gives in
     memory: arrays become a ``dask.array``, data frames a ``dask.dataframe``.
@@ -47,7 +47,7 @@ def lazy_on_dask(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _readable(model: Any, example: Any) -> Any:
-    """An example row in which columns of objects that were numbers in the fit are numbers."""
+    """An example row with object columns as numbers if they were numbers in the fit."""
     coding = getattr(model, "coding_", None)
     if coding is None or isinstance(example, np.ndarray):
         return example
@@ -60,7 +60,7 @@ def _readable(model: Any, example: Any) -> Any:
 
 
 def lazy_transformer(estimator: E) -> E:
-    """Class decorator: the same of ``transform``, which scikit-learn wraps when a class is made.
+    """Class decorator that makes ``transform`` lazy for Dask collections.
 
     Its set_output would make a frame in memory of what it is handed.
     """
@@ -82,7 +82,7 @@ def _in_two_steps(method: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Call:
-    """A method of a fitted model. Random streams belong to partitions, not to workers."""
+    """A method of a fitted model; each partition has its own random stream."""
 
     name: str
     model: Any
@@ -100,7 +100,7 @@ class _Call:
 
 
 def _mapped(call: _Call, parts: Partitions) -> list[Any]:
-    """The results of all partitions, Delayed; the model is in the graph once."""
+    """Delayed results of all partitions; the graph holds the model once."""
     from dask import delayed
 
     shared = delayed(call, traverse=False)
@@ -116,7 +116,7 @@ def _nothing_like(example: Any) -> Any:
 def _assembled(
     example: Any, X: Any, parts: Partitions, results: list[Any], words: frozenset[str]
 ) -> Any:
-    """One collection of all partitions' results, or a tuple of such, as the example is."""
+    """One Dask collection of all partitions' results, or a tuple of them."""
     if isinstance(example, tuple | list):
         each = [
             _assembled(value, X, parts, [result[place] for result in results], words)

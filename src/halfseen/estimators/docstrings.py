@@ -1,4 +1,4 @@
-"""Docstrings of estimators: what all share is written once, and stands in the docstring of each."""
+"""Shared parts of estimators' docstrings."""
 
 import inspect
 import re
@@ -10,7 +10,7 @@ _ENTRY = re.compile(r"^    (\w+)[^\n]*\n(?:        [^\n]*\n)+", re.MULTILINE)
 
 
 def complete(kind: type, shared: str) -> str:
-    """The docstring of a class with the entries of ``shared`` that it does not have itself.
+    """A class docstring completed with ``shared`` entries.
 
     Parameters stand in the order of the signature, attributes of the class's own first.
     """

@@ -1,4 +1,4 @@
-"""The one class that holds the estimators' verbs: a model's own file says only what is its own."""
+"""The base class of all estimators: scikit-learn's methods, once."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -53,12 +53,12 @@ from halfseen.persistence.model_file import EstimatorKind
 
 
 def labelled(estimator: Any) -> bool:
-    """Whether what is hidden is one component a row."""
+    """Whether the latent variable is one component a row."""
     return bool(estimator.about.labels)
 
 
 class Estimator(BaseEstimator):
-    """A model as scikit-learn knows models.
+    """Base class of all estimators, with scikit-learn's methods.
 
     A subclass says with :meth:`_model` which model its parameters make and, if it has parameters
     of its own, has an ``__init__`` that names all of them.
@@ -204,7 +204,7 @@ class Estimator(BaseEstimator):
         self.verbose = verbose
 
     def _keep_parameters(self, given: Mapping[str, Any]) -> None:
-        """Keep what a constructor was given, its ``locals()``, as scikit-learn has it."""
+        """Store constructor parameters as attributes, as scikit-learn requires."""
         self.__dict__.update((name, given[name]) for name in self._get_param_names())
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -214,28 +214,28 @@ class Estimator(BaseEstimator):
                 cls.__doc__ = complete(cls, base.__doc__)
 
     def learns(self, decided: Mapping[str, Any]) -> type[Any]:
-        """What the model learns, if its parameters or what a fit ``decided`` make a difference."""
+        """The class of learned parameters, given parameters and what a fit ``decided``."""
         return self.Parameters
 
     def _model(self) -> Model[Any]:
-        """The model that the parameters make."""
+        """The model for the constructor parameters."""
         raise NotImplementedError
 
     def _check(self) -> None:
-        """Refuse parameters of its own that cannot be right."""
+        """Check parameters of the subclass."""
 
     @property
     def _prior_strength(self) -> float:
         return 0.0 if self.prior is None else float(self.prior)
 
     def checked(self) -> tuple[Settings, Model[Any]]:
-        """What the parameters say, if they can be right."""
+        """The checked parameters."""
         check_parameters(self)
         self._check()
         return Settings.of(self), self._model()
 
     def candidate(self) -> Model[Any]:
-        """The model for fits that are only compared: they need not reach the top."""
+        """The model for fits that are only compared."""
         like = clone(self)
         if "max_iter" in like.get_params():  # topics have none, and are not climbed to be compared
             like.set_params(max_iter=min(self.max_iter, CANDIDATE_PASSES))
@@ -244,7 +244,7 @@ class Estimator(BaseEstimator):
         return cast("Model[Any]", like._model())
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the model from ``X`` (n, d), in which NaN marks the gaps.
+        """Fit the model, and choose what parameters leave open.
 
         X is an array or a data frame; the path of a Parquet, Arrow, Feather, CSV, TSV or NumPy file
         or of a folder of them (:class:`halfseen.Files` to choose columns); or a list of batches of
@@ -276,14 +276,14 @@ class Estimator(BaseEstimator):
         return self._keep(replace(fit, diagnostics=replace(fit.diagnostics, columns=columns)))
 
     def _learn_sums(self, stream: Stream) -> Self:
-        """Learn from sums of rows that are elsewhere, as far as they go."""
+        """Learn from sums of rows that are elsewhere."""
         fit = learn_from(self, stream)
         take_names(self, stream)
         self.stream_ = stream
         return self._keep(fit)
 
     def choosing(self) -> ChoiceContext:
-        """What a choice of the number of components has to know of it."""
+        """What the choice of the number of components needs."""
         coding = getattr(self, "coding_", None)
         nominal = None if coding is None else coding.nominal
         return ChoiceContext(
@@ -293,7 +293,7 @@ class Estimator(BaseEstimator):
     def _fit(
         self, settings: Settings, model: Model[Any], rows: Rows, seen: Survey, stages: Stages
     ) -> Fit[Any]:
-        """The fit, with what parameters leave open decided."""
+        """Fit the model, and choose what parameters leave open."""
         if settings.n_components != "auto":
             return fit_rows(settings, model, rows, seen, settings.n_components, stages)
         with stages("number of components"):
@@ -305,7 +305,7 @@ class Estimator(BaseEstimator):
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, refit: bool = True
     ) -> Self:
-        """Learn from another batch of rows, which need not be kept.
+        """Learn from another batch of rows.
 
         The sums of all batches so far are in ``stream_``, to be saved and taken up again; X may
         also be such a :class:`Stream`, which is added. The model is read off the moments alone:
@@ -356,7 +356,7 @@ class Estimator(BaseEstimator):
         return self
 
     def _warn_of_empty(self, wanted: int, shares: Array, n_rows: float) -> None:
-        """A component that less than one row belongs to is one too many."""
+        """Warn of components with less than one row."""
         left = int(np.count_nonzero(shares >= 1 / n_rows))
         if left < wanted:
             noun = "component" if self.about.labels else self.about.noun
@@ -370,7 +370,7 @@ class Estimator(BaseEstimator):
 
     @property
     def fitted(self) -> Fitted[Any]:
-        """What was learned, free of scikit-learn: for diagnostics, reports and plots."""
+        """What was learned, without scikit-learn, for diagnostics and reports."""
         check_is_fitted(self)
         model = self._model()
         parameters = parameters_of(
@@ -409,12 +409,12 @@ class Estimator(BaseEstimator):
         )
 
     def _each(self, X: Any, observed: ObservedBlocks | None) -> Callable[..., Array]:
-        """What applies a function to all rows of X, of the kept features, a block at a time."""
+        """A function that applies another to all rows of X, block by block."""
         rows = new_rows(self, X, observed).select(self.kept_features_)
         return lambda function: in_given_order(rows, gathered(rows, function))
 
     def hidden(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
-        """What is expected to be hidden behind each row; (n, k)."""
+        """Posterior probabilities of components, or expected loadings; (n, k)."""
         fitted, each = self.fitted, self._each(X, observed)
         return each(lambda block: fitted.model.expected_latent(block, fitted.parameters))
 
@@ -445,7 +445,7 @@ class Estimator(BaseEstimator):
 
     @lazy_on_dask
     def unusual(self, X: Any, observed: ObservedBlocks | None = None) -> Array:
-        """How unlike all that was learned each row is, from 0 to 1; (n,).
+        """How unusual each row is, from 0 to 1; (n,).
 
         Near 1 if a value is far from what any component gives, such as one that was mistyped, or if
         the values of a row are together further out than rows are: what is said of the row's
@@ -461,18 +461,18 @@ class Estimator(BaseEstimator):
 
     @lazy_on_dask
     def _hold_something(self, X: Any, observed: ObservedBlocks | None) -> Mask:
-        """Whether any cell of each row is observed; (n,)."""
+        """Whether each row has an observed cell; (n,)."""
         something: Any = self._each(X, observed)(any_observed)
         return cast("Mask", something)
 
     @available_if(labelled)  # type: ignore[untyped-decorator]
     def aic(self, X: Any) -> float:
-        """Akaike's information criterion: lower is better. See :meth:`bic`."""
+        """Akaike information criterion; lower is better. See :meth:`bic`."""
         return at_maximum(self, new_rows(self, X)).aic
 
     @available_if(labelled)  # type: ignore[untyped-decorator]
     def bic(self, X: Any) -> float:
-        """Bayesian information criterion: lower is better.
+        """Bayesian information criterion; lower is better.
 
         ``X`` is the table that the model was learned from. The criterion is that of the maximum of
         the likelihood, to which EM without priors leads from the fit, or of the fit itself where
@@ -489,7 +489,7 @@ class Estimator(BaseEstimator):
         draws: int | None = None,
         possible: bool = False,
     ) -> Any:
-        """``X`` with each gap filled by its expectation given what is observed in the row.
+        """``X`` with each gap filled by its conditional expectation.
 
         Arrays come back as arrays and data frames as data frames, with observed cells, names and
         index as they were; those of Dask come back lazily, batches as a list of batches, files as
@@ -513,7 +513,7 @@ class Estimator(BaseEstimator):
         return filled(self, X, return_std=return_std, draws=draws, possible=possible)
 
     def sample(self, n_samples: int = 1) -> tuple[Any, Any]:
-        """Draw rows without gaps, and what is hidden behind them.
+        """Draw rows without gaps, and their components or loadings.
 
         Where columns hold words these are an array of objects.
         """
@@ -535,7 +535,7 @@ class Estimator(BaseEstimator):
         sample_weight: Any = None,
         observed: ObservedBlocks | None = None,
     ) -> dict[str, Interval]:
-        """Confidence intervals for everything that was learned, by bootstrap.
+        """Confidence intervals of all learned attributes, by bootstrap.
 
         How far the maximum of a likelihood moves, to first order, when rows (in bins) count more or
         less: one pass over the rows, which allows for a model that is not quite right. Without
@@ -592,7 +592,7 @@ class Estimator(BaseEstimator):
     def concerns(
         self, X: Any, *, groups: Any = None, observed: ObservedBlocks | None = None
     ) -> list[Concern]:
-        """What speaks against taking the model at its word, in sentences.
+        """What speaks against the model, in sentences.
 
         Checks whether several tables agree in what they share, whether gaps depend on values or
         come in blocks, whether pairs of features are seen
@@ -620,7 +620,7 @@ class Estimator(BaseEstimator):
     def case(
         self, X: Any, groups: Any = None, observed: ObservedBlocks | None = None
     ) -> ConcernContext:
-        """The model and the table it was learned from, for diagnostics and reports."""
+        """The model and its table, for diagnostics and reports."""
         rows, tables = rows_and_tables(self, X, None, observed)
         seen = survey(rows, self.complete_above)
         return ConcernContext(self.fitted, rows, seen, bins_for(groups, rows), tables=tables)
@@ -674,7 +674,7 @@ class Estimator(BaseEstimator):
 
     @classmethod
     def _file_kind(cls) -> EstimatorKind:
-        """How models of this class are written and read."""
+        """The file format of models of this class."""
         return kind_of(cls)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -696,7 +696,7 @@ class Estimator(BaseEstimator):
         return shown
 
     def _with_summary(self, diagram: str) -> str:
-        """In notebooks: what was learned, if anything was, beside scikit-learn's diagram."""
+        """The notebook representation."""
         if not hasattr(self, "n_components_"):
             return diagram
         from halfseen.report.notebook import summary_beside

@@ -1,4 +1,4 @@
-"""Imputation: expectations with their standard deviations, or draws."""
+"""Impute with a fitted model: expected values, their uncertainty, or draws."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,7 +30,7 @@ from halfseen.io.validation import (
 
 
 def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bool) -> Any:
-    """``X`` with its gaps filled, in the container it came in."""
+    """``X`` with its gaps filled, in its container type."""
     _check_draws(draws, return_std)
     if isinstance(X, Sequenced):
         return _filled_sequences(estimator, X, return_std, draws, possible)
@@ -50,7 +50,7 @@ def filled(estimator: Any, X: Any, *, return_std: bool, draws: Any, possible: bo
 
 
 def _in_own_units(estimator: Any, X: Files, filled: Any) -> Any:
-    """What was filled of several tables that were made comparable, as each of them has it."""
+    """Fills of several adjusted tables, in the units of each table."""
     if X.studies is None:
         return filled
     rows, tables = rows_and_tables(estimator, X)
@@ -73,7 +73,7 @@ def _in_own_units(estimator: Any, X: Files, filled: Any) -> Any:
 def _filled_sequences(
     estimator: Any, given: Sequenced, return_std: bool, draws: Any, possible: bool
 ) -> Any:
-    """The same of rows that follow each other; what says so stays beside the filled columns."""
+    """Fills of sequences; key columns stay beside them."""
     source = InSequences(given)
     if source.table.several:
         raise ValueError(
@@ -99,7 +99,7 @@ def _filled_sequences(
 
 
 def _beside(table: Any, keys: Keys, given: Sequenced) -> Any:
-    """An Arrow table with the columns that say what rows are of before the others."""
+    """An Arrow table with key columns before the others."""
     named = zip(keys, (given.sequence, given.order), strict=True)
     first = {name: pa.array(values) for values, name in named if isinstance(name, str)}
     every = first | {name: table.column(name) for name in table.column_names}
@@ -115,7 +115,7 @@ def _fill(
     possible: bool,
     given: Sequenced | None = None,
 ) -> tuple[Any, Array]:
-    """What is filled, and how many cells of each column hold what the fit did not see."""
+    """The filled table, and the number of unseen categories by column."""
     X = arrow_batch_as_table(X)
     fitted, ordered = estimator.fitted, reorder_as_fitted(estimator, X)
     rows, (table, unseen) = _read(estimator, X)
@@ -173,7 +173,7 @@ def _in_memory(estimator: Any, X: Files) -> Any:
 
 
 def _expected(fitted: Fitted[Any], rows: Rows) -> tuple[Array, Array]:
-    """What cells are filled with given what is observed in the row, and variances; (n, d) each."""
+    """Conditional means and variances of all cells; (n, d) each."""
 
     def both(block: Block) -> Array:
         return np.hstack(fitted.model.fills(block, fitted.parameters))

@@ -1,4 +1,4 @@
-"""Information criteria: the likelihood at its maximum, and how many numbers were learned for it."""
+"""AIC and BIC."""
 
 import copy
 import math
@@ -13,7 +13,7 @@ from halfseen.moments.survey import survey
 
 
 class AtMaximum(NamedTuple):
-    """What information criteria are made of."""
+    """Log-likelihood, number of parameters and rows at the maximum."""
 
     log_likelihood: float
     n_rows: float  # that hold at least one observed cell
@@ -21,7 +21,7 @@ class AtMaximum(NamedTuple):
 
     @property
     def aic(self) -> float:
-        """Akaike's information criterion."""
+        """Akaike information criterion."""
         return -2 * self.log_likelihood + 2 * self.n_free
 
     @property
@@ -31,7 +31,7 @@ class AtMaximum(NamedTuple):
 
 
 def at_maximum(estimator: Any, rows: Rows) -> AtMaximum:
-    """At the maximum of the likelihood that EM without priors leads to from a fit of these rows.
+    """The maximum of the likelihood without priors, started at a fit of these rows.
 
     Where the likelihood has no maximum there (a component shrinks to a point), at the fit itself.
     """

@@ -1,4 +1,4 @@
-"""Constructor parameters that cannot be right, said in scikit-learn's words."""
+"""Check constructor parameters."""
 
 from collections.abc import Iterable
 from numbers import Integral, Real
@@ -22,7 +22,7 @@ def refuse(estimator: object, name: str, rule: str) -> None:
 
 
 def check_choice(estimator: object, name: str, choices: Iterable[str | None]) -> None:
-    """A parameter that is one of a few words, or None if that is among them."""
+    """Check a parameter that is one of a few words, or None if allowed."""
     value, none = getattr(estimator, name), None in choices
     words = sorted(choice for choice in choices if choice is not None)
     if not (isinstance(value, str) and value in words) and not (none and value is None):
@@ -31,14 +31,14 @@ def check_choice(estimator: object, name: str, choices: Iterable[str | None]) ->
 
 
 def check_non_negative(estimator: object, name: str) -> None:
-    """A parameter that is a number of at least zero."""
+    """Check a parameter that is a non-negative number."""
     value: Any = getattr(estimator, name)
     if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0:
         refuse(estimator, name, "a number of at least 0")
 
 
 def check_within_or_auto(estimator: object, name: str, least: float, most: float) -> None:
-    """A parameter that is a number between two, or is to be found."""
+    """Check a parameter that is a number in a range, or "auto"."""
     value: Any = getattr(estimator, name)
     number = not isinstance(value, bool) and isinstance(value, Real)
     if not (isinstance(value, str) and value == "auto") and not (
@@ -48,20 +48,20 @@ def check_within_or_auto(estimator: object, name: str, least: float, most: float
 
 
 def check_positive_integer(estimator: object, name: str) -> None:
-    """A parameter that counts something there must be one of."""
+    """Check a parameter that is a positive integer."""
     if not _is_positive_integer(getattr(estimator, name)):
         refuse(estimator, name, "an int of at least 1")
 
 
 def check_sweeps(estimator: object) -> None:
-    """How often all rows are gone over, whatever that brings: nobody waits for more."""
+    """Check a number of sweeps, which has an upper limit."""
     value: Any = getattr(estimator, "n_sweeps", None)
     if not _is_positive_integer(value) or value > MOST_SWEEPS:
         refuse(estimator, "n_sweeps", f"an int from 1 to {MOST_SWEEPS:,}")
 
 
 def check_integer_or_auto(estimator: object, name: str) -> None:
-    """A parameter that counts something, or is to be chosen."""
+    """Check a parameter that is an integer, or "auto"."""
     value: Any = getattr(estimator, name)
     if not (isinstance(value, str) and value == "auto") and not _is_positive_integer(value):
         refuse(estimator, name, "an int of at least 1, or 'auto'")
@@ -72,27 +72,27 @@ def _is_positive_integer(value: Any) -> bool:
 
 
 def check_count(name: str, value: Any, fewest: int, why: str = "") -> None:
-    """A number of things that a method is asked for."""
+    """Check a number of items."""
     if not _is_positive_integer(value) or value < fewest:
         raise ValueError(f"{name} must be an int of at least {fewest}{why}. Got {value!r} instead.")
 
 
 def check_fraction(estimator: object, name: str) -> None:
-    """A parameter in (0, 1]."""
+    """Check a parameter in (0, 1]."""
     value: Any = getattr(estimator, name)
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
         refuse(estimator, name, "a number above 0 and at most 1")
 
 
 def check_threads(estimator: object, name: str) -> None:
-    """A parameter that is a number of threads as joblib counts them, or None."""
+    """Check a number of threads as joblib counts them, or None."""
     value: Any = getattr(estimator, name)
     if value is not None and (not isinstance(value, Integral) or int(value) == 0):
         refuse(estimator, name, "an int other than 0 (-1 for all cores), or None")
 
 
 def check_seed(estimator: object, name: str) -> None:
-    """A parameter that seeds random numbers."""
+    """Check a random seed."""
     value: Any = getattr(estimator, name)
     try:
         check_random_state(value)
@@ -106,7 +106,7 @@ STRONGEST_PRIOR = 1e6  # stronger ones leave nothing to the data
 
 
 def check_prior(estimator: object) -> None:
-    """The strength of the priors, or None."""
+    """Check the strength of the priors, or None."""
     value: Any = getattr(estimator, "prior", None)
     if value is None:
         return
@@ -122,7 +122,7 @@ OUTLIERS = ("auto",)
 
 
 def check_parameters(estimator: Any) -> None:
-    """The parameters that all estimators have."""
+    """Check the parameters that all estimators share."""
     check_integer_or_auto(estimator, "n_components")
     check_fraction(estimator, "complete_above")
     check_choice(estimator, "method", METHODS)

@@ -1,4 +1,4 @@
-"""Tables that an estimator learns from or says something of: whole, or batch by batch."""
+"""Read a table to learn from, and set the estimator's attributes from it."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -44,7 +44,7 @@ def opened(
     observed: ObservedBlocks | None = None,
     vocabulary: Any = None,
 ) -> Table:
-    """The table to learn from, wherever it is."""
+    """Open the table to learn from."""
     table = open_table(X, Reading.of(estimator), sample_weight, observed, vocabulary)
     take_names(estimator, len(table.rows.names), table.names)
     if table.named_by_words:  # so that tables without names are known to have these columns
@@ -56,7 +56,7 @@ def opened(
 
 
 def take_names(estimator: Any, n_features: int, names: tuple[str, ...] | None) -> None:
-    """The features of an estimator are those of a table."""
+    """Set the feature names of an estimator from a table."""
     for name in ("feature_names_in_", "_words_given"):  # of an earlier fit
         vars(estimator).pop(name, None)
     estimator.n_features_in_ = n_features

@@ -1,4 +1,4 @@
-"""What of an estimator is in its model file: parameters, and all that was learned."""
+"""What a model file holds: parameters and learned attributes."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -89,7 +89,7 @@ def _anything(n_features: int) -> Array:
 
 
 def _limits(learned: Mapping[str, Any]) -> Array:
-    """Limits as far as ranges and steps tell: two values, and zero where nothing is beyond it."""
+    """Limits that follow from ranges and steps of features."""
     if not {"value_ranges_", "value_steps_"} <= learned.keys():
         return _anything(len(learned["kept_features_"]))
     low, high = learned["value_ranges_"]
@@ -99,7 +99,7 @@ def _limits(learned: Mapping[str, Any]) -> Array:
 
 
 def kind_of(estimator: Any) -> EstimatorKind:
-    """What the store has to know of a class of estimators."""
+    """The file format of a class of estimators."""
 
     def make(parameters: dict[str, Any]) -> Any:
         made = estimator(**parameters)
@@ -118,7 +118,7 @@ def kind_of(estimator: Any) -> EstimatorKind:
 
 
 def _forms(estimator: Any, learned: Mapping[str, Any]) -> Forms:
-    """All that an estimator learns, given what was decided in its fit."""
+    """The types of all learned attributes, given what the fit decided."""
     coded = CODED if estimator.takes_kinds else {}
     return {**SHARED, **coded, **estimator.decided, **forms(estimator.learns(learned))}
 
@@ -140,7 +140,7 @@ ROUNDING = 1e-6
 
 
 class Rule(NamedTuple):
-    """What numbers must be, in words, and which of them are."""
+    """A condition on stored numbers, in words."""
 
     words: str
     holds: Callable[[Any], Any]
@@ -157,7 +157,7 @@ NUMBER = Rule("a number", lambda x: ~np.isnan(x))
 
 
 def check_consistent(estimator: Any) -> None:
-    """Raise ValueError if a loaded estimator cannot be what a fit gives."""
+    """Raise ValueError if a loaded estimator is inconsistent."""
     estimator.checked()  # parameters within their ranges
     if estimator.n_components_ < 1:
         raise ValueError(f"it has {estimator.n_components_} components")
@@ -176,7 +176,7 @@ def check_consistent(estimator: Any) -> None:
 
 
 def _check_shared(estimator: Any) -> None:
-    """What every model has."""
+    """Check attributes that every model has."""
     kept = estimator.kept_features_
     _check("feature_weights_", estimator.feature_weights_, AT_LEAST)
     _check("observed_fraction_", estimator.observed_fraction_, UNIT)
@@ -199,7 +199,7 @@ def _check_shared(estimator: Any) -> None:
 
 
 def _check_declared(estimator: Any, one: Declared, axes: str) -> None:
-    """What the model learned, of the features that it uses."""
+    """Check the declared parameters."""
     kept, values = estimator.kept_features_, np.asarray(getattr(estimator, one.name))
     sides = {**dict.fromkeys("kj", estimator.n_components_), **dict.fromkeys("de", len(kept))}
     sides |= {"l": len(values), "q": values.shape[-1]} if values.ndim else {"l": 0, "q": 0}
@@ -224,7 +224,7 @@ def _check_declared(estimator: Any, one: Declared, axes: str) -> None:
 
 
 def _check_beside(estimator: Any, one: Declared, names: Mapping[str, str]) -> None:
-    """What only features with something else have, no other has."""
+    """Check attributes that only some features have."""
     if one.beside is None:
         return
     known, needed = (
@@ -239,7 +239,7 @@ def _check_beside(estimator: Any, one: Declared, names: Mapping[str, str]) -> No
 
 
 def _check_definite(name: str, values: Array) -> None:
-    """Covariances are symmetric, and no direction has none."""
+    """Check that covariances are symmetric and positive definite."""
     scale = np.abs(values).max(initial=0.0)
     if np.abs(values - values.swapaxes(-1, -2)).max(initial=0.0) > ROUNDING * scale:
         raise ValueError(f"'{name}' holds a covariance that is not symmetric")
@@ -267,7 +267,7 @@ def _check(name: str, values: Any, rule: Rule) -> None:
 
 
 def _check_use(fitted: Fitted[Any]) -> None:
-    """Whether the model says finite things of rows like those that it was learned from.
+    """Check that predictions for typical rows are finite.
 
     What several parameters must have in common only the model knows; a trial shows whether they do.
     """
@@ -281,7 +281,7 @@ def _check_use(fitted: Fitted[Any]) -> None:
 
 
 def _said(fitted: Fitted[Any]) -> Iterator[Array]:
-    """What the model says of rows, and rows that it draws."""
+    """Predictions for rows, and rows drawn from the model."""
     model, parameters = fitted.model, fitted.parameters
     rows = memory_rows(np.vstack(list(_trials(fitted))))
     for verb in (model.expected_latent, model.unusual, model.cells, model.fills):
@@ -290,7 +290,7 @@ def _said(fitted: Fitted[Any]) -> Iterator[Array]:
 
 
 def _flat(verb: Callable[[Block, Any], Any], parameters: Any) -> Callable[[Block], Array]:
-    """What a verb says of rows, or two things beside each other; (n, m)."""
+    """Predictions as one array; (n, m)."""
 
     def said(block: Block) -> Array:
         found = verb(block, parameters)
@@ -300,7 +300,7 @@ def _flat(verb: Callable[[Block, Any], Any], parameters: Any) -> Callable[[Block
 
 
 def _trials(fitted: Fitted[Any]) -> Iterator[Array]:
-    """Rows (n, d) without values, at the ends and in the middle of them, and where parameters are.
+    """Test rows (n, d): empty, at the ends and middle of ranges, and at the parameters.
 
     Some cells are gaps; none is other than a fit has seen.
     """
@@ -329,7 +329,7 @@ def _check_preprocessing(estimator: Any) -> None:
 
 
 def _check_coding(estimator: Any) -> None:
-    """Whether columns of words have codes, and those that are not used are not part of it."""
+    """Check that columns of words have codes."""
     coding = getattr(estimator, "coding_", None)
     if coding is None:
         return

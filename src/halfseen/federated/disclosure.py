@@ -1,4 +1,4 @@
-"""What sums give away: refused where they are of so few rows that one of them could be told.
+"""Disclosure control: refuse sums of too few rows.
 
 Sums over the rows that hold two columns, taken from those that hold one, are the sums of the rows
 that hold it without the other. So it is not enough that sums are of many rows: whatever rows the
@@ -30,7 +30,7 @@ MOST_LEFT_OUT = 0.5
 
 
 class DisclosureError(DataError):
-    """Sums of too few rows were asked for, and do not leave the place."""
+    """The requested sums rest on too few rows and are refused."""
 
 
 class RowSubsets(NamedTuple):
@@ -113,7 +113,7 @@ def check_disclosure(sums: MomentSums, plan: Plan) -> None:
 
 
 def _categories(levels: Array, plan: Plan) -> Iterator[tuple[str, str, float]]:
-    """Of each value of each column, how many cells hold it."""
+    """The number of cells of each value of each column."""
     at = iter(levels)
     for column in plan.columns:
         for value in column.labels or tuple(f"{value:g}" for value in column.levels):
@@ -121,7 +121,7 @@ def _categories(levels: Array, plan: Plan) -> Iterator[tuple[str, str, float]]:
 
 
 def without_few(rows: Rows, plan: Plan, triples: bool) -> tuple[Rows, int]:
-    """The rows of which none could be told, and how many were left out for that.
+    """The rows without identifiable ones, and how many were left out.
 
     Leaving some out may make others few, so that this is done until there are none.
     """
@@ -152,7 +152,7 @@ def _few(least: int, pairs: Array, triples: Array | None = None) -> list[Which]:
 
 
 def _rare(rows: Rows, plan: Plan, values: list[Array]) -> list[Which]:
-    """Values of columns that too few rows hold."""
+    """Values held by few rows."""
     if not any(map(len, values)):
         return []
     origin = np.zeros(len(values))
@@ -176,7 +176,7 @@ def _leaving_out(few: list[Which]) -> Callable[[Block], Block]:
 
 
 def check_components(shares: Array, plan: Plan, noun: str) -> None:
-    """Refuse sums by component, if one of them has fewer rows here than agreed on."""
+    """Refuse sums by component if a component has too few rows here."""
     few = np.flatnonzero(shares < plan.least_rows - ROUNDING)
     if len(few):
         raise DisclosureError(

@@ -1,4 +1,4 @@
-"""What is agreed on before anything is summed in several places: columns, kinds, origins, scales.
+"""Plans: what several places agree on before they sum their rows.
 
 A plan is a small JSON that people read, change and send around; it holds no code and no row.
 """
@@ -38,7 +38,7 @@ DELTA = 1e-6
 
 @dataclass(frozen=True)
 class AgreedColumn:
-    """One column of a plan: what it holds, and on which scale it is summed."""
+    """One column of a plan: its kind and scale."""
 
     name: str
     kind: str  # as of columns that are declared
@@ -70,13 +70,13 @@ class AgreedColumn:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The words that its codes stand for; none if it holds numbers."""
+        """The words of its codes; none for numbers."""
         worded = any(isinstance(one, str) for one in self.values)
         return tuple(map(str, self.values)) if worded else ()
 
     @property
     def levels(self) -> Array:
-        """The numbers that it can hold, if those are few: codes, or values; (l,)."""
+        """The few values that it can hold; (l,)."""
         if self.labels:
             return np.arange(len(self.labels), dtype=float)
         return np.sort(np.array(self.values, dtype=float))
@@ -166,11 +166,11 @@ class Plan:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the columns."""
+        """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
     def each(self, what: str) -> Array:
-        """One number of every column; (d,)."""
+        """One number per column; (d,)."""
         return np.array([getattr(column, what) for column in self.columns], dtype=float)
 
     @property
@@ -200,7 +200,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, text: str, name: str = "The plan") -> Self:
-        """The plan that was written so; raises :class:`DataError` if it is none."""
+        """Read a plan from JSON; raises :class:`DataError` if it is invalid."""
         try:
             return cls._made(strict_json(text))
         except INTERPRETING as error:
@@ -241,7 +241,7 @@ class Plan:
         return cls.from_json(text, os.fspath(path))
 
     def noised(self, epsilon: float, delta: float = DELTA, norm: float | None = None) -> Self:
-        """The same with noise; without a ``norm``, one that hardly shortens usual rows."""
+        """The plan with noise; the default ``norm`` hardly shortens usual rows."""
         usual = round(USUAL_NORM * math.sqrt(len(self.columns)), 2)
         return replace(self, noise=Noise(epsilon, delta, usual if norm is None else norm))
 
@@ -278,7 +278,7 @@ SAFETY_FACTOR = 5
 
 
 def _changed_parameters(estimator: Any) -> dict[str, Any]:
-    """Those of an estimator that are not as they are by default."""
+    """Parameters of an estimator that differ from their defaults."""
     usual = type(estimator)().get_params()
     own = {
         name: value
@@ -333,12 +333,12 @@ def _draft_columns(X: Any, estimator: Any) -> tuple[AgreedColumn, ...]:
 
 
 def _countable(kind: str, highest: float) -> Array:
-    """The counts of a column that may each be counted; (l,)."""
+    """The counts that are released one by one; (l,)."""
     return np.arange(min(highest, MOST_VALUES - 1) + 1) if kind == "count" else np.empty(0)
 
 
 def _common(counts: Array, often: Array) -> tuple[float, ...]:
-    """Counts from zero up to the last before one that is rare: higher ones count as that."""
+    """Counts from zero up to the last common one; higher ones are merged."""
     rare = np.flatnonzero(often < SAFETY_FACTOR * LEAST_ROWS)
     n = max(int(rare[0]) if len(rare) else len(counts), 2)
     return tuple(map(float, counts[:n]))
@@ -386,7 +386,7 @@ def _column(
 
 
 def _rounded(number: float) -> float:
-    """To one digit that is not zero.
+    """Numbers rounded to one significant digit.
 
     >>> _rounded(0.0374), _rounded(17.2)
     (0.04, 20.0)

@@ -1,4 +1,4 @@
-"""Sums of one place's rows by a plan: the first, and whatever is asked for next."""
+"""Sums of one place's rows for a plan, round by round."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -48,7 +48,7 @@ def sum_rows(
     epsilon: float | None = None,
     random: Any = None,
 ) -> Stream:
-    """The sums of the rows of ``X`` that a fit asks for first, or after ``at``.
+    """The first sums that a fit needs of the rows of ``X``, or the next ones after ``at``.
 
     That is the sums of all places in the last round, or the model that they led to.
     """
@@ -84,7 +84,7 @@ def sum_rows(
 
 
 def _first(rows: Rows, plan: Plan, triples: bool) -> MomentSums:
-    """The first sums; ranges are those of the plan, so that no row's values show."""
+    """The first sums, with ranges taken from the plan instead of from rows."""
     values = [column.levels for column in plan.columns]
     summarise = MomentSums.about(
         plan.each("origin"), plan.each("scale"), triples=triples, values=values
@@ -100,7 +100,7 @@ def _first(rows: Rows, plan: Plan, triples: bool) -> MomentSums:
 
 
 def _asked(learn: Callable[[Rows], Any], here: Rows) -> Flat:
-    """The sums over these rows that the fit asks for next."""
+    """The next sums of a fit."""
     try:
         learn(here)
     except NextSums as found:
@@ -111,7 +111,7 @@ def _asked(learn: Callable[[Rows], Any], here: Rows) -> Flat:
 
 
 def learn_from(estimator: Any, stream: Stream) -> Fit[Any]:
-    """The fit that sums are enough for; raises :class:`MoreSumsNeeded` if they are not yet."""
+    """A fit from sums; raises :class:`MoreSumsNeeded` if they are not enough yet."""
     check_summable(estimator)
     try:
         if stream.model is None:
@@ -128,7 +128,7 @@ def learn_from(estimator: Any, stream: Stream) -> Fit[Any]:
 
 
 def _model_in(stream: Stream, kind: Any) -> Any:
-    """The model that sums were summed at."""
+    """The model at which sums were computed."""
     if stream.model is None:
         raise ValueError("These sums are not of a round at a model.")
     own = kind._file_kind()
@@ -136,7 +136,7 @@ def _model_in(stream: Stream, kind: Any) -> Any:
 
 
 def _fit(estimator: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
-    """Fit the first sums, and the rounds that followed them."""
+    """A fit by moments and by all further rounds."""
     like = _without_outlier_search(estimator)
     settings, _ = like.checked()
     rows = None
@@ -177,7 +177,7 @@ def _step(at: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
 
 
 def _without_outlier_search(estimator: Any) -> Any:
-    """A clone that does not search for outliers, which sums do not show."""
+    """The estimator without outliers, which sums do not show."""
     like = clone(estimator)
     for name in ("coding_", "covariance_type_", "n_factors_", "n_features_in_"):
         if hasattr(estimator, name):
@@ -186,7 +186,7 @@ def _without_outlier_search(estimator: Any) -> Any:
 
 
 def take_names(estimator: Any, stream: Stream) -> None:
-    """The features of an estimator are those of the sums."""
+    """Set the estimator's features to those of the sums."""
     names = stream.names
     estimator.n_features_in_ = len(names)
     if names != tuple(map(str, range(len(names)))):
@@ -196,7 +196,7 @@ def take_names(estimator: Any, stream: Stream) -> None:
 
 
 def check_summable(estimator: Any) -> None:
-    """Refuse models that sums of rows are not enough for."""
+    """Refuse models that cannot be fitted from sums."""
     about, reason = estimator.about, estimator._model().abilities.not_streamed
     if about.sequences:
         raise ValueError(
@@ -252,7 +252,7 @@ def planned_rows(estimator: Any, X: Any, plan: Plan) -> MappedRows:
 
 
 def _widened(rows: Rows, names: tuple[str, ...]) -> Rows:
-    """Rows with all columns of ``names``, of which they hold some, in any order."""
+    """Rows with all columns of ``names``; missing columns are gaps."""
     own = {name: i for i, name in enumerate(rows.names)}
     wide = np.array([i for i, name in enumerate(names) if name in own], dtype=int)
     narrow = np.array([own[names[i]] for i in wide], dtype=int)
@@ -267,7 +267,7 @@ def _widened(rows: Rows, names: tuple[str, ...]) -> Rows:
 
 
 def _warn_of_clipped(rows: MappedRows, plan: Plan) -> None:
-    """Say which columns have cells beyond the plan's ranges: their owner alone can know why."""
+    """Warn of columns with cells beyond the plan's ranges."""
     low, high = plan.each("low"), plan.each("high")
 
     def beyond(block: Block) -> Array:
@@ -317,7 +317,7 @@ def _select_coding(coding: Coding, names: tuple[str, ...]) -> Coding:
 
 
 def _clip_to_plan(plan: Plan) -> Callable[[Block], Block]:
-    """What makes a block of the plan's columns as the plan has them.
+    """A function that maps a block to the columns and ranges of the plan.
 
     Values are clipped to their ranges, numbers that are none of a column's values are gaps, and
     rows longer than the norm for noise are shortened towards the origin.
@@ -353,7 +353,7 @@ def _clip_norm(
 
 
 def _synthetic_rows(plan: Plan, levels: Array) -> MemoryRows:
-    """A table of one cell a row that no place holds: what a plan says of its columns.
+    """A table with one cell a row that shows the columns of a plan.
 
     Each value of a column as often as ``levels`` (l,) count it in all places, and quantiles of a
     bell of the planned origin and scale where a column holds numbers.

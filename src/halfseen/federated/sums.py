@@ -1,4 +1,4 @@
-"""Sums of rows that are gone or elsewhere: they add, are saved, and a fit continues from them."""
+"""Sums of rows that are not available: add, save and continue them."""
 
 import json
 import os
@@ -31,7 +31,7 @@ _SECTIONS = {"names", "plan", "library_version"}
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Sums of rows, however many: of batches that ``partial_fit`` has seen, or by a plan.
+    """Sums of rows, from batches of ``partial_fit`` or for a plan.
 
     Streams of the same features about the same origin add, so that parts of a table can be summed
     on different machines: by one plan, or each from :meth:`empty` of the first.
@@ -60,7 +60,7 @@ class Stream:
 
     @property
     def n_rows(self) -> float:
-        """Rows in which something was observed, by weight."""
+        """The weighted number of non-empty rows."""
         return self.sums.n_rows
 
     def empty(self) -> Self:
@@ -101,7 +101,7 @@ class Stream:
         return replace(self, sums=sums, rounds=(*self.rounds[:-1], last))
 
     def _same_before(self, other: Self) -> bool:
-        """Whether all that was known before the last round is the same.
+        """Whether two streams agree on all but the last round.
 
         At a model that is the model; before there is one, the sums of all places so far.
         """
@@ -115,7 +115,7 @@ class Stream:
         return shapes[0] == shapes[1] and known
 
     def _arrays(self) -> dict[str, Values]:
-        """All numbers, by the names that they have in the file."""
+        """All arrays, by their names in the file."""
         arrays: dict[str, Values] = {
             f"first.{one.name}": np.asarray(getattr(self.sums, one.name))
             for one in fields(self.sums)
@@ -131,7 +131,7 @@ class Stream:
         write_whole(path, self.dumped(), overwrite=overwrite)
 
     def dumped(self) -> bytes:
-        """The contents of the file."""
+        """The content of the file."""
         metadata = {
             "library_version": version("halfseen"),
             "names": json.dumps(list(self.names)),
@@ -141,7 +141,7 @@ class Stream:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read sums that :meth:`save` wrote; refused if they are not whole."""
+        """Read sums that :meth:`save` wrote."""
         name = os.fspath(path)
         with Path(path).open("rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -250,7 +250,7 @@ def _shape(form: str, d: int) -> tuple[int, ...]:
 
 
 def _check_counts(sums: MomentSums) -> None:
-    """Refuse counts that no rows have; noise may make such."""
+    """Refuse impossible counts, which noise may cause."""
     count, slack = sums.count, 1e-6 * (1 + abs(sums.n_rows))
     own = count.diagonal()
     wrong = (count < -slack) | (count > np.minimum.outer(own, own) + slack)

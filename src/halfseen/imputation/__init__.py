@@ -1,1 +1,1 @@
-"""Filling gaps: mixtures say what groups of rows there are, regressions on top fill best."""
+"""Imputation by mixtures and regressions."""

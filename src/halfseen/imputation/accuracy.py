@@ -1,4 +1,4 @@
-"""How well the gaps of each column are filled, measured on gaps like the real ones.
+"""Accuracy of imputation by column, measured on gaps like those of the table.
 
 Known cells are hidden together as they are missing in other rows, and filled in again by what was
 learned from the rows of other folds.
@@ -21,14 +21,14 @@ MOST_CELLS = 1_000_000
 
 
 def number_of_tests(known: Mask) -> int:
-    """How many rows of a table (n, d) to test."""
+    """The number of test rows for a table (n, d)."""
     n_columns = int(measurable(known).sum())
     in_memory = max(MOST_CELLS // int(known.shape[1]), 1)
     return min(TESTS_A_COLUMN * n_columns, MOST_TESTS, in_memory)
 
 
 class Refilled(NamedTuple):
-    """What tests hold, and what they were filled with; (t, d) each."""
+    """True values of hidden cells, and their fills; (t, d) each."""
 
     true: Array
     filled: Array
@@ -37,7 +37,7 @@ class Refilled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FillAccuracy:
-    """How well the gaps of each column are filled; NaN where that was not tested."""
+    """The accuracy of fills of each column; NaN where it was not measured."""
 
     explained: Array  # (d,)  share of variance, or of log-loss of levels, from 0 to 1
     variance: Array  # (d,)   R² of fills of numbers; below 0 if their mean would be nearer
@@ -50,7 +50,7 @@ class FillAccuracy:
     def of(
         cls, known: Mask, tests: ImitatedGaps, found: Refilled, numbers: Mask, levels: Mask
     ) -> "FillAccuracy":
-        """From tests of a table of which cells are ``known`` (n, d).
+        """Accuracy from tests of a table with ``known`` cells (n, d).
 
         Fills of ``numbers`` (d,) are judged by R², others by how many are right; what is explained
         of columns of ``levels`` (d,) is log-loss. Of columns that are neither nothing is said.
@@ -84,13 +84,13 @@ def r_squared(true: Array, filled: Array, weight: Array) -> float:
 
 
 def _shares(values: Array, weight: Array) -> Array:
-    """How often each of the values is there, by weight."""
+    """The share of each value, by weight."""
     _, place = np.unique(values, return_inverse=True)
     return np.asarray(np.bincount(place.ravel(), weight), dtype=float)
 
 
 def _uncertainty(true: Array, surprise: Array, weight: Array) -> float:
-    """How much smaller the log-loss is than that of the shares of all levels."""
+    """The relative reduction of log-loss against overall shares."""
     shares = _shares(true, weight)
     at_most = -float(shares @ np.log(shares))
     return 1 - float(weight @ surprise) / at_most if at_most > 1e-9 else 0.0

@@ -1,4 +1,4 @@
-"""Draws for multiple imputation: all gaps of a row together, then each given all other cells.
+"""Draws for multiple imputation by chained equations.
 
 Every chain is learned from a bootstrap of the rows, so that draws by several chains differ as much
 as is unknown of what is missing. A chain begins with gaps drawn from one normal distribution of all
@@ -40,7 +40,7 @@ MOST_ENTRIES = 1 << 22
 
 
 class Columns(NamedTuple):
-    """What values columns can have; (d,) each."""
+    """The possible values of columns; (d,) each."""
 
     whole: Mask  # whether they get values of other rows rather than sums
     spike: Array  # a number that many cells hold exactly, NaN if there is none
@@ -58,7 +58,7 @@ class Columns(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """One column given all others."""
+    """The regression of one column on all others."""
 
     column: int
     weights: Array  # (p, t)
@@ -70,7 +70,7 @@ class Link:
     def drawn(
         self, features: Array, view: View, columns: Columns, random: np.random.Generator
     ) -> Array:
-        """Values for rows of such features (n, p); (n,)."""
+        """Draw values for rows with these features (n, p); (n,)."""
         predicted = features @ self.weights
         j = self.column
         if not view.numbers[j]:
@@ -92,14 +92,14 @@ class Link:
         return columns.possible(j, new, values)
 
     def _centred(self, donor: NDArray[np.intp], first: NDArray[np.intp], number: int) -> Array:
-        """Residuals of donors, about the mean of all that are as near."""
+        """Residuals of donors around the mean of equally near donors."""
         total = np.concatenate([[0.0], np.cumsum(self.left)])
         last = np.minimum(first + number, len(self.left))
         centred: Array = self.left[donor] - (total[last] - total[first]) / (last - first)
         return centred
 
     def _beyond(self, predicted: Array, values: Array, view: View, columns: Columns) -> Array:
-        """How far predictions of gaps are beyond all predictions of known cells, in own units."""
+        """How far predictions of gaps extrapolate beyond those of known cells."""
         away = predicted - np.clip(predicted, self.expected[0], self.expected[-1])
         at_spike = values == columns.spike[self.column]
         return np.where(at_spike, 0.0, view.spread[self.column] * away)
@@ -107,7 +107,7 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """All columns, each given the others, by one set of parameters."""
+    """Chained equations with one set of parameters."""
 
     layout: Layout
     normal: JointNormal | None
@@ -117,7 +117,7 @@ class Chain:
     def drawn(
         self, table: Array, known: Mask, random: np.random.Generator, sweeps: int | None = None
     ) -> Array:
-        """A table (n, d) without gaps in which all that is not ``known`` is drawn again.
+        """A table (n, d) with all cells that are not ``known`` drawn again.
 
         Some rows at a time, so that their features need little memory.
         """
@@ -145,7 +145,7 @@ class Chain:
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """What is needed to learn chains from a table."""
+    """What fitting of chains needs of a table."""
 
     layout: Layout
     normal: JointNormal | None
@@ -178,7 +178,7 @@ class Chains:
         return cls(layout, normal, table, known, columns, penalties)
 
     def learned(self, random: np.random.Generator, budget: TimeBudget) -> Chain:
-        """One chain, from rows drawn with replacement; of one round if time is over."""
+        """A chain from a bootstrap sample of rows; of one round if time is over."""
         n, table, view = len(self.table), self.table, self.layout.view
         weights = np.bincount(random.integers(n, size=n), minlength=n).astype(float)
         normal = self.normal
@@ -257,7 +257,7 @@ class Chains:
 
 
 def _offset(layout: Layout, normal: JointNormal | None, j: int) -> Array:
-    """What a joint normal distribution says of a number given all others, as coefficients; (p,)."""
+    """Coefficients (p,) of a number on all others, from a joint normal distribution."""
     found = np.zeros(len(layout.owner))
     if normal is not None:
         constants, slopes = normal.coefficients
@@ -268,14 +268,14 @@ def _offset(layout: Layout, normal: JointNormal | None, j: int) -> Array:
 
 
 def _penalty(one: Regression, normal: JointNormal | None) -> float:
-    """That of held-out rows; without a joint distribution something has to be regressed."""
+    """The ridge penalty chosen on held-out rows."""
     if normal is not None or np.isfinite(one.penalty):
         return one.penalty
     return float(PENALTIES[-1])
 
 
 def _shares(truth: Array, weights: Array | None = None) -> Array:
-    """How common levels are, half a row of each being added."""
+    """Shares of values, with half a pseudo-row each."""
     count = truth.sum(axis=0) if weights is None else weights @ truth
     found: Array = (count + 0.5) / (count + 0.5).sum()
     return found
@@ -290,6 +290,6 @@ def chains_for(
     seed: int,
     budget: TimeBudget,
 ) -> tuple[Chain, ...]:
-    """So many chains, each with a stream of chance of its own."""
+    """That many chains, each with its own random stream."""
     chains = Chains.of(view, table, known, columns, seed, budget)
     return tuple(chains.learned(np.random.default_rng([seed, i]), budget) for i in range(number))

@@ -1,4 +1,4 @@
-"""Gaps of tables of mixed columns, filled: a transformer of scikit-learn's."""
+"""The ``Imputer``: a scikit-learn transformer for tables of mixed columns."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -223,7 +223,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return encode_new_table(self, X)
 
     def _given(self, X: Any, table: Array, values: Array, unseen: Mask) -> Any:
-        """A filled table in the container that ``X`` has."""
+        """A filled table in the container type of ``X``."""
         done = fill_like(X, table, values, self.coding_, unseen)
         if as_frame(done) is None and not isinstance(done, np.ndarray):  # rows without gaps
             done = as_array(X, table.dtype)
@@ -232,7 +232,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return with_indicators(done, np.isnan(table), self._indicated())
 
     def _indicated(self) -> dict[int, str]:
-        """Columns that get an indicator, and its name."""
+        """Columns with a missingness indicator, and its name."""
         names = OneToOneFeatureMixin.get_feature_names_out(self)
         return {int(j): f"missingindicator_{names[j]}" for j in np.flatnonzero(self.learned_.gappy)}
 

@@ -1,4 +1,4 @@
-"""How regressions see the columns of a table: as features that are known, or expected, in a row."""
+"""Features of regressions: observed or expected values of the other columns."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +16,7 @@ FURTHEST = 4.0
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Columns as features, and which of these say what a cell holds.
+    """Columns as features of regressions.
 
     A number is its deviation ``z`` in standard deviations, ``|z|``, and in which of six bins it is;
     a column of levels has one feature a level. The first feature of a number, and all of a column
@@ -33,7 +33,7 @@ class View:
 
     @classmethod
     def of(cls, table: Array, levels: tuple[Array, ...], low: Array, high: Array) -> "View":
-        """Of a table (n, d), NaN in the gaps; a column without ``levels`` holds numbers."""
+        """The view of a table (n, d) with NaN in the gaps."""
         numbers = np.array([len(one) == 0 for one in levels], dtype=bool)
         d = len(levels)
         mean, spread, edges = np.zeros(d), np.ones(d), [np.empty(0)] * d
@@ -47,7 +47,7 @@ class View:
 
     @cached_property
     def sizes(self) -> NDArray[np.intp]:
-        """How many features each column has; (d,)."""
+        """The number of features of each column; (d,)."""
         pairs = zip(self.numbers, self.edges, self.levels, strict=True)
         return np.array(
             [_of_number(edges) if number else len(levels) for number, edges, levels in pairs],
@@ -56,12 +56,12 @@ class View:
 
     @cached_property
     def starts(self) -> NDArray[np.intp]:
-        """The first feature of each column, and the number of all; (d + 1,)."""
+        """The first feature of each column, and the total number; (d + 1,)."""
         return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.intp)
 
     @cached_property
     def of_levels(self) -> NDArray[np.intp]:
-        """Columns of levels, by number."""
+        """Categorical columns, by number."""
         return np.flatnonzero(~self.numbers)
 
     @property
@@ -77,7 +77,7 @@ class View:
         return slice(int(self.starts[column]), int(self.starts[column + 1]))
 
     def targets(self, column: int) -> slice:
-        """Those of its features that say what a cell holds."""
+        """The features that regressions predict."""
         own = self.features(column)
         return slice(own.start, own.start + 1) if self.numbers[column] else own
 
@@ -113,20 +113,20 @@ class View:
         return found
 
     def deviations(self, table: Array) -> Array:
-        """Of numbers, in standard deviations, NaN in the gaps; (n, numbers)."""
+        """Numbers in standard deviations, NaN in the gaps; (n, numbers)."""
         own = self.numbers
         clipped = np.clip(table[:, own], self.low[own], self.high[own])
         found: Array = (clipped - self.mean[own]) / self.spread[own]
         return found
 
     def value(self, j: int, z: Array) -> Array:
-        """The number that a deviation stands for."""
+        """The value of a standardised number."""
         found: Array = self.mean[j] + self.spread[j] * z
         return found
 
 
 def _of_number(edges: Array) -> int:
-    """How many features a number has: bins count only if there are several."""
+    """The number of features of a numeric column."""
     return 2 + (len(edges) + 1 if len(edges) else 0)
 
 
@@ -139,7 +139,7 @@ FREE = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Which features regressions have: those of the view, which cells are missing, and a one."""
+    """Features of regressions: those of the view, missingness indicators, and a constant."""
 
     view: View
     gappy: NDArray[np.intp]  # columns whose gaps are features
@@ -154,7 +154,7 @@ class Layout:
 
     @property
     def penalties(self) -> Array:
-        """How much each feature is held back, beside others; (p,)."""
+        """Relative penalties of the features; (p,)."""
         found = np.ones(len(self.owner))
         found[self.view.starts[:-1][self.view.numbers]] = LINEAR
         found[-1] = FREE
@@ -169,7 +169,7 @@ class Layout:
 
     @classmethod
     def of(cls, view: View, table: Array, gappy: NDArray[np.intp]) -> "Layout":
-        """With the means of a table."""
+        """The layout with the means of a table."""
         there = view.known(table).sum(axis=0)[view.owner]
         return cls(view, gappy, view(table).sum(axis=0) / np.maximum(there, 1))
 

@@ -1,4 +1,4 @@
-"""From the rows of a table to what fills others, whatever columns hold."""
+"""Fit an imputation model to rows."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -33,7 +33,7 @@ MOST_DECIMALS = 5
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What fills gaps, for all columns of a table."""
+    """A fitted imputation model of a table."""
 
     imputation: SingleImputation | None  # of columns that vary; None if none does
     kept: Mask  # (d,)       which those are
@@ -47,7 +47,7 @@ class Learned:
 
     @property
     def explained(self) -> Array:
-        """How much the others tell of each column, from 0 to 1; NaN where that is not known.
+        """How well each column is predicted by the others, from 0 to 1; NaN if unknown.
 
         Cells of columns with gaps were hidden as they are missing, others one at a time.
         """
@@ -58,7 +58,7 @@ class Learned:
         return np.where(self.gappy, tested, found)
 
     def filled(self, rows: Rows, possible: bool) -> tuple[Array, Array]:
-        """What cells are filled with, and how far off that is likely to be; (n, d) each."""
+        """Fills of cells and their standard deviations; (n, d) each."""
         n = rows.accumulate(len)
         mean = np.tile(self.constants, (n, 1))
         spread = np.where(np.isnan(mean), np.nan, 0.0)
@@ -69,14 +69,14 @@ class Learned:
         return self._possible(mean) if possible else self.possible.within(mean), spread
 
     def _possible(self, values: Array) -> Array:
-        """The nearest of the values (n, d) that columns can have."""
+        """The nearest possible values (n, d)."""
         found = self.possible.nearest(values)
         for j in np.flatnonzero(np.isfinite(self.decimals)):
             found[:, j] = np.round(found[:, j], int(self.decimals[j]))
         return found
 
     def drawn(self, rows: MemoryRows, number: int, random: Any) -> list[Array]:
-        """Tables (n, d) whose gaps are drawn, by a chain each."""
+        """Completed tables (n, d) with random draws, one chain each."""
         mean, _ = self.filled(rows, possible=False)
         tables = []
         for chain in self.chains[:number]:
@@ -88,7 +88,7 @@ class Learned:
         return tables
 
     def probabilities(self, rows: Rows) -> dict[str, Array]:
-        """Of the categories of columns of few values, by name; (n, l) each."""
+        """Probabilities of categories, by column; (n, l) each."""
         if self.imputation is None:
             return {}
         imputation, part = self.imputation, rows.select(self.kept)
@@ -104,7 +104,7 @@ class Learned:
         }
 
     def categories(self, coding: Coding) -> dict[str, list[Any]]:
-        """Of columns of few values, by name: words, or numbers."""
+        """Categories by column: words, or numbers."""
         if self.imputation is None:
             return {}
         places = np.flatnonzero(self.kept)[self.imputation.view.of_levels]
@@ -131,7 +131,7 @@ def learned_from(
     budget: TimeBudget,
     possible_only: bool = True,
 ) -> Learned:
-    """Look all rows through, and learn from as many as there is room for."""
+    """Survey all rows, and learn from as many as fit into memory."""
     seen = survey(rows, 1.0)
     if not seen.names:
         raise DataError("The table has no columns, so there is nothing to fill. Give at least one.")
@@ -174,7 +174,7 @@ def learned_from(
 def _accuracy(
     every: Learned, rows: MemoryRows, cross_fitted: CrossFitted, possible: bool, seed: int
 ) -> FillAccuracy:
-    """Of fills of cells that are hidden as others are missing, from rows of other folds."""
+    """Accuracy on cells hidden in patterns of real gaps, filled from other folds."""
     known, view, kept = ~np.isnan(rows.table), cross_fitted.of_all_rows.view, every.kept
     tests = imitated_gaps(known, number_of_tests(known), np.random.default_rng(seed))
     found = Refilled(rows.table[tests.row], *np.full((2, *tests.hidden.shape), np.nan))
@@ -196,7 +196,7 @@ def _accuracy(
 
 
 def _surprise(imputation: SingleImputation, rows: Rows, true: Array) -> Array:
-    """``-log p`` of what cells of levels hold (t, d), NaN for others, given ``rows``; (t, d)."""
+    """``-log p`` of hidden categories (t, d), NaN for others."""
     view, found = imputation.view, np.full(true.shape, np.nan)
     probabilities_by_row = gathered(rows, imputation.targets)
     for j in view.of_levels:
@@ -207,7 +207,7 @@ def _surprise(imputation: SingleImputation, rows: Rows, true: Array) -> Array:
 
 
 def _decimals(table: Array) -> Array:
-    """How many decimals the values of each column have at most; infinite if many, or none."""
+    """The largest number of decimals of each column; infinite if many."""
     found = np.full(table.shape[1], np.inf)
     for j, values in enumerate(table.T):
         known = values[~np.isnan(values)]
@@ -236,7 +236,7 @@ FEWEST = 10
 
 
 def zero_beside(table: Array, numbers: Mask) -> NDArray[np.intp]:
-    """For each column the one whose zeros its gaps go with, -1 if there is none; (d,).
+    """The column whose zeros go with the gaps of each column, -1 without one; (d,).
 
     Of a table (n, d), in which only ``numbers`` (d,) have a zero that means none.
     """

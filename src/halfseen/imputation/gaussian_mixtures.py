@@ -1,4 +1,4 @@
-"""Normals of numbers: ensembles that predict each from others, and one that gaps are drawn from."""
+"""Ensembles of Gaussian mixtures that predict each column from the others."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -30,14 +30,14 @@ class NormalMixture:
     covariances: Array  # (k, d, d)
 
     def keeping(self, share: float) -> "NormalMixture":
-        """With so much of their correlations."""
+        """The mixture with its correlations shrunk."""
         covariances = share * self.covariances
         places = np.arange(covariances.shape[-1])
         covariances[:, places, places] /= share
         return replace(self, covariances=covariances)
 
     def without_each(self, rows: ByGaps) -> Array:
-        """What is expected of each cell given the others that are observed in its row; (n, d)."""
+        """The expectation of each cell given the other observed cells of its row; (n, d)."""
         found = np.empty(rows.values.shape)
         without_each(
             rows.values,
@@ -54,16 +54,16 @@ class NormalMixture:
 
 @dataclass(frozen=True, eq=False)
 class NormalEnsemble:
-    """Mixtures of several sizes, averaged."""
+    """An average of mixtures with several numbers of components."""
 
     mixtures: tuple[NormalMixture, ...]
 
     def keeping(self, share: float) -> "NormalEnsemble":
-        """With so much of their correlations."""
+        """The ensemble with its correlations shrunk."""
         return NormalEnsemble(tuple(one.keeping(share) for one in self.mixtures))
 
     def without_each(self, table: Array) -> Array:
-        """What is expected of each cell given the others of its row; (n, d)."""
+        """The expectation of each cell given the other cells of its row; (n, d)."""
         rows = ByGaps.of(Block.from_table(table))
         return np.asarray(np.mean([one.without_each(rows) for one in self.mixtures], axis=0))
 
@@ -89,7 +89,7 @@ where all rows led."""
 
 @dataclass(frozen=True, eq=False)
 class NormalEnsembles:
-    """The candidates, and what they say of rows that they were not learned from."""
+    """Candidate ensembles, and their predictions of held-out rows."""
 
     normals: tuple[NormalEnsemble, ...]
     held_out: Array  # (e, n, d)
@@ -98,30 +98,30 @@ class NormalEnsembles:
     )  # learned without it
 
     def without_fold(self, fold: int) -> "NormalEnsembles":
-        """The same, learned from the rows of all other folds."""
+        """The same, fitted without one fold."""
         return NormalEnsembles(self.by_fold.get(fold, ()), np.empty((0, 0, 0)))
 
     @property
     def of_all_rows(self) -> "NormalEnsembles":
-        """The same without those of folds, which take memory."""
+        """The same without the fits by fold, to save memory."""
         return replace(self, by_fold={})
 
     def without_each(self, table: Array) -> Array:
-        """What each expects; (e, n, d)."""
+        """Predictions of each ensemble; (e, n, d)."""
         if not self.normals:
             return np.empty((0, *table.shape))
         return np.stack([one.without_each(table) for one in self.normals])
 
 
 class HeldOut(NamedTuple):
-    """Rows, and for each fold of them an ensemble that learned from the others."""
+    """Rows, and an ensemble for each fold fitted without it."""
 
     table: Array  # (n, d)
     folds: NDArray[np.intp]  # (n,)
     normals: dict[int, NormalEnsemble]
 
     def predictions(self, share: float) -> Array:
-        """What ensembles with such a share of their correlations predict of cells; (n, d)."""
+        """Predictions of cells by ensembles with shrunk correlations; (n, d)."""
         found = np.empty(self.table.shape)
         for fold, normal in self.normals.items():
             here = self.folds == fold
@@ -129,7 +129,7 @@ class HeldOut(NamedTuple):
         return found
 
     def share(self, random: np.random.Generator) -> float:
-        """Of correlations, with which ensembles come nearest to the cells of some rows."""
+        """The shrinkage of correlations that predicts held-out cells best."""
         some = random.permutation(len(self.table))[:MOST_JUDGED]
         part = HeldOut(self.table[some], self.folds[some], self.normals)
 
@@ -142,7 +142,7 @@ class HeldOut(NamedTuple):
 def learn_normal_ensembles(
     table: Array, folds: NDArray[np.intp], seed: int, budget: TimeBudget
 ) -> NormalEnsembles:
-    """Experts of the columns of a table (n, d) in units of spreads, NaN in the gaps."""
+    """Ensembles for a standardised table (n, d) with NaN in the gaps."""
     n, d = table.shape
     random = np.random.default_rng(seed)
     usable = np.flatnonzero((~np.isnan(table)).any(axis=1))
@@ -175,7 +175,7 @@ def learn_normal_ensembles(
 
 
 def _rows(table: Array, weights: Array | None = None) -> MemoryRows:
-    """Rows that hold something, those with the same gaps beside each other: EM is faster then."""
+    """Non-empty rows sorted by pattern of gaps, which speeds up EM."""
     some = np.flatnonzero(~np.isnan(table).all(axis=1))
     some = some[np.lexsort(np.packbits(np.isnan(table[some]), axis=1).T)]
     names = tuple(map(str, range(table.shape[1])))
@@ -184,7 +184,7 @@ def _rows(table: Array, weights: Array | None = None) -> MemoryRows:
 
 
 def _single_normal(rows: MemoryRows, tolerance: float) -> tuple[Any, Any] | None:
-    """A model of normals with any covariance, and where one of them begins; None if constant."""
+    """A full-covariance model and its start with one component; None if constant."""
     seen = survey(rows, 1.0)
     if not seen.kept.all():
         return None
@@ -196,7 +196,7 @@ def _single_normal(rows: MemoryRows, tolerance: float) -> tuple[Any, Any] | None
 def _mixtures(
     model: Any, rows: MemoryRows, alone: EMResult[Any], sizes: list[int]
 ) -> list[EMResult[Any]]:
-    """Mixtures of several sizes; that of one component is ``alone``."""
+    """Mixtures of several sizes; ``alone`` has one component."""
     if sizes == [1]:
         return [alone]
     seeding, steps = Seeding.of(*model.emission.as_numbers(rows.table)), ClassSteps(model.emission)
@@ -211,7 +211,7 @@ def _mixtures(
 def _again(
     model: Any, rows: MemoryRows, alone: EMResult[Any], found: list[EMResult[Any]]
 ) -> list[EMResult[Any]]:
-    """The mixtures that were ``found`` if they are learned from some of the rows alone."""
+    """Refits of the mixtures ``found`` to some of the rows."""
     if len(rows.table) > FEW_ROWS:
         return [model.run_em(rows, one.parameters, AGAIN) for one in found]
     sizes = [len(one.parameters.weights) for one in found]
@@ -241,7 +241,7 @@ class JointNormal:
 
     @classmethod
     def of(cls, view: View, table: Array) -> "JointNormal | None":
-        """Of a table (n, d), NaN in the gaps; None if it has too many columns, or too few rows."""
+        """The joint normal of a table (n, d); None with too many columns or too few rows."""
         features = _coordinates(view)
         if not len(features) or len(table) < FEWEST_ROWS:
             return None
@@ -253,7 +253,7 @@ class JointNormal:
         return cls(features, model, model.run_em(rows, start, JOINT_PASSES).parameters)
 
     def bootstrapped(self, view: View, table: Array, weights: Array) -> "JointNormal":
-        """The same if each row of a table counts ``weights`` (n,) times."""
+        """The joint normal with row ``weights`` (n,)."""
         drawn = weights > 0
         known = _known_coordinates(view, self.features, table[drawn], view.known(table[drawn]))
         if np.isnan(known).all(axis=0).any():  # no row that holds some column was drawn
@@ -265,7 +265,7 @@ class JointNormal:
 
     @property
     def coefficients(self) -> tuple[Array, Array]:
-        """Of the regression of each coordinate on all others; constants (c,), slopes (c, c)."""
+        """Regressions of each coordinate on all others; constants (c,), slopes (c, c)."""
         mean, precision = self.parameters.means[0], np.linalg.inv(self.parameters.covariances[0])
         slopes = -precision / np.diagonal(precision)[:, None]
         np.fill_diagonal(slopes, 0.0)

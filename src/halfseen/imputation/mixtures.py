@@ -1,4 +1,4 @@
-"""Mixtures of several sizes, averaged: what each column is like given the others, by classes."""
+"""Averages of mixtures with several numbers of components."""
 
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -41,7 +41,7 @@ N_SEEDS, FIRST_PASSES, LAST_PASSES, TOLERANCE = 2, 6, 30, 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Classes, and what features are in each of them."""
+    """Classes, and mean features in each."""
 
     emission: Mixed
     parameters: MixedParameters
@@ -49,11 +49,11 @@ class Mixture:
     squares: Array  # (k, d)   of deviations of numbers
 
     def shares(self, block: Block) -> Array:
-        """The classes' shares in each row; (n, k)."""
+        """Responsibilities of the classes in each row; (n, k)."""
         return posterior(block, self.emission, self.parameters).responsibilities
 
     def shares_without_each(self, block: Block) -> Array:
-        """The same as if each column in turn were not observed; (k, n, d).
+        """Responsibilities without each column in turn; (k, n, d).
 
         ``p(k | x_-d) ∝ π_k p_k(x) / p_k(x_d)``: a column's own density is taken away.
         """
@@ -69,19 +69,19 @@ class Mixture:
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Mixtures of several sizes that count alike."""
+    """Mixtures of several sizes with equal weights."""
 
     mixtures: tuple[Mixture, ...]
     view: View
 
     def features(self, block: Block) -> Array:
-        """Features that are expected given all that is observed in a row; (n, q)."""
+        """Expected features given the observed cells of a row; (n, q)."""
         total = sum(one.shares(block) @ one.expected for one in self.mixtures)
         mean: Array = np.asarray(total) / len(self.mixtures)
         return mean
 
     def variances(self, block: Block) -> Array:
-        """Of deviations of numbers, given all that is observed in a row; (n, d)."""
+        """Conditional variances of numbers; (n, d)."""
         first = self.view.starts[:-1]
         mean, square = np.zeros((2, len(block), len(first)))
         for one in self.mixtures:
@@ -103,7 +103,7 @@ class Ensemble:
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """Learns mixtures from rows of a table: short climbs from a few starts each."""
+    """Fits mixtures to rows of a table by short EM runs from a few starts."""
 
     emission: Mixed
     alone: MixedParameters  # all rows as one class
@@ -138,7 +138,7 @@ class Learner:
     def by_fold(
         self, rows: MemoryRows, every: Ensemble, folds: NDArray[np.intp]
     ) -> dict[int, Ensemble]:
-        """For each fold the mixtures of all rows that are not in it.
+        """For each fold, the mixtures of all other rows.
 
         Mixtures of ``every`` row are believed too much, as they have seen what they are to tell;
         of many rows, or if there is no time, that has to do.
@@ -168,7 +168,7 @@ def _part(rows: MemoryRows, which: Mask) -> MemoryRows:
 
 
 def sizes(n_rows: int) -> list[int]:
-    """How many classes mixtures of so many rows have."""
+    """The numbers of classes of the mixtures, for that many rows."""
     return [k for k in SIZES if k <= n_rows / ROWS_A_CLASS]
 
 
@@ -193,7 +193,7 @@ def one_class(rows: MemoryRows, kept: Survey, emission: Mixed) -> MixedParameter
 def _with_features(
     emission: Mixed, parameters: MixedParameters, rows: MemoryRows, view: View
 ) -> Mixture:
-    """What features are in each class, one row like the table at large being added."""
+    """Mean features of each class, with one pseudo-row of the whole table."""
     first = view.starts[:-1]
 
     def summarise(block: Block) -> Array:
@@ -214,7 +214,7 @@ def _with_features(
 
 
 def _with_table(total: Array, count: Array) -> Array:
-    """Means by class from sums (k, m), one row like the table at large being added."""
+    """Class means from sums (k, m), with one pseudo-row of the whole table."""
     pooled = total.sum(axis=0) / np.maximum(count.sum(axis=0), 1e-300)
     mean: Array = (total + BEFORE * pooled) / (count + BEFORE)
     return mean

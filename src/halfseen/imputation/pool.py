@@ -1,4 +1,4 @@
-"""Estimates from several completed tables, combined to one that says how sure it is."""
+"""Pool estimates from several completed tables by Rubin's rules."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from halfseen.data.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """What several completed tables say together; (p,) each. ``print`` shows it as a table.
+    """Pooled estimates of several completed tables; (p,) each. ``print`` shows a table.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Pooled:
 
 
 def pool(estimates: Any, variances: Any, *, df: Any = None, level: float = 0.95) -> Pooled:
-    """Combine what was estimated from each of several completed tables, by Rubin's rules.
+    """Pool estimates from several completed tables by Rubin's rules.
 
     With m tables, estimates ``Q_i`` and their variances ``U_i``: the estimate is their mean, its
     variance ``T = mean(U) + (1 + 1/m) var(Q)``: what one complete table would leave unsure, and

@@ -1,4 +1,4 @@
-"""What the other columns say of each column beyond what classes do."""
+"""Regressions of each column on the others, beyond what mixtures predict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -49,16 +49,16 @@ class Regression:
     by_fold: tuple["Regression", ...] = ()  # learned without that fold; none if all are alike
 
     def without_fold(self, fold: int) -> "Regression":
-        """The same, learned from the rows of all other folds."""
+        """The coefficients fitted without one fold."""
         return self.by_fold[fold] if self.by_fold else self
 
     @property
     def of_all_rows(self) -> "Regression":
-        """The same without those of folds, which take memory."""
+        """The regression without its fits by fold, to save memory."""
         return replace(self, by_fold=())
 
     def lacking(self, unknown: Mask) -> Array:
-        """How much of what is regressed on is ``unknown`` (n, q), by squared coefficients; (n,)."""
+        """The share of squared coefficients on ``unknown`` features (n, q); (n,)."""
         if self.weights is None:
             return np.zeros(len(unknown))
         squares = (self.weights[: unknown.shape[1]] ** 2).sum(axis=1)
@@ -67,14 +67,14 @@ class Regression:
 
 
 def folds_of(n_rows: int, seed: int) -> NDArray[np.intp]:
-    """In which fold each row is held out."""
+    """The fold of each row."""
     found = np.arange(n_rows) % (OF_FEW if n_rows < FEW else N_FOLDS)
     np.random.default_rng(seed).shuffle(found)
     return found.astype(np.intp)
 
 
 class Task(NamedTuple):
-    """What columns are regressed on, beside features."""
+    """Predictors of columns beside features."""
 
     grams: Grams
     known: Mask  # (n, d)
@@ -107,7 +107,7 @@ def learned(
     folds: NDArray[np.intp],
     budget: TimeBudget,
 ) -> list[Regression]:
-    """Regressions of all columns; ``before`` (n, q) is what classes say of their targets.
+    """Regressions of all columns; ``before`` (n, q) are predictions by classes.
 
     ``normals`` (e, n, d) are predictions of numbers by normal mixtures.
     """
@@ -136,7 +136,7 @@ def learned(
 
 
 def _in_turn(known: Mask, budget: TimeBudget) -> list[int]:
-    """All columns; if time may run out, those with most gaps first."""
+    """All columns; with a time limit, those with most gaps first."""
     count = known.sum(axis=0)
     order = np.argsort(count, kind="stable") if budget.limited else np.arange(len(count))
     return [int(j) for j in order]
@@ -199,7 +199,7 @@ def _number(
 
 
 def _bordered(grams: Array, beside: Array, corners: Array) -> Array:
-    """Gram matrices (f, p, p) with some features more, after the others."""
+    """Gram matrices (f, p, p) extended by further features."""
     return np.block([[grams, beside], [beside.transpose(0, 2, 1), corners]])
 
 
@@ -252,7 +252,7 @@ ROUNDING = 1e-9
 
 
 class StackingSums(NamedTuple):
-    """Sums over cells of a column, of which several say something; they add."""
+    """Sums for stacking several predictions of a column."""
 
     products: Array  # (s, s)  of predictions, over their least error
     with_truth: Array  # (s,)
@@ -260,7 +260,7 @@ class StackingSums(NamedTuple):
 
     @classmethod
     def of(cls, predicted: Array, truth: Array) -> Self:
-        """Of cells (n,) of which each of several says something (n, s)."""
+        """Sums over cells (n,) with several predictions (n, s)."""
         errors = ((predicted - truth[:, None]) ** 2).mean(axis=0)
         unit = max(float(errors.min()), ROUNDING)
         return cls(predicted.T @ predicted / unit, predicted.T @ truth / unit, float(len(truth)))
@@ -274,12 +274,12 @@ class StackingSums(NamedTuple):
         )
 
     def times(self, factor: float) -> Self:
-        """As if there were so many times as many cells."""
+        """The sums scaled to another number of cells."""
         return type(self)(factor * self.products, factor * self.with_truth, factor * self.n_cells)
 
     @property
     def weights(self) -> Array:
-        """Coefficients (s,), none below zero, that come nearest to the truth in squares."""
+        """Non-negative least-squares weights (s,)."""
         n = len(self.with_truth)
         scale = max(float(np.trace(self.products)) / n, ROUNDING)
         root = np.linalg.cholesky(self.products / scale + ROUNDING * np.eye(n))

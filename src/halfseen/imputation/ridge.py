@@ -1,4 +1,4 @@
-"""Ridge regression from sums of products, its penalty chosen on rows that were held out."""
+"""Ridge regression from sums of products, with the penalty chosen on held-out rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class ChosenPenalty(NamedTuple):
 def search_penalty(
     error: Callable[[int], float], without: float, begin: int = USUAL, n: int = len(PENALTIES)
 ) -> ChosenPenalty:
-    """Walk from the usual penalty to better ones, as long as errors on held-out rows fall.
+    """Search for the penalty with the smallest held-out error, from the usual one.
 
     Errors are taken to have one minimum; ``without`` is the error if nothing is regressed.
     """
@@ -50,7 +50,7 @@ def solved(gram: Array, products: Array, penalty: Array) -> Array:
 
 
 def factor(gram: Array, penalty: Array) -> tuple[Array, bool]:
-    """Of a Gram matrix with a penalty (p,) on each feature."""
+    """The Cholesky factor of a Gram matrix with a penalty (p,)."""
     ridged = gram.copy(order="F")
     ridged[np.diag_indices_from(ridged)] += penalty
     found: tuple[Array, bool] = cho_factor(ridged, lower=True, overwrite_a=True, check_finite=False)
@@ -58,7 +58,7 @@ def factor(gram: Array, penalty: Array) -> tuple[Array, bool]:
 
 
 class Sums(NamedTuple):
-    """What a regression needs of the rows of each fold."""
+    """Sums for a regression, by fold."""
 
     grams: Array  # (f, p, p)
     products: Array  # (f, p)  Σ φ y
@@ -89,7 +89,7 @@ def held_out_errors(sums: Sums, penalty: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Grams:
-    """``Σ ω φφ'`` over all rows of each fold, from which those of a column are had.
+    """``Σ ω φφ'`` by fold, from which those of each column follow.
 
     Most columns are known in most rows: it is faster to take away the others.
     """
@@ -136,7 +136,7 @@ Singles = NDArray[np.float32]
 
 
 class KnownRows(NamedTuple):
-    """Rows of which the category is known."""
+    """Rows with an observed category."""
 
     features: Singles  # (n, p)
     begin: Singles  # (n, l)  logarithms of probabilities before anything is regressed
@@ -165,7 +165,7 @@ class KnownRows(NamedTuple):
 
 
 def log_probabilities(likely: Array) -> Array:
-    """Logarithms of probabilities, none of them too low."""
+    """Log-probabilities, bounded below."""
     kept = np.maximum(likely, LEAST)
     logs: Array = np.log(kept / kept.sum(axis=1, keepdims=True))
     return logs
@@ -193,7 +193,7 @@ def _loss_and_chances(
 def fit_softmax(
     part: KnownRows, gram: Array, penalty: Array, start: Array | None = None, passes: int = PASSES
 ) -> Array:
-    """Coefficients (p, l) of the likeliest logits ``begin + Φ w``, with a ridge.
+    """Ridge-penalised maximum-likelihood coefficients (p, l) of the logits ``begin + Φ w``.
 
     Every pass is a gradient, its steps scaled by one factorisation of the features' Gram matrix
     and, where that overshoots, halved; Nesterov's momentum saves passes.

@@ -1,4 +1,4 @@
-"""What is learned from a table to fill gaps of others like it."""
+"""The fitted imputation model: expected values of missing cells."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -40,12 +40,12 @@ class SingleImputation:
 
     @property
     def view(self) -> View:
-        """How columns are seen."""
+        """The view of the columns as features."""
         return self.layout.view
 
     @property
     def explained(self) -> Array:
-        """How much less is missed of each column on held-out rows than by its mean, or shares.
+        """The relative reduction of held-out error of each column.
 
         From 0 to 1: of squares, or of log-loss; NaN where that was not tried; (d,).
         """
@@ -65,7 +65,7 @@ class SingleImputation:
         return predicted(self.view, self.regressions, features, known, before, others)
 
     def fills(self, block: Block, possible: bool) -> tuple[Array, Array]:
-        """What cells are filled with, and how far off that is likely to be; (n, d) each.
+        """Fills of cells and their standard deviations; (n, d) each.
 
         Of a number the spread is that of the classes, as much narrower as regressions err less; of
         a level it is the probability of all others. Levels that are numbers get the median and, if
@@ -91,13 +91,13 @@ class SingleImputation:
 
 
 def moments(likely: Array, levels: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation of levels that are so ``likely`` (n, l); (n,) each."""
+    """Mean and standard deviation of values with probabilities ``likely`` (n, l); (n,) each."""
     mean = likely @ levels
     return mean, np.sqrt((likely * (levels - mean[:, None]) ** 2).sum(axis=1))
 
 
 def medians(likely: Array, levels: Array) -> Array:
-    """The lowest level (n,) up to which at least half of what is ``likely`` (n, l) lies."""
+    """The median of values with probabilities ``likely`` (n, l); (n,)."""
     place = (likely.cumsum(axis=1) < 0.5 - 1e-9).sum(axis=1)
     found: Array = levels[np.minimum(place, len(levels) - 1)]
     return found
@@ -118,7 +118,7 @@ def predicted(
     before: Array,
     normals: Array,
 ) -> Array:
-    """What regressions make of gaps, of which classes say ``before`` (n, q); (n, q).
+    """Regression predictions of gaps, given class predictions ``before`` (n, q); (n, q).
 
     ``normals`` (e, n, d) are predictions of numbers.
     """
@@ -148,14 +148,14 @@ def view_of(rows: MemoryRows, kept: Survey, emission: Mixed) -> View:
 
 
 def _limits(kept: Survey, emission: Mixed) -> Array:
-    """What numbers are taken at their word: those beyond fences are, but not far beyond."""
+    """Limits of numbers: beyond the outlier limits, but not far beyond."""
     low, high = emission.limits(kept)
     room = BEYOND * (high - low)
     return np.array([low - room, high + room])
 
 
 class CrossFitted(NamedTuple):
-    """What was learned from all rows, and for each fold from the rows that are not in it."""
+    """A model of all rows, and for each fold a model of the other rows."""
 
     of_all_rows: SingleImputation
     by_fold: dict[int, SingleImputation]
@@ -204,7 +204,7 @@ def learned(
 
 
 def _ordered(emission: Mixed, names: tuple[str, ...], coding: Coding) -> Mask:
-    """Columns whose levels are numbers, and no words or codes for something."""
+    """Categorical columns whose values are numbers."""
     labels = dict(zip(coding.names, coding.labels, strict=True))
     kinds = emission.looked_through.kinds
     numbers = np.array([not labels[name] for name in names], dtype=bool)
@@ -212,7 +212,7 @@ def _ordered(emission: Mixed, names: tuple[str, ...], coding: Coding) -> Mask:
 
 
 def _spikes(emission: Mixed) -> Array:
-    """Of each column the number that many cells hold, NaN if there is none."""
+    """The frequent number of each column, NaN without one."""
     numbers = those(emission.looked_through.kinds, "normal")
     found = np.full(len(numbers), np.nan)
     if emission.normal.seen is not None and numbers.any():

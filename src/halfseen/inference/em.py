@@ -294,7 +294,7 @@ def _free_fields(parameters: Any) -> list[Declared]:
 
 
 class Coordinates(Generic[P]):
-    """Parameters as one vector, on scales on which any number will do."""
+    """Parameters as one unconstrained vector."""
 
     FARTHEST = 0.7
     """That a covariance coordinate may leap: a standard deviation at most doubles or halves."""
@@ -309,7 +309,7 @@ class Coordinates(Generic[P]):
         return np.concatenate([self._of(one, parameters).ravel() for one in self.fields])
 
     def at(self, vector: Array, near: P) -> P:
-        """Parameters with these coordinates, else like those ``near`` them."""
+        """Parameters with these coordinates, otherwise like ``near``."""
         ends = [self._of(one, near) for one in self.fields]
         parts = np.split(vector, np.cumsum([end.size for end in ends])[:-1])
         placed = {

@@ -141,7 +141,7 @@ class Diagnostics:
 
 
 def noise_level(values: Array) -> float:
-    """How far below zero the lowest eigenvalue is; 0 if none is.
+    """The size of the lowest negative eigenvalue; 0 without one.
 
         Eigenvalues without signal scatter about zero, to both sides nearly alike.
 
@@ -155,7 +155,7 @@ def noise_level(values: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Fitted(Generic[P]):
-    """What was learned, how, and from which features."""
+    """The fitted model: parameters, features, and how they were found."""
 
     model: Model[P]
     settings: Settings
@@ -190,7 +190,7 @@ class Fitted(Generic[P]):
 
     @property
     def taken(self) -> Mask:
-        """Which features are used unless they are constant, as identifiers are not; (d,)."""
+        """Which features may be used; identifiers are not; (d,)."""
         return np.ones(len(self.names), bool) if self.coding is None else ~self.coding.left_out
 
     @property
@@ -247,7 +247,7 @@ def fit_rows(
     n_components: int,
     stages: Stages,
 ) -> Fit[P]:
-    """Fit a model to rows that were looked through."""
+    """Fit a model to surveyed rows."""
     plan, part = planned(settings, model, seen, n_components), rows.select(seen.kept)
     in_order = model.refinement_adds_components or not plan.refine
     if in_order and not model.uses_row_numbers:
@@ -279,7 +279,7 @@ def fit_sums(
     sums: MomentSums,
     rows: SummedRows | None = None,
 ) -> Fit[P]:
-    """Fit a model to the sums of rows that are gone, or elsewhere: by moments alone.
+    """Fit a model by moments alone, to sums of rows that are not available.
 
     What else is asked for ``rows`` answer, if they can.
     """

@@ -168,7 +168,7 @@ Each = Callable[[Callable[[Block], Array]], Array]
 
 
 def anything(seen: Survey) -> None:
-    """Accept any numbers: the check of models that need no special values."""
+    """Accept all values: the check of models without restrictions."""
 
 
 class Likelihood(ABC, Generic[P]):

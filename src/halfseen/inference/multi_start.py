@@ -174,7 +174,7 @@ def one_maximum(found: list[EMStart[P]]) -> bool:
 
 
 def _parted(found: list[EMStart[P]], n_on: int) -> tuple[list[EMStart[P]], list[EMStart[P]]]:
-    """Starts that go on, and those that do not: of starts at one maximum only one does."""
+    """Starts that continue, and those that stop: one start per maximum continues."""
     on: list[EMStart[P]] = []
     for one in found:
         alone = all(abs(one.height - other.height) > ONE for other in on if one.height > -np.inf)

@@ -280,7 +280,7 @@ def _tied(axes: str, there: Mask, scale: Scale) -> int:
 
 
 def _said_twice(axes: str, sides: Sequence[int]) -> int:
-    """Entries below the diagonals of covariances, and rotations of factors."""
+    """Redundant entries: the lower triangles of covariances, and rotations of factors."""
     if axes.endswith("de"):
         n, d = int(np.prod(sides[:-2])), sides[-1]
         return n * d * (d - 1) // 2

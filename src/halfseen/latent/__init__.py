@@ -1,1 +1,1 @@
-"""What may be hidden behind a row, whatever its columns: shared by the models that have it."""
+"""Latent structures: one class a row, a chain of states, loadings on topics."""

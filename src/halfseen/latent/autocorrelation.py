@@ -1,4 +1,4 @@
-"""What states leave of a continuous column, and how long that lasts along a sequence.
+"""Autocorrelation within sequences that hidden states leave unexplained.
 
 Within a state rows are taken to be independent, and real ones are not: a patient whose pressure is
 above that of the state is so in the next row too. With ``x_t = μ_h + σ_h z_t`` the residual is
@@ -41,7 +41,7 @@ FADING = np.linspace(0.0, 0.995, 200)
 
 @dataclass(frozen=True, eq=False)
 class AutocovarianceSums(Sums):
-    """Products of residuals that are a lag apart, for each lag."""
+    """Products of residuals by lag."""
 
     square: Array  # (d,)
     count: Array  # (d,)
@@ -65,7 +65,7 @@ class AutocovarianceSums(Sums):
         return summarise
 
     def lasting(self) -> tuple[Array, Array]:
-        """The c and ρ of each column (d,) by least squares over lags; zero if nothing lasts."""
+        """The variance c and autocorrelation ρ of each column (d,), by least squares over lags."""
         variance = np.maximum(self.square / np.maximum(self.count, 1.0), 1e-12)
         seen = self.products / np.maximum(self.counts, 1.0) / variance
         power = FADING[:, None] ** np.arange(1, N_LAGS + 1)  # (g, l)

@@ -1,4 +1,4 @@
-"""A chain of states along every sequence: its parameters, EM, and start by moments."""
+"""Markov chains of states: parameters, EM, and start from moments."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace

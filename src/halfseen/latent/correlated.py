@@ -1,4 +1,4 @@
-"""Mixtures whose columns go along with each other within a component.
+"""Mixtures with correlated columns.
 
 They are found from mixtures of independent columns, which have the moments, and for which many
 starts are cheap.

@@ -1,4 +1,4 @@
-"""Counts: what columns of them must hold, and which of them are beyond what the others allow.
+"""Checks of counts, and outlier limits of counts.
 
 Limits rest on no means of all rows: one typing error moves those as far as it likes.
 """
@@ -34,7 +34,7 @@ MOST_COUNTED = 2.0**50
 
 
 def poisson(random: Any, rates: Array) -> Array:
-    """Draw counts of these rates; above 2⁵⁰ the rates themselves.
+    """Draw Poisson counts; above 2⁵⁰ return the rates.
 
     These vary by less than a millionth of a percent, and generators refuse them.
     """
@@ -83,7 +83,7 @@ TYPICAL_EXPOSURE = 0.5
 
 
 def tail_limits(tails: "CountTails", n_tails: int) -> Array:
-    """The largest credible count of each feature, from the tail of its counts; (d,).
+    """The limit of unusual counts of each feature, from an extrapolated tail; (d,).
 
     Counts of gamma rates have tails that are, far out, exponential: a straight line in the
     logarithm of the share that reach a value. With shapes below one the line is not yet straight
@@ -119,28 +119,28 @@ class OutlyingCounts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CountLimits:
-    """The largest credible counts, and length of a row, of a table."""
+    """Outlier limits of counts and of row totals."""
 
     most: Array  # (d,)    the largest count of each feature
     longest: float  # the largest total of a row without its largest count, which may be wild
     all_usual: bool  # nothing in the table is beyond them
 
     def odd(self, block: Block) -> OutlyingCounts:
-        """Counts and rows beyond the limits; counts of a long row are not outlying themselves."""
+        """Counts and rows beyond the limits."""
         counts = block.nonzeros()
         long = counts.totals_but_largest() > self.longest
         wild = (counts.counts > self.most[counts.features]) & ~long[counts.rows]
         return OutlyingCounts(counts.rows[wild], counts.features[wild], long)
 
     def mask(self, block: Block) -> Block:
-        """The rows with outlying counts as gaps, and long rows as if nothing was observed."""
+        """The same rows with outlying counts as gaps, and outlying rows as empty."""
         odd = self.odd(block)
         if odd.long.any():
             block = block.emptied(odd.long)
         return block.without(odd.row, odd.feature) if len(odd.row) else block
 
     def tally(self, block: Block) -> Array:
-        """The number of outlying counts of each feature, and last of long rows; (d + 1,)."""
+        """The number of outlying counts of each feature, then of rows; (d + 1,)."""
         odd = self.odd(block)
         wild = np.bincount(odd.feature, minlength=len(self.most))
         return np.append(wild, np.count_nonzero(odd.long)).astype(float)
@@ -165,7 +165,7 @@ def count_limits(rows: Rows, sums: FeatureSums) -> CountLimits:
 
 @dataclass(frozen=True, eq=False)
 class RowTotals:
-    """Lengths of rows: as they would be without gaps, where much is observed, and as they are."""
+    """Row totals as observed, and as expected without gaps."""
 
     share: Array  # (d,)  of each feature in what is counted
     typical: float
@@ -189,7 +189,7 @@ IMPOSSIBLE_COUNT = 1e-6
 
 
 def outlier_score(block: Block, law: LoadingPrior) -> Array:
-    """How outlying each row is, from 0 to 1; (n,).
+    """How unusual each row is under the model, from 0 to 1; (n,).
 
     A half where one row of the model in ten thousand has a count as far above what the row's other
     counts say, in any of its features, or is as long.
@@ -201,14 +201,14 @@ def outlier_score(block: Block, law: LoadingPrior) -> Array:
 
 
 def without_impossible_counts(block: Block, law: LoadingPrior) -> Block:
-    """The rows, with counts as gaps that are impossible given the rest of their row."""
+    """The same rows with counts that are impossible given their row as gaps."""
     chance, feature = _least_likely(block, law)
     row = np.flatnonzero(chance < IMPOSSIBLE_COUNT)
     return block.without(row, feature[row]) if len(row) else block
 
 
 def _least_likely(block: Block, law: LoadingPrior) -> tuple[Array, Indices]:
-    """The probability of the least likely count of each row, and its feature; (n,) each.
+    """The probability and feature of each row's least likely count; (n,) each.
 
     A count is judged without itself, which would take as many passes as there are features. Two
     are: the one that is furthest above what its row says, and the one that is furthest above what

@@ -1,4 +1,4 @@
-"""Along sequences, compiled: what is behind each row given all rows, the last, or none after it.
+"""The forward-backward and Viterbi algorithms, compiled.
 
 Probabilities are scaled row by row and never underflow; a row that holds nothing has density one.
 

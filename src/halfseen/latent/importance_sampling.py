@@ -1,4 +1,4 @@
-"""Likelihoods of counts and posteriors of loadings by importance sampling, with their own error.
+"""Likelihoods of counts and posteriors of loadings by importance sampling.
 
 In u = log α the posterior of the loadings has one mode. Where a topic is surely there it is close
 to normal; where a topic may be absent it has the long lower tail of a small gamma. Half of the
@@ -35,7 +35,7 @@ SHIFT = 6.180339887498949e-4  # of a millionth: less than what is round, and mor
 
 
 class ImportanceSample(NamedTuple):
-    """The likelihood of the observed counts of each row, and the posterior of its loadings."""
+    """Estimated log-likelihood, and the posterior of loadings, of each row."""
 
     log_likelihood: Array  # (n,)
     standard_error: Array  # (n,)  of the log-likelihood

@@ -1,4 +1,4 @@
-"""Where components might be: rows far from each other, and the rows that are nearest to them.
+"""Starting points: rows far from each other, and the rows nearest to them.
 
 References
 ----------
@@ -40,7 +40,7 @@ BLUR = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Seeding:
-    """Rows with features standardised, in canonical order of the columns.
+    """Standardised rows in canonical order of columns, for seeds.
 
     Seeds then do not depend on how columns are sorted, not even by rounding.
     """
@@ -53,7 +53,7 @@ class Seeding:
 
     @classmethod
     def of(cls, table: Array, item: NDArray[np.intp] | None = None) -> Self:
-        """Standardise a table (n, d) with NaN in the gaps, without empty rows.
+        """The non-empty rows of a table (n, d) with NaN in the gaps.
 
         Columns of one ``item`` (d,) count together as much as one column.
         """
@@ -72,7 +72,7 @@ class Seeding:
         return cls(order, filled, observed.astype(float), middle, spread)
 
     def nearest(self, k: int, random: np.random.Generator, first: Array | None = None) -> Array:
-        """Responsibilities by the nearest of k seeds that are far from each other; (n, k).
+        """Seeds far from each other, with the rows nearest to each; (n, k).
 
         The ``first`` (c, d) seeds may be given, on the scale of the table.
         """
@@ -93,7 +93,7 @@ class Seeding:
         return share
 
     def joined(self, k: int, ways: Sequence[tuple[str, Way]]) -> Iterator[Array]:
-        """Responsibilities by hierarchical clustering, in several spaces; (n, k) each.
+        """Hierarchical clusterings of rows, in several spaces and ways; (n, k) each.
 
         Gaps are in the middle. Only the first rows are joined, the others follow the nearest.
         """
@@ -111,7 +111,7 @@ class Seeding:
             yield (1 - LESS_BLUR) * np.vstack([groups, later]) + LESS_BLUR / k
 
     def _spaces(self) -> dict[str, Array]:
-        """Rows as they are, sphered, and half way between."""
+        """Rows as they are, with identity covariance, and in between."""
         about = self.values - self.values.mean(axis=0)
         left, sizes, right = np.linalg.svd(about, full_matrices=False)
         some = sizes > 1e-9 * sizes.max(initial=1e-300)
@@ -163,7 +163,7 @@ OWN = 0.9
 
 
 def moves(shares: Array, values: Array) -> Iterator[Array]:
-    """Split-merge moves: one component is left out and another cut in two; (n, k) each.
+    """Responsibilities (n, k) after one component is dropped and another is split.
 
     ``values`` (n, d) are the rows on a scale on which features are alike, gaps in the middle.
     """
@@ -180,7 +180,7 @@ def moves(shares: Array, values: Array) -> Iterator[Array]:
 
 
 def _sides(share: Array, values: Array) -> Array:
-    """One for rows on one side of a component, across its first principal axis."""
+    """One for rows on one side of a component, along its longest direction."""
     about = values - share @ values / share.sum()
     _, directions = np.linalg.eigh((about * share[:, None]).T @ about)
     return np.where(about @ directions[:, -1] > 0, 1.0, 0.0)

@@ -1,4 +1,4 @@
-"""Loadings on topics: their prior, and their posterior given counts, in closed form or nearly so.
+"""Loadings on topics: prior and posterior.
 
 Loadings ``α_k = τ θ_k`` are a total ``τ ~ Gamma(shape g, rate b)`` times shares
 ``θ ~ Dirichlet(c)``, and counts ``x_d ~ Poisson(Σ_k α_k a_kd)``. With ``g = Σ c_k`` loadings are
@@ -21,7 +21,7 @@ from halfseen.data.rows import Block
 
 
 class LoadingPrior:
-    """The prior of loadings, and the topics that counts arise from."""
+    """The prior of loadings, and how counts arise from them."""
 
     topics: Array  # (k, d)  a_k in rows
     shapes: Array  # (k,)    c, of the gammas, or of the shares
@@ -34,7 +34,7 @@ class LoadingPrior:
 
 
 class Rest(NamedTuple):
-    """Counts of rows beyond what was recorded, if their totals are known."""
+    """Counts that were not recorded, if row totals are known."""
 
     counts: Array  # (n,)
     shares: Array  # (n, k)  of each topic that lies in features which the row does not have
@@ -45,7 +45,7 @@ class Rest(NamedTuple):
 
 
 def unrecorded(block: Block, topics: Array, totals: Array) -> Rest:
-    """The rest of rows that count ``totals`` (n,) in all; rows without gaps have none."""
+    """Unrecorded counts of rows with known ``totals`` (n,)."""
     seen = block.presence().onto(np.ascontiguousarray(topics.T))
     shares = np.ascontiguousarray(np.maximum(topics.sum(axis=1) - seen, 0.0))
     left = np.maximum(totals - block.nonzeros().totals(), 0.0)

@@ -1,4 +1,4 @@
-"""Classes of mixed columns: of many starts where rows are few and columns have a few values."""
+"""Multi-start EM for latent classes of mixed columns."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Everything that follows from one component a row, whatever its columns are."""
+"""Mixtures: all that follows from one component a row."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -64,7 +64,7 @@ SCREENING_TOLERANCE, EARLY_TOLERANCE = 5.0, 100.0
 
 
 class Search(NamedTuple):
-    """What the stages of a search for the best start go over."""
+    """What all stages of multi-start EM use."""
 
     rows: Rows
     n_rows: float  # by weight, as ``n_sample``
@@ -148,7 +148,7 @@ class ClassLikelihood(Model[P]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OneClass(ClassLikelihood[P]):
-    """One component a row, from how columns arise and how that shows in moments.
+    """Models with one component a row, from an emission and its cumulants.
 
     A mixture if the components of rows are independent; a ``structure`` may say otherwise.
     """

@@ -1,4 +1,4 @@
-"""Cells that are far from what any component gives: typing errors, or tails that are heavy."""
+"""Concerns about outlying cells and heavy tails."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace

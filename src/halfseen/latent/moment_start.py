@@ -1,4 +1,4 @@
-"""Where components of mixed columns are by the moments of distinct columns."""
+"""Start of mixtures of mixed columns from moments of distinct columns."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -1,4 +1,4 @@
-"""Two ways to turn a mixture's moments into an orthogonally decomposable tensor."""
+"""Turn a mixture's moments into an orthogonally decomposable tensor."""
 
 from typing import Protocol
 

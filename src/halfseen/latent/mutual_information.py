@@ -1,4 +1,4 @@
-"""How much columns tell of the component, and of each other: mutual information in nats.
+"""Mutual information of columns with the component, and with each other.
 
     I(x_d; z) = Σ_x Σ_k π_k p_k(x) log(p_k(x) / p(x)),   p = Σ_k π_k p_k
     I(x_i; x_j) = Σ_x Σ_y p(x, y) log(p(x, y) / (p(x) p(y))),   p(x, y) = Σ_k π_k p_k(x) p_k(y)

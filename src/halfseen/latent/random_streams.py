@@ -1,4 +1,4 @@
-"""Random numbers for compiled kernels, from a stream of each row's own.
+"""Random numbers in compiled loops, one stream a row.
 
 A stream is one 64-bit state (SplitMix64, Steele, Lea and Flood 2014). Seeded by what a row holds it
 gives the row the same draws alone, among others and in any order; seeded by a row's number, in any
@@ -20,7 +20,7 @@ MOST_TRIES = 1000
 
 @njit(cache=True, nogil=True)
 def mixed(z: np.uint64) -> np.uint64:  # pragma: no cover - compiled
-    """Mix the bits of a number (SplitMix64)."""
+    """Mix the bits of a number."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.uint64(z ^ (z >> np.uint64(31)))

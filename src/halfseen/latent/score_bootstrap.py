@@ -1,4 +1,4 @@
-"""The score bootstrap: how the likelihood bends at its maximum, and how bins of rows pull at it."""
+"""The score bootstrap: information matrix and scores at the maximum."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ NOTHING_KNOWN = 20.0
 
 @dataclass(frozen=True, eq=False)
 class ScoreSums(Sums):
-    """The slope of the log-likelihood, bin by bin, and its curvature over all rows.
+    """Scores by bin, and the curvature of the log-likelihood.
 
     With u the slope of the complete-data log-likelihood of a row and B its curvature, Louis (1982):
     the row's slope is ``E[u | x]`` and its curvature ``E[B | x] - cov[u | x]``.
@@ -140,7 +140,7 @@ NO_MAXIMUM = -1e-2
 
 @dataclass(frozen=True, eq=False)
 class FreeChain:
-    """The free numbers of a chain in one vector: log π, those of its columns, and log A.
+    """Free parameters of a chain: log weights, those of its columns, and log transitions.
 
     π and every row of A are a softmax, so that moving all their logarithms alike moves nothing.
     """
@@ -219,7 +219,7 @@ class FreeChain:
 
 @dataclass(frozen=True, eq=False)
 class ChainSlopes(Sums):
-    """Slopes of the log-likelihood, bin by bin, and what rows are of each state."""
+    """Scores by bin, and responsibilities."""
 
     slope: Array  # (g, p)
     share: Array  # (g, k)
@@ -265,7 +265,7 @@ class Curvature:
 
 
 def curvature_at(parameters: Any, emission: Any, law: Any, rows: Rows, n_rows: float) -> Curvature:
-    """Seen by going a little to both sides along each free number.
+    """Curvature by central differences along each free parameter.
 
     Numbers of which these rows, of ``n_rows``, tell nothing are as if the model were right.
     """

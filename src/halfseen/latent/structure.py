@@ -1,4 +1,4 @@
-"""The latent structure of rows that have one component each, and the steps of its EM."""
+"""The latent structure of one component a row, and its EM steps."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What may speak against topics: those that are alike, odd counts, and overdispersion.
+"""Concerns about topics: duplicates, outlying counts, overdispersion.
 
 A negative binomial count has the variance ``λ + φ λ²`` given its rate λ. Covariances of different
 features do not know of it, ``cov(x_i, x_j) = S_ij``, but variances do: ``cov(x_i, x_i) = S_ii +

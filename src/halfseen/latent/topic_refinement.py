@@ -1,4 +1,4 @@
-"""Refinement of topics by likelihood: when it pays, what it gains, and stochastic EM.
+"""Refine topics by stochastic EM: when it pays, and what it gains.
 
 Where cells count less than one item on average, moments of rare features are mostly noise, and on
 real text their topics are single odd articles; maximising the likelihood from them then pays. Where

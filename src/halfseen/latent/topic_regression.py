@@ -1,4 +1,4 @@
-"""Topics' shares of incomplete features, by regression on loadings predicted from complete ones."""
+"""Topics' shares of incomplete columns, by regression on predicted loadings."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""Models whose rows have loadings on topics: all that such models share."""
+"""What models with loadings on topics share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Latent-variable models, one file or folder each, and the registry of all of them.
+"""Models, one file or folder each, and their registry.
 
 To add a model, write its file and name its estimator here: see ``docs/add_a_model.md``.
 """

@@ -1,4 +1,4 @@
-"""Models read from files."""
+"""Load models from files."""
 
 import os
 from typing import Any

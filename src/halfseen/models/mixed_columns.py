@@ -27,7 +27,7 @@ MOST_COMPONENTS = 8
 
 
 class MixedColumnMoments(Cumulants[Any]):
-    """Moments of distinct columns have a start of their own, and are never formed whole."""
+    """The moments of mixed columns, which have a start of their own."""
 
     def rank(self, n_components: int) -> int:
         return n_components - 1
@@ -37,7 +37,7 @@ class MixedColumnMoments(Cumulants[Any]):
 
 
 class MixedColumnsEstimator(Estimator):
-    """An estimator whose columns may be of any kind, and which learns them by likelihood.
+    """Base class of estimators of mixed columns.
 
     Parameters
     ----------
@@ -115,13 +115,13 @@ class MixedColumnsEstimator(Estimator):
             )
 
     def _emission(self, *, informative: bool = False) -> Mixed:
-        """How columns arise in a component; gaps may be ``informative`` of it."""
+        """The emission; gaps may be ``informative``."""
         normal = Normal(SHAPES["diag"], self.outliers is not None, self._prior_strength)
         prior_rows = self._prior_strength * PRIOR_ROWS
         return Mixed(normal, declared_kinds(self), informative, prior_rows=prior_rows)
 
     def _abilities(self, components: str) -> Abilities:
-        """What can be asked of a model that is learned by likelihood alone."""
+        """The abilities of models that are learned by likelihood."""
         with_em = setting(refine="em")
         no_intervals = (
             "Without " + with_em + f" {components.lower()} have no intervals. Use " + with_em + "."
@@ -144,5 +144,5 @@ class MixedColumnsEstimator(Estimator):
 
     @property
     def profiles_(self) -> dict[str, dict[str, Any]]:
-        """What each column is like in the components, by name: one entry a column that is used."""
+        """A description of each used column in each component, by name."""
         return profiles(self)

@@ -1,4 +1,4 @@
-"""Choosing the number of components, and the weights of features, for any model by its name."""
+"""Choose the number of components and the weights of columns, for any model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ def choose_components(
     step: float | None = None,
     X_single: Any = None,
 ) -> Choice:
-    """How many components the rows of ``X`` support.
+    """Choose the number of components for the rows of ``X``.
 
     Groups of rows are claimed if a mixture predicts rows that were not used for fitting better than
     the best model of one flexible cloud (a normal, a t distribution, skewed, curved; for categories
@@ -110,7 +110,7 @@ def choose_components(
 
 
 def in_sequences(estimator: Any, X: Any, follow: dict[str, Any]) -> Any:
-    """A table with what is said of how its rows ``follow`` each other, for models of sequences."""
+    """A table with the columns or lengths that define its sequences."""
     if estimator.about.sequences:
         return Sequenced(X, **follow)
     said = [name for name, value in follow.items() if value is not None]
@@ -125,7 +125,7 @@ def in_sequences(estimator: Any, X: Any, follow: dict[str, Any]) -> Any:
 
 
 def unfitted(model: Any) -> Any:
-    """A new estimator like ``model``, or of the kind that it names."""
+    """A new unfitted estimator like ``model``, or of the named kind."""
     known = " or ".join(repr(name) for name in MODELS)
     if isinstance(model, str):
         if model not in MODELS:
@@ -150,7 +150,7 @@ WAYS: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Weighed:
-    """How well one way of weighting predicts rows that were not learned from."""
+    """The held-out likelihood of one way of weighting."""
 
     way: str
     parameters: dict[str, str]
@@ -161,7 +161,7 @@ class Weighed:
 
 @dataclass(frozen=True)
 class WeightsComparison:
-    """Ways of weighting, best first, and what follows."""
+    """Ways of weighting, best first."""
 
     ways: tuple[Weighed, ...]
     n_components: int
@@ -170,7 +170,7 @@ class WeightsComparison:
 
     @property
     def best(self) -> str:
-        """The way to take: the usual one, unless another is clearly better."""
+        """The recommended weights: the default, unless another is clearly better."""
         first = self.ways[0]
         return first.way if first.gain > CLEARLY * first.error else self.usual
 

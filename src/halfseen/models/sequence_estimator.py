@@ -19,7 +19,7 @@ from halfseen.io.source import source_of
 
 
 class SequenceEstimator(Estimator):
-    """An estimator whose methods also take how rows follow each other.
+    """Base class of estimators of sequences.
 
     By ``lengths``, or by ``sequence`` and ``order``; where nothing is said, as in the fit, which
     keeps the columns that said so in ``sequence_``, ``order_`` and ``step_``.
@@ -33,7 +33,7 @@ class SequenceEstimator(Estimator):
         order: Any = None,
         X_single: Any = None,
     ) -> Sequenced:
-        """A table with what says how its rows follow each other: as given, or as in the fit."""
+        """A table with its sequences, as given or as in the fit."""
         if isinstance(X, Sequenced):
             return X
         if lengths is None and sequence is None and order is None:
@@ -82,11 +82,11 @@ class SequenceEstimator(Estimator):
         return float(each.sum() / gathered(rows, any_observed).sum())
 
     def aic(self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None) -> float:
-        """Akaike's information criterion: lower is better. See :meth:`bic`."""
+        """Akaike information criterion; lower is better. See :meth:`bic`."""
         return at_maximum(self, self._rows(self._given(X, lengths, sequence, order))).aic
 
     def bic(self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None) -> float:
-        """Bayesian information criterion, by the number of rows: lower is better.
+        """Bayesian information criterion, by the number of rows; lower is better.
 
         ``X`` is the table that the model was learned from. The criterion is that of the maximum of
         the likelihood, to which EM without priors leads from the fit, or of the fit itself where
@@ -98,7 +98,7 @@ class SequenceEstimator(Estimator):
     def unusual(
         self, X: Any, lengths: Any = None, *, sequence: Any = None, order: Any = None
     ) -> Array:
-        """How unlike all that was learned each row is, from 0 to 1; (n,)."""
+        """How unusual each row is, from 0 to 1; (n,)."""
         unusual: Array = super().unusual(self._given(X, lengths, sequence, order))
         return unusual
 
@@ -151,7 +151,7 @@ class SequenceEstimator(Estimator):
         groups: Any = None,
         n_replicates: int = N_REPLICATES,
     ) -> dict[str, Interval]:
-        """Confidence intervals for everything that was learned, by bootstrap of whole sequences.
+        """Confidence intervals of all learned attributes, by bootstrap of whole sequences.
 
         Where there are fewer than twenty sequences, runs of their rows are taken as independent.
 
@@ -187,7 +187,7 @@ class SequenceEstimator(Estimator):
         X_single: Any = None,
         groups: Any = None,
     ) -> list[Concern]:
-        """What speaks against taking the model at its word, in sentences.
+        """What speaks against the model, in sentences.
 
         Beside what may speak against any model: states that are never left, sequences that are not
         at an end of their changes, states that rows alone would tell as well.
@@ -209,7 +209,7 @@ class SequenceEstimator(Estimator):
         return super().concerns(self._given(X, lengths, sequence, order, X_single), groups=groups)
 
     def case(self, X: Any, groups: Any = None, observed: Any = None) -> ConcernContext:
-        """The model and the table it was learned from, for diagnostics and reports."""
+        """The model and its table, for diagnostics and reports."""
         return super().case(self._given(X, None), groups)
 
     def report(

@@ -1,4 +1,4 @@
-"""Draw tables from the models, and put gaps in them.
+"""Simulate tables from models, and add missing values.
 
 >>> import numpy as np
 >>> from halfseen import simulate
@@ -63,7 +63,7 @@ def sparse_gamma_poisson(
 
 
 def without_blocks(X: csr_array, blocks: ArrayLike, row_observed: ArrayLike) -> csr_array:
-    """A sparse table without the counts in blocks of columns that rows do not have.
+    """A sparse table without blocks of columns that rows do not have.
 
     ``blocks`` (d,) numbers the block of each column from zero, ``row_observed`` (n, g) says which
     ones each row has.
@@ -75,12 +75,12 @@ def without_blocks(X: csr_array, blocks: ArrayLike, row_observed: ArrayLike) -> 
 
 
 def independent_gaps(X: Array, observed: ArrayLike, rng: np.random.Generator) -> Array:
-    """Each entry of feature d is observed with probability ``observed[d]``, on its own."""
+    """Remove cells of feature d independently, keeping a share ``observed[d]``."""
     return np.where(rng.random(X.shape) < np.asarray(observed, float), X, np.nan)
 
 
 def block_gaps(X: Array, blocks: ArrayLike, observed: ArrayLike, rng: np.random.Generator) -> Array:
-    """All features of a block are observed or missing together, row by row.
+    """Remove blocks of features together, row by row.
 
     ``blocks`` (d,) numbers the block of each feature from zero, ``observed`` (g,) holds the
     probability that a block is observed in a row.
@@ -99,7 +99,7 @@ def value_gaps(
     driver: int | None = None,
     strength: float = 1.0,
 ) -> Array:
-    """Gaps in ``features`` that depend on values: high ones are seen more often.
+    """Remove cells of ``features`` depending on their values; high ones are seen more often.
 
     An entry is observed with a log-odds that grows by ``strength`` per standard deviation of the
     feature ``driver`` (missing at random if that one is complete) or, with no driver, of the entry

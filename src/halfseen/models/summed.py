@@ -1,4 +1,4 @@
-"""Sums of rows that must stay where they are, for federated fits."""
+"""Fit models to sums of rows that may not leave their place."""
 
 import os
 from pathlib import Path
@@ -80,14 +80,14 @@ def summed(
 
 
 def led_to(path: str | os.PathLike[str]) -> Any:
-    """Read the result of the last round from a file: a model, or sums."""
+    """The result of the last round in a file: a model, or sums."""
     with Path(path).open("rb") as file:
         start = file.read(256)
     return Stream.load(path) if word_of(start) == "sums" else load(path)
 
 
 def made(plan: Plan) -> Any:
-    """The estimator that a plan is for."""
+    """The estimator of a plan."""
     if plan.model not in MODELS:
         raise DataError(
             f"The plan is for a model '{plan.model}', and there are {', '.join(MODELS)}. Correct "

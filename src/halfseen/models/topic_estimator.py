@@ -1,4 +1,4 @@
-"""Methods that estimators of topic models share."""
+"""Methods of topic estimators."""
 
 from typing import Any, NamedTuple, TypedDict, Unpack
 
@@ -28,20 +28,20 @@ from halfseen.latent.topics import loadings
 
 
 class StreamOptions(TypedDict, total=False):
-    """What ``partial_fit`` takes besides the batch."""
+    """Options of ``partial_fit``."""
 
     sample_weight: Any
 
 
 class FitOptions(StreamOptions, total=False):
-    """What ``fit`` takes besides the table."""
+    """Options of ``fit``."""
 
     observed: ObservedBlocks | None
     vocabulary: Any
 
 
 class CountEstimator:
-    """For estimators of models of counts.
+    """Base class of estimators of counts.
 
     A parameter called sample_weight would make scikit-learn's checks fit fractions, tags or no
     tags.
@@ -71,7 +71,7 @@ class CountEstimator:
     def partial_fit(
         self: Any, X: Any, y: Any = None, *, refit: bool = True, **options: Unpack[StreamOptions]
     ) -> Any:
-        """Learn from another batch of rows, which need not be kept.
+        """Learn from another batch of rows.
 
         The sums of all batches so far are in ``stream_``, to be saved and taken up again; X may
         also be such a :class:`halfseen.Stream`, which is added. The model is read off the moments
@@ -95,14 +95,14 @@ MIN_EFFECTIVE_DRAWS = 20
 
 
 class LoadingPosterior(NamedTuple):
-    """What is known of rows' loadings given their observed counts, each (n, k)."""
+    """Posterior means and standard deviations of loadings; (n, k) each."""
 
     mean: Array
     std: Array
 
 
 class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEstimator):
-    """For estimators of models in which loadings on topics add up to rates of counts.
+    """Base class of estimators of topics.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEst
     def top_words(
         self, n_words: int = N_WORDS, *, relevance: float = USUAL_RELEVANCE
     ) -> list[list[str]]:
-        """Of each topic, in the order of ``components_``, the features that show what it is.
+        """The most characteristic features of each topic, in the order of ``components_``.
 
         They are those that are likely in it and telling of it; ``relevance`` goes from 1, by their
         shares in the topic alone, to 0, by how much larger these are than in all that is counted.
@@ -199,7 +199,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEst
         n_words: int = N_WORDS,
         relevance: float = USUAL_RELEVANCE,
     ) -> Array:
-        """How much the :meth:`top_words` of each topic stand in the same rows of ``X``; (k,).
+        """The coherence (mean NPMI) of the :meth:`top_words` of each topic in ``X``; (k,).
 
         The mean normalised pointwise mutual information of their pairs: 0 if they are together by
         chance, 1 if only together, NaN for topics of fewer than two words.
@@ -234,7 +234,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEst
         return self._filled_sparse(csr_array(given).astype(float))
 
     def _filled_sparse(self, matrix: Any) -> Any:
-        """A CSR matrix with its stored NaNs filled; as much work as there are rows and gaps."""
+        """A CSR matrix with its stored NaNs filled."""
         gaps = np.flatnonzero(np.isnan(matrix.data))
         row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[gaps]
         feature = matrix.indices[gaps]
@@ -270,7 +270,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEst
         return found
 
     def perplexity(self, X: Any, observed: ObservedBlocks | None = None) -> float:
-        """``exp(-log-likelihood per counted item)``: lower is better."""
+        """``exp(-log-likelihood per counted item)``; lower is better."""
         n_items = float(self._totals(X, observed).sum())
         return float(np.exp(-float(self.score_samples(X, observed).sum()) / max(n_items, 1.0)))
 

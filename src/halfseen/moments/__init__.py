@@ -1,1 +1,1 @@
-"""Moments of a table with gaps: survey, pairs, triples."""
+"""Moments of tables with gaps: survey, pairs and triples of columns."""

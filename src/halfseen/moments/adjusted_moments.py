@@ -1,4 +1,4 @@
-"""Moments adjusted by what complete features predict of incomplete ones.
+"""Moments of incomplete columns, adjusted by regression on complete columns.
 
 With ŷ the least-squares prediction of a row from its complete features, fixed beforehand,
 
@@ -32,7 +32,7 @@ from halfseen.moments.third_moment import Probe, ProjectedThird, ThirdSums, alik
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What the complete features say of all features, and the means that follow."""
+    """Predictions of all features from the complete ones, and the adjusted means."""
 
     mean: Array  # (d,)          of all features, adjusted
     complete: Mask  # (d,)
@@ -40,7 +40,7 @@ class Prediction:
 
     @classmethod
     def learn(cls, rows: Rows, features: FeatureSums, complete: Mask) -> Self:
-        """By regression of each incomplete feature over the rows that hold it."""
+        """Regress each incomplete feature on the complete ones, over rows that hold it."""
         origin = features.mean
         n_complete = int(np.count_nonzero(complete))
 
@@ -66,7 +66,7 @@ class Prediction:
 
 @dataclass(frozen=True, eq=False)
 class AdjustedSums(Sums):
-    """Sums of products over the rows that hold them, those predicted taken off, and over all."""
+    """Sums of products over complete pairs less their predictions, and predictions of all rows."""
 
     count: Array
     beyond: Array  # observed products less predicted ones, where observed
@@ -105,7 +105,7 @@ class AdjustedSums(Sums):
 
     @property
     def estimate(self) -> Array:
-        """Means of the products; what is never observed is as predicted."""
+        """Means of the products; predictions where nothing is observed."""
         return _mean(self.predicted, self.predictable) + _mean(self.beyond, self.count)
 
 
@@ -120,7 +120,7 @@ def _with_values(block: Block, values: Array, observed: Mask) -> Block:
 
 @dataclass(frozen=True, eq=False)
 class AdjustedSecond(AllPairs):
-    """The route to adjusted second moments."""
+    """Second moments adjusted by regression."""
 
     prediction: Prediction
 
@@ -133,7 +133,7 @@ class AdjustedSecond(AllPairs):
 
 @dataclass(frozen=True, eq=False)
 class AdjustedThird:
-    """The route to adjusted third moments."""
+    """Third moments adjusted by regression."""
 
     prediction: Prediction
 

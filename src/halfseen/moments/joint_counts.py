@@ -1,4 +1,4 @@
-"""How many rows hold two features, or three: by weight, if rows have weights.
+"""Numbers of rows in which two or three columns are observed together.
 
 Without weights masks are packed: one machine word holds 64 rows of a feature's mask, so ``N_ijk``
 costs one AND and one population count for every 64 rows, far less than a matrix product over masks
@@ -21,7 +21,7 @@ Words = NDArray[np.uint64]
 
 
 def pack(observed: Mask) -> Words:
-    """A mask (n, d) as words (d, ⌈n / 64⌉), rows past the last being unobserved."""
+    """A mask (n, d) as bits in words (d, ⌈n / 64⌉), padded with unobserved rows."""
     n_rows, n_features = observed.shape
     padded = np.zeros((n_features, -(-n_rows // 64) * 8), dtype=np.uint8)
     padded[:, : -(-n_rows // 8)] = np.packbits(observed.T, axis=1)
@@ -29,7 +29,7 @@ def pack(observed: Mask) -> Words:
 
 
 def pairs_in_masks(observed: Mask) -> Array:
-    """``N_ij``: in how many rows are features i and j both observed; (d, d)."""
+    """``N_ij``: the number of rows with features i and j observed; (d, d)."""
     return _pair_counts(pack(observed))
 
 

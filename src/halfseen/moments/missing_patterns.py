@@ -1,4 +1,4 @@
-"""What is known of where the gaps are: how often features are observed, alone and together."""
+"""How often columns are observed, alone and together."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from halfseen.data.sums import JOINED, KeyedSums, Sums
 
 @dataclass(frozen=True, eq=False)
 class Panels:
-    """The features with gaps, sorted into those that come and go alone and those that do together.
+    """Features with gaps, grouped by equal masks (panels of columns).
 
     Complete features are in neither: they are always there.
     """
@@ -26,7 +26,7 @@ class Panels:
 
     @property
     def parts(self) -> Parts:
-        """Each group a part, after a first part of all features that are in none."""
+        """Each group as a part, after a first part of all other features."""
         labels = np.zeros(len(self.alone), dtype=np.intp)
         for number, members in enumerate(self.together, start=1):
             labels[members] = number
@@ -42,7 +42,7 @@ class Panels:
 
 
 def panels_of(count: Array, n_rows: float) -> Panels:
-    """Groups from joint counts (d, d): equal masks are those with N_ij = N_i = N_j."""
+    """Groups of equal masks from joint counts (d, d): N_ij = N_i = N_j."""
     own = count.diagonal()
     gappy = fraction_of(own, n_rows) < 1
     close = 1e-9 * n_rows  # counts are sums of weights
@@ -63,7 +63,7 @@ def panels_of(count: Array, n_rows: float) -> Panels:
 
 
 def rows_behind(own: Array, n_rows: float, groups: Panels) -> float:
-    """How many rows there were before those in which nothing was observed were left out.
+    """The number of rows before empty ones were left out.
 
     With no complete feature, independent gaps leave some rows empty, and ``n_rows`` are the others:
     ``n = N (1 - Π_g (1 - N_g/N))``, solved for N. A table with a complete feature has no such rows,
@@ -85,7 +85,7 @@ INDEPENDENT_BELOW = 5.0
 
 
 def dependence_of_gaps(count: Array, n_rows: float) -> float:
-    """How far joint counts (d, d) are from what independent gaps would give, at the worst pair.
+    """The largest deviation of joint counts (d, d) from those of independent gaps.
 
     Zero if fewer than two features have gaps.
     """
@@ -93,7 +93,7 @@ def dependence_of_gaps(count: Array, n_rows: float) -> float:
 
 
 def joint_excess(count: Array, n_rows: float) -> Array:
-    """How much more often than by chance pairs are observed together, in standard deviations.
+    """The excess of joint counts over chance, in standard deviations.
 
     ``N_ij N / (N_i N_j) - 1`` over its standard deviation under independence,
     ``√((1 - p_i)(1 - p_j) / (N p_i p_j))``; (d, d), zero on the diagonal and for features without
@@ -111,17 +111,17 @@ def joint_excess(count: Array, n_rows: float) -> Array:
 
 
 class Gaps(Protocol):
-    """Where the gaps of a table are, as far as the method has to know."""
+    """Joint counts of observed features, as far as the method needs them."""
 
     all_pairs: ClassVar[bool]  # whether there is an array of all pairs of features
 
     @property
     def n_rows(self) -> float:
-        """Rows in which something is observed, by weight."""
+        """The weighted number of non-empty rows."""
 
     @property
     def own(self) -> Array:
-        """``N_i``, the rows in which each feature is observed; (d,)."""
+        """``N_i``, the number of rows in which each feature is observed; (d,)."""
 
     @property
     def exact(self) -> bool:
@@ -129,30 +129,30 @@ class Gaps(Protocol):
 
     @property
     def groups(self) -> Panels:
-        """The features that are observed in exactly the same rows."""
+        """Features with equal masks."""
 
     @property
     def rows_behind(self) -> float:
-        """How many rows there were before empty ones were left out."""
+        """The number of rows before empty ones were left out."""
 
     @property
     def dependence(self) -> float:
-        """How far groups of features are from being missing independently, at the worst pair."""
+        """The largest deviation of groups of features from independent gaps."""
 
     @property
     def dependence_of_features(self) -> float:
-        """The same for single features, those of one group among them."""
+        """The same deviation for single features."""
 
     def counted(self, matrix: Any, vectors: Array) -> Array:
         """``Σ_j N_ij R_ij v_j`` for a matrix R (d, d) and vectors (d, m); (d, m)."""
 
     def rarest(self) -> tuple[int, int, float]:
-        """The two features (or the one, twice) that the fewest rows hold, and how many do."""
+        """The pair of features observed together least often, and the number of rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class JointGaps:
-    """Gaps known by the joint counts of all pairs of features."""
+    """Gaps from the joint counts of all pairs of features."""
 
     all_pairs: ClassVar[bool] = True
     exact: ClassVar[bool] = True
@@ -194,7 +194,7 @@ _AT_A_TIME = 4096
 
 @dataclass(frozen=True, eq=False)
 class MaskRows(KeyedSums):
-    """Masks of a few features, a bit each, and the rows behind them."""
+    """Distinct masks of a few features, and the number of rows of each."""
 
     codes: NDArray[np.uint8] = field(metadata=JOINED)  # (u, ⌈f / 8⌉)
     count: Array = field(metadata=JOINED)  # (u,)  by weight
@@ -219,7 +219,7 @@ class MaskRows(KeyedSums):
         return type(self)(self.n_features, len(codes), codes, count)
 
     def pieces(self) -> Iterator[tuple[Array, Array]]:
-        """Some masks (u, f), one where observed, and the rows behind them (u,), at a time."""
+        """Batches of masks (u, f), one where observed, with their numbers of rows (u,)."""
         for start in range(0, len(self.codes), _AT_A_TIME):
             some = slice(start, start + _AT_A_TIME)
             bits = np.unpackbits(self.codes[some], axis=1, count=self.n_features)
@@ -238,7 +238,7 @@ TELLING = 0.1
 
 
 class Shift(NamedTuple):
-    """How the values of one feature, by number, differ where another is missing."""
+    """The difference of a feature between rows with and without another feature."""
 
     feature: int
     where_missing: int
@@ -260,7 +260,7 @@ class GapValueSums(Sums):
         return lambda block: cls(*block.along_presence(origin))
 
     def clearest_shift(self, ordered: Mask | None = None) -> Shift | None:
-        """The shift that is least likely to be chance, if any is both clear and large.
+        """The most significant large shift, if there is one.
 
         Welch's statistic for the mean of feature i in rows with and without feature j; only of
         features whose values are ``ordered`` (d,), as codes of words are not.

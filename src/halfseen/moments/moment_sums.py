@@ -1,4 +1,4 @@
-"""Sums from which moments about any point follow, for rows that are gone or elsewhere.
+"""Sums from which moments about any point follow exactly.
 
 With gaps, a moment about the mean cannot be had from one about another origin alone: which rows a
 product is of depends on what is observed. So the sums are of products of *presence* m and
@@ -40,7 +40,7 @@ REASON = "sums of rows that are not at hand"
 
 @dataclass(frozen=True, eq=False)
 class MomentSums(Sums):
-    """Sums over rows of products of presence and deviations; those about the same origin add."""
+    """Sums of products of presence and deviations, from which all moments follow."""
 
     origin: Array = field(metadata=SHARED)  # (d,)
     unit: Array = field(metadata=SHARED)  # (d,)  of deviations
@@ -111,18 +111,18 @@ class MomentSums(Sums):
 
     @property
     def triples(self) -> bool:
-        """Whether triples of features are among the sums."""
+        """Whether the sums include triples of features."""
         return bool(self.third.size) or not self.n_features
 
     @property
     def count(self) -> Array:
-        """Rows in which two features are both observed, by weight; (d, d)."""
+        """Joint counts of pairs, by weight; (d, d)."""
         d = self.n_features
         return self.second[:d, :d]
 
     @property
     def triple_counts(self) -> Array:
-        """Rows in which three features are all observed, by weight; packed."""
+        """Joint counts of triples, by weight; packed."""
         d = self.n_features
         entries: Array = self.third[symmetric_tensors.place(2 * d, *symmetric_tensors.triples(d))]
         return entries
@@ -169,7 +169,7 @@ class MomentSums(Sums):
 
     @property
     def varies(self) -> Mask:
-        """Whether rounding leaves anything of each feature's variance; (d,)."""
+        """Whether the variance of each feature exceeds rounding error; (d,)."""
         d = self.n_features
         with np.errstate(divide="ignore", invalid="ignore"):  # of what is never observed: nothing
             squares = self.second.diagonal()[d:] / self.count.diagonal()
@@ -178,7 +178,7 @@ class MomentSums(Sums):
         return varies
 
     def _away(self, point: Array) -> Array:
-        """How far a point (d,) is from the origin, in units; 0 where nothing is observed."""
+        """The distance of a point (d,) from the origin, in units; 0 where nothing is observed."""
         away: Array = (point - self.origin) / self.unit
         return np.where(self.count.diagonal() > 0, away, 0.0)
 
@@ -207,7 +207,7 @@ class MomentSums(Sums):
 
 
 def _counted(block: Block, values: Sequence[Array]) -> Array:
-    """How often columns hold each of their values, by weight; (l,)."""
+    """The number of cells with each value of columns, by weight; (l,)."""
     weights = block.row_weights()
     counts = [
         weights @ ((block.values[:, [i]] == own) & block.observed[:, [i]])
@@ -219,7 +219,7 @@ def _counted(block: Block, values: Sequence[Array]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class SummedSecond(PairsOfSums):
-    """The route to second moments of rows that are not at hand."""
+    """Second moments of rows that are not available, from their sums."""
 
     sums: MomentSums
 
@@ -231,7 +231,7 @@ class SummedSecond(PairsOfSums):
 
 
 def summed_third(sums: MomentSums) -> ThirdMoment:
-    """The route to third moments of rows that are not at hand."""
+    """Third moments of rows that are not available, from their sums."""
 
     def route(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
         thirds = sums.thirds(moments.origin)

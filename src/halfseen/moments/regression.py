@@ -1,4 +1,4 @@
-"""Parameters of incomplete features, by regression on what the complete ones say.
+"""Parameters of incomplete columns, by regression on complete columns.
 
 For every model here ``E[x_d | x_c] = Σ_k a_dk E[h_k | x_c]`` exactly, x_c being the complete
 features and h the latent variables. So a_d is the coefficient of a regression of x_d on the
@@ -25,7 +25,7 @@ Expectation = Callable[[Block], Array]
 
 @dataclass(frozen=True, eq=False)
 class RegressionSums(LargeSums):
-    """Normal equations of one regression a target feature, on shared regressors."""
+    """Normal equations of regressions of several targets on shared regressors."""
 
     count: Array  # (t,)      rows in which target t is observed
     square: Array  # (t,)     sum of (x - origin)_t² over those rows
@@ -85,7 +85,7 @@ class RegressionSums(LargeSums):
 
 @dataclass(frozen=True, eq=False)
 class ManyRegressions(Sums):
-    """The sums of several regressions of the same targets, on regressors of their own."""
+    """Sums of several weighted regressions of the same targets."""
 
     each: tuple[RegressionSums, ...]
 
@@ -98,7 +98,7 @@ class ManyRegressions(Sums):
         bins: Bins,
         weights: Array,
     ) -> Callable[[Block], "ManyRegressions"]:
-        """The function that sums a block; regression b counts bin g ``weights[b, g]`` times."""
+        """A summarise function; regression b gives bin g the weight ``weights[b, g]``."""
 
         def summarise(block: Block) -> ManyRegressions:
             known, wanted = block.select(complete), block.select(~complete)
@@ -117,18 +117,18 @@ class ManyRegressions(Sums):
 
 
 class Solution(NamedTuple):
-    """Regressions, solved: all that need be known of them where the parameters are."""
+    """Coefficients and residual variances of regressions."""
 
     coefficients: Array  # (t, k)
     left_over: Array  # (t,)  variances
 
 
 class Regression(Protocol[P]):
-    """How a model's incomplete features are found from its complete ones."""
+    """How a model's incomplete features follow from its complete ones."""
 
     @property
     def origin(self) -> Array:
-        """What features are measured from; (d,)."""
+        """The origin of the features; (d,)."""
 
     def reference(self, parameters: P, features: Mask) -> P:
         """The parameters of only some of the features."""
@@ -137,7 +137,7 @@ class Regression(Protocol[P]):
         """Expected latent variables (n, k) given the complete features of a block."""
 
     def solved(self, sums: RegressionSums) -> Solution:
-        """What the sums say of the targets."""
+        """The solution for the targets, from the sums."""
 
     def completed(self, reference: P, complete: Mask, solution: Solution) -> P:
         """The parameters of all features, from those of the complete ones."""
@@ -165,7 +165,7 @@ def recovered_each(
     bins: Bins,
     weights: Array,
 ) -> list[P]:
-    """:func:`recovered` of replicates, in which bin g counts ``weights[b, g]`` times, in one go."""
+    """:func:`recovered` for replicates in which bin g has weight ``weights[b, g]``, in one pass."""
     expectations = [
         lambda block, reference=reference: regression.expectation(block, reference)
         for reference in references

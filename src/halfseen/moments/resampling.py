@@ -1,4 +1,4 @@
-"""Sums over features, pairs and triples about an origin near the mean, which replicates share.
+"""Sums of moments that bootstrap replicates share.
 
 Far from the mean available-case moments of these are poor; :mod:`halfseen.moments.moment_sums` has
 those of rows that are not at hand, which are exact about any point.
@@ -32,7 +32,7 @@ from halfseen.moments.third_moment import (
 
 @dataclass(frozen=True, eq=False)
 class OriginSums(Sums):
-    """Sums over all features, pairs and triples of them; sums about the same origin add."""
+    """Sums over features, pairs and triples about an origin."""
 
     origin: Array = field(metadata=SHARED)  # (d,)
     features: FeatureSums
@@ -73,7 +73,7 @@ class OriginSums(Sums):
 
     @property
     def varies(self) -> Mask:
-        """Whether rounding leaves anything of each feature's variance; (d,)."""
+        """Whether the variance of each feature exceeds rounding error; (d,)."""
         with np.errstate(divide="ignore", invalid="ignore"):  # of what is never observed: nothing
             squares = np.diagonal(self.pairs.total) / np.diagonal(self.pairs.count)
             variance = squares - (self.features.mean - self.origin) ** 2
@@ -97,7 +97,7 @@ class OriginSums(Sums):
 
 @dataclass(frozen=True, eq=False)
 class OriginSecond(PairsOfSums):
-    """The route to second moments of rows that are gone."""
+    """Second moments of rows that are gone, from their sums."""
 
     sums: OriginSums
 
@@ -107,7 +107,7 @@ class OriginSecond(PairsOfSums):
 
 
 def origin_third(sums: OriginSums) -> ThirdMoment:
-    """The route to third moments of rows that are gone."""
+    """Third moments of rows that are gone, from their sums."""
 
     def route(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
         basis, stream = probe.basis, sums.about_origin
@@ -128,7 +128,7 @@ def origin_third(sums: OriginSums) -> ThirdMoment:
 
 
 def _moved(covariance: Array, by: Array) -> Array:
-    """What a third moment gains when the origin moves away from the mean ``by`` (m,)."""
+    """The change of a third moment if the origin moves ``by`` (m,) from the mean."""
     return matrix_and_vector(covariance, by) + by[:, None, None] * by[:, None] * by
 
 
@@ -137,7 +137,7 @@ Summarise = Callable[[Block], OriginSums]
 
 @dataclass(frozen=True, eq=False)
 class BinSums(LargeSums):
-    """Counts and sums over features, pairs and perhaps triples of them, for each bin.
+    """Sums over features, pairs and triples, by bin.
 
     They are linear in the rows, so a replicate in which bin g counts w_g times has the sums
     ``Σ_g w_g sums_g``: one product of matrices for all replicates.
@@ -171,7 +171,7 @@ class BinSums(LargeSums):
         return _laid_out(weights @ self.linear, self.whole)
 
     def nudged(self, step: float) -> Iterator[OriginSums]:
-        """The sums if one bin counts ``step`` more than once, for each bin in turn."""
+        """The sums with the weight of one bin raised by ``step``, for each bin in turn."""
         total = self.linear.sum(axis=0)
         for one in self.linear:
             yield _laid_out(total + step * one, self.whole)
@@ -226,7 +226,7 @@ STEP = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """A statistic, and its derivatives with respect to the weight of each bin.
+    """A statistic and its derivatives with respect to the weights of bins.
 
     The infinitesimal jackknife (Jaeckel 1972): bins being independent, the variance of the
     statistic is the sum of their squared influences.
@@ -249,7 +249,7 @@ class Influence:
         return error
 
     def errors(self, multipliers: Array) -> Array:
-        """Draws from the law of the statistic's error, for ``multipliers`` (b, g); (b, ...).
+        """Random draws of the statistic's error, for ``multipliers`` (b, g); (b, ...).
 
         The multiplier bootstrap, multipliers being of mean 0 and variance 1.
         """

@@ -1,4 +1,4 @@
-"""How the values of each feature are recorded: where most of them are, and which repeat.
+"""Robust location and scale of columns, rounding, and repeated values.
 
 Nothing here rests on means: a typing error moves them as far as it likes.
 """
@@ -40,7 +40,7 @@ COVERED = 0.9
 
 
 class RobustColumn(NamedTuple):
-    """How one feature is recorded."""
+    """How the values of one feature are recorded."""
 
     middle: float
     spread: float
@@ -54,7 +54,7 @@ class RobustColumn(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RobustSummary:
-    """How the values of each feature are recorded; (d,) each."""
+    """How the values of each feature are recorded: location, scale, spike, step; (d,) each."""
 
     middle: Array  # the median of values that are not the commonest, if that is most
     spread: Array  # a standard deviation, as far as the bulk of values tells
@@ -70,16 +70,16 @@ class RobustSummary:
 
     @property
     def two_valued(self) -> Mask:
-        """Features that hold two values; (d,)."""
+        """Features with exactly two values; (d,)."""
         return ~np.isnan(self.other)
 
     @property
     def spiked(self) -> Mask:
-        """Features that hold one value often, and many others; (d,)."""
+        """Features with one frequent value among many others; (d,)."""
         return ~np.isnan(self.spike) & np.isnan(self.other)
 
     def beyond(self, sums: FeatureSums, times: float) -> Mask:
-        """Features with a value ``times`` as far from the middle as the fences; (d,)."""
+        """Features with a value beyond ``times`` the outlier limits; (d,)."""
         below = self.middle - times * (self.middle - self.low)
         above = self.middle + times * (self.high - self.middle)
         outside: Mask = (sums.minimum < below) | (sums.maximum > above)
@@ -122,7 +122,7 @@ def robust_column(values: Array, weights: Array, lowest: float, highest: float) 
 
 
 def _spike(levels: Array, shares: Array) -> tuple[float, float]:
-    """The value that many cells hold, and the other one of two; NaN if there is none."""
+    """The value of many cells, and the other value of a two-valued feature; NaN without one."""
     if len(levels) == 2:
         return float(levels[1]), float(levels[0])
     order = np.argsort(shares)
@@ -135,7 +135,7 @@ def _spike(levels: Array, shares: Array) -> tuple[float, float]:
 
 
 def _sides(levels: Array, shares: Array) -> tuple[float, float, float]:
-    """The median, and spreads below and above it, each as a normal's standard deviation."""
+    """The median, and robust standard deviations below and above it."""
     reached = np.cumsum(shares)
     middle = _quantile(levels, reached, 0.5)
     far = [-ndtri(tail) for tail in TAILS]
@@ -156,7 +156,7 @@ def _quantile(levels: Array, reached: Array, share: float) -> float:
 
 
 def _step(levels: Array, shares: Array) -> float:
-    """The smallest step between common values, if those are nearly all."""
+    """The smallest common step between values, if nearly all values are multiples of it."""
     common = shares >= COMMON
     if shares[common].sum() <= COVERED or np.count_nonzero(common) < 2:
         return 0.0
@@ -171,7 +171,7 @@ APART = 2.0
 
 @dataclass(frozen=True, eq=False)
 class FarSums(Sums):
-    """Of each feature, by how far values are from its middle as a share of the way to a fence.
+    """Counts of values by their distance from the middle, relative to the outlier limits.
 
     Below the middle and above it, (2, d) each.
     """
@@ -204,7 +204,7 @@ class FarSums(Sums):
 
 
 class FarValues(NamedTuple):
-    """Values of one feature that stand apart on one side."""
+    """Values of one feature far from all others on one side."""
 
     feature: int
     n_cells: int
@@ -213,7 +213,7 @@ class FarValues(NamedTuple):
 
 
 def far_values(rows: Rows, sums: FeatureSums) -> list[FarValues]:
-    """What stands apart in ``rows``, all of whose features vary; two passes."""
+    """Values far from all others in ``rows``; two passes."""
     seen = robust_summary(rows, sums)
     found = rows.accumulate(FarSums.beyond(seen))
     apart = (found.count > 0) & (found.nearest > APART * np.maximum(found.inside, 1.0 / FAR))
@@ -234,7 +234,7 @@ def far_values(rows: Rows, sums: FeatureSums) -> list[FarValues]:
 
 @dataclass(frozen=True, eq=False)
 class ValueCounts:
-    """Counts of values that are known beforehand, by weight, and of all others one by one."""
+    """Weighted counts of values, of given ones and of all others."""
 
     known: Array  # (v, m)  of the values of each feature, as they were listed
     feature: NDArray[np.intp]  # (s,)  of the others, each value of a feature once
@@ -243,7 +243,7 @@ class ValueCounts:
 
     @classmethod
     def of(cls, features: Mask, values: Array) -> Callable[[Block], "ValueCounts"]:
-        """The function that counts a block: ``values`` (v, m) ascend, NaN beyond the last."""
+        """A summarise function; given ``values`` (v, m) ascend, padded with NaN."""
         sizes = np.sum(values == values, axis=0)
         run: Any = _count
 
@@ -264,7 +264,7 @@ class ValueCounts:
         return type(self)(self.known + other.known, *_once(*joined))
 
     def each(self, values: Array) -> list[tuple[Array, Array]]:
-        """Of every feature its values, ascending, and how often each is there."""
+        """The values of every feature, ascending, with their counts."""
         found = []
         for m, (listed, count) in enumerate(zip(values.T, self.known.T, strict=True)):
             own = self.feature == m
@@ -276,7 +276,7 @@ class ValueCounts:
 
 
 def padded(lists: Sequence[Array]) -> Array:
-    """Lists of values as columns, NaN beyond the last of each; (v, m)."""
+    """Lists of values as columns padded with NaN; (v, m)."""
     out = np.full((max(map(len, lists), default=0), len(lists)), np.nan)
     for m, values in enumerate(lists):
         out[: len(values), m] = values
@@ -286,7 +286,7 @@ def padded(lists: Sequence[Array]) -> Array:
 def _once(
     feature: NDArray[np.intp], value: Array, weight: Array
 ) -> tuple[NDArray[np.intp], Array, Array]:
-    """Each value of a feature once, with the sum of its weights."""
+    """Each distinct value of a feature with its total weight."""
     order = np.lexsort((value, feature))
     feature, value, weight = feature[order], value[order], weight[order]
     new = np.ones(len(value), bool)

@@ -1,4 +1,4 @@
-"""First and second moments of a table with gaps, from whatever is observed."""
+"""First and second moments of a table with gaps."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ class Moments:
 
 
 def check_pairs(count: Array, names: Sequence[str]) -> None:
-    """Every pair of features needs a row that holds both."""
+    """Refuse pairs of features that no row holds together."""
     apart = np.argwhere(np.triu(count == 0))
     if not len(apart):
         return
@@ -94,7 +94,7 @@ def check_pairs(count: Array, names: Sequence[str]) -> None:
 
 
 def met(count: Array) -> Mask:
-    """Features of which every pair is observed together, from joint counts (d, d); (d,).
+    """A set of features in which every pair is observed together; (d,).
 
     Of a pair that never meets the one goes that meets fewer others, or is observed less.
     """
@@ -109,7 +109,7 @@ def met(count: Array) -> Mask:
 
 
 def spanned(moments: Moments) -> int:
-    """The dimensions that features span, up to rounding; those that do not vary span none."""
+    """The number of dimensions that features span, up to rounding."""
     variance = np.diag(moments.covariance)
     scale = np.sqrt(np.where(variance > 0, variance, np.inf))
     values = np.linalg.eigvalsh(moments.covariance / scale / scale[:, None])
@@ -117,7 +117,7 @@ def spanned(moments: Moments) -> int:
 
 
 def check_rank(moments: Moments, names: Sequence[str], rank: int, n_components: int) -> None:
-    """The features must span as many dimensions as the components need."""
+    """Refuse features that span fewer dimensions than the components need."""
     available = spanned(moments)
     if available < rank:
         raise DataError(
@@ -149,29 +149,29 @@ class PairSums(Sums):
 
 
 class SecondMoment(Protocol):
-    """A route to the second moment of a table with gaps."""
+    """A way to compute the second moment of a table with gaps."""
 
     def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
-        """Where the gaps are."""
+        """The joint counts of observed features."""
 
     def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
         """Moments about the means, or about zero."""
 
     def meeting(self, rows: Rows, features: FeatureSums) -> Mask:
-        """Features of which every pair is observed together, as far as that can be helped; (d,)."""
+        """Features of which every pair is observed together; (d,)."""
 
     def rank(self, moments: Moments) -> int:
-        """How many dimensions the features span, at most."""
+        """An upper bound of the number of dimensions that the features span."""
 
     def check(self, moments: Moments, rows: Rows, rank: int, n_components: int) -> None:
-        """Refuse moments of less than the ``rank`` that the components need."""
+        """Refuse moments of lower rank than the components need."""
 
     def whiten(self, signal: Signal, weights: Array, rank: int) -> Whitening:
         """Whiten a weighted signal to ``rank`` dimensions."""
 
 
 class AllPairs(SecondMoment):
-    """Available-case: every pair of features from the rows that hold both, in a d × d array."""
+    """Available-case second moments in a d × d array."""
 
     def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
         return JointGaps(rows.accumulate(pair_counts), features.n_rows)
@@ -199,7 +199,7 @@ class AllPairs(SecondMoment):
 
 
 class WithGaps(Protocol):
-    """Sums that know where the gaps were."""
+    """Sums with joint counts of observed features."""
 
     @property
     def gaps(self) -> JointGaps: ...
@@ -207,7 +207,7 @@ class WithGaps(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PairsOfSums(AllPairs):
-    """Second moments of rows that are gone, or elsewhere, from what was summed of them."""
+    """Second moments of rows that are not available, from their sums."""
 
     sums: WithGaps
 

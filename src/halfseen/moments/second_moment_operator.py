@@ -1,4 +1,4 @@
-"""The second moment of a table of many features, known only by its products with a few vectors.
+"""The second moment of many columns, as an operator that is never formed.
 
 No array of all pairs of features is ever formed. Features that are observed in exactly the same
 rows make a *part*, and parts are few: for any two the joint count N_gh is known, so that
@@ -41,7 +41,7 @@ N_KEYS = 4
 
 @dataclass(frozen=True, eq=False)
 class MaskKeys(Sums):
-    """A fingerprint of where each feature is observed, and its sum of squares about the mean.
+    """A fingerprint of each feature's mask, and its sum of squares about the mean.
 
     Every row has a few random whole numbers; a feature's fingerprint is their sums over the rows in
     which it is observed, exact in floating point. Equal masks have equal fingerprints, and those of
@@ -70,7 +70,7 @@ class MaskKeys(Sums):
 
 @dataclass(frozen=True, eq=False)
 class PartGaps:
-    """Gaps known by the joint counts of a few parts of the features.
+    """Joint counts of a few groups of features with equal masks.
 
     Features with gaps of their own, if they are many, make a crowd in the last part.
     """
@@ -119,7 +119,7 @@ class PartGaps:
 
 @dataclass(frozen=True, eq=False)
 class ThinSecond:
-    """The second central moment (d, d), as far as it multiplies and has a diagonal."""
+    """The second central moment as an operator: it multiplies and has a diagonal."""
 
     rows: Rows
     mean: Array  # (d,)
@@ -132,11 +132,11 @@ class ThinSecond:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(d, d)."""
+        """The shape (d, d)."""
         return len(self.mean), len(self.mean)
 
     def diagonal(self) -> Array:
-        """Variances, less what was taken off; (d,)."""
+        """Variances, less the noise that was subtracted; (d,)."""
         return self.squares / (self.own - 1) - self.less
 
     def __matmul__(self, vectors: Array) -> Array:
@@ -161,7 +161,7 @@ class ThinSecond:
 
 
 class ThinProducts:
-    """The route to second moments of many features: never a d × d array."""
+    """Second moments of many features without a d × d array."""
 
     def gaps(self, rows: Rows, features: FeatureSums) -> Gaps:
         """Where the gaps are, from fingerprints of the features' masks."""
@@ -232,7 +232,7 @@ def _check_parts(gaps: PartGaps, rows: Rows) -> None:
 
 
 def _sorted(keys: Array, complete: Mask) -> tuple[Parts, NDArray[np.intp], Panels]:
-    """Parts of the features with equal masks, the first feature of each, and the groups.
+    """Groups of features with equal masks, and a representative of each.
 
     The last part holds the features with gaps of their own, if there are many.
     """
@@ -266,7 +266,7 @@ def _pair_weights(gaps: PartGaps) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Outer:
-    """``u v'``, as far as it multiplies."""
+    """The outer product ``u v'`` as an operator."""
 
     left: Array  # (d,)  u
     right: Array  # (d,) v

@@ -1,4 +1,4 @@
-"""What a table holds, before any model: which features vary, how complete they are, which sizes."""
+"""The first pass: which columns vary, and how complete they are."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ RARE = "observed in less than two rows, by weight,"
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """The features of a table: those that can be used, and those that cannot, with the reason."""
+    """The features of a table: usable ones, and the reason why others are not."""
 
     names: tuple[str, ...]
     sums: FeatureSums
@@ -33,7 +33,7 @@ class Survey:
 
     @property
     def dropped(self) -> dict[str, str]:
-        """Why each unusable feature is left out."""
+        """The reason why each unusable feature is dropped."""
         reasons = np.where(self.sums.count < 2, RARE, CONSTANT)
         reasons = np.where(self.sums.count == 0, NEVER_OBSERVED, reasons)
         names = compress(self.names, ~self.kept)
@@ -46,7 +46,7 @@ class Survey:
 
 
 def survey(rows: Rows, complete_above: float) -> Survey:
-    """Look through the rows once."""
+    """Survey the rows in one pass."""
     return survey_of(rows.names, rows.accumulate(FeatureSums.of), complete_above)
 
 
@@ -72,7 +72,7 @@ def survey_of(names: tuple[str, ...], sums: FeatureSums, complete_above: float) 
 
 @dataclass(frozen=True, eq=False)
 class Spread(Sums):
-    """Squares of deviations from an origin."""
+    """Sums of squared deviations from an origin."""
 
     count: Array  # (d,)
     square: Array  # (d,)
@@ -93,7 +93,7 @@ class Spread(Sums):
 
     @property
     def variance(self) -> Array:
-        """Mean squares, of use only for what is observed; (d,)."""
+        """Mean squared deviations; (d,)."""
         return self.square / np.maximum(self.count, np.finfo(float).tiny)
 
 
@@ -104,7 +104,7 @@ class Spread(Sums):
 
 
 class FillValue(NamedTuple):
-    """A number that programs write where they know none."""
+    """A number that programs write for missing values."""
 
     value: float
     writer: str
@@ -131,7 +131,7 @@ LOST = 1e-12
 
 
 def check_magnitudes(seen: Survey) -> None:
-    """Refuse columns that hold fill values, or values that are too large or too much alike."""
+    """Refuse columns with fill values, or values too large or too equal to compute with."""
     check_sizes(seen, seen.kept)
     low, high = seen.sums.minimum, seen.sums.maximum
     with np.errstate(over="ignore", invalid="ignore"):
@@ -183,7 +183,7 @@ def _check_filled(seen: Survey) -> None:
 
 
 def check_not_lost(names: Sequence[str], moments: Moments) -> None:
-    """Refuse moments about zero of columns so far from it that rounding hides how they vary."""
+    """Refuse moments about zero if rounding hides the variation of columns far from zero."""
     if moments.centred:
         return
     squares = np.asarray(moments.second.diagonal())
@@ -202,7 +202,7 @@ def check_not_lost(names: Sequence[str], moments: Moments) -> None:
 
 @contextmanager
 def numerical_errors_explained(seen: Survey) -> Iterator[None]:
-    """Raise failures of arithmetic in a fit as errors that name the data."""
+    """Explain numerical failures of a fit by the columns that cause them."""
     try:
         yield
     except (np.linalg.LinAlgError, ArithmeticError) as error:
@@ -219,7 +219,7 @@ def numerical_errors_explained(seen: Survey) -> Iterator[None]:
 
 
 def strangest(low: Array, high: Array) -> int:
-    """The column whose values are the hugest or the tiniest, in orders of magnitude; or the first.
+    """The column with the most extreme order of magnitude, or the first.
 
     >>> strangest(np.array([0.0, -1e9, 1.0]), np.array([1.0, 1e200, 1.0 + 1e-12]))
     1

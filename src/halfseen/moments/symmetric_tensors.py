@@ -1,4 +1,4 @@
-"""Symmetric d × d × d arrays, each distinct entry stored once.
+"""Symmetric third-order tensors that store each entry once.
 
 Entries with i ≤ j ≤ k are kept in one flat vector, slab by slab: slab ``j`` is the matrix of
 shape (j + 1, d − j) of the entries (i, j, k) with i ≤ j ≤ k. That is a sixth of d³, every slab is
@@ -24,7 +24,7 @@ def size(d: int) -> int:
 
 
 def slabs(d: int) -> Iterator[tuple[int, slice]]:
-    """Each middle index j with the place of its slab in the flat vector."""
+    """Each middle index j with the position of its slab in the packed vector."""
     start = 0
     for j in range(d):
         stop = start + (j + 1) * (d - j)
@@ -33,7 +33,7 @@ def slabs(d: int) -> Iterator[tuple[int, slice]]:
 
 
 def place(d: int, i: Indices, j: Indices, k: Indices) -> Indices:
-    """Where entries with i ≤ j ≤ k are in the flat vector.
+    """The position of entries i ≤ j ≤ k in the packed vector.
 
     >>> int(place(4, np.array(1), np.array(2), np.array(3))) == int(places(4)[3, 1, 2])
     True
@@ -77,7 +77,7 @@ def third_products(deviations: Array, weights: Array | None = None, broad: int =
 
 
 def _groups(d: int, broad: int) -> Iterator[tuple[int, int]]:
-    """Runs [first, last) of middle indices that have at most ``broad`` pairs, or one index."""
+    """Ranges [first, last) of middle indices with at most ``broad`` pairs."""
     first = 0
     while first < d:
         last = first + 1
@@ -97,7 +97,7 @@ def triples(d: int) -> tuple[Indices, Indices, Indices]:
 
 @lru_cache(maxsize=4)
 def places(d: int) -> Indices:
-    """Where each entry of a whole array is in the packed one; (d, d, d)."""
+    """The position of each entry of the full array in the packed one; (d, d, d)."""
     found = np.empty((d, d, d), dtype=np.intp)
     if d == 0:
         return found
@@ -188,7 +188,7 @@ def pairs_with(pairs: Array, singles: Array) -> Array:
 
 
 def in_each_mode(t: Array) -> Array:
-    """A tensor that is symmetric in its first two modes, with its third in each place."""
+    """A tensor symmetric in its first two modes, summed over the three positions of the third."""
     return t + t.transpose(0, 2, 1) + t.transpose(2, 0, 1)
 
 

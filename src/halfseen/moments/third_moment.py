@@ -1,4 +1,4 @@
-"""The third moment, projected on a basis: the only form in which the method needs it."""
+"""The third moment, projected on the whitened space."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ FEW_FEATURES = 48
 
 @dataclass(frozen=True, eq=False)
 class Probe:
-    """Where the third moment is needed: in the whitened space, and perhaps beyond."""
+    """The directions in which the third moment is needed."""
 
     whitening: Whitening
     beyond: Array  # (d, m)  directions outside the space that the whitening keeps
@@ -74,7 +74,7 @@ Alike = Callable[[Any, Array], Array]
 
 @dataclass(frozen=True, eq=False)
 class ProjectedThird:
-    """The third moment about the origin, projected, and how it was had.
+    """The projected third moment about the origin, and how it was computed.
 
     What a model knows of the third moment beforehand has to be projected in the same way.
     """
@@ -87,14 +87,14 @@ class ProjectedThird:
 
 
 class ThirdMoment(Protocol):
-    """A route to the projected third moment of a table with gaps."""
+    """A way to compute the projected third moment of a table with gaps."""
 
     def __call__(self, rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
         """Project the third moment about ``moments.origin``."""
 
 
 def alike_along(whitening: Whitening) -> Alike:
-    """Projection on the columns of the whitening."""
+    """The projection on the columns of the whitening."""
     forward = whitening.forward
 
     def alike(pairs: Any, triples: Array) -> Array:
@@ -220,7 +220,7 @@ class ImplicitThirdSums(Sums):
 
 
 def _correction(part: Array, whole: Array, p: float, block: Block) -> Array:
-    """What a group of several features that are observed as one adds to the cube.
+    """The correction for a group of features with equal masks.
 
     ``part`` is ``y_g/p_g``, so that ``y_g⊗y_g/p_g²`` is its square. The terms with y_g twice and
     three times have the same pairs: ``(p - 1) in 3 places`` of pairs with ỹ, of which a third of
@@ -278,7 +278,7 @@ MOST_ITERATIONS = 200
 
 @dataclass(frozen=True, eq=False)
 class RightSide(Sums):
-    """Sums of the right side of the normal equations, and the masks for the left."""
+    """The right side of the normal equations, and the masks for the left side."""
 
     cube: Array  # (r, r, r)
     masks: MaskRows
@@ -381,7 +381,7 @@ def least_squares(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
 
 
 def _members(groups: Panels) -> list[NDArray[np.intp]]:
-    """The features of each part that comes and goes, in the order of their representatives."""
+    """The features of each group with equal masks, in the order of representatives."""
     parts = [np.array([i]) for i in np.flatnonzero(groups.alone)]
     parts += [np.flatnonzero(members) for members in groups.together]
     return sorted(parts, key=lambda features: int(features[0]))

@@ -1,4 +1,4 @@
-"""How much each feature counts, and the linear map that makes the components orthonormal.
+"""Weights of columns, and the whitening transform.
 
 A feature's weight multiplies its rows and columns in every moment, ``S*_ij = w_i w_j S_ij``, which
 keeps a sum of K rank-one terms a sum of K rank-one terms: the same as rescaling the feature.
@@ -52,7 +52,7 @@ def equal(fraction: Array, signal: Signal) -> Array:
 
 
 def signal_aware(fraction: Array, signal: Signal) -> Array:
-    """Weights that even out the sampling noise which turns the signal's subspace.
+    """Weights that equalise the sampling noise which rotates the signal's subspace.
 
     In complete data the sampling error of the latent covariance stays within the span of the
     components and does no harm; gaps break that. What harms has variance
@@ -72,7 +72,7 @@ def signal_aware(fraction: Array, signal: Signal) -> Array:
 
 
 def given(weights: Array) -> Weighting:
-    """The user's own weights."""
+    """The user's weights."""
     return lambda fraction, signal: weights
 
 
@@ -85,7 +85,7 @@ WEIGHTINGS: dict[str, Weighting] = {
 
 
 def given_weights(estimator: str, value: Any, n_features: int) -> Array:
-    """The user's own weights, one a feature, if that is what they are."""
+    """The user's weights, one per feature, if that is what they are."""
     try:
         weights = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -154,7 +154,7 @@ def whitening_from(
 
 
 def _fixed_signs(vectors: Array) -> Array:
-    """Each column with its largest entry positive: rounding does not choose the basis."""
+    """Columns with their largest entry positive, so that rounding does not choose signs."""
     largest = np.abs(vectors).argmax(axis=0)
     return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
@@ -171,7 +171,7 @@ TOLERANCE = 2e-6
 
 
 class Symmetric(Protocol):
-    """A symmetric matrix as far as it multiplies."""
+    """A symmetric matrix as an operator."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -218,7 +218,7 @@ def leading_eigenpairs(matrix: Symmetric, scale: Array, rank: int) -> tuple[Arra
 
 
 def carried(rank: int) -> int:
-    """How many directions are multiplied at a time to find ``rank`` of them."""
+    """The number of directions multiplied at a time to find ``rank`` eigenvectors."""
     return -(-(rank + SPARE) // LANES) * LANES
 
 

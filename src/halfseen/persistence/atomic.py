@@ -1,4 +1,4 @@
-"""Files that are either the old or the new, whole, whatever happens while they are written."""
+"""Atomic writes: a file is the old one or the new one, whole."""
 
 import os
 import secrets
@@ -12,14 +12,14 @@ from halfseen.data.messages import setting
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes, *, overwrite: bool) -> None:
-    """Put ``data`` at ``path``, whole or not at all."""
+    """Write ``data`` to ``path`` atomically."""
     with whole_file(path, overwrite=overwrite) as file:
         file.write(data)
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[BinaryIO]:
-    """A file to write in: of another name in the same folder, renamed to ``path`` at the end.
+    """A temporary file in the same folder that is renamed to ``path`` at the end.
 
     A process that is killed on the way leaves at worst a hidden ``.halfseen-….tmp`` behind.
     """
@@ -52,13 +52,13 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Bin
 
 
 def _name(error: OSError, temporary: Path, path: str | os.PathLike[str]) -> None:
-    """Have an error name the file that was asked for; that of a full disk names none."""
+    """Add the name of the requested file to an error."""
     if error.strerror and error.filename in (None, str(temporary)):
         error.filename = os.fspath(path)
 
 
 def _flush_folder(folder: Path) -> None:
-    """The renaming itself survives a loss of power."""
+    """Flush the folder, so that the renaming survives a loss of power."""
     if os.name != "posix":
         return  # elsewhere folders cannot be opened
     descriptor = os.open(folder, os.O_RDONLY)
@@ -69,7 +69,7 @@ def _flush_folder(folder: Path) -> None:
 
 
 def check_not_input(out: str | os.PathLike[str], *inputs: str | os.PathLike[str]) -> None:
-    """Refuse to write over a file that is read, or over one in a folder that is, whatever its name.
+    """Refuse to overwrite an input file, or a file in an input folder.
 
     Links and other names of one file are the same file.
     """

@@ -1,4 +1,4 @@
-"""Named arrays and text in one file that anyone can read: safetensors with a checksum.
+"""Arrays and text in one safetensors file with a checksum.
 
 A safetensors file is a length (8 bytes, little-endian), that many bytes of JSON, and the arrays one
 after the other. Its package lays the arrays out and reads them. The metadata are put into the
@@ -31,7 +31,7 @@ _LONGEST_START = 8 + 128
 
 
 class Content(NamedTuple):
-    """What a file holds, in the words of its first bytes and of sentences about it."""
+    """The type of a file: its first bytes, and its name in sentences."""
 
     word: str
     saved: str  # what it is not, if it is something else
@@ -41,7 +41,7 @@ class Content(NamedTuple):
 
     @property
     def damaged(self) -> str:
-        """What to do about a file that does not hold what it should."""
+        """The remedy for a damaged file."""
         return f"Copy it again from where it came, or {self.again}."
 
 
@@ -74,7 +74,7 @@ Values = np.ndarray[Any, Any]
 
 
 def storable(array: Values) -> bool:
-    """Whether arrays of this type have a place in the format."""
+    """Whether arrays of this type can be stored."""
     return array.dtype.name in DTYPES
 
 
@@ -117,13 +117,13 @@ def unpack(
 
 
 def word_of(data: bytes) -> str:
-    """What the first bytes of a file say that it holds; nothing if they are not ours."""
+    """The file type in the first bytes; empty if it is not ours."""
     found = _START.match(data[8:_LONGEST_START])
     return "" if found is None else found[1].decode()
 
 
 def check_start(data: bytes, size: int, name: str, content: Content = MODEL) -> None:
-    """Refuse what is no ``content`` of ours from the first bytes of a file of ``size`` bytes."""
+    """Refuse a file whose first bytes are not those of ``content``."""
     length = _body(data) - 8
     version, _ = _start(data, name, content)
     if version > FORMAT:
@@ -139,7 +139,7 @@ def check_start(data: bytes, size: int, name: str, content: Content = MODEL) -> 
 
 
 def _start(data: bytes | bytearray, name: str, content: Content = MODEL) -> tuple[int, slice]:
-    """The format's version, and where the checksum is."""
+    """The format version, and the position of the checksum."""
     found = _START.match(data[8:_LONGEST_START])
     if found is None or found[1] != content.word.encode():
         raise ModelFileError(
@@ -150,7 +150,7 @@ def _start(data: bytes | bytearray, name: str, content: Content = MODEL) -> tupl
 
 
 def _digest(data: bytes | bytearray, where: slice) -> bytes:
-    """The checksum of everything but the checksum."""
+    """The checksum of everything but itself."""
     view = memoryview(data)
     digest = hashlib.sha256(view[: where.start])
     digest.update(_BLANK)
@@ -159,7 +159,7 @@ def _digest(data: bytes | bytearray, where: slice) -> bytes:
 
 
 def _body(data: bytes) -> int:
-    """Where the header says that the arrays begin."""
+    """The position where arrays begin, by the header."""
     return 8 + int.from_bytes(data[:8], "little")
 
 
@@ -177,7 +177,7 @@ def _interpret(data: bytes, content: Content = MODEL) -> tuple[dict[str, str], d
 
 
 def _arrays(data: bytes) -> dict[str, Values]:
-    """Copies, which may be written to; the package sees first that they fill the file exactly."""
+    """Writable copies of the arrays; the package first checks that they fill the file."""
     try:
         arrays = safetensors.numpy.load(data)
     except (KeyError, SafetensorError) as error:  # a type unknown to NumPy is a KeyError
@@ -194,7 +194,7 @@ def _arrays(data: bytes) -> dict[str, Values]:
 
 
 def strict_json(text: str) -> Any:
-    """JSON as its standard has it: no name twice in an object, no NaN."""
+    """Standard JSON: no duplicate names, no NaN."""
     return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
 
 
@@ -210,5 +210,5 @@ def _no_constant(word: str) -> None:
 
 
 def first_line(error: Exception) -> str:
-    """What an error says, as part of a sentence."""
+    """The first line of an error, as part of a sentence."""
     return (str(error) or type(error).__name__).splitlines()[0].rstrip(".")

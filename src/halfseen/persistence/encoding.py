@@ -1,4 +1,4 @@
-"""Python values as JSON and named arrays, and back.
+"""Encode Python values as JSON and named arrays, and decode them.
 
 Only values are stored, never code: numbers, text, lists, dictionaries, arrays, random states, and
 records (data classes and named tuples) of the kinds the caller lists. In the JSON every object has
@@ -20,19 +20,19 @@ Records = Mapping[str, type]
 
 
 class Unstorable(TypeError):
-    """A value that has no place in a model file."""
+    """Raised for a value that cannot be stored in a model file."""
 
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """Where encoded arrays go, and which records may be stored."""
+    """Destination of encoded arrays, and the records that may be stored."""
 
     records: Records
     arrays: dict[str, Values] = field(default_factory=dict)
 
 
 def encode(value: Any, name: str, store: Store) -> Any:
-    """``value`` as JSON; its arrays go to the store under names that begin with ``name``."""
+    """``value`` as JSON; arrays go to the store under names that begin with ``name``."""
     match value:
         case None:
             return None
@@ -98,7 +98,7 @@ def _state_of(random: np.random.RandomState) -> dict[str, Any]:
 
 
 def decode(content: Any, arrays: Mapping[str, Values], records: Records) -> Any:
-    """The value that was encoded as ``content`` and ``arrays``."""
+    """The value encoded as ``content`` and ``arrays``."""
 
     def named(values: dict[str, Any]) -> dict[str, Any]:
         return {key: decode(value, arrays, records) for key, value in values.items()}
@@ -161,7 +161,7 @@ def _decode_random_state(state: dict[str, Any]) -> np.random.RandomState:
 
 
 def check_fields(kind: type, fields: Mapping[str, Any]) -> None:
-    """Raise ValueError if a field is of another type; None is for what was not known yet.
+    """Raise ValueError if a field has the wrong type; None means unknown at the time.
 
     >>> from typing import NamedTuple
     >>> class Note(NamedTuple):

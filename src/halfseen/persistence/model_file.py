@@ -1,4 +1,4 @@
-"""What of a fitted estimator is stored in its file, and how it is put together again.
+"""Write and read model files.
 
 The metadata of the file are texts: ``estimator`` and ``library_version`` plain, and ``parameters``,
 ``features`` and ``learned`` as JSON whose arrays are in the file under the same names. A section of
@@ -37,7 +37,7 @@ Later = Mapping[str, Callable[[Mapping[str, Any]], Any]]
 
 @dataclass(frozen=True)
 class EstimatorKind:
-    """A kind of estimator as its files have it.
+    """A kind of estimator, as its files describe it.
 
     A form is the name of a type, such as ``"int"``, or of an array's type with its sides, such as
     ``"float64[k,d]"``. Side d is the number of features, which is in every file; ``sizes`` names
@@ -80,7 +80,7 @@ ABSENT: Any = object()
 
 
 def _made(make: Callable[[Mapping[str, Any]], Any], known: Mapping[str, Any]) -> Any:
-    """What older files do not have, or nothing if it does not follow from what this one has."""
+    """Attributes that older files lack, derived from those of this one."""
     try:
         return make(known)
     except KeyError:

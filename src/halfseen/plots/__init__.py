@@ -1,4 +1,4 @@
-"""Pictures of tables with gaps and of what was learned from them (extra ``plots``).
+"""Plots of tables with gaps and of models (extra ``plots``).
 
 Every function draws on the axes given as ``ax``, or on new ones as large as the picture needs, and
 returns them. Colours can be told apart by the colour-blind and in print.

@@ -1,4 +1,4 @@
-"""Axes to draw on, and names that can be read on them."""
+"""Axes, and readable labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LINE_HEIGHT = 1.25  # of a line of text, in heights of its letters
 
 
 def axes(ax: Any, width: float, height: float) -> Axes:
-    """``ax`` if there is one, or new axes on a figure of so many inches."""
+    """``ax`` if given, or new axes on a figure of that size in inches."""
     try:
         import matplotlib.pyplot as plt
         from matplotlib.axes import Axes
@@ -46,12 +46,12 @@ def axes(ax: Any, width: float, height: float) -> Axes:
 
 
 def height_for(n_lines: int) -> float:
-    """Inches that so many lines of names need, within reason."""
+    """The height in inches for that many lines of names."""
     return float(np.clip(0.9 + 0.17 * n_lines, 3.2, 30.0))
 
 
 def labels(names: Sequence[str]) -> list[str]:
-    """Names cut as short as they can be without two becoming one."""
+    """Names shortened as far as they stay distinct."""
     for longest in range(LONGEST_NAME, max(map(len, names), default=0), 8):
         short = [shortened(name, longest) for name in names]
         if len(set(short)) == len(set(names)):
@@ -72,6 +72,6 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
 
 
 def without_frame(ax: Axes) -> Axes:
-    """The axes without the frame at the top and at the right, where there is nothing to frame."""
+    """Axes without their top and right frame."""
     ax.spines[["top", "right"]].set_visible(False)
     return ax

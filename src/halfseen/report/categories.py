@@ -1,4 +1,4 @@
-"""A column of few values, shown to people: how common each value is in each component."""
+"""Portrait of a categorical column: shares of values in each component."""
 
 import math
 import re
@@ -21,7 +21,7 @@ MOST_NAMED = 2
 
 
 def bounded(share: float, least: float) -> str:
-    """A share in words; of one below ``least``, or above all but that, only as much.
+    """A share in words, or a bound if fewer than ``least`` rows stand behind it.
 
     >>> bounded(0.25, 0.034), bounded(0.02, 0.034), bounded(0.99, 0.034)
     ('25%', '<4%', '>96%')
@@ -32,7 +32,7 @@ def bounded(share: float, least: float) -> str:
 
 
 def numbered(labels: tuple[str, ...]) -> bool:
-    """Whether somebody put three or more categories in order, by the numbers they begin with.
+    """Whether three or more category names begin with numbers, which gives them an order.
 
     >>> numbered(("1 Extremely well", "2 Quite well", "3 Not too well"))
     True
@@ -50,7 +50,7 @@ NOTHING = Difference(0.0, "", "")
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """What a column's values are called, and how common each is."""
+    """The categories of a column, and their shares in each component."""
 
     column: int
     name: str  # of the column
@@ -75,13 +75,13 @@ class Categories:
 
     @classmethod
     def missing(cls, column: int, name: str, chance: Array, weights: Array) -> Self:
-        """Whether the column is observed, with ``chance`` (k,)."""
+        """Whether the column is observed, with probability ``chance`` (k,)."""
         shares = np.array([1 - chance, chance])
         gaps = cls.of(column, name, ("missing", "known"), np.array([np.nan, 0.0]), shares, weights)
         return replace(gaps, of_gaps=True)
 
     def without_small_cells(self, responsibilities: Array, table: Array, least: float) -> Self:
-        """The same without what fewer than ``least`` rows of ``table`` (n, d) stand behind.
+        """The same without shares that rest on fewer than ``least`` rows of ``table`` (n, d).
 
         Shares of fewer rows are told as bounds, and categories that fewer rows hold at all are
         not named: of those the label is what is known of somebody.
@@ -98,7 +98,7 @@ class Categories:
         return self._without((column[:, None] == self.values).sum(axis=0) < least)
 
     def _without(self, rare: Mask) -> Self:
-        """Merge some of the categories into the last one."""
+        """The same with some categories merged into a last one."""
         if not rare.any():
             return self
         n = int(rare.sum())
@@ -116,7 +116,7 @@ class Categories:
         )
 
     def few(self, most: int) -> Self:
-        """At most this many categories: the rarest are merged."""
+        """The same with the rarest categories merged, at most that many left."""
         rare = np.zeros(len(self.labels), bool)
         if len(rare) > most:
             rare[np.argsort(-np.nan_to_num(self.of_all), kind="stable")[most - 1 :]] = True
@@ -124,31 +124,31 @@ class Categories:
 
     @property
     def of_all(self) -> Array:
-        """Shares in all rows of components that are shown; (m,)."""
+        """Shares in all rows of the components shown; (m,)."""
         weights = np.where(self.withheld, 0.0, self.weights)
         shares: Array = self.shares @ weights / (weights.sum() or np.nan)
         return shares
 
     @property
     def scores(self) -> Array:
-        """Differences from the shares of all, in standard deviations; (m, k)."""
+        """Differences from overall shares, in standard deviations; (m, k)."""
         every = self.of_all[:, None]
         spread = np.sqrt(np.maximum(every * (1 - every), 1e-12))
         return np.where(self.withheld, 0.0, np.nan_to_num((self.shares - every) / spread))
 
     @property
     def differs(self) -> bool:
-        """Whether any share differs enough to be named."""
+        """Whether a share differs enough to be mentioned."""
         return bool((np.abs(self.scores) >= MIN_SCORE).any())
 
     @property
     def drawn(self) -> Array:
-        """Shares as they may be drawn: no more exact than they are told; (m, k + 1)."""
+        """Shares for charts, no more exact than in the text; (m, k + 1)."""
         shares = np.column_stack([self.shares, self.of_all])
         return np.clip(np.round(np.nan_to_num(shares), 2), self.least, 1 - self.least)
 
     def told(self, label: int, component: int) -> str:
-        """The share of a category in a component; the number after the last means all rows."""
+        """The share of a category in a component, or in all rows for the last column."""
         if component < len(self.weights):
             share = self.shares[label, component]
         else:
@@ -166,7 +166,7 @@ class Categories:
         return f"{name}: {self.told(label, component)} ({all_rows} of all)"
 
     def difference(self, component: int) -> Difference:
-        """What a component has more or less of than others, and how much; empty if nothing.
+        """Categories that are more or less common in a component, in words; empty if none.
 
         How much is ``√(Σ_l (p_kl - p_l)² / p_l)``: of two values that is the difference in
         standard deviations.
@@ -191,7 +191,7 @@ class Categories:
         return Difference(size, f"{self.name}: {', '.join(told)}", self._brief(named[0], component))
 
     def _brief(self, label: int, component: int) -> str:
-        """What a component mostly holds, or holds more or less often than others."""
+        """The most common category of a component, or the one that differs most."""
         if self.of_gaps:
             label = 0
         more = self.scores[label, component] > 0
@@ -203,6 +203,6 @@ class Categories:
         return f"{often}{self.name} {self.quoted(label)}"
 
     def quoted(self, label: int) -> str:
-        """A label in quotes, unless it stands for several categories."""
+        """The quoted label of a category; merged categories are not quoted."""
         own = not self.of_gaps and not (self.n_merged and label == len(self.labels) - 1)
         return f"'{self.labels[label]}'" if own else self.labels[label]

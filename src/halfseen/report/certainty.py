@@ -1,4 +1,4 @@
-"""The sections on certainty and on caution: intervals, posterior certainty of rows, fills."""
+"""Sections on certainty and caution: intervals, posterior certainty, imputation check."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, eq=False)
 class ShownIntervals:
-    """Ends of 95 % intervals of what is shown, or why there are none."""
+    """Ends of 95 % confidence intervals, or the reason why there are none."""
 
     low: Array | None = None  # (k, d)
     high: Array | None = None
@@ -46,12 +46,12 @@ class ShownIntervals:
     replicates: Replicates[Any] | None = None
 
     def of(self, follows: Callable[[Any], Array]) -> Interval | None:
-        """The interval of what follows from the model's parameters, if there are any."""
+        """Intervals of a function of the parameters, if there are any."""
         return None if self.replicates is None else self.replicates.of(follows, ANY, LEVEL)
 
 
 def shown_intervals(case: ConcernContext, portrait: Portrait) -> ShownIntervals:
-    """From all rows of the case, and only if the model was learned from them."""
+    """Intervals from all rows, only if the model was learned from them."""
     why_not = _why_not(case)
     if why_not:
         return ShownIntervals(none_because=why_not)
@@ -85,7 +85,7 @@ def _why_not(case: ConcernContext) -> str:
 
 
 def certainty_section(page: ReportContext) -> list[Section]:
-    """How certain the model is of rows, of averages and of what it fills in."""
+    """The section on certainty of rows, of averages and of fills."""
     case, view, rows = page.case, page.view, page.row_certainty
     sentences, figures = [], []
     if rows.sentence:
@@ -134,7 +134,7 @@ def certainty_section(page: ReportContext) -> list[Section]:
 
 
 def _of_numbers(case: ConcernContext) -> HiddenValues | None:
-    """Hidden values that vary about an average; None if there are too few."""
+    """Hidden values of numeric columns; None if there are too few."""
     hidden = case.hidden_values
     if hidden is None:
         return None
@@ -178,7 +178,7 @@ def _bootstrap_unit(page: ReportContext) -> str:
 
 
 def caution_section(page: ReportContext) -> list[Section]:
-    """What the model assumes, beside the concerns, which stand where they matter."""
+    """The section on the model's assumptions."""
     case, said = page.case, facts_of(page.case)
     if not said and not page.concerns:
         said = ["Nothing in the diagnostics stands out."]
@@ -191,7 +191,7 @@ def caution_section(page: ReportContext) -> list[Section]:
 
 
 def number_chart(choice: Choice, noun: str, nouns: str) -> list[Figure]:
-    """A bar for every number of components that was tried; none if none was."""
+    """A bar for each tried number of components."""
 
     def bar(k: int, agreement: float | None, words: str, tick: float | None = None) -> Bar:
         shown = "" if agreement is None else f"{agreement:.2f}"

@@ -1,4 +1,4 @@
-"""Classes of rows of mixed columns, shown to people: numbers by averages, categories by shares."""
+"""Portrait of latent classes: averages of numbers, shares of categories."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
@@ -15,7 +15,7 @@ from halfseen.report.separation import Density, Separation
 
 
 class Line(NamedTuple):
-    """A line of a grid: the average of a column, or the share of one of its categories."""
+    """One line of a grid: the average of a column, or the share of a category."""
 
     column: int
     part: Categories | None = None
@@ -23,13 +23,13 @@ class Line(NamedTuple):
 
     @property
     def place(self) -> tuple[int, bool]:
-        """Columns in turn, each with its gaps last."""
+        """The sort key: columns in order, each with its gaps last."""
         return self.column, self.part is not None and self.part.of_gaps
 
 
 @dataclass(frozen=True, eq=False)
 class Classes(Groups):
-    """Classes that rows belong to: means of columns of numbers, shares of categories."""
+    """Portrait of classes: averages of numbers, shares of categories."""
 
     nominal: Mask  # (d,)  columns of which averages say nothing
     least_rows: float  # that stand behind what is shown
@@ -43,7 +43,7 @@ class Classes(Groups):
         densities: tuple[Density, ...],
         separation: Separation,
     ) -> Self:
-        """From groups, whose averages say nothing where columns are ``nominal`` (d,)."""
+        """Classes from groups; ``nominal`` columns (d,) have no averages."""
         shown = replace(
             groups,
             centres=np.where(nominal, np.nan, groups.centres),
@@ -66,7 +66,7 @@ class Classes(Groups):
 
     @property
     def told_by_shares(self) -> list[Categories]:
-        """What is told by shares: nominal columns, and gaps."""
+        """Columns described by shares: nominal columns, and gaps."""
         return [part for part in self.categories if part.of_gaps or self.nominal[part.column]]
 
     def _differences(self, i: int) -> list[Difference]:
@@ -84,7 +84,7 @@ class Classes(Groups):
         return [*super()._differences(i), *(one for one in parts if one.size >= SOMEWHAT)]
 
     def _lines(self) -> list[Line]:
-        """One for a number, or for one of two values; else one for each value."""
+        """One line for a number or a two-valued column, else one per value."""
         used = np.isfinite(self.separation.nats)
         found = [Line(int(d)) for d in np.flatnonzero(used & ~self.nominal)]
         for part in self.told_by_shares:

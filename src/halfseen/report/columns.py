@@ -1,4 +1,4 @@
-"""The sections on columns: what was missing, and how much each column counted."""
+"""Sections on columns: missing values and weights."""
 
 from collections.abc import Collection, Iterator
 
@@ -14,7 +14,7 @@ from halfseen.report.section import ReportContext, Section
 
 
 def missing_in(case: ConcernContext) -> Missingness:
-    """What is missing in the table of a case, but for columns that are not used at all.
+    """The missingness of a table, without unused columns.
 
     Rows that only stand for steps between those of the table are no part of it.
     """
@@ -29,7 +29,7 @@ def missing_in(case: ConcernContext) -> Missingness:
 def what_is_missing(
     found: Missingness, told: Collection[str] = (), *, sequenced: bool = False
 ) -> Iterator[str]:
-    """The gaps in sentences; empty rows count where rows are ``sequenced``.
+    """Sentences on missing values; empty rows count if rows are ``sequenced``.
 
     What stands beside them as a concern, of the kinds that are ``told``, is not said again.
     """
@@ -81,7 +81,7 @@ def _joint_missingness(found: Missingness, first: str, second: str) -> str:
 
 
 def missing_section(page: ReportContext) -> list[Section]:
-    """What was missing; what stands there as a concern is not said again."""
+    """The section on missing values, without what concerns already say."""
     found, told = page.missing, {one.kind for one in page.concerns}
     order = np.argsort(-found.observed, kind="stable")
     known = bar_chart(
@@ -107,7 +107,7 @@ def missing_section(page: ReportContext) -> list[Section]:
 
 
 def weights_section(page: ReportContext) -> list[Section]:
-    """What counted how much, and why."""
+    """The section on weights of columns."""
     fitted, view = page.case.fitted, page.view
     weights, observed = fitted.feature_weights, fitted.observed_fraction
     top = float(weights.max(initial=0.0)) or 1.0
@@ -149,7 +149,7 @@ KNOWN = 0.995
 
 
 def weights_told(names: tuple[str, ...], weights: Array, observed: Array) -> list[str]:
-    """How much each feature counted, and why some counted less."""
+    """Sentences on how much each column counted, and why some counted less."""
     top = float(weights.max(initial=0.0)) or 1.0
     relative = weights / top
     full = [names[d] for d in np.flatnonzero(relative >= FULL)]
@@ -182,7 +182,7 @@ SHARE = "% of rows"
 
 
 def patterns_chart(found: Missingness) -> svg.Figure:
-    """The most common patterns, over the features that have the most gaps."""
+    """The most common patterns of missing values."""
     shown = found.patterns[:MOST_PATTERNS]
     gappy = [int(i) for i in np.argsort(found.observed, kind="stable") if found.observed[i] < 1]
     features = gappy[:MOST_FEATURES][::-1]

@@ -1,4 +1,4 @@
-"""The facts about the table, and the section on what the components are."""
+"""Facts about the table, and the section on components."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from halfseen.report.section import Card, ReportContext, Section
 
 
 def facts(page: ReportContext) -> list[str]:
-    """The table, what was done to it, and rows that were added for steps between others."""
+    """Facts about the table: rows, columns, missing values, and changes."""
     fitted, found = page.case.fitted, page.missing
     gaps = 1 - float(found.observed.mean())
     size = f"The table has {found.n_rows:,} rows and {len(found.names):,} columns"
@@ -39,7 +39,7 @@ def _added(n: int) -> list[str]:
 
 
 def counted(view: Portrait) -> str:
-    """How many components there are."""
+    """The number of components, in words."""
     return f"{view.k} {view.nouns if view.k > 1 else view.noun}"
 
 
@@ -64,7 +64,7 @@ def _preprocessing(fitted: Fitted[object]) -> list[str]:
 
 
 def components_section(page: ReportContext) -> list[Section]:
-    """What the components are, or of one component the line along which rows differ."""
+    """The section on components, or on the main line of one component."""
     withheld = _said_of_withheld(page.view, page.least_rows)
     if page.line is None:
         return [_components(page, [*_learned_from_outcomes(page), *withheld])]
@@ -75,7 +75,7 @@ def components_section(page: ReportContext) -> list[Section]:
 
 
 def _components(page: ReportContext, not_shown: list[str]) -> Section:
-    """A card for each component, and a picture of all."""
+    """A card for each component, and a heat map."""
     view, sure = page.view, page.intervals
     heat = heat_map_chart(view, view.grid(sure.low, sure.high))
     cards = [
@@ -124,7 +124,7 @@ OUTCOME = re.compile(
 
 
 def outcomes_among(names: Iterable[str]) -> list[str]:
-    """Those whose names say so.
+    """Columns whose names suggest outcomes.
 
     >>> outcomes_among(["age", "In-hospital_death", "hospdead", "Survived", "deadline"])
     ['In-hospital_death', 'hospdead', 'Survived']
@@ -133,7 +133,7 @@ def outcomes_among(names: Iterable[str]) -> list[str]:
 
 
 def _learned_from_outcomes(page: ReportContext) -> list[str]:
-    """A sentence on outcomes that components were made of, if there are any; counts are none."""
+    """A sentence on outcomes that the model learned from, if there are any."""
     about, nouns = page.case.fitted.model.about, page.case.components
     if page.view.k == 1 or about.counts:
         return []

@@ -1,4 +1,4 @@
-"""Rows of the table on the page: only if asked for."""
+"""Section with example rows, only if asked for."""
 
 from typing import NamedTuple
 
@@ -19,14 +19,14 @@ MOST_COUNTED = 12
 
 
 class RowsTable(NamedTuple):
-    """Some rows, with the numbers they have in the table."""
+    """Example rows, with their row numbers."""
 
     head: list[str]
     rows: list[list[str]]
 
 
 def some_rows(page: ReportContext) -> RowsTable:
-    """The rows that most clearly belong to each component, in their own units."""
+    """The rows that most clearly belong to each component, in original units."""
     view, fitted, sample = page.view, page.case.fitted, page.case.sample
     memberships = page.row_certainty.memberships
     done, years, coding = fitted.preprocessing, years_among(fitted), fitted.coding
@@ -52,12 +52,12 @@ def some_rows(page: ReportContext) -> RowsTable:
 
 
 def _n_known(block: Block) -> Array:
-    """How many cells of each row are known; (n,)."""
+    """The number of observed cells of each row; (n,)."""
     return block.presence().onto(np.ones((block.n_features, 1)))[:, 0]
 
 
 def _most_counted(values: Array, names: tuple[str, ...]) -> str:
-    """A row of many counts, by what it has most of."""
+    """A row of counts, by its largest ones."""
     top = np.argsort(-np.nan_to_num(values), kind="stable")[:MOST_COUNTED]
     return ", ".join(f"{names[d]} {values[d]:.0f}" for d in top if values[d] > 0)
 

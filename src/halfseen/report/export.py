@@ -1,4 +1,4 @@
-"""A report as a file: an HTML page for people, JSON by a published schema, or Markdown.
+"""Write a report as HTML, JSON or Markdown.
 
 All hold the same: no row and no cell unless rows were asked for, and nothing that too few rows
 stand behind.
@@ -28,7 +28,7 @@ from halfseen.report.section import Section
 
 
 def as_page(report: Report) -> str:
-    """The page as HTML, which needs nothing from elsewhere."""
+    """The page as self-contained HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # late: only pages need it
 
     environment = Environment(
@@ -53,7 +53,7 @@ def _asset(name: str) -> Markup:
 
 
 def _digest(text: str) -> str:
-    """The hash by which the content security policy of the page allows its own script and style."""
+    """The hash of a script or style, for the page's content security policy."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
@@ -129,7 +129,7 @@ def _least_known(report: Report) -> list[tuple[str, float]]:
 
 
 def _shown(view: Portrait) -> Mask:
-    """Columns whose averages are given: all, or of very many what components have most of; (d,)."""
+    """Columns whose averages are given; of very many, the most different ones; (d,)."""
     k, d = view.centres.shape
     if d <= MANY_COLUMNS:
         return np.ones(d, bool)
@@ -208,7 +208,7 @@ def _section_data(section: Section) -> dict[str, Any]:
 
 
 def _number(value: Any) -> float:
-    """As exact as the page has it.
+    """A number rounded as on the page.
 
     >>> _number(0.012345), _number(-1234.5), _number(0.0)
     (0.0123, -1234.0, 0.0)
@@ -268,7 +268,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _text(words: str) -> str:
-    """Words with the characters escaped that Markdown or HTML would interpret."""
+    """Text with Markdown and HTML escaped."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(words.split()))
 
 
@@ -276,7 +276,7 @@ FORMATS = {"html": as_page, "json": as_json, "md": as_markdown}
 
 
 def format_of(path: str | os.PathLike[str], asked: str | None = None) -> str:
-    """The format that is asked for, or that the name of a file ends in; else a page."""
+    """The requested format, or that of the file's ending; HTML by default."""
     if asked is None:
         ending = Path(path).suffix.lower().lstrip(".")
         return ending if ending in FORMATS else "html"
@@ -286,7 +286,7 @@ def format_of(path: str | os.PathLike[str], asked: str | None = None) -> str:
 
 
 def report_as(case: ConcernContext, format: str = "html", **options: Any) -> str:
-    """The report in a format, with the options of ``report_of``."""
+    """The report in a format."""
     return FORMATS[format](report_of(case, **options))
 
 

@@ -1,4 +1,4 @@
-"""Groups of rows, shown to people: of any model with one component a row."""
+"""Portrait of groups."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self

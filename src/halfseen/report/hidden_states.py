@@ -1,4 +1,4 @@
-"""States of rows that follow each other: how long they last, what follows, and some paths."""
+"""Portrait of hidden states: duration, transitions, and example paths."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -26,19 +26,19 @@ LASTING = 1000.0
 
 @dataclass(frozen=True, eq=False)
 class States(Classes):
-    """States that rows are in, one after the other."""
+    """Portrait of hidden states."""
 
     start: Array  # (k,)     of first rows
     transition: Array  # (k, k)  from each to each
 
     @classmethod
     def made_of(cls, classes: Classes, start: Array, transition: Array) -> Self:
-        """From classes, and how they follow each other in the same order."""
+        """States from classes, and their transitions."""
         return cls(**vars(classes), start=start, transition=transition)
 
     @property
     def lasting(self) -> Array:
-        """How many rows a stay in each state lasts on average; (k,)."""
+        """The mean duration of each state, in rows; (k,)."""
         return 1 / np.maximum(1 - self.transition.diagonal(), 1e-12)
 
     def own_sections(self, page: ReportContext) -> list[Section]:
@@ -109,7 +109,7 @@ LEFT, HEIGHT, HEAD = 62.0, 14.0, 20.0
 
 
 def paths_section(page: ReportContext) -> list[Section]:
-    """A strip for each of a few sequences, from those of fewest changes to those of most."""
+    """Example paths, from the fewest changes to the most."""
     view, sequences = page.view, page.case.sample.rows.sequences
     if not page.include_rows or sequences is None:
         return []

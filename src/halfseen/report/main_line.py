@@ -1,4 +1,4 @@
-"""The chapter on one group: the line along which rows differ most, and where rows lie on it."""
+"""Section on one cloud: the line along which rows differ most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ HEADS = Heads(
 
 
 class Change(NamedTuple):
-    """What changes along the line: the average of a column, or the share of one of its values."""
+    """How a column changes along the line: its average, or the share of a value."""
 
     column: int
     name: str
@@ -50,7 +50,7 @@ class Change(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """What a column is like at the ends of the line."""
+    """The values of a column at both ends of the line."""
 
     low: str
     high: str
@@ -58,7 +58,7 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MainLine:
-    """The first trait of the columns that are looked at, in the words and units of the table."""
+    """The first trait, in the words and units of the table."""
 
     trait: FirstTrait
     fitted: Fitted[Any]
@@ -72,7 +72,7 @@ class MainLine:
 
     @cached_property
     def order(self) -> list[int]:
-        """Places of the columns, from the strongest to the weakest that varies."""
+        """The columns, from the strongest to the weakest."""
         explained = self.trait.explained
         ranked = np.argsort(-np.nan_to_num(explained), kind="stable")
         return [int(i) for i in ranked if np.isfinite(explained[i])]
@@ -81,7 +81,7 @@ class MainLine:
         return str(self.fitted.own_names[self.columns[i]])
 
     def correlation(self, i: int) -> float:
-        """With the line; of columns without an order the correlation ratio, which has no sign."""
+        """Correlations with the line; for nominal columns the correlation ratio."""
         size = float(np.sqrt(self.trait.explained[i]))
         return -size if self.trait.direction[i] < 0 else size
 
@@ -103,7 +103,7 @@ class MainLine:
         return Ends(*(often + part.quoted(int(at)) for at in (rise.argmin(), rise.argmax())))
 
     def changes(self) -> list[Change]:
-        """Of all columns, the strongest first."""
+        """Changes of all columns, strongest first."""
         return [one for i in self.order for one in self._changes(i)]
 
     def _changes(self, i: int) -> list[Change]:
@@ -154,7 +154,7 @@ def _written(value: float) -> str:
 
 
 def main_line(case: ConcernContext, least: float) -> MainLine | None:
-    """Of rows that are one group; None if they are not, or if rows are sequences or sparse."""
+    """The main line of one group of rows; None for several groups, sequences or sparse rows."""
     fitted = case.fitted
     if fitted.n_components > 1 or not fitted.model.about.labels:
         return None
@@ -172,7 +172,7 @@ def main_line(case: ConcernContext, least: float) -> MainLine | None:
 
 
 def _without_order(fitted: Fitted[Any]) -> Mask:
-    """Columns of categories, and of two words; (d,)."""
+    """Nominal columns and columns of two words; (d,)."""
     if fitted.coding is None:
         return fitted.nominal
     two_words = np.array([len(labels) == 2 for labels in fitted.coding.labels], bool)
@@ -180,7 +180,7 @@ def _without_order(fitted: Fitted[Any]) -> Mask:
 
 
 def main_line_section(page: ReportContext, line: MainLine) -> Section:
-    """The line in words, what changes along it, and where rows lie."""
+    """The section on the line, what changes along it, and positions of rows."""
     trait, explained = line.trait, line.trait.explained
     little = [line.name(i) for i in line.order if explained[i] < HARDLY]
     hardly = f"{_and(little)} hardly change{'s' * (len(little) == 1)} along it."
@@ -194,7 +194,7 @@ def main_line_section(page: ReportContext, line: MainLine) -> Section:
 
 
 def groups_anyway(case: ConcernContext, view: Portrait) -> list[str]:
-    """How to have several groups all the same, if it is known how many would be taken."""
+    """How to get several groups anyway."""
     k = getattr(case.fitted.diagnostics.choice, "runner_up", None)
     if k is None or k < 2:
         return []
@@ -244,7 +244,7 @@ def _positions(line: MainLine) -> Figure:
 
 
 def _and(names: Sequence[str], most: int = 8) -> str:
-    """Names as a list in words; of many only the first.
+    """A list of names in words, cut if it is long.
 
     >>> _and(["a"]), _and(["a", "b", "c"]), _and(["a", "b", "c"], most=1)
     ('a', 'a, b and c', 'a and 2 more')

@@ -1,4 +1,4 @@
-"""A fitted model where notebooks show it: its components in a few words, beside its parameters.
+"""Representation of a fitted model in notebooks.
 
 Words only, no averages: what a notebook shows is passed on more easily than a page is.
 """
@@ -20,7 +20,7 @@ BAR = "display:inline-block;height:.7em;background:currentColor;opacity:.55;vert
 
 
 def summary_beside(diagram: str, fitted: Fitted[object]) -> str:
-    """HTML of what was learned, and beside it scikit-learn's diagram of the estimator."""
+    """HTML of the learned model beside scikit-learn's diagram."""
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start">'
         f"{summary(fitted, portrait_of(fitted))}<div>{diagram}</div></div>"
@@ -28,7 +28,7 @@ def summary_beside(diagram: str, fitted: Fitted[object]) -> str:
 
 
 def summary(fitted: Fitted[object], view: Portrait) -> str:
-    """What was learned, as one small block of HTML that needs nothing from elsewhere."""
+    """The learned model as one small block of HTML."""
     number = f"1 {view.noun}" if view.k == 1 else f"{view.k} {view.nouns}"
     n_used = int(fitted.taken.sum())
     return (

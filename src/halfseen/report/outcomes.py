@@ -1,4 +1,4 @@
-"""How components differ in an outcome, which the model was not learned from."""
+"""Section on outcomes by component."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ EVERYBODY = "all rows"
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of each row: numbers or, if ``labels`` name them, categories."""
+    """The outcome of each row: numbers, or categories with ``labels``."""
 
     name: str
     values: Array  # (n,)  numbers, or places among the labels; NaN where it is not known
@@ -33,7 +33,7 @@ class Outcome:
 
     @classmethod
     def of(cls, name: str, given: Any) -> "Outcome":
-        """From whatever holds one value a row."""
+        """An outcome from one value a row, in any container."""
         values = np.asarray(given.to_numpy() if hasattr(given, "to_numpy") else given)
         if values.ndim != 1:
             raise ValueError(
@@ -69,7 +69,7 @@ class Outcome:
 
 
 def _numbers(values: list[Any], known: Mask) -> Array | None:
-    """The same as numbers (n,), NaN where nothing is known; None if they are none."""
+    """Values as numbers (n,), NaN if unknown; None if they are not numbers."""
     try:
         numbers = [float(v) if there else np.nan for v, there in zip(values, known, strict=True)]
     except (TypeError, ValueError):
@@ -79,7 +79,7 @@ def _numbers(values: list[Any], known: Mask) -> Array | None:
 
 
 def outcomes_of(given: Any) -> tuple[Outcome, ...]:
-    """Outcomes by name, a column that has one, or values that have none."""
+    """Outcomes by name: of a column, or of values without a name."""
     if given is None:
         return ()
     if isinstance(given, Mapping):
@@ -88,7 +88,7 @@ def outcomes_of(given: Any) -> tuple[Outcome, ...]:
 
 
 class ByComponent(NamedTuple):
-    """Averages of one thing by component, and last of all rows."""
+    """Averages by component, then over all rows."""
 
     mean: Array  # (k + 1,)
     spread: Array  # (k + 1,)  standard deviations
@@ -132,7 +132,7 @@ def _check_not_learned(case: ConcernContext, outcomes: tuple[Outcome, ...]) -> N
 
 
 def _is(values: Array, label: int) -> Array:
-    """One for rows of a category, zero for those of others, NaN where that is not known."""
+    """One for rows of a category, zero for others, NaN if unknown."""
     return np.where(np.isnan(values), np.nan, values == label)
 
 
@@ -141,7 +141,7 @@ def _listed(outcomes: tuple[Outcome, ...]) -> str:
 
 
 def _of_sample(case: ConcernContext, outcome: Outcome) -> Array:
-    """What is known of the rows that are looked at, wherever they stood in the table."""
+    """Outcomes of the sampled rows."""
     place, n_rows = getattr(case.rows, "place", None), case.rows.accumulate(len)
     n_given = n_rows if place is None else len(place)
     if len(outcome.values) != n_given:
@@ -157,7 +157,7 @@ def _of_sample(case: ConcernContext, outcome: Outcome) -> Array:
 
 
 def _clusters(case: ConcernContext) -> Any:
-    """Which of the sample's rows depend on each other; (n,)."""
+    """The cluster of each sampled row; (n,)."""
     numbers, sequences = case.sample.numbers, case.sample.rows.sequences
     if sequences is not None:
         return sequences.of(0, len(numbers))
@@ -165,7 +165,7 @@ def _clusters(case: ConcernContext) -> Any:
 
 
 def by_component(memberships: Array, values: Array, clusters: Any, least: float) -> ByComponent:
-    """Averages of ``values`` (n,), rows counting by their ``memberships`` (n, k).
+    """Averages of ``values`` (n,) weighted by responsibilities ``memberships`` (n, k).
 
     Errors are those of whole clusters (n,) of rows, as are those that stand behind an average.
     """
@@ -187,7 +187,7 @@ def by_component(memberships: Array, values: Array, clusters: Any, least: float)
 
 
 def _told(view: Portrait, outcome: Outcome, found: list[ByComponent]) -> list[str]:
-    """Where it is most and least common, or highest and lowest."""
+    """The components with the highest and lowest averages, in words."""
     here = _most_different(outcome, found)
     shown = [i for i in np.argsort(-here.mean[:-1], kind="stable") if not here.few[i]]
     if not shown:

@@ -1,4 +1,4 @@
-"""A learned model as people are shown it: in the table's own units, most common first."""
+"""Portraits: how a fitted model is described to people."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class Description(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What sets a component apart from all rows."""
+    """How a component differs from all rows."""
 
     size: float  # in standard deviations
     said: str
@@ -38,7 +38,7 @@ class Difference(NamedTuple):
 
 
 def years_among(fitted: Fitted[Any]) -> Mask:
-    """Which features hold years: whole numbers of the last centuries; (d,).
+    """Features that hold years; (d,).
 
     Whoever reads 2,009 for 2009 thinks of something else. A column with the name of a year may hold
     one that is mistyped.
@@ -64,7 +64,7 @@ IntervalOf = Callable[[Callable[[Any], Array]], Interval | None]
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """What components are like, for the page: a line for each of some features, or several."""
+    """The heat map of the page, with one or more lines per feature."""
 
     title: str
     caption: str
@@ -81,7 +81,7 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class HeatMap:
-    """What components are like, on paper: a column for each."""
+    """The heat map of a plot, with one column per component."""
 
     lines: tuple[str, ...]  # names of the lines, from above
     values: Array  # (lines, k)  what is coloured; NaN where there is nothing to say
@@ -97,7 +97,7 @@ class HeatMap:
 
 @dataclass(frozen=True, eq=False)
 class RowCertainty:
-    """How sure a model is of some rows."""
+    """How certain the components of rows are."""
 
     memberships: Array  # (n, k)  shares of components in each row, as shown
     responsibilities: Array  # (n, k)  how much each row counts in what is learned of a component
@@ -112,7 +112,7 @@ class RowCertainty:
 
 @dataclass(frozen=True, eq=False)
 class Portrait(ABC):
-    """Components numbered from 1 by how common they are: all that the report knows of a model.
+    """A description of a model for people, with components ordered by size.
 
     The page, the plots and the command line show models by this alone. What is abstract here is
     what a kind of components has to say of itself.
@@ -134,7 +134,7 @@ class Portrait(ABC):
 
     @property
     def noun(self) -> str:
-        """What people call a component of this model."""
+        """The word for a component: group, class, state or topic."""
         return self.fitted.model.about.noun
 
     @property
@@ -144,12 +144,12 @@ class Portrait(ABC):
 
     @property
     def k(self) -> int:
-        """How many components there are."""
+        """The number of components."""
         return len(self.shares)
 
     @property
     def known(self) -> str:
-        """What has confidence intervals."""
+        """Attributes that have confidence intervals."""
         return f"averages and shares of {self.nouns}"
 
     def in_own_units(self, centres: Array) -> Array:
@@ -158,24 +158,24 @@ class Portrait(ABC):
         return centres if done is None else done.undo(centres)
 
     def ranked_by(self, relevance: float) -> Self:
-        """The same with features ranked by share (1), by what they tell (0), or both."""
+        """The same with features ranked by share (1), by relevance (0), or both."""
         return self
 
     def own_sections(self, page: ReportContext) -> list[Section]:
-        """Sections of the page that only such components have."""
+        """Sections that only this portrait has."""
         return []
 
     def without_small_cells(self, rows: RowCertainty, sample: Sample, least: float) -> Self:
-        """The same without what fewer than ``least`` of the rows of a sample stand behind."""
+        """The same without numbers that rest on fewer than ``least`` rows of a sample."""
         return self.without_averages(few_behind(rows, sample.table, least))
 
     @abstractmethod
     def without_averages(self, few: Mask) -> Self:
-        """The same without some of the centres (k, d), nor what they could be computed from."""
+        """The same without some centres (k, d), and without what reveals them."""
 
     @abstractmethod
     def briefs(self) -> list[str]:
-        """Each component in a few words, without numbers."""
+        """A few words about each component, without numbers."""
 
     @abstractmethod
     def descriptions(self, members: str = "rows") -> list[Description]:
@@ -183,11 +183,11 @@ class Portrait(ABC):
 
     @abstractmethod
     def grid(self, low: Array | None, high: Array | None) -> Grid:
-        """What components are like; ``low`` and ``high`` (k, d) are ends of 95 % intervals."""
+        """The heat map of the page; ``low`` and ``high`` (k, d) are ends of 95 % intervals."""
 
     @abstractmethod
     def heat_map(self, n_words: int) -> HeatMap:
-        """The same for a plot; where features are listed by rank, so many of them."""
+        """The heat map of a plot; ranked features are limited in number."""
 
     @abstractmethod
     def row_certainty(self, rows: Rows) -> RowCertainty:
@@ -195,19 +195,19 @@ class Portrait(ABC):
 
     @abstractmethod
     def predicted(self, hidden: Array) -> dict[str, Any]:
-        """What is hidden behind rows (n, k), in the model's own order, as columns of results."""
+        """Posterior probabilities or loadings (n, k) as columns of a result table."""
 
     @abstractmethod
     def tallied(self, hidden: Array) -> Array:
-        """What is to be said of rows (n, k) together, in numbers that add: how many first."""
+        """Summary numbers of rows (n, k) that add over batches, their number first."""
 
     @abstractmethod
     def summed_up(self, tally: Array) -> str:
-        """The same in a sentence."""
+        """Those numbers in a sentence."""
 
 
 def few_behind(certainty: RowCertainty, table: Array, least: float) -> Mask:
-    """Which averages (k, d) rest on fewer than ``least`` rows of a ``table`` (n, d).
+    """Averages (k, d) that rest on fewer than that many rows.
 
     Rows that have a value count by their responsibilities c, all together as ``(Σ c)² / Σ c²``.
     """
@@ -215,7 +215,7 @@ def few_behind(certainty: RowCertainty, table: Array, least: float) -> Mask:
 
 
 def few_behind_sparse(certainty: RowCertainty, rows: Rows, least: float) -> Mask:
-    """The same for sparse rows, of which only the stored cells are read."""
+    """The same for sparse rows."""
 
     def summed(block: Block) -> Array:
         own = certainty.responsibilities[block.start : block.start + len(block)]
@@ -227,6 +227,6 @@ def few_behind_sparse(certainty: RowCertainty, rows: Rows, least: float) -> Mask
 
 
 def effective_rows(responsibilities: Array, seen: Mask) -> Array:
-    """Kish's effective number of the rows ``seen`` (n, d) behind each component; (k, d)."""
+    """The effective number of observed rows behind each average; (k, d)."""
     total, squares = responsibilities.T @ seen, (responsibilities**2).T @ seen
     return np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)

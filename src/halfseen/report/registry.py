@@ -1,4 +1,4 @@
-"""Which portrait shows a fitted model: found by the type of the parameters that it learned.
+"""Registry of portraits, by the type of a model's parameters.
 
 A model that is not registered here is shown as groups of rows with the means of their columns.
 """
@@ -40,7 +40,7 @@ and what is drawn says nothing of any."""
 
 
 def portrait_of(learned: Any) -> Portrait:
-    """The portrait of a fitted estimator, or of what it learned (a ``Fitted``)."""
+    """The portrait of a fitted estimator, or of a ``Fitted``."""
     fitted = learned if isinstance(learned, Fitted) else learned.fitted
     return _portrait(fitted.parameters, fitted)
 
@@ -99,7 +99,7 @@ def _classes(parameters: MixedParameters, fitted: Fitted[Any]) -> Classes:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What people see of the columns of a mixture whose components are in the order shown.
+    """Columns of a mixture, with components in the order shown.
 
     The parameters may be others that have what is asked for: normal ones have numbers.
     """
@@ -118,7 +118,7 @@ class Shown:
         return value if done is None else float(done.undo(row)[0, d])
 
     def _called(self, i: np.intp, values: Array) -> tuple[str, ...]:
-        """What values are called: words, or numbers."""
+        """Names of values: words, or numbers."""
         coding, d = self.fitted.coding, self.columns[i]
         if coding is not None and coding.labels[d]:
             return tuple(coding.labels[d][int(value)] for value in values)
@@ -133,7 +133,7 @@ class Shown:
         return replace(found, ordered=bool(ordered))
 
     def two_values(self, i: np.intp) -> Categories:
-        """A continuous column that has no more than two."""
+        """A continuous column with two values."""
         p = self.parameters
         values, share = np.array([p.spike[i], p.other[i]]), p.spike_shares[:, i]
         return self._categories(i, values, np.array([share, 1 - share]))
@@ -148,7 +148,7 @@ class Shown:
         return Categories.missing(int(self.columns[i]), self._name(i), chance, weights)
 
     def with_shape(self, i: np.intp) -> Density:
-        """A column that has a mean and a shape, such as one that counts."""
+        """A column with a mean and a shape, such as counts."""
         mean, shape = self.parameters.rates[:, i], self.parameters.count_shapes[:, i]
         kind: Any = kind_of(self.parameters.kinds[i])
 
@@ -180,7 +180,7 @@ class Shown:
         return Density(column, low, high, below, own, counts, floor=floor, ceiling=ceiling)
 
     def _ends(self, column: int, below: Any) -> tuple[float, float]:
-        """What curves are cut at: zero, and ends of what was seen that rows pile up at."""
+        """Ends of density curves: zero, or an end of the range where values pile up."""
         low, high = self.fitted.possible.low[column], self.fitted.possible.high[column]
         least = 0.0 if low >= 0 else -np.inf
         under, until, every = below(np.array([low, high, np.inf])) @ self.parameters.weights
@@ -194,7 +194,7 @@ MOST_CUTS, FEWEST_CUTS, REACH = 400, 16, 6.0
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Normal columns, some of whose values may be one that many rows hold exactly."""
+    """Normal columns, some of them with a spike."""
 
     weights: Array  # (k,)
     centres: Array  # (k, d)  beside the spike
@@ -224,7 +224,7 @@ class Numbers:
 
 
 def of_component(numbers: Numbers, home: Numbers) -> Array:
-    """Nats that each column tells of the component, cut where ``home`` would cut it; (d,).
+    """Mutual information of each column with the component, in nats; (d,).
 
     ``I(x; z) = Σ_x Σ_k π_k p_k(x) log(p_k(x) / p(x))`` over intervals, and the spike beside them.
     """

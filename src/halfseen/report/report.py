@@ -1,4 +1,4 @@
-"""The report: every section in its order, before it is a page or a file."""
+"""The report: all sections in order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ PLACES = {
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a page says, in whatever format it is written."""
+    """The content of a report, independent of its format."""
 
     context: ReportContext
     heading: str
@@ -57,22 +57,22 @@ class Report:
 
     @property
     def estimator(self) -> str:
-        """The class by which users know the model."""
+        """The name of the estimator's class."""
         return self.context.case.fitted.estimator
 
     @property
     def concerns(self) -> list[tuple[Section, Concern]]:
-        """Each with the section in which it stands."""
+        """Concerns, each with its section."""
         return [(section, one) for section in self.sections for one in section.warnings]
 
     @property
     def cards(self) -> list[Card]:
-        """One a component."""
+        """One card a component."""
         return [card for section in self.sections for card in section.cards]
 
     @property
     def worst_anchor(self) -> str:
-        """Where there is more on what to distrust most."""
+        """The anchor of the most serious concern."""
         worst = self.summary.worst
         return "distrust" if worst is None else PLACES[worst.about]
 
@@ -86,7 +86,7 @@ def context_of(
     outcomes: tuple[Outcome, ...] = (),
     relevance: float = USUAL_RELEVANCE,
 ) -> ReportContext:
-    """What sections are made from. It holds no row of the table unless ``include_rows``.
+    """The context for sections; it holds no row unless ``include_rows``.
 
     Averages that fewer than ``least_rows`` stand behind are withheld. ``grouped`` says
     that the case has rows which depend on each other in bins of their own; features are ranked
@@ -115,7 +115,7 @@ def context_of(
 def report_of(
     case: ConcernContext, *, title: str | None = None, notes: tuple[str, ...] = (), **options: Any
 ) -> Report:
-    """What there is to say of a model and its table, with the options of ``context_of``."""
+    """The report of a model and its table."""
     page = context_of(case, **options)
     sections = [section for make in SECTIONS for section in make(page)]
     return Report(
@@ -130,6 +130,6 @@ def report_of(
 
 
 def _with_warnings(section: Section, concerns: Sequence[Concern]) -> Section:
-    """The section with the concerns that are about it, the gravest first."""
+    """A section with its concerns, most serious first."""
     own = [one for one in concerns if PLACES[one.about] == section.anchor]
     return replace(section, warnings=sorted(own, key=lambda one: -one.gravity))

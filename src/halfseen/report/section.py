@@ -1,4 +1,4 @@
-"""A section of the page, and what sections are made from."""
+"""The contract of a section, and the context that sections are made from."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Card(NamedTuple):
-    """One component: how common it is, and what sets it apart."""
+    """A card of one component."""
 
     name: str
     anchor: str
@@ -48,7 +48,7 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class ReportContext:
-    """What the sections of a report are made from, and what was asked of it."""
+    """What sections are made from, with the options of the report."""
 
     case: ConcernContext
     view: "Portrait"  # without what too few rows stand behind

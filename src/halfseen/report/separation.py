@@ -1,4 +1,4 @@
-"""What tells components separation: how much each column does, and how it differs between them."""
+"""Section on which columns tell components apart."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ Written = Callable[[float, int], str]
 
 
 class Density(NamedTuple):
-    """A column of numbers: where they lie in each component, the most common first."""
+    """The distribution of a numeric column in each component."""
 
     column: int
     low: Array  # (k,)  where the bulk of them begins
@@ -50,7 +50,7 @@ class Density(NamedTuple):
     ceiling: float = np.inf  # above which there are none
 
     def edges(self, shown: Mask) -> Array:
-        """Edges of equal intervals over the bulk of the components that are ``shown`` (k,)."""
+        """Edges of equal intervals over the bulk of the components ``shown`` (k,)."""
         some = shown if shown.any() else ~shown
         low, high = float(self.low[some].min()), float(self.high[some].max())
         if self.counts:
@@ -63,7 +63,7 @@ class Density(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """How much columns tell of a row's component: their mutual information."""
+    """Mutual information of columns with the component."""
 
     nats: Array  # (d,)  NaN for columns that are not used
     entropy: float  # nats that there are to tell
@@ -71,7 +71,7 @@ class Separation:
 
     @classmethod
     def unknown(cls, n_columns: int) -> "Separation":
-        """For components whose densities are not known."""
+        """Unknown separation, for components without densities."""
         nothing = np.full(n_columns, np.nan)
         return cls(nothing, 0.0, lambda other: nothing)
 
@@ -81,17 +81,17 @@ class Separation:
 
     @property
     def shares(self) -> Array:
-        """Of what there is to know; (d,)."""
+        """Shares of the entropy of components; (d,)."""
         return self.nats / self.entropy if self.entropy > 0 else 0.0 * self.nats
 
     def silent(self, low: Array | None) -> Mask:
-        """Columns that tell too little, or nothing if ``low`` (d,) nats are all that is sure."""
+        """Columns with little or no information, given lower bounds ``low`` (d,) if known."""
         with np.errstate(invalid="ignore"):
             little: Mask = self.shares < MIN_SHARE
             return little if low is None else little | (low <= 0)
 
     def ends(self, sure: IntervalOf) -> tuple[Array, Array] | None:
-        """Ends of the intervals of nats (d,), which are between none and all."""
+        """Ends of intervals of nats (d,), within their possible range."""
         found = sure(self.again)
         if found is None:
             return None
@@ -106,7 +106,7 @@ def separation_section(
     sure: IntervalOf,
     written: Written,
 ) -> Section:
-    """How much each column tells, which tell nothing, and how the telling ones differ."""
+    """The section on informative and uninformative columns."""
     ends = separation.ends(sure)
     low = None if ends is None else ends[0]
     silent = separation.silent(low)
@@ -249,7 +249,7 @@ MAX_LISTED = 20
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What tells classes apart; ``print`` shows it in words.
+    """What tells classes apart; ``print`` shows it as text.
 
     Attributes
     ----------
@@ -332,7 +332,7 @@ def _interval(
 
 
 def explained(view: Any, estimator: Any, X: Any, level: float) -> Explanation:
-    """What tells the classes of a portrait separation, with intervals if there is a table."""
+    """What tells classes apart, with intervals if there is a table."""
     check_level(level)
     separation = view.separation
     low, high = separation.ends(partial(_interval, estimator, X, level)) or (None, None)

@@ -1,4 +1,4 @@
-"""A model in three sentences: what there is, how sure that is, and what to distrust most."""
+"""The three sentences of "In short"."""
 
 import re
 from typing import NamedTuple
@@ -14,7 +14,7 @@ MOST_NAMED = 6
 
 
 class Summary(NamedTuple):
-    """Three sentences."""
+    """The three sentences of a summary."""
 
     found: str
     sure: str
@@ -82,7 +82,7 @@ def _distrust(case: ConcernContext, worst: Concern | None) -> str:
 
 
 def first_sentence(words: str) -> str:
-    """What comes before the first full stop that ends a sentence; those in names end none.
+    """The first sentence of a text; full stops in names do not end it.
 
     >>> first_sentence("Groups overlap (0.5; 'No. A'). Use fewer.")
     "Groups overlap (0.5; 'No. A')."

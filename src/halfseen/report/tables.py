@@ -1,4 +1,4 @@
-"""The chapter on several tables: how common each component is in each of them."""
+"""Section on several tables: shares of components in each."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ LONGEST = 11
 
 
 def tables_section(page: ReportContext) -> list[Section]:
-    """The chapter, if the rows are of several tables."""
+    """The section on several tables."""
     case, tables = page.case, page.case.tables
     if not 1 < len(tables.names) <= MOST_TABLES:
         return []

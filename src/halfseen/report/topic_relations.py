@@ -1,4 +1,4 @@
-"""The section on how topics relate: their coherence, a map of them, and their correlations."""
+"""Section on relations of topics: coherence, map and correlations."""
 
 from collections.abc import Sequence
 
@@ -20,13 +20,13 @@ HEIGHT, MARGIN, LARGEST, SMALLEST = 250.0, 34.0, 26.0, 7.0
 
 
 def hellinger(topics: Array) -> Array:
-    """Distances between topics (k, d), from 0 for the same to 1 for nothing in common; (k, k)."""
+    """Hellinger distances between topics (k, d), from 0 to 1; (k, k)."""
     roots = np.sqrt(topics)
     return np.asarray(np.sqrt(np.clip(1 - roots @ roots.T, 0.0, 1.0)))
 
 
 def on_a_plane(distances: Array) -> tuple[Array, float]:
-    """Points (k, 2) whose distances are as near as can be, and how much of them is seen.
+    """Multidimensional scaling: points (k, 2), and the share of distances shown.
 
     Classical scaling (Torgerson, 1952): the two largest axes of the doubly centred squares. Each
     axis points to where its first clear point is positive, as eigenvectors have no sign.
@@ -42,7 +42,7 @@ def on_a_plane(distances: Array) -> tuple[Array, float]:
 
 
 def topic_map(view: Portrait, shown: list[int], words: list[str]) -> svg.Figure:
-    """The ``shown`` topics by number, each with its ``words``; discs are as large as shares."""
+    """A map of the ``shown`` topics with their ``words``; area is the share."""
     topics = np.array([view.centres[i] for i in shown])
     points, seen = on_a_plane(hellinger(topics))
     span = float(np.ptp(points, axis=0).max()) or 1.0

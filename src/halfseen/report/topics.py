@@ -1,4 +1,4 @@
-"""Topics, shown to people: of any model whose components are shares of the features."""
+"""Portrait of topics."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -46,7 +46,7 @@ MOST_STORED = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Topics(Portrait):
-    """Topics that rows hold more or less of, each with shares of the features."""
+    """Portrait of topics."""
 
     relevance: float = (
         USUAL_RELEVANCE  # of shares, beside what features tell, where they are ranked
@@ -81,7 +81,7 @@ class Topics(Portrait):
         return replace(self, relevance=relevance)
 
     def words(self, most: int) -> list[NDArray[np.intp]]:
-        """Of each topic the features that show what it is, the most relevant first."""
+        """Characteristic features of each topic, most relevant first."""
         return most_relevant(self.centres, self.average, self.relevance, most)
 
     def without_averages(self, few: Mask) -> Self:
@@ -103,7 +103,7 @@ class Topics(Portrait):
 
     @property
     def of_words(self) -> bool:
-        """Whether most topics are of so many features, as in text, that none has much of one."""
+        """Whether topics spread over many features, as in text."""
         return bool(np.median(self.centres.max(axis=1)) < SMALL)
 
     def briefs(self) -> list[str]:

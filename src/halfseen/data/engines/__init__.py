@@ -1,1 +1,1 @@
-"""Where rows live, and how sums over them are run."""
+"""Engines: where rows are stored, and how sums over them are computed."""

@@ -1,4 +1,4 @@
-"""Rows that are read anew on every pass, a batch at a time."""
+"""Rows that are read again in batches on every pass."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ MOST_ENTRIES = 1 << 20
 
 
 def rows_a_batch(memory: float, n_columns: int, n_threads: int) -> int:
-    """Rows of a batch such that one in each thread, one waiting and one being read fit.
+    """Rows per batch so that one per thread, one waiting and one being read fit into memory.
 
     >>> rows_a_batch(memory=256, n_columns=50, n_threads=2)
     20971
@@ -37,7 +37,7 @@ def rows_a_batch(memory: float, n_columns: int, n_threads: int) -> int:
 
 
 class Piece(NamedTuple):
-    """Rows as they were read; the thread that sums them makes them floats."""
+    """Rows as they were read; they are converted to floats by the thread that sums them."""
 
     n_rows: int
     table: Callable[[], np.ndarray[Any, Any]]  # (n_rows, d), NaN marks the gaps
@@ -86,7 +86,7 @@ class BatchedRows(Rows):
         return map(self._block, self._numbered())
 
     def _numbered(self) -> Iterator[tuple[int, Piece]]:
-        """Pieces with the number of their first row; an empty one if there are no rows."""
+        """Pieces with the number of their first row; one empty piece without rows."""
         start = self.first
         n_rows = rows_a_batch(self.memory, len(self.chosen), self.n_threads)
         pieces = self.source.pieces(self.chosen, n_rows)
@@ -100,7 +100,7 @@ class BatchedRows(Rows):
             yield start, Piece(0, lambda: np.empty((0, len(self.chosen))))
 
     def _check_longest(self, sequences: Sequences) -> None:
-        """Refuse sequences that do not fit into the memory of a batch."""
+        """Refuse sequences longer than a batch."""
         most = rows_a_batch(self.memory, len(self.source.names), self.n_threads)
         longest = int(sequences.lengths.max(initial=0))
         if longest > most:
@@ -117,7 +117,7 @@ class BatchedRows(Rows):
 
 
 def _whole_sequences(pieces: Iterator[Piece], sequences: Sequences, start: int) -> Iterator[Piece]:
-    """The same rows in pieces that cut no sequence, from row ``start`` of the table on."""
+    """The same rows in pieces that cut no sequence, from row ``start`` on."""
     held: list[Piece] = []
     for piece in pieces:
         held.append(piece)

@@ -1,4 +1,4 @@
-"""Rows in partitions, summed by whatever workers Dask has.
+"""Rows in partitions of Dask, summed by its workers.
 
 A pass over the rows is one task a partition and a tree of additions. The tree's shape and order
 depend on the partitions only, never on which worker is done first, so that a fit gives the same
@@ -35,12 +35,12 @@ R = TypeVar("R")
 
 
 def computed(result: Any, contents: Sequence[Labelled]) -> Any:
-    """The value of what is Delayed."""
+    """The value of a Delayed object."""
     return _asked(lambda: result.compute(retries=RETRIES), contents)
 
 
 def persisted(results: Sequence[Any], contents: Sequence[Labelled]) -> Any:
-    """The same, kept by Dask where it was made."""
+    """Delayed objects, stored by Dask on the workers that computed them."""
     from dask import persist
 
     return _asked(lambda: persist(*results, retries=RETRIES), contents)
@@ -48,7 +48,7 @@ def persisted(results: Sequence[Any], contents: Sequence[Labelled]) -> Any:
 
 @contextmanager
 def naming(label: str) -> Iterator[None]:
-    """On a worker: what goes wrong is said of the partition."""
+    """Add the partition's name to errors on a worker."""
     try:
         yield
     except Exception as error:
@@ -67,7 +67,7 @@ def _asked(ask: Callable[[], R], contents: Sequence[Labelled]) -> R:
 
 
 def _failure(error: Exception, partitions: Sequence[Labelled]) -> Exception:
-    """The error to raise for one of Dask's: it names the partition if one can be told."""
+    """The error to raise for an error of Dask; it names the partition if that is known."""
     if type(error).__name__ == "KilledWorker":
         return _of_killed_workers(error, partitions)
     found = _failing(partitions)
@@ -105,7 +105,7 @@ def _keys(content: Any) -> Any:
 
 
 def _failing(partitions: Sequence[Labelled]) -> tuple[Labelled, Exception] | None:
-    """The first partition that cannot be computed, found by halves; None if all can be now."""
+    """The first partition that cannot be computed, by bisection; None if all can."""
     reason = _error_of(partitions)
     if reason is None:
         return None
@@ -128,7 +128,7 @@ def _error_of(partitions: Sequence[Labelled]) -> Exception | None:
 
 
 def _forgotten(content: Any) -> None:
-    """So that partitions do not travel."""
+    """Drop partitions from errors, so that they are not sent."""
 
 
 class Partition(NamedTuple):
@@ -147,7 +147,7 @@ class Partition(NamedTuple):
 def partitioned(
     contents: Sequence[Labelled], lengths: Sequence[int | None], count: Callable[[Any], int]
 ) -> tuple[Partition, ...]:
-    """Partitions with their rows numbered; those of no rows are left out, unless all are.
+    """Partitions with numbered rows; empty ones are left out, unless all are empty.
 
     Where the number of rows is not known it is counted, in one more pass over the data.
     """
@@ -173,7 +173,7 @@ def _counted(
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """How a pass sees a partition: which of its columns, and in which sequences."""
+    """Which columns of a partition a pass uses, and its sequences."""
 
     read: Callable[[Any, int], Rows]  # a partition's content, and the number of its first row
     columns: Mask | None = None  # (all columns,)
@@ -195,14 +195,14 @@ class View:
 
 
 class Pass(NamedTuple):
-    """What is done with every partition in one pass."""
+    """The computation on every partition in one pass."""
 
     view: View
     summarise: Callable[[Block], Any]
 
 
 class Step(NamedTuple):
-    """What is done with every partition, and with what is kept beside its blocks."""
+    """The computation on every partition and on the values kept beside its blocks."""
 
     view: View
     begin: Callable[[Block], Any]
@@ -218,7 +218,7 @@ def summed(content: Any, label: str, first: int, task: Pass) -> Any:
 def stepped(
     content: Any, label: str, first: int, task: Step, kept: list[Any] | None
 ) -> tuple[Any, list[Any]]:
-    """The sum over a partition, and what is to be kept beside its blocks; ``kept`` stays as is."""
+    """The sum over a partition, and the values to keep beside its blocks."""
     left: list[Any] = []
 
     def summarise(block: Block) -> Any:
@@ -236,7 +236,7 @@ FAN_IN = 8
 
 
 def tree(leaves: Sequence[Any], token: str) -> Any:
-    """Delayed sums added in a tree, neighbours first; one that is alone is that sum."""
+    """Delayed sums added as a tree, neighbours first."""
     from dask import delayed
 
     add, level = delayed(added, traverse=False), 0
@@ -251,7 +251,7 @@ def tree(leaves: Sequence[Any], token: str) -> Any:
 
 
 def added(sums: Sequence[S]) -> S:
-    """The sum of sums in order, all of which stay as they are."""
+    """The sum of sums in order; none of them is changed."""
     first, *rest = sums
     if not rest:
         return first
@@ -264,7 +264,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class ClusterRows(Rows):
-    """Partitions of a table. Only sums of all of them come to the client."""
+    """Partitions of a table; the client receives only their sums."""
 
     partitions: tuple[Partition, ...]
     view: View
@@ -319,7 +319,7 @@ class ClusterRows(Rows):
     def tasks(
         self, function: Callable[..., Any], shared: Any, own: Sequence[tuple[Any, ...]], token: str
     ) -> list[Any]:
-        """A Delayed call for each partition, with what all share and what is its own."""
+        """A Delayed call for each partition, with shared and own arguments."""
         from dask import delayed
 
         call = delayed(function, traverse=False)
@@ -331,7 +331,7 @@ class ClusterRows(Rows):
         ]
 
     def result(self, total: Any) -> Any:
-        """Compute the total over all partitions."""
+        """The computed results of all partitions."""
         value = computed(total, self.contents)
         if self.advance is not None:
             self.advance(self.n_rows)
@@ -339,13 +339,13 @@ class ClusterRows(Rows):
 
     @property
     def contents(self) -> list[tuple[str, Any]]:
-        """The content of each partition, with the label that errors use."""
+        """Partitions by the names that errors use."""
         return [(p.label, p.content) for p in self.partitions]
 
 
 @dataclass(eq=False)
 class CarriedThere(Generic[T]):
-    """Kept by Dask where the partitions are summed.
+    """Values kept by Dask on the workers that sum the partitions.
 
     What a worker that dies has kept is made again from the beginning, by the same steps.
     """

@@ -1,4 +1,4 @@
-"""Rows of an array in memory, and sums over blocks in the threads of this process."""
+"""Rows of an array in memory, summed over blocks in threads."""
 
 import operator
 import os
@@ -41,7 +41,7 @@ np.empty(31 << 20, dtype=np.uint8)
 def sum_over(
     blocks: Iterable[Block], summarise: Callable[[Block], S], n_threads: int, told: Told
 ) -> S:
-    """The sum of ``summarise(block)`` over ``blocks``, of which there is at least one.
+    """The sum of ``summarise(block)`` over ``blocks``, which are not empty.
 
     Sums are merged in the order of the blocks whatever thread is done first, so the number of
     threads does not change which sums are added to which.
@@ -56,7 +56,7 @@ def sum_over_runs(
     n_threads: int,
     told: Told,
 ) -> S:
-    """:func:`sum_over` blocks that the threads make themselves, from the pieces of each run.
+    """:func:`sum_over` for blocks that threads make themselves from runs of pieces.
 
     A thread takes one run after the other. What it costs to hand one over is shared by its blocks.
     """
@@ -81,7 +81,7 @@ def sum_over_runs(
 
 
 def in_runs(pieces: Sequence[P]) -> list[Sequence[P]]:
-    """Pieces of a table cut into runs, the same for every number of threads."""
+    """Cut pieces of a table into runs, independently of the number of threads."""
     length = min(max(len(pieces) // FEWEST_RUNS, 1), LONGEST_RUN)
     return [pieces[start : start + length] for start in range(0, len(pieces), length)]
 
@@ -105,7 +105,7 @@ def _merged(sums: Iterable[S]) -> S:
 
 @cache
 def _pool(n_threads: int) -> ThreadPoolExecutor:
-    """Threads that wait for work: to start them takes as long as a pass over a small table."""
+    """A reused thread pool: starting threads takes as long as a pass over a small table."""
     return ThreadPoolExecutor(n_threads, "halfseen")
 
 
@@ -115,7 +115,7 @@ if hasattr(os, "register_at_fork"):  # a process that was forked has none of the
 
 @lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> ThreadpoolController:
-    """Those with threads of their own, sought again when more modules were imported.
+    """Libraries with thread pools of their own; searched again after new imports.
 
     It takes milliseconds to look through all that a process has loaded, as long as a small pass.
     """
@@ -125,7 +125,7 @@ def _libraries(n_modules: int) -> ThreadpoolController:
 def _threaded(
     runs: Iterable[Sequence[P]], summed: Callable[[Sequence[P]], R], n_threads: int
 ) -> Iterator[R]:
-    """Results in order, never more than a few runs ahead of what has been merged.
+    """Results in order, at most a few runs ahead of the merge.
 
     If this ends early, as by an interrupt, the threads leave off what they are at.
     """
@@ -158,7 +158,7 @@ FEWEST_ROWS = 256
 
 @dataclass(frozen=True, eq=False)
 class MemoryRows(Rows):
-    """An array in which NaN marks the gaps, cut into blocks of rows, threads over blocks."""
+    """Rows of an array with NaN in the gaps, summed block by block in threads."""
 
     table: np.ndarray[Any, Any]  # (n, d)
     names: tuple[str, ...]
@@ -205,7 +205,7 @@ class MemoryRows(Rows):
 
 @dataclass(frozen=True, eq=False)
 class PreparedRows(Rows):
-    """Blocks of rows that are ready to be summed, again and again."""
+    """Blocks that are prepared once and summed many times."""
 
     ready: tuple[Block, ...]
     names: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Rows that are elsewhere or gone: stored sums answer for them, one question after the other.
+"""Rows that are not available: sums that were computed before answer for them.
 
 A fit asks rows for one sum after the other, and what it asks next depends on nothing but the
 answers so far. So whoever knows the answers can ask the next question, and whoever holds rows can
@@ -21,7 +21,7 @@ Flat = Mapping[str, Array]
 
 
 def _flattened(sums: Any) -> dict[str, Array]:
-    """The numbers of sums, by where they are in them."""
+    """All numbers of a sums object, by their path in it."""
     return dict(_each(sums, ""))
 
 
@@ -43,7 +43,7 @@ def added(one: Flat, other: Flat) -> dict[str, Array]:
 
 
 def laid_out(flat: Flat, like: Any) -> Any:
-    """Sums laid out like others, with the numbers of ``flat``; raises ValueError if they are not.
+    """Sums laid out like others, with the numbers ``flat``; ValueError if they do not fit.
 
     >>> laid_out({"": np.array(3.0)}, 0.0)
     3.0
@@ -68,11 +68,11 @@ def _filled(flat: Flat, like: Any, name: str) -> Any:
 
 
 class MoreSumsNeeded(DataError):
-    """What is asked next was not summed yet."""
+    """Raised if the next sum was not computed yet."""
 
 
 class NextSums(Exception):
-    """What is asked next, summed over the rows that are here."""
+    """The next sum, computed from rows that are here."""
 
     def __init__(self, sums: Flat):
         super().__init__()
@@ -81,20 +81,20 @@ class NextSums(Exception):
 
 @dataclass(eq=False)
 class Answers:
-    """The sums of all rows that were asked for, in the order in which they were."""
+    """All sums computed so far, in the order in which the fit asks for them."""
 
     known: tuple[Flat, ...]
     n_asked: int = field(default=0, init=False)
 
     def next(self) -> Flat | None:
-        """The answer to the next question, if it is known."""
+        """The next sum, if it is known."""
         self.n_asked += 1
         return self.known[self.n_asked - 1] if self.n_asked <= len(self.known) else None
 
 
 @dataclass(frozen=True, eq=False)
 class SummedRows(Rows):
-    """Answers in place of rows; the first question without one goes to rows that are ``here``.
+    """Stands for rows by known sums; the first unknown sum comes from rows that are ``here``.
 
     What only looks at the kind of values that columns hold sees the ``stand_in``, which holds no
     row of anybody.

@@ -1,4 +1,4 @@
-"""Products of sparse rows with thin matrices, in one pass over what is stored.
+"""Products of sparse rows with thin matrices, in one pass over stored cells.
 
 SciPy multiplies one matrix with one other. The kernels here do what it does not: each feature has a
 part, given by its label, and each part its own vectors. All add to ``out`` and release the
@@ -27,23 +27,23 @@ Stored = tuple[Indices, Indices, Values]
 
 
 def arrays_of(matrix: csr_array) -> Stored:
-    """The arrays of a matrix, as compiled functions take them."""
+    """The arrays of a sparse matrix, for compiled functions."""
     return matrix.indptr, matrix.indices, matrix.data
 
 
 def with_data(matrix: csr_array, data: Values) -> csr_array:
-    """Other values (stored,) at the same places, which are shared."""
+    """The same sparsity pattern with other values (stored,)."""
     return csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def where(matrix: csr_array, chosen: Flags) -> csr_array:
-    """Only the stored entries that are ``chosen`` (stored,); zeros stay stored."""
+    """Only the ``chosen`` stored entries (stored,); stored zeros are kept."""
     starts = np.concatenate([[0], np.cumsum(chosen)])[matrix.indptr]
     return csr_array((matrix.data[chosen], matrix.indices[chosen], starts), shape=matrix.shape)
 
 
 def rows_between(matrix: csr_array, start: int, stop: int) -> csr_array:
-    """Rows that follow each other; copies nothing but where they start, unlike SciPy's slices."""
+    """A range of rows without a copy of their entries, unlike SciPy's slices."""
     starts = matrix.indptr[start : stop + 1]
     own = slice(starts[0], starts[-1])
     parts = (matrix.data[own], matrix.indices[own], starts - starts[0])
@@ -135,7 +135,7 @@ class SparseEntries:
 
 
 def _add_back(entries: Stored, per_row: Array, out: Array) -> None:
-    """Add ``E' Y`` of stored entries; without any, vectors Y (n, m) need not be copied in order."""
+    """Add ``E' Y`` of stored entries."""
     if len(entries[1]):
         _back(*entries, np.ascontiguousarray(per_row), out)
 
@@ -194,7 +194,7 @@ def _there_and_back(
     column_block: Labels,  # (d,)
     out: Array,  # (d, m)  added to
 ) -> None:  # pragma: no cover - compiled
-    """A row's products with the basis, mixed between parts, and back while the row is at hand."""
+    """Products of each row with the basis, mixed between parts, and back."""
     n_parts, n_blocks, m = len(mix), row_observed.shape[1], basis.shape[1]
     meets = np.zeros((n_parts, n_blocks), dtype=np.bool_)
     shared, sums = np.zeros((n_parts, n_blocks, m)), np.zeros((n_parts, n_blocks, m))
@@ -255,7 +255,7 @@ def _there_and_back(
 def ranges(
     features: Indices, values: Values, n_features: int
 ) -> tuple[Array, Array, Labels, Flags]:  # pragma: no cover - compiled
-    """The least and largest of each feature, how many there are, and whether all are whole."""
+    """Minimum, maximum and number of entries of each feature, and whether all are whole."""
     minimum, maximum = np.full(n_features, np.inf), np.full(n_features, -np.inf)
     number, whole = np.zeros(n_features, dtype=np.intp), np.ones(n_features, dtype=np.bool_)
     for entry in range(len(values)):
@@ -272,7 +272,7 @@ def ranges(
 def none_between(
     features: Indices, values: Values, minimum: Array, maximum: Array
 ) -> Flags:  # pragma: no cover - compiled
-    """Whether no value of a feature is strictly between its ``minimum`` and ``maximum``; (d,)."""
+    """Whether no value lies strictly between ``minimum`` and ``maximum`` of each feature; (d,)."""
     none = np.ones(len(minimum), dtype=np.bool_)
     for entry in range(len(values)):
         feature, value = np.uint32(features[entry]), values[entry]

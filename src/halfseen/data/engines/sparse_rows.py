@@ -1,4 +1,4 @@
-"""Rows of a sparse matrix of counts in memory. A zero is observed; a gap is not."""
+"""Rows of a sparse matrix of counts: a zero is observed, a gap is not."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ NARROW = 512
 
 
 class SparseBlock(Block):
-    """Some rows of a sparse table. Dense arrays are made only if asked for."""
+    """Some rows of a sparse table; dense arrays are made on first use."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class SparseBlock(Block):
         )
 
     def _holding(self, value: Array, count: Array) -> Array:
-        """How many of ``count`` (d,) observed entries hold a ``value`` (d,), by weight; (d,)."""
+        """How many of ``count`` (d,) observed entries equal ``value`` (d,), by weight; (d,)."""
         d, (_, features, values) = self.n_features, arrays_of(self.stored)
         weight = self.row_weights()[row_numbers(self.stored)]
         zeros = count - np.bincount(features, weight, minlength=d)  # that are not stored
@@ -242,7 +242,7 @@ class SparseBlock(Block):
         return self._with(with_data(self.stored, values), self.gaps, self.row_observed)
 
     def _codes(self, entries: csr_array) -> NDArray[np.intp]:
-        """A number for each entry, by row and feature."""
+        """One number for each entry, from its row and feature."""
         return row_numbers(entries) * self.n_features + entries.indices
 
     def _with(self, stored: csr_array, gaps: csr_array, row_observed: Mask) -> "SparseBlock":
@@ -256,7 +256,7 @@ class SparseBlock(Block):
 
 @dataclass(frozen=True, eq=False)
 class SparseRows(Rows):
-    """A compressed table, cut into blocks of rows, threads over blocks."""
+    """Rows of a sparse matrix, summed block by block in threads."""
 
     stored: csr_array
     gaps: csr_array
@@ -281,7 +281,7 @@ class SparseRows(Rows):
         row_observed: Mask | None = None,
         **more: Any,
     ) -> Self:
-        """The rows of a SciPy CSR matrix in which stored NaNs are gaps; what is not copied is kept.
+        """The rows of a SciPy CSR matrix in which stored NaNs are gaps.
 
         ``column_block`` (d,) and ``row_observed`` (n, b) say which blocks of columns a row has.
         """

@@ -1,4 +1,4 @@
-"""How many groups rows form, or whether they are one cloud, and what speaks for it.
+"""Cluster tendency: whether rows form groups or one cloud, and how many groups.
 
 Groups are claimed if they predict held-out rows better than the best model of one flexible cloud:
 :func:`number_of_groups` is the rule, one line a stage.
@@ -48,7 +48,7 @@ CLEAR_ENTROPY = 0.2
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was measured; all log-likelihoods are in nats. The defaults are those of few rows."""
+    """The measured evidence, with log-likelihoods in nats a row; defaults are for few rows."""
 
     n_rows: int
     categorical: bool  # whether any column holds categories
@@ -74,7 +74,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Decision:
-    """The number of groups and what speaks for it."""
+    """The number of groups and the evidence for it."""
 
     case: ClusterTendency
     n_components: int  # the answer
@@ -90,7 +90,7 @@ def number_of_groups(
     weights: Array | None = None,
     clusters: Labels | None = None,
 ) -> Decision:
-    """How many groups rows (n, d) with NaN in the gaps form, and what speaks for it.
+    """The number of groups of rows (n, d) with NaN in the gaps, and the evidence.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def number_of_groups(
 
 
 def _best_mixture(rows: Comparison, mixtures: list[Cell]) -> tuple[Cell, HeldOut] | None:
-    """Of the mixtures of several components with the best BIC of each view, as rows apart say."""
+    """The best mixture by held-out likelihood, among the best by BIC of each view."""
     best: dict[str, Cell] = {}
     for cell in mixtures:
         rival = best.get(cell.view.name)
@@ -139,7 +139,7 @@ def _evidence(
     cell: Cell,
     held: HeldOut,
 ) -> Evidence:
-    """The mixture beside the best cloud, its modes, and the table of all numbers."""
+    """The mixture against the best cloud, its modes, and the table of all numbers."""
     name = max(clouds, key=lambda one: float(clouds[one].sum()))
     difference = np.clip(held.log_densities - clouds[name], -CLIP, CLIP)
     gain, error = float(difference.mean()), standard_error(difference, rows.prepared.cluster)
@@ -177,7 +177,7 @@ def _evidence(
 def _next_k(
     rows: Comparison, mixtures: list[Cell], chosen: Cell, clouds: dict[str, Array], best: str
 ) -> int:
-    """What to cut a continuum in: the fewest classes worth more than one trait fewer.
+    """The number to cut a continuum into, if groups are wanted anyway.
 
     That of the mixture itself if there are none, or if no trait is needed at all.
     """
@@ -193,7 +193,7 @@ def _next_k(
 
 
 def decided(evidence: Evidence) -> Decision:
-    """Groups if they predict rows better than any one cloud, and are modes or far better."""
+    """Decide by the evidence between groups, one cloud and undecided."""
     case, k = _judged(evidence)
     if k == 1:
         several = evidence.n_modes if evidence.n_modes > 1 else evidence.next_k
@@ -213,7 +213,7 @@ def _judged(e: Evidence) -> tuple[ClusterTendency, int]:
 
 
 def _of_better_groups(e: Evidence) -> tuple[ClusterTendency, int]:
-    """If held-out rows prefer groups."""
+    """The decision if held-out rows prefer groups."""
     if e.categorical:
         clear, k = e.entropy <= CLEAR_ENTROPY, e.k
     elif e.n_modes > 1 and e.gain >= FLOOR:
@@ -226,7 +226,7 @@ def _of_better_groups(e: Evidence) -> tuple[ClusterTendency, int]:
 
 
 def _second(e: Evidence, k: int) -> int:
-    """Components if they were merged, else the number beside the answer with the better BIC."""
+    """The runner-up: components before merging, else the neighbouring number with better BIC."""
     if e.k != k:
         return e.k
     beside = [one for one in e.tried if abs(one.n_components - k) == 1]

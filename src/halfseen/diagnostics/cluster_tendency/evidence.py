@@ -1,4 +1,4 @@
-"""Evidence for groups and for one cloud: fits of both to all rows, and to rows apart."""
+"""Evidence for groups against one cloud: held-out likelihoods of both."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -57,7 +57,7 @@ N_SPLITS, N_SPLITS_OF_MANY = 2, 1
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Rows as mixtures see them, the columns as they are or their normal scores, and others."""
+    """Rows as mixtures see them: columns as they are, or their normal scores."""
 
     name: str  # "columns" or "scores"
     table: Table  # the rows that margins and mixtures are fitted to
@@ -66,13 +66,13 @@ class View:
 
     @property
     def of_margins(self) -> int:
-        """Free parameters of the scores, whose mean and variance the mixture has already."""
+        """The free parameters of the scores beyond mean and variance."""
         return (N_PARAMETERS - 2) * self.table.n_numbers if self.name == "scores" else 0
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A mixture that was fitted to all rows."""
+    """A mixture fitted to all rows."""
 
     view: View
     mixture: Mixture
@@ -88,13 +88,13 @@ class Cell:
 
     @property
     def bic(self) -> float:
-        """The smaller, the better."""
+        """BIC; smaller is better."""
         n = self.view.table.n_rows
         return float(-2 * self.log_likelihood + self.n_parameters * np.log(n))
 
     @cached_property
     def entropy(self) -> float:
-        """Of the responsibilities, in nats a row."""
+        """Entropy of the responsibilities, in nats a row."""
         given = self.mixture.responsibilities(self.view.table)
         return max(0.0, float(-xlogy(given, given).sum(axis=1).mean()))
 
@@ -114,7 +114,7 @@ class Halved(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Rows to learn from and rows to judge by, in every view."""
+    """Training rows and held-out rows, in every view."""
 
     train: Mask  # (n,)
     test: Mask  # (n,)
@@ -123,7 +123,7 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Prepared rows, their folds and halves, and the fits of mixtures and clouds to them."""
+    """Prepared rows, their folds and halves, and the fits of mixtures and clouds."""
 
     prepared: Prepared
     seed: int = 0
@@ -146,7 +146,7 @@ class Comparison:
         return np.ones(self.prepared.n_rows, dtype=bool)
 
     def _parts(self, number: int, seed: object) -> Labels:
-        """Rows dealt out at random to so many parts, those of one cluster to the same; (n,)."""
+        """Assign rows to parts at random, rows of one cluster to the same part; (n,)."""
         cluster = self.prepared.cluster
         n = int(cluster.max()) + 1
         return np.random.default_rng(seed).permutation(np.arange(n) % number)[cluster]  # type: ignore[arg-type]
@@ -158,7 +158,7 @@ class Comparison:
 
     @cached_property
     def _halves(self) -> list[tuple[Split, Split]]:
-        """Half of the rows beside all of them, and the other half, in every way of halving."""
+        """Pairs of halves of the rows."""
         first = [self._parts(2, (self.seed, way)) == 0 for way in range(self.n_splits)]
         return [
             (self._split(x, self._everything), self._split(~x, self._everything)) for x in first
@@ -207,7 +207,7 @@ class Comparison:
         best: float = np.inf,
         rivals: Sequence[Cell] = (),
     ) -> list[Cell]:
-        """As long as one of the last few numbers has a better BIC than the ``best`` before.
+        """Mixtures of growing K, until BIC has not improved for some numbers.
 
         Many rows end sooner: if ``rivals``, of another view, are clearly better.
         """
@@ -238,14 +238,14 @@ class Comparison:
         return found
 
     def beaten(self, bic: float, rivals: Sequence[float]) -> bool:
-        """Whether the rows are many and one of the rivals is clearly better."""
+        """Whether there are many rows and a rival is clearly better."""
         margin = 2 * BEATEN * self.prepared.n_rows
         return self.many and bic > min(rivals, default=np.inf) + margin
 
     def _leader(
         self, view: View, kinds: tuple[str, ...], starts: list[Array], prior: Prior, filled: Table
     ) -> Cell | None:
-        """The kind of covariance with the best BIC after a few passes, fitted to the end."""
+        """The covariance type with the best BIC after a few passes, fitted to convergence."""
         cells = []
         for kind in kinds:
             fit = fitted(view.table, kind, starts, prior, filled, SCREENING_PASSES)
@@ -269,7 +269,7 @@ class Comparison:
     # Rows apart
 
     def held_out(self, cell: Cell) -> HeldOut | None:
-        """Fits without each fold, from what the fit to all rows makes of the others."""
+        """Fits without each fold, started from the fit to all rows."""
         given = cell.mixture.responsibilities(cell.view.table)
         found, folds = np.empty(len(given)), []
         for fold in self._folds:
@@ -283,7 +283,7 @@ class Comparison:
         return HeldOut(found, folds)
 
     def _labelled(self, rows: Table, others: Table, fit: Fit) -> LabelledFold:
-        """Gaps are filled by draws from one normal cloud: means of groups would dig a valley."""
+        """Held-out rows with gaps filled by draws from one normal, which favours no groups."""
         labels = fit.mixture.labels(rows), fit.mixture.labels(others)
         if not rows.n_numbers:
             empty = np.empty((0, 0))
@@ -328,7 +328,7 @@ class Comparison:
         return float(min(-2 * one.of_train.sum() + one.n_parameters * log_n for one in clouds))
 
     def held_out_clouds(self) -> dict[str, Array]:
-        """Log-densities (n,) of rows under models of one cloud that did not see them, by name."""
+        """Held-out log-densities (n,) under models of one cloud, by name."""
         found: dict[str, Array] = {}
         for fold in self._folds:
             seen: dict[str, int] = {}
@@ -347,7 +347,7 @@ def best_of_each(mixtures: list[Cell], view: str) -> list[Cell]:
 
 
 def standard_error(values: Array, cluster: Labels) -> float:
-    """Of the mean of ``values`` (n,), of which those of one cluster depend on each other."""
+    """The standard error of the mean of ``values`` (n,), with dependence within clusters."""
     n = int(cluster.max()) + 1
     sums = np.bincount(cluster, values - values.mean(), minlength=n)
     return float(np.sqrt((sums**2).sum()) / len(values))
@@ -356,7 +356,7 @@ def standard_error(values: Array, cluster: Labels) -> float:
 def table_of_numbers(
     rows: Comparison, mixtures: list[Cell], chosen: Cell
 ) -> tuple[TriedNumber, ...]:
-    """A row for each number, by its best mixture; many components are looked at by BIC alone."""
+    """One row for each number, by its best mixture; large numbers have BIC only."""
     found = []
     for cell in best_of_each(mixtures, chosen.view.name):
         n_ways = 1

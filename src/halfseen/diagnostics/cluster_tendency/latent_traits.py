@@ -1,4 +1,4 @@
-"""One scale, or two, behind columns of categories and numbers: no groups, a continuum.
+"""Latent trait models: one or two continuous traits behind all columns.
 
 A row has traits θ ~ N(0, I_q), q = 0, 1 or 2. A category has probabilities ``softmax(a_c + b_c·θ)``
 (Bock's nominal response model); the normal score of a number is ``a + b·θ + σ·e``. The integral
@@ -37,7 +37,7 @@ PASSES = 200
 
 @dataclass(frozen=True, eq=False)
 class Traits:
-    """Intercepts in the first column, slopes on the traits in the others."""
+    """Intercepts in the first column, loadings on the traits in the others."""
 
     categories: Array  # (m, 1 + q)
     numbers: Array  # (p, 1 + q)
@@ -50,7 +50,7 @@ class Traits:
 
     @property
     def n_parameters(self) -> int:
-        """That are free: traits may be rotated."""
+        """The number of free parameters, up to rotation of the traits."""
         q = self.n_traits
         rows = sum(self.levels) - len(self.levels) + len(self.numbers)
         return rows * (1 + q) + len(self.log_spread) - q * (q - 1) // 2
@@ -83,7 +83,7 @@ def fitted_traits(
     nodes: tuple[Array, Array] | None = None,
     least_spread: float = LEAST_SPREAD,
 ) -> Traits:
-    """The likeliest traits, by quasi-Newton steps on the likelihood and a weak prior of slopes.
+    """Penalised maximum-likelihood traits by quasi-Newton steps.
 
     ``nodes`` are those of another quadrature than the usual one, as ``quadrature`` gives them, and
     no σ is less than ``least_spread``.
@@ -103,7 +103,7 @@ def fitted_traits(
 
 
 def _start(table: Table, q: int) -> Traits:
-    """Slopes from the first singular vectors of the standardised indicators and scores."""
+    """Start loadings from singular vectors of standardised indicators and scores."""
     m, p = len(table.indicators.T), table.n_numbers
     shares = np.maximum(table.indicators.mean(axis=0), 1e-3)
     spread = np.sqrt(shares * (1 - np.minimum(shares, 0.999)))
@@ -192,7 +192,7 @@ def _columns(levels: tuple[int, ...]) -> list[slice]:
 def clouds_of_categories(
     numbers: tuple[Array, Array], codes: tuple[Array, Array], levels: tuple[int, ...]
 ) -> Iterator[Cloud]:
-    """Of categories, or of these and numbers: none, one or two traits behind all columns."""
+    """Models of one cloud for categories and numbers: no trait, one trait or two."""
     train, test = numbers
     jacobians = np.zeros(len(train)), np.zeros(len(test))
     of_margins = 0
@@ -225,7 +225,7 @@ no line: one of a single column is that column."""
 
 @dataclass(frozen=True, eq=False)
 class FirstTrait:
-    """How columns go along with the first trait, and where rows lie on it."""
+    """Correlations of columns with the first trait, and positions of rows on it."""
 
     explained: Array  # (d,)  share of the variance of each column; NaN if it does not vary
     direction: Array  # (d,)  1 if the column rises along the trait, -1 if it falls, 0 if unordered
@@ -235,12 +235,12 @@ class FirstTrait:
 
     @property
     def share(self) -> float:
-        """Of the variance of all columns, each standardised, that the trait explains."""
+        """The share of the variance of all standardised columns that the trait explains."""
         return float(np.nanmean(self.explained)) if np.isfinite(self.explained).any() else 0.0
 
     @property
     def exists(self) -> bool:
-        """Whether at least two columns go along with each other."""
+        """Whether at least two columns are related."""
         found = np.sort(self.explained[np.isfinite(self.explained)])
         return self.likelier and len(found) > 1 and bool(found[-2] >= LEAST_EXPLAINED)
 
@@ -253,7 +253,7 @@ class FirstTrait:
 
 
 def first_trait(values: Array, nominal: Mask) -> FirstTrait:
-    """Of rows (n, d) with NaN in the gaps, and which columns (d,) hold codes without an order."""
+    """The first trait of rows (n, d) with NaN in the gaps; ``nominal`` (d,) have no order."""
     few = np.array([has_few_values(column) for column in values.T], dtype=bool)
     ready = prepared(values, nominal | few, split=False)
     table = _table(ready)
@@ -302,7 +302,7 @@ def _of_numbers(trait: Traits) -> tuple[Array, Array]:
 
 
 def _of_categories(trait: Traits, levels: list[Array], nominal: Mask) -> tuple[Array, Array]:
-    """The same of columns of few values, which are ``levels``; those in no order have none."""
+    """Correlations of categorical columns with the trait; nominal ones have none."""
     design, log_weights = _nodes()
     weights, theta = np.exp(log_weights), design[:, 1]
     parts = np.split(trait.probabilities(design), np.cumsum(trait.levels)[:-1])
@@ -327,7 +327,7 @@ def _positions(trait: Traits, table: Table) -> tuple[Array, Array]:
 
 
 def _sign(explained: Array, direction: Array, positions: Array) -> float:
-    """That makes the strongest columns rise; if none has an order, that puts the long tail last.
+    """The sign that makes the strongest columns rise, or else puts the long tail last.
 
     A sum over columns of cubed correlations, so that their order does not matter in ties.
     """

@@ -1,4 +1,4 @@
-"""Mixtures of normals and categories, by EM on rows with gaps.
+"""Mixtures of normals and categories, fitted by EM to rows with gaps.
 
 Within a component the numbers are normal, with one of four kinds of covariance, and each category
 column is independent of all others. Covariances are those of ``PRIOR_ROWS`` more
@@ -62,14 +62,14 @@ class Table:
 
 
 def indicators(codes: Array, levels: tuple[int, ...]) -> Array:
-    """A column for each category; (n, m)."""
+    """An indicator column for each category; (n, m)."""
     found = [codes[:, j, None] == np.arange(level) for j, level in enumerate(levels)]
     return np.hstack(found).astype(float) if found else np.empty((len(codes), 0))
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Weights, means and covariances of numbers, probabilities of categories."""
+    """Weights, means and covariances of numbers, and probabilities of categories."""
 
     kind: str
     weights: Array  # (k,)
@@ -101,7 +101,7 @@ class Mixture:
         return linear - (rows.values**2 @ precision.T + observed @ constant.T) / 2
 
     def conditionals(self, rows: RowsByPattern) -> "list[Conditional]":
-        """What the patterns of gaps see of each covariance."""
+        """Covariances restricted to each pattern of gaps."""
         if self.kind == "tied":
             return [rows.conditional(self.covariances[0])] * self.n_components
         return [rows.conditional(one) for one in self.covariances]
@@ -124,14 +124,14 @@ class Mixture:
 
 
 class Prior(NamedTuple):
-    """What the prior rows are like."""
+    """The pseudo-rows of the prior."""
 
     covariance: Array  # (p, p)  of one cloud
     probabilities: Array  # (m,)  of the categories of the table
 
 
 def prior_of(table: Table) -> Prior:
-    """The table as one cloud."""
+    """The prior: the whole table as one cloud."""
     scatter = fitted_normal(table.numbers).scatter if table.n_numbers else np.empty((0, 0))
     return Prior(scatter, _shares(table.indicators.sum(axis=0) + 0.5, table.levels))
 
@@ -151,7 +151,7 @@ def fitted(
     filled: Table | None = None,
     passes: int = PASSES,
 ) -> Fit | None:
-    """The likeliest mixture from several responsibilities (n, k); None if a component is empty.
+    """The best EM fit from several responsibilities (n, k); None if a component is empty.
 
     Of several starts only the best after a few passes goes on; these passes see rows whose gaps
     are ``filled``, which takes a fraction of the time.
@@ -267,7 +267,7 @@ SHARE = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """Views of the rows that k-means sees, and trees of them."""
+    """Views of the rows for k-means, and hierarchical clusterings of them."""
 
     views: tuple[Array, ...]  # (n, f) each
     trees: tuple[Array, ...]

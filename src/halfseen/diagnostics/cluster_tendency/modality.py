@@ -1,4 +1,4 @@
-"""The modes of a mixture of normals, and how deep its density dips between them.
+"""Modes of a normal mixture, and how far its density dips between them.
 
 Components climb to the modes of the whole density by modal EM (J. Li, S. Ray, B. Lindsay, 2007, A
 nonparametric statistical approach to clustering via mode identification). Between two modes the
@@ -24,7 +24,7 @@ CLIMB = 200
 
 
 class Merge(NamedTuple):
-    """Two groups of components put together."""
+    """Two merged groups of components."""
 
     dip: (
         float  # the density in the dip between them over that of the lower peak; 1 if there is none
@@ -33,7 +33,7 @@ class Merge(NamedTuple):
 
 
 def merges(mixture: Mixture) -> tuple[Merge, ...]:
-    """Components put together one after the other, those with the shallowest dip first."""
+    """Components merged step by step, those with the shallowest dip first."""
     k = mixture.n_components
     precision = np.asarray(np.linalg.inv(mixture.covariances), dtype=float)
     modes = _climbed(mixture, precision)
@@ -55,7 +55,7 @@ def merges(mixture: Mixture) -> tuple[Merge, ...]:
 
 
 def grouped(found: tuple[Merge, ...], deepest: float, k: int) -> Labels:
-    """The group of each component (k,) if those stay apart between which the density dips lower."""
+    """The group of each component (k,), separated where the density dips lower than that."""
     for merge in found:
         if merge.dip <= deepest:
             return merge.group
@@ -115,7 +115,7 @@ LEAST_ROWS = 4
 
 
 class Counts(NamedTuple):
-    """Held-out rows in the three windows."""
+    """Numbers of held-out rows in three windows."""
 
     left: int
     between: int
@@ -123,7 +123,7 @@ class Counts(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """Of as few rows in between, if there is one mode."""
+        """The p-value of so few rows in the middle window, if there is one mode."""
         sides = (self.left, self.right)
         found = [binom.cdf(self.between, self.between + side, 0.5) for side in sides]
         return float(max(found))
@@ -131,7 +131,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LabelledFold:
-    """Rows of a fold without gaps, and the components that its training rows give them."""
+    """Complete rows of a fold, with the components assigned by the other folds."""
 
     train: Array  # (n, d)
     of_train: Labels  # (n,)
@@ -140,14 +140,14 @@ class LabelledFold:
 
 
 def largest_p_value(folds: list[LabelledFold], group: Labels) -> float:
-    """Of the bands between all pairs of groups; ``group`` (k,) is that of each component."""
+    """The largest p-value over pairs of groups; ``group`` (k,) is that of each component."""
     sets = [np.flatnonzero(group == one).tolist() for one in np.unique(group)]
     pairs = [(a, b) for i, a in enumerate(sets) for b in sets[i + 1 :]]
     return max((counted(folds, a, b).p_value for a, b in pairs), default=1.0)
 
 
 def counted(folds: list[LabelledFold], a: list[int], b: list[int]) -> Counts:
-    """Held-out rows of two sets of components in their three windows, over all folds."""
+    """Held-out rows of two sets of components in the three windows."""
     found = np.array([_of_fold(fold, a, b) for fold in folds]).sum(axis=0)
     return Counts(*map(int, found))
 

@@ -1,4 +1,4 @@
-"""Rows made ready for the comparison: sample, canonical order, rounding undone, normal scores.
+"""Prepare rows for the comparison: sample, canonical order, jitter, normal scores.
 
 A margin is ``x`` with ``sinh(δ·asinh((x - ξ) / η) - ε)`` standard normal (Jones and Pewsey, 2009,
 Sinh-arcsinh distributions), or the same of ``log(x - min + offset)``, whichever is likelier. Every
@@ -42,7 +42,7 @@ mistyped value must not decide where a column's other values are, on its scale."
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Rows in canonical order; numbers standardised and free of ties, categories as codes."""
+    """Rows in canonical order, with numbers standardised and jittered, categories as codes."""
 
     numbers: Array  # (n, p)  NaN in the gaps
     codes: Array  # (n, c)  0, 1, …; NaN in the gaps
@@ -104,7 +104,7 @@ def prepared(
 
 
 def _split(values: Array, categorical: Mask, given: Labels) -> tuple[Array, Mask, Labels]:
-    """Indicators of heaps among numbers beside these; the numbers are gaps there."""
+    """Split numbers with a frequent value into an indicator and the other numbers."""
     found, values, left = [], values.copy(), np.ones(len(given), dtype=bool)
     for j in np.flatnonzero(~categorical):
         levels, counts = np.unique(values[~np.isnan(values[:, j]), j], return_counts=True)
@@ -124,26 +124,26 @@ def _split(values: Array, categorical: Mask, given: Labels) -> tuple[Array, Mask
 
 
 def _renumbered(clusters: Labels) -> Labels:
-    """0, 1, … by the first row of each, so that names do not matter."""
+    """Codes renumbered by first occurrence, so that names do not matter."""
     _, first, which = np.unique(clusters, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[which])
 
 
 def canonical_order(values: Array) -> Labels:
-    """An order (n,) of the rows that the order of rows and columns and units do not change."""
+    """An order (n,) of the rows that does not depend on their order, column order or units."""
     ranks = rankdata(values, axis=0, nan_policy="omit")
     keys = [np.nansum(ranks**power, axis=1) for power in (3, 2, 1)]
     return np.lexsort((*keys, np.isnan(values).sum(axis=1)))
 
 
 def _columns_in_order(values: Array) -> Labels:
-    """An order of the columns that neither their places nor their units change; (d,)."""
+    """An order of the columns that does not depend on their positions or units; (d,)."""
     ranks = np.nan_to_num(rankdata(values, axis=0, nan_policy="omit"))
     return np.lexsort(ranks[::-1])
 
 
 def smoothed(column: Array) -> Array:
-    """A standardised column (n,) with noise of one rounding step, or more if it has a heap."""
+    """A standardised column (n,) with jitter of one rounding step, more for frequent values."""
     column = _drawn_in(column)
     seen = ~np.isnan(column)
     levels, counts = np.unique(column[seen], return_counts=True)
@@ -159,7 +159,7 @@ def smoothed(column: Array) -> Array:
 
 
 def _drawn_in(column: Array) -> Array:
-    """A column (n,) of which the furthest values are nearer, in their order."""
+    """A column (n,) with extreme values moved inwards, in the same order."""
     low, middle, high = np.nanquantile(column, [0.25, 0.5, 0.75])
     spread = (high - low) / IQR_OF_A_NORMAL
     if spread == 0:
@@ -178,7 +178,7 @@ def has_few_values(column: Array) -> bool:
 
 
 def _coded(column: Array) -> Array:
-    """Categories (n,) by how often they occur, so that names do not matter."""
+    """Categories (n,) coded by frequency, so that names do not matter."""
     seen = ~np.isnan(column)
     found = np.full(len(column), np.nan)
     found[seen] = np.unique(column[seen], return_inverse=True)[1]
@@ -190,7 +190,7 @@ def _stacked(columns: list[Array], n_rows: int) -> Array:
 
 
 def sampled(values: Array, weights: Array | None = None) -> Labels:
-    """Which of the rows (n, d) the comparison is made with, drawn by their values alone; (m,).
+    """A sample of the rows (n, d) that depends on their values alone; (m,).
 
     Rows that count for more are drawn more often.
     """
@@ -207,7 +207,7 @@ def sampled(values: Array, weights: Array | None = None) -> Labels:
 
 
 def _by_weight(values: Array, weights: Array, most: int) -> Labels:
-    """As many rows as weights like these are worth (Kish), systematically along their order."""
+    """A systematic sample by weights, of the effective size (Kish)."""
     there = np.flatnonzero(weights > 0)
     there = there[canonical_order(values[there])]
     share = np.cumsum(weights[there]) / weights[there].sum()
@@ -235,7 +235,7 @@ class Scores(NamedTuple):
 
 @dataclass(frozen=True)
 class Margin:
-    """The distribution of one column."""
+    """The fitted distribution of one column."""
 
     centre: float
     spread: float
@@ -243,7 +243,7 @@ class Margin:
     shape: tuple[float, float, float, float]  # ξ, log η, ε, log δ
 
     def scores(self, column: Array) -> Scores:
-        """Of the values of a column (n,); NaN in the gaps."""
+        """Normal scores of a column (n,); NaN in the gaps."""
         x = (column - self.centre) / self.spread
         log_jacobian = np.full_like(x, -np.log(self.spread))
         if self.least is not None:
@@ -256,7 +256,7 @@ class Margin:
 
 
 def fitted_margin(column: Array) -> Margin:
-    """The likeliest margin of the observed cells of a column (n,)."""
+    """The maximum-likelihood margin of a column (n,)."""
     seen = column[~np.isnan(column)]
     centre, spread = float(seen.mean()), float(max(seen.std(), 1e-12))
     x = (seen - centre) / spread
@@ -310,7 +310,7 @@ def _log_cosh(t: Array) -> Array:
 
 
 def fitted_margins(table: Array) -> tuple[Margin, ...]:
-    """Of each column of a table (n, d)."""
+    """The margins of all columns of a table (n, d)."""
     return tuple(fitted_margin(column) for column in table.T)
 
 

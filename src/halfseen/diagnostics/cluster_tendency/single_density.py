@@ -1,4 +1,4 @@
-"""Models of one cloud of numbers, fitted to rows with gaps.
+"""Flexible models of a single cloud, fitted to rows with gaps.
 
 A normal, a multivariate t, an elliptical cloud whose radius has any one-peaked law, and a curved
 chain of regressions, on the columns, on their scores and along the principal axes.
@@ -24,7 +24,7 @@ from halfseen.diagnostics.cluster_tendency.preprocessing import (
 
 
 class Conditional(NamedTuple):
-    """A normal distribution seen by each pattern of gaps."""
+    """A normal distribution restricted to each pattern of gaps."""
 
     inverse: Array  # (g, d, d)  of the covariance of the observed columns, zero elsewhere
     log_determinant: Array  # (g,)  of that covariance
@@ -34,7 +34,7 @@ class Conditional(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RowsByPattern:
-    """Rows by which of their columns are observed."""
+    """Rows grouped by the pattern of their gaps."""
 
     values: Array  # (n, d)  zero in the gaps
     observed: Mask  # (n, d)
@@ -83,7 +83,7 @@ class RowsByPattern:
         return -(distances + constant) / 2
 
     def expected(self, mean: Array, given: Conditional) -> Array:
-        """Rows (n, d) with their gaps filled by what is expected given the observed cells."""
+        """Rows (n, d) with gaps filled by conditional expectations."""
         if self.complete:
             return self.values
         deviation = np.where(self.observed, self.values - mean, 0.0)
@@ -91,7 +91,7 @@ class RowsByPattern:
         return np.where(self.observed, self.values, filled)
 
     def remainder(self, given: Conditional, weights: Array) -> Array:
-        """The sum of the covariances of what is missing, over rows of weights (n,); (d, d)."""
+        """The sum of conditional covariances of gaps, with row weights (n,); (d, d)."""
         total = np.bincount(self.pattern, weights, minlength=len(self.patterns))
         return np.asarray(np.einsum("g,gij->ij", total, given.remainder))
 
@@ -150,12 +150,12 @@ class Elliptical:
 
 
 def fitted_normal(rows: RowsByPattern) -> Elliptical:
-    """The likeliest normal distribution."""
+    """The maximum-likelihood normal distribution."""
     return fitted_elliptical(rows, np.inf)
 
 
 def fitted_diagonal(rows: RowsByPattern) -> Elliptical:
-    """The likeliest normal distribution of independent columns."""
+    """The maximum-likelihood normal distribution with independent columns."""
     n = np.maximum(rows.observed.sum(axis=0), 1)
     mean = rows.values.sum(axis=0) / n
     variance = np.where(rows.observed, (rows.values - mean) ** 2, 0.0).sum(axis=0) / n
@@ -165,7 +165,7 @@ def fitted_diagonal(rows: RowsByPattern) -> Elliptical:
 def fitted_elliptical(
     rows: RowsByPattern, degrees: float, start: Elliptical | None = None
 ) -> Elliptical:
-    """The likeliest location and scatter, by EM over gaps and the weights of rows."""
+    """Maximum-likelihood location and scatter by EM, with weights of rows."""
     model = start or fitted_diagonal(rows)
     mean, scatter = model.mean, model.scatter
     n, before = len(rows.values), -np.inf
@@ -191,7 +191,7 @@ def fitted_elliptical(
 
 @dataclass(frozen=True, eq=False)
 class Radial:
-    """An elliptical distribution whose radius has any one-peaked distribution.
+    """An elliptical distribution with any unimodal distribution of the radius.
 
     The squared radius of a normal row is chi-squared, so that the probability of a smaller one is
     uniform and its normal score ``w`` standard normal; here ``w`` has a sinh-arcsinh distribution.
@@ -213,7 +213,7 @@ class Radial:
 
 
 def fitted_radial(rows: RowsByPattern, normal: Elliptical) -> Radial:
-    """The likeliest radius around the mean and scatter of a normal distribution."""
+    """The maximum-likelihood radius around a normal distribution's mean and scatter."""
     return Radial(normal, fitted_margin(_radius_scores(normal, rows)))
 
 
@@ -239,7 +239,7 @@ ROUNDS, STEPS = 3, 4
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """One column given the earlier ones."""
+    """The regression of one column on earlier ones."""
 
     column: int
     earlier: Labels  # (j,)
@@ -249,7 +249,7 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """The links, in their order; a normal distribution fills gaps of earlier columns."""
+    """Regressions of columns on earlier ones; gaps are filled by a normal distribution."""
 
     links: tuple[Link, ...]
     normal: Elliptical
@@ -270,7 +270,7 @@ class Chain:
 
 
 def fitted_chain(rows: RowsByPattern, normal: Elliptical, order: Sequence[int]) -> Chain:
-    """The chain through the columns in this order; ``normal`` is that of the same rows."""
+    """The chain of regressions in this order of columns."""
     links = (
         _link(rows, normal, np.array(order[:j], dtype=np.intp), c) for j, c in enumerate(order)
     )
@@ -278,7 +278,7 @@ def fitted_chain(rows: RowsByPattern, normal: Elliptical, order: Sequence[int]) 
 
 
 def chain_orders(normal: Elliptical) -> list[list[int]]:
-    """Columns by their part in the first principal component, and the reverse.
+    """Columns ordered by the first principal component, and the reverse.
 
     Unlike the order of the columns in the table, this does not change when they are moved.
     """
@@ -320,7 +320,7 @@ def _bounded(log_variance: Array) -> Array:
 
 
 def _features(rows: RowsByPattern, normal: Elliptical, earlier: Labels) -> tuple[Array, Array]:
-    """``1, z, |z|, z²`` of the earlier columns (n, f); and beside them which of these lack.
+    """Features ``1, z, |z|, z²`` of earlier columns (n, f), and which are missing.
 
     Gaps among the earlier columns are filled by what the other earlier ones let expect.
     """
@@ -341,7 +341,7 @@ Density = Elliptical | Radial | Chain
 
 
 class Cloud(NamedTuple):
-    """One model, fitted to training rows."""
+    """A single-cloud model, fitted to training rows."""
 
     name: str
     n_parameters: int
@@ -350,7 +350,7 @@ class Cloud(NamedTuple):
 
 
 def clouds_of_numbers(train: Array, test: Array) -> Iterator[Cloud]:
-    """Of numbers alone: on the columns, on their scores, and along the principal axes."""
+    """Single-cloud models of columns, of their normal scores, and along principal axes."""
     yield from _of_view(train, test, "")
     if train.shape[1] > 1 and not (np.isnan(train).any() or np.isnan(test).any()):
         mean = train.mean(axis=0)

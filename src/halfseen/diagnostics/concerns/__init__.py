@@ -1,4 +1,4 @@
-"""What speaks against taking a model at its word, in sentences."""
+"""Concerns: what speaks against a fitted model, in sentences."""
 
 from collections.abc import Callable, Iterator
 

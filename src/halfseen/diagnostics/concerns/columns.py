@@ -1,4 +1,4 @@
-"""Concerns about columns: where their gaps are, and those that add noise only."""
+"""Concerns about columns: how values are missing, and columns that are noise."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ TOGETHER = 0.8
 
 
 def depend_on_values(case: ConcernContext) -> Iterator[Concern]:
-    """Values of one feature differ where another is missing."""
+    """Warn if a feature differs between rows with and without another feature."""
     mean = case.seen.sums.mean[case.features]
     coding = case.fitted.coding
     ordered = None if coding is None else ~coding.worded[case.features]
@@ -56,7 +56,7 @@ def _polish(case: ConcernContext) -> str:
 
 
 def in_blocks(case: ConcernContext) -> Iterator[Concern]:
-    """Features are missing together rather than one by one."""
+    """Warn if features are missing together."""
     gaps = case.gaps
     matter = gaps.own < ENOUGH * gaps.n_rows  # the others have hardly a gap
     excess = joint_excess(gaps.count, gaps.n_rows) * np.outer(matter, matter)
@@ -93,7 +93,7 @@ def _blocks(correlation: Array) -> list[list[int]]:
 
 
 def few_together(case: ConcernContext) -> Iterator[Concern]:
-    """A feature is hardly ever observed, or two are hardly ever in one row."""
+    """Warn of features or pairs that are rarely observed."""
     own = case.gaps.own
     i, j, together = case.gaps.rarest()
     if together >= FEW_ROWS:
@@ -136,7 +136,7 @@ MOST_LEVELS = 8
 
 
 def unrelated_features(case: ConcernContext) -> Iterator[Concern]:
-    """Features that go along with no other, nor with what the others say is hidden."""
+    """Warn of features unrelated to all others."""
     if case.unseen_pairs or len(case.names) < 3:
         return
     by_covariance = np.flatnonzero(
@@ -158,7 +158,7 @@ def unrelated_features(case: ConcernContext) -> Iterator[Concern]:
 
 
 def _unrelated(covariance: Influence) -> Mask:
-    """Features whose covariances are all within their noise, and known to be small; (d,)."""
+    """Features whose covariances are all within their noise and small; (d,)."""
     off = ~np.eye(len(covariance.value), dtype=bool)
     error = np.maximum(covariance.error, np.finfo(float).tiny)
     multipliers = np.random.default_rng(0).standard_normal((N_REPLICATES, len(covariance.of_bins)))
@@ -172,7 +172,7 @@ def _unrelated(covariance: Influence) -> Mask:
 
 
 def _tells_nothing(case: ConcernContext, feature: int) -> bool:
-    """Whether a feature is independent of what the other features say is hidden behind rows.
+    """Whether a feature is independent of what the others say about latent variables.
 
     Covariances do not show what categories in no order go along with, nor rare counts, of which
     each covariance is within its noise. Rows with another value than the commonest must be enough

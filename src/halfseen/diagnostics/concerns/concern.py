@@ -1,4 +1,4 @@
-"""The contract of a concern: what it says, and what a check may look at.
+"""The contract of a concern: what it says, and what a check receives.
 
 A check is a function from a ConcernContext to its concerns, none if all is well. Checks of every
 model are listed in ``halfseen.diagnostics.concerns.SHARED``; a model lists its own in ``checks``.
@@ -42,7 +42,7 @@ class Subject(Enum):
 
 
 class Gravity(IntEnum):
-    """What a reader should do about a concern."""
+    """The severity of a concern."""
 
     KNOW = 1
     """It is allowed for, or touches little."""
@@ -58,7 +58,7 @@ class _Said(NamedTuple):
 
 
 class Concern(_Said):
-    """What is wrong, and what to do about it: a pair of a kind and a sentence.
+    """A concern: its kind, and a sentence with the remedy.
 
     Beside the pair it has what it is ``about``, and how grave it is.
     """
@@ -100,7 +100,7 @@ NO_TABLES = KeptTables.none()
 
 @dataclass(frozen=True)
 class ConcernContext:
-    """What there is to check. Sums over the rows are made once, when first asked for."""
+    """What checks receive; sums over rows are computed on first use."""
 
     fitted: Fitted[Any]
     rows: Rows
@@ -113,7 +113,7 @@ class ConcernContext:
 
     @cached_property
     def features(self) -> Mask:
-        """Which features the checks of pairs look at; (d,)."""
+        """The features that checks of pairs use; (d,)."""
         kept = self.seen.kept & self.fitted.kept
         return telling_features(self.rows, self.seen, kept, MOST_FEATURES)
 
@@ -123,7 +123,7 @@ class ConcernContext:
 
     @cached_property
     def winsorised(self) -> Rows:
-        """The rows with the kept features, as the moments of the model should see them."""
+        """The rows with kept features, without the influence of outliers."""
         kept = replace(self.seen, kept=self.seen.kept & self.fitted.kept).of_kept()
         return self.fitted.model.adapted_to(self._kept, kept).winsorised(self._kept, kept)
 
@@ -153,18 +153,18 @@ class ConcernContext:
 
     @cached_property
     def n_added(self) -> int:
-        """Empty rows that stand for steps of a grid between those that were given."""
+        """The number of empty rows added to complete a time grid."""
         place = self.rows.place
         return 0 if place is None else int(self.rows.accumulate(len)) - len(place)
 
     def in_words(self) -> Self:
-        """The same with components numbered from the most common, as people are shown them."""
+        """The same fit with components ordered by size, as people see them."""
         noun, number = self.fitted.model.about.noun, np.argsort(self.fitted.order) + 1
         return replace(self, called=lambda i: f"{noun} {number[i]}", components=plural(noun))
 
     @cached_property
     def sample(self) -> Sample:
-        """A sample of the rows, for checks that take long for each row."""
+        """A random sample of many rows, for slow checks."""
         most = MAX_SAMPLE_ROWS if self.fitted.model.about.labels else MOST_ROWS_OF_TOPICS
         if not self.rows.sparse:
             most = min(most, MOST_CELLS // max(len(self.rows.names), 1))
@@ -172,7 +172,7 @@ class ConcernContext:
 
     @cached_property
     def hidden_values(self) -> HiddenValues | None:
-        """Known values of those rows, hidden from the model; None if there are too few."""
+        """Hidden known values of sampled rows and their fills; None if there are too few."""
         try:
             if self.rows.sparse:
                 few = sample_counts(self.sample.rows, MOST_STORED)
@@ -191,19 +191,19 @@ class ConcernContext:
 
     @cached_property
     def table_shares(self) -> TableShares | None:
-        """A sample of rows by table and component; None if there is one table or no labels."""
+        """Sampled rows by table and component; None with one table."""
         if len(self.tables.names) < 2 or not self.fitted.model.about.labels:
             return None
         return TableShares.of(self.fitted, self.sample, self.tables)
 
     @cached_property
     def loadings_together(self) -> LoadingsTogether | None:
-        """Rank correlations of topic loadings beside the model's; None for other models."""
+        """Correlations of loadings in sampled rows beside the model's; None without loadings."""
         if self.fitted.model.about.labels or self.fitted.n_components < 2:
             return None
         return loadings_together(self.fitted, sample_rows(self.sample.rows, MOST_DRAWN).rows)
 
     @property
     def unseen_pairs(self) -> bool:
-        """Whether some pair of features is in no row, so that moments cannot be had."""
+        """Whether a pair of features is in no row, so that there are no moments."""
         return bool(np.any(self.gaps.count == 0)) or bool(np.any(self.pairs.whole.pairs.count == 0))

@@ -1,4 +1,4 @@
-"""Concerns about rows that depend on each other though nobody said so."""
+"""Concerns about dependent rows."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -30,14 +30,14 @@ MOST_LEVELS = 4
 
 
 class Neighbours(NamedTuple):
-    """The column in which rows next to each other are most alike."""
+    """The column in which consecutive rows are most alike."""
 
     column: int
     correlation: float  # beyond that of rows further apart
 
 
 def rows_depend(case: ConcernContext) -> Iterator[Concern]:
-    """Rows of one subject, named by a column that was left out or by standing together."""
+    """Warn of several rows of one subject, found by an unused column or by their order."""
     if case.bins.labels is not None or case.rows.sequenced:
         return
     shared = _shared_identifiers(case)
@@ -66,7 +66,7 @@ def rows_depend(case: ConcernContext) -> Iterator[Concern]:
 
 
 def _shared_identifiers(case: ConcernContext) -> list[str]:
-    """Columns that were left out as they name what several rows are of, such as a patient."""
+    """Unused columns that name subjects of several rows."""
     columns = case.fitted.diagnostics.columns
     if columns is None:
         return []
@@ -75,7 +75,7 @@ def _shared_identifiers(case: ConcernContext) -> list[str]:
 
 
 def _alike(case: ConcernContext) -> Neighbours | None:
-    """Whether rows are more like the next than a sorted table has it.
+    """Whether consecutive rows are more alike than in a sorted table.
 
     The correlation of a column with itself some rows further falls linearly with their distance in
     a table that was sorted or put together of parts, so that twice that at some lags less that at
@@ -99,7 +99,7 @@ def _alike(case: ConcernContext) -> Neighbours | None:
 
 
 def _first(block: Block) -> Array:
-    """Those of a block's rows that are among the first of the table; (n, d)."""
+    """The cells of a block's rows that are among the first rows of the table; (n, d)."""
     return with_gaps(block.rows(np.arange(min(max(FIRST_ROWS - block.start, 0), len(block)))))
 
 
@@ -119,7 +119,7 @@ def _views(column: Array, nominal: bool) -> Iterator[Array]:
 
 
 def _lagged(values: Array, lags: Labels) -> tuple[float, float]:
-    """The mean correlation with rows so much further, and the number of pairs it rests on."""
+    """The mean correlation with rows at a lag, and the number of pairs."""
     products = np.concatenate([values[lag:] * values[:-lag] for lag in lags])
     seen = ~np.isnan(products)
     return float(products[seen].sum() / max(seen.sum(), 1)), float(max(seen.sum(), 1))
@@ -137,7 +137,7 @@ Keys = NDArray[np.uint64]
 
 
 def repeated_rows(case: ConcernContext) -> Iterator[Concern]:
-    """Rows that repeat another in all columns, more than rows of the model do."""
+    """Warn of duplicate rows, if there are more than the model predicts."""
     kept = case.features[case.fitted.kept]
     most = min(MAX_REPEATED_ROWS, max(MOST_CELLS // max(len(kept), 1), 1))
     sample = sample_rows(case.rows, most).rows
@@ -185,7 +185,7 @@ def _pairs(keys: Keys) -> float:
 
 
 def _stand_apart(keys: Keys) -> bool:
-    """Whether more pairs of rows are equal than differ in one column alone.
+    """Whether more pairs of rows are equal than differ in one column only.
 
     Where columns of few values go along, rows are equal by chance more often than the model has
     it, but then they differ in one column still more often.
@@ -197,7 +197,7 @@ def _stand_apart(keys: Keys) -> bool:
 
 
 def _expected(case: ConcernContext, table: Array, kept: Mask) -> float:
-    """How many rows of as large a table of the model, with the same gaps, repeat others."""
+    """The expected number of duplicates under the model, with the same gaps."""
     fitted, random, total = case.fitted, np.random.RandomState(0), 0
     gaps = np.isnan(table)
     for _ in range(N_DRAWS):
@@ -208,7 +208,7 @@ def _expected(case: ConcernContext, table: Array, kept: Mask) -> float:
 
 
 def _nearest(x: Array, values: Array) -> Array:
-    """Each of ``x`` (n,) as the nearest of the observed ``values``: rounded as the column is."""
+    """Values ``x`` (n,) rounded to the nearest observed ``values``."""
     known = np.unique(values[~np.isnan(values)])
     if not len(known):
         return x

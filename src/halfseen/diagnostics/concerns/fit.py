@@ -1,4 +1,4 @@
-"""Concerns about the fit: how clear it is, and how many components the table supports."""
+"""Concerns about the fit: overlap of components, and their number."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -39,7 +39,7 @@ FEWER, CHANCE = 0.05, 0.001
 
 
 def not_told_apart(case: ConcernContext) -> Iterator[Concern]:
-    """Components that leave much of the third moments over."""
+    """Warn if components leave much of the third moments unexplained."""
     left = case.fitted.diagnostics.off_diagonal_fraction
     if left > UNEXPLAINED:
         yield Concern(
@@ -51,7 +51,7 @@ def not_told_apart(case: ConcernContext) -> Iterator[Concern]:
 
 
 def not_converged(case: ConcernContext) -> Iterator[Concern]:
-    """An EM run that was stopped before its end."""
+    """Warn of an EM run that was stopped before convergence."""
     if not case.fitted.converged:
         yield Concern(
             "not_converged",
@@ -60,7 +60,7 @@ def not_converged(case: ConcernContext) -> Iterator[Concern]:
 
 
 def small_components(case: ConcernContext) -> Iterator[Concern]:
-    """Components that hardly any row belongs to, where rows belong to one each."""
+    """Warn of components with very few rows."""
     model, sums = case.fitted.model, case.seen.sums
     if not model.about.labels:
         return
@@ -78,7 +78,7 @@ def small_components(case: ConcernContext) -> Iterator[Concern]:
 
 
 def too_sure_of_values(case: ConcernContext) -> Iterator[Concern]:
-    """Values that are further from what was expected than the model thinks they can be."""
+    """Warn if values are further from expectations than the model predicts."""
     found = case.hidden_values
     if found is None:
         return
@@ -102,7 +102,7 @@ MOST_NAMED = 3  # pairs in one sentence
 
 
 def go_along(case: ConcernContext) -> Iterator[Concern]:
-    """Amounts that go along with each other in rows more, or less, than the model has it."""
+    """Warn if loadings are more, or less, correlated than the model predicts."""
     found = case.loadings_together
     if found is None:
         return
@@ -131,7 +131,7 @@ def go_along(case: ConcernContext) -> Iterator[Concern]:
 
 
 def number_of_components(case: ConcernContext) -> Iterator[Concern]:
-    """More components than the spectrum supports, or fewer."""
+    """Warn of more components than the spectrum supports, or fewer."""
     k = case.fitted.n_components
     model = case.fitted.model
     if not model.abilities.rank_tests or case.unseen_pairs:
@@ -168,13 +168,13 @@ def number_of_components(case: ConcernContext) -> Iterator[Concern]:
 
 
 def _most_tested(case: ConcernContext) -> int:
-    """The largest number of components that leaves dimensions to look for more in."""
+    """The largest number of components that the test can judge."""
     n_features = int(np.count_nonzero(case.features))
     return min(n_features - 1, case.fitted.model.cumulants.most_components(n_features))
 
 
 def noise_of_spectrum(case: ConcernContext) -> float | None:
-    """What eigenvalues of ``diagnostics_.spectrum`` stay below if they are only noise.
+    """The upper limit of noise eigenvalues of ``diagnostics_.spectrum``.
 
     None if that cannot be told: too many features, or a model that has no such test.
     """
@@ -196,7 +196,7 @@ MAX_SPLIT_ROWS = 5000
 
 
 def one_too_many(case: ConcernContext) -> Iterator[Concern]:
-    """A fit with one component fewer that has the lower Bayesian information criterion."""
+    """Warn if one component fewer has a lower BIC."""
     fitted, k = case.fitted, case.fitted.n_components
     by_likelihood = fitted.model.about.labels and not fitted.model.abilities.rank_tests
     if k < 2 or not by_likelihood or fitted.settings.refine is None:
@@ -246,14 +246,14 @@ TRAIT = "one trait behind all columns, by which rows differ in degree,"
 
 
 class Judged(NamedTuple):
-    """A model of some rows, and its Bayesian information criterion."""
+    """A model of sampled rows, and its BIC."""
 
     bic: float
     words: str = ""
 
 
 def one_cloud(case: ConcernContext) -> Iterator[Concern]:
-    """One normal, or one trait behind all items, that is likelier than the components."""
+    """Warn if one normal, or one trait, is likelier than the components."""
     fit = case.fitted
     if fit.n_components < 2 or not fit.model.about.labels or fit.settings.refine is None:
         return
@@ -275,7 +275,7 @@ def one_cloud(case: ConcernContext) -> Iterator[Concern]:
 
 
 def _compared(case: ConcernContext) -> tuple[Judged, Judged]:
-    """The components as they were learned, and the best single cloud, of the same rows.
+    """The components and the best single cloud, on the same rows.
 
     Columns are compared as they are and as normal scores, and rounding is undone, for both sides:
     neither skew nor heaps count for components.
@@ -306,7 +306,7 @@ def _n_rows(case: ConcernContext, features: Mask) -> int:
 
 
 def _components(view: View, given: Array) -> Iterator[Judged]:
-    """Mixtures that EM leads to from what rows are ``given`` (n, k) of the components."""
+    """Mixtures from EM started at responsibilities ``given`` (n, k)."""
     prior = prior_of(view.table)
     for kind in ("diag",) if view.table.levels else KINDS:
         fit = fitted(view.table, kind, [given], prior)
@@ -316,7 +316,7 @@ def _components(view: View, given: Array) -> Iterator[Judged]:
 
 
 def _clouds(view: View) -> Iterator[Judged]:
-    """Models of one cloud: independent columns, and one normal or one trait."""
+    """Single-cloud models: independent columns, one normal, or one trait."""
     table, numbers = view.table, view.table.numbers
     if table.levels:
         for words, traits in ((ALONE, 0), (TRAIT, 1)):

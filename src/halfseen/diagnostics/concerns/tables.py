@@ -1,4 +1,4 @@
-"""Concerns about several tables: whether they agree, and what no row of them tells."""
+"""Concerns about combined tables: whether they agree, and columns that never meet."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ MOSTLY = 0.7
 
 
 def columns_differ(case: ConcernContext) -> Iterator[Concern]:
-    """Shared columns have other means, or other spreads, in some table."""
+    """Warn if means or spreads of shared columns differ between tables."""
     if not _several(case):
         return
     measured = _measured(case)
@@ -76,7 +76,7 @@ def _measured(case: ConcernContext) -> Mask:
 
 
 def _of_words(case: ConcernContext) -> list[str]:
-    """What is said of columns of words whose categories are more common in some table."""
+    """Differences of categories between tables, in words."""
     coding, shares = case.fitted.coding, case.table_shares
     if coding is None or shares is None:
         return []
@@ -95,7 +95,7 @@ def _of_words(case: ConcernContext) -> list[str]:
 
 
 def _clear(found: Differences, compared: Mask, n_checks: int) -> Mask:
-    """Where tables clearly differ, and by enough to matter; (d,)."""
+    """Which differences between tables are clear and large; (d,)."""
     level = CHANCE / max(n_checks * int(np.count_nonzero(compared)), 1)
     clear: Mask = compared & (found.chance < level) & (found.size > TELLING)
     return clear
@@ -130,7 +130,7 @@ def _of_mean(
 
 
 def _times(sums: TableSums, column: int, low: int, high: int) -> float | None:
-    """How many times as large values are in one table, if it looks like another unit."""
+    """The ratio of values in two tables, if it looks like another unit."""
     mean, spread = sums.mean[:, column], sums.spread[:, column]
     if mean[low] <= 0:
         return None
@@ -148,7 +148,7 @@ def _of_spread(case: ConcernContext, found: Differences, column: int) -> str:
 
 
 def shares_differ(case: ConcernContext) -> Iterator[Concern]:
-    """Components have other shares in some table."""
+    """Warn if shares of components differ between tables."""
     shares = case.table_shares
     if shares is None or case.fitted.n_components == 1:
         return
@@ -184,7 +184,7 @@ def _of_share(case: ConcernContext, shares: TableShares, found: Differences, com
 
 
 def never_meet(case: ConcernContext) -> Iterator[Concern]:
-    """Columns of different tables that no row holds both of."""
+    """Warn of columns of different tables that no row holds together."""
     if not _several(case):
         return
     used = case.seen.kept & case.fitted.kept

@@ -57,7 +57,7 @@ NO_INTERVALS = (
 
 @dataclass(frozen=True, eq=False)
 class Gammas(LoadingDistribution[GammaPoissonParameters]):
-    """Loadings ``α_k ~ Gamma(shape c_k, rate b)``, independent of each other."""
+    """Independent gamma loadings ``α_k ~ Gamma(shape c_k, rate b)``."""
 
     n_sweeps: int
 
@@ -78,7 +78,7 @@ class Gammas(LoadingDistribution[GammaPoissonParameters]):
 def gamma_poisson(
     n_sweeps: int, *, refined: bool, outliers: bool
 ) -> Loadings[GammaPoissonParameters]:
-    """The model: likelihoods are slow, and stochastic EM leaves no curvature to learn from."""
+    """The gamma-Poisson model."""
     return Loadings(
         kind=Gammas(n_sweeps),
         about=ABOUT,
@@ -107,7 +107,7 @@ N_DRAWS, MOST_DRAWN = 20, 5000
 
 
 def dispersion(case: ConcernContext) -> Iterator[Concern]:
-    """Row totals that vary no more than Poisson ones say nothing about loadings.
+    """The dispersion of the total of all features.
 
     With loadings ``α_k ~ Gamma(c_k, b)`` the total l has ``var(l)/E(l)² - 1/E(l) = 1/Σ c_k``.
     """
@@ -126,14 +126,14 @@ def dispersion(case: ConcernContext) -> Iterator[Concern]:
 
 
 def _dispersion(sums: OriginSums) -> Array:
-    """Of the total of all features, though hardly a row may have them all."""
+    """The dispersion of the total of all features."""
     moments = sums.moments(centred=True)
     mean = moments.mean.sum()
     return np.asarray((moments.covariance.sum() - mean) / mean**2)
 
 
 def routes(case: ConcernContext) -> Iterator[Concern]:
-    """Shapes from second moments and from third moments that contradict each other.
+    """Warn if shapes from second and third moments disagree.
 
     Both follow from gamma loadings: ``c_k = m_k²/s_k`` and ``c_k = 4/λ_k²``.
     """
@@ -168,7 +168,7 @@ def routes(case: ConcernContext) -> Iterator[Concern]:
 
 
 def _beyond_draws(case: ConcernContext, ratio: Array) -> Mask:
-    """Which log ratios (k,) are beyond those of tables that the model itself draws; (k,).
+    """Which log ratios (k,) are outside those of tables drawn from the model; (k,).
 
     Third moments of few rows are biased and skewed, which leaving out parts of them does not show.
     """
@@ -193,7 +193,7 @@ def _beyond_draws(case: ConcernContext, ratio: Array) -> Mask:
 def _log_ratios(
     fitted: Fitted[Any], rows: Rows, seen: Survey, parts: Bins, weights: Array
 ) -> Array:
-    """Logarithms of third-order over second-order shapes, for each of ``weights``; (b, k)."""
+    """Log ratios of third-order to second-order shapes, for ``weights``; (b, k)."""
     found = moment_replicates(fitted, rows, seen, parts, weights)
     used = fitted.feature_weights[fitted.kept] > 0
     home = fitted.parameters.topics[:, used]  # the order by which components are called
@@ -206,7 +206,7 @@ def _log_ratios(
 
 
 class Likelihood(NamedTuple):
-    """Log-likelihoods of rows and how exact they are, each (n,)."""
+    """Log-likelihoods of rows and their standard errors; (n,) each."""
 
     log_likelihood: Array
     standard_error: Array
@@ -304,7 +304,7 @@ class GammaPoisson(TopicEstimator, Estimator):  # type: ignore[misc]
 
     @lazy_on_dask
     def likelihood(self, X: Any, observed: ObservedBlocks | None = None) -> Likelihood:
-        """Log-likelihoods of rows' observed counts, and how exact they are.
+        """Log-likelihoods of rows' observed counts, and their standard errors.
 
         By importance sampling at the posterior mode of the loadings; the same for a row wherever it
         stands. The bound is that of mean-field variational inference, usually half a unit too low.

@@ -1,4 +1,4 @@
-"""Parameters of gamma-Poisson topics, and how they show in the cumulants of counts."""
+"""Parameters of gamma-Poisson topics, and their cumulants."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -30,7 +30,7 @@ class GammaPoissonParameters(LoadingPrior):
 
     @classmethod
     def matching(cls, topics: TopicParameters) -> Self:
-        """Topics of sum one, with gamma loadings of the given means and variances."""
+        """Parameters whose loadings have given means and variances."""
         normal = topics.normalised()
         return cls(normal.topics, normal.shapes, normal.rate)
 

@@ -39,7 +39,7 @@ BLURRED = 0.01
 
 @dataclass(frozen=True, eq=False)
 class SplitSums(Sums):
-    """What the M-step needs of one sweep, by weight of the rows."""
+    """Sums of one sweep for the M-step."""
 
     n_rows: float
     split: Array  # (d, k)    Σ E[count of d that came from k]
@@ -62,7 +62,7 @@ class SplitSums(Sums):
 
 
 def fit_gammas(mean: Array, log_mean: Array) -> tuple[Array, float]:
-    """Shapes (k,) and the common rate of most likely gammas, from means of α and of log α (k,).
+    """Maximum-likelihood shapes (k,) and common rate, from means of α and of log α (k,).
 
     ``ψ(c_k) = log b + E[log α_k]`` and ``b = Σ c_k / Σ E[α_k]``. With the shapes as functions of
     log b the second is one equation, whose slope is between -1 and 0: Newton's method is safe.
@@ -86,12 +86,12 @@ def fit_gammas(mean: Array, log_mean: Array) -> tuple[Array, float]:
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """A Gibbs sampler on every row, whose loadings are kept with the rows between sweeps."""
+    """Gibbs samplers of all rows, with loadings kept between sweeps."""
 
     seed: int
 
     def begin(self, parameters: GammaPoissonParameters) -> Callable[[Block], Array]:
-        """The function that gives a block's loadings (n, k) to start from."""
+        """A function that returns start loadings (n, k) of a block."""
 
         def begin(block: Block) -> Array:
             return _first_loadings(block, parameters)
@@ -101,7 +101,7 @@ class Chains:
     def sweep(
         self, parameters: GammaPoissonParameters, number: int
     ) -> Callable[[Block, Array], tuple[SplitSums, Array]]:
-        """The function that moves a block's chains once, and sums what they say.
+        """A function that moves a block's chains once and returns sums.
 
         Random streams belong to a sweep and a row's number, so that blocks, threads and workers,
         and their order, do not matter.
@@ -146,7 +146,7 @@ class Chains:
 
 
 def _first_loadings(block: Block, parameters: GammaPoissonParameters) -> Array:
-    """Loadings to start from: shapes and counts spread evenly."""
+    """Start loadings: shapes, with counts spread evenly."""
     even = block.nonzeros().totals()[:, None] / len(parameters.shapes)
     rates = parameters.rate + block.presence().onto(parameters.topics.T)
     return np.ascontiguousarray((parameters.shapes + even) / rates)

@@ -52,7 +52,7 @@ def as_sklearn(mixture: Any, variances: Array) -> Any:
 
 
 def as_correlated_sklearn(mixture: Any, covariances: Array) -> Any:
-    """The same of mixtures with ``covariances`` (k, d, d), which may be all alike."""
+    """The same for mixtures with ``covariances`` (k, d, d)."""
     tied = bool((covariances == covariances[:1]).all()) and mixture.covariance_type_ != "full"
     some = covariances[0] if tied else covariances
     root = np.linalg.inv(np.linalg.cholesky(some)).swapaxes(-1, -2)
@@ -287,7 +287,7 @@ class GaussianMixture(Estimator):
 
     @property
     def _by_likelihood(self) -> Message:
-        """The parameter, if any, for which the moments are but a start."""
+        """The parameter, if any, that requires refinement by likelihood."""
         if not any(
             one.by_moments and self.covariance_type == name for name, one in COVARIANCES.items()
         ):
@@ -321,7 +321,7 @@ class GaussianMixture(Estimator):
         return super()._learn_more(X, sample_weight, refit)
 
     def _decide(self, kind: str, n_factors: Any) -> None:
-        """Keep what is decided of the covariances; what is not yet, is as they begin."""
+        """Keep the chosen covariance type, or the start type if none is chosen yet."""
         self.covariance_type_ = FIRST if kind == "auto" else kind
         number = int(n_factors) if isinstance(n_factors, Integral) else MOST_FACTORS
         self.n_factors_ = number if kind == "factor" else None

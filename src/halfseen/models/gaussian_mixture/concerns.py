@@ -1,4 +1,4 @@
-"""Concerns about noise that is not as assumed: uneven, or shared by columns."""
+"""Concerns about noise: unequal, or correlated between columns."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ LET_THEM = "Let them: " + setting(covariance_type="auto") + "."
 
 
 def outlier_probabilities(block: Block, parameters: MixtureParameters) -> Array:
-    """The probability that cells are outliers; (k, n, d). A plain mixture has none."""
+    """The probability that cells are outliers; (k, n, d)."""
     if parameters.plain:
         return np.zeros((len(parameters.weights), 1, 1))
     return outlier_probability(block, cells_of(with_possible_outliers(parameters)))
@@ -40,7 +40,7 @@ def outlier_probabilities(block: Block, parameters: MixtureParameters) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ResidualSums(Sums):
-    """Products of what components leave over, in units of the noise, bin by bin."""
+    """Products of standardised residuals, by bin."""
 
     count: Array  # (g, d, d)
     product: Array  # (g, d, d)
@@ -49,7 +49,7 @@ class ResidualSums(Sums):
     def of(
         cls, fitted: Fitted[MixtureParameters], features: Mask, bins: Bins
     ) -> Callable[[Block], "ResidualSums"]:
-        """The function that sums some of the ``features`` (d,) of a block."""
+        """A summarise function for some of the ``features`` (d,)."""
         some = select(fitted.parameters, features)
 
         def summarise(block: Block) -> ResidualSums:
@@ -70,7 +70,7 @@ class ResidualSums(Sums):
         return summarise
 
     def against(self, expected: Array) -> tuple[Array, Array]:
-        """Mean products less what the model expects (d, d), and their standard errors."""
+        """Mean products minus expected ones (d, d), and standard errors."""
         count = np.maximum(self.count.sum(axis=0), 1.0)
         mean = self.product.sum(axis=0) / count
         error = np.sqrt(np.sum((self.product - mean * self.count) ** 2, axis=0)) / count
@@ -79,7 +79,7 @@ class ResidualSums(Sums):
 
 
 def _excess_covariance(case: ConcernContext) -> tuple[Array, Mask]:
-    """Covariances within components beyond what is assumed, in its units, and which are clear."""
+    """Within-component covariances beyond the model's, and which are significant."""
     kept, d = case.fitted.kept, len(case.names)
     sums = ResidualSums.of(case.fitted, case.features[kept], case.bins)
     excess, error = case.rows.select(kept).accumulate(sums).against(np.eye(d))
@@ -89,7 +89,7 @@ def _excess_covariance(case: ConcernContext) -> tuple[Array, Mask]:
 
 
 def heteroscedastic_noise(case: ConcernContext) -> Iterator[Concern]:
-    """Noise that is not alike in all features, of a mixture that takes it to be."""
+    """Warn if the noise differs between features of a spherical mixture."""
     excess, stands_out = _excess_covariance(case)
     uneven = np.flatnonzero(stands_out.diagonal())
     if len(uneven):
@@ -105,7 +105,7 @@ def heteroscedastic_noise(case: ConcernContext) -> Iterator[Concern]:
 
 
 def correlated_within(case: ConcernContext) -> Iterator[Concern]:
-    """Features that go along with each other within components."""
+    """Warn of features that are correlated within components."""
     excess, stands_out = _excess_covariance(case)
     stands_out = np.triu(stands_out, 1)
     if stands_out.any():

@@ -1,4 +1,4 @@
-"""Which kind of covariance, and how many factors, a table asks for."""
+"""Choose the covariance type and the number of factors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ MAX_FULL_FEATURES = 200
 
 
 class CovarianceType(NamedTuple):
-    """What covariances within components are like."""
+    """A covariance type and its description."""
 
     n_free: Callable[[int, int, int], int]
     """How many numbers covariances have of k components, d features and q factors."""
@@ -92,29 +92,29 @@ FIRST_TYPE = "tied_diag"
 
 
 class CovarianceOption(NamedTuple):
-    """A kind of covariance, with so many factors if it has any."""
+    """A covariance type, with its number of factors."""
 
     kind: str
     n_factors: int | None
 
     @property
     def name(self) -> str:
-        """As users would ask for it."""
+        """The option as users would write it."""
         factors = {} if self.n_factors is None else {"n_factors": self.n_factors}
         return setting(covariance_type=self.kind, **factors)
 
     @property
     def words(self) -> str:
-        """What it says of a table."""
+        """What the option says about a table."""
         return COVARIANCES[self.kind].words.format(self.n_factors)
 
     def n_free(self, k: int, d: int) -> int:
-        """How many numbers it has to learn."""
+        """The number of free parameters."""
         return k * (d + 1) + COVARIANCES[self.kind].n_free(k, d, self.n_factors or 0)
 
 
 class CovarianceChoice(NamedTuple):
-    """What a fit is to be."""
+    """The chosen covariance type and the reason."""
 
     option: CovarianceOption
     n_components: int
@@ -125,7 +125,7 @@ class CovarianceChoice(NamedTuple):
 def options_for(
     covariance_type: str, n_factors: int | str, n_features: int
 ) -> list[CovarianceOption]:
-    """What there is to choose from."""
+    """The covariance types to choose from."""
     tried = [kind for kind, one in COVARIANCES.items() if one.words]
     kinds = tried if covariance_type == "auto" else [covariance_type]
     wide = n_features > MAX_FULL_FEATURES
@@ -152,7 +152,7 @@ def _factor_numbers(n_factors: int | str, n_features: int, of_several: bool) -> 
 def choose_covariance(
     estimator: Any, settings: Settings, rows: Rows, seen: Survey
 ) -> CovarianceChoice:
-    """The covariance by how likely held-out rows are, with the number of components asked for.
+    """Choose the covariance type by held-out likelihood.
 
     If that is open, it is chosen first, from mixtures of all numbers and covariances together.
     """
@@ -185,7 +185,7 @@ def _without_idle_factors(
     comparison: Comparison,
     candidate: Callable[[CovarianceOption], Candidate],
 ) -> list[CovarianceOption]:
-    """Options without more factors than make held-out rows likelier than fewer do."""
+    """Options without factors that do not improve the held-out likelihood."""
     by_factors = sorted(one for one in options if one.kind == "factor")
     if len(by_factors) < 3 or not comparison.scored.any():
         return list(options)
@@ -206,7 +206,7 @@ def _with_option(estimator: Any, option: CovarianceOption) -> Any:
 
 
 def _without_spikes(rows: Rows, seen: Survey) -> Mask:
-    """Features without spikes: the probability of a spike is no density to compare with."""
+    """Features without spikes, whose probabilities do not compare with densities."""
     found = robust_summary(rows.select(seen.kept), seen.of_kept().sums)
     measured = np.zeros(len(seen.kept), bool)
     measured[seen.kept] = np.isnan(found.spike)

@@ -1,4 +1,4 @@
-"""Mixtures of spherical Gaussians, read off their moments."""
+"""Cumulants of spherical Gaussian mixtures."""
 
 import itertools
 from collections.abc import Callable
@@ -25,7 +25,7 @@ MOST_NULL = 32
 
 
 class NoiseFloor(NamedTuple):
-    """The noise level of a mixture, and the directions in which there is only noise."""
+    """The noise level of a mixture, and the directions that hold only noise."""
 
     variance: float  # σ², averaged over the components
     null: Array  # (d, m)  orthonormal, zero outside the complete features
@@ -124,7 +124,7 @@ class Noise(Protocol):
     """Noise adds ``slope ⊗ 1`` in three places to the third moment about the origin."""
 
     def unit(self, moments: Moments) -> Array:
-        """The scale on which the noise of all features is alike; (d,)."""
+        """The scale on which all features have equal noise; (d,)."""
 
     def probe(self, signal: Signal) -> Array:
         """Directions (d, m), beyond the whitening, in which the third moment is needed."""

@@ -1,4 +1,4 @@
-"""Hidden states of rows that follow each other, from tables with gaps."""
+"""Hidden Markov models of sequences with gaps."""
 
 from typing import Any, ClassVar, Self
 
@@ -214,7 +214,7 @@ class HiddenMarkov(MixedColumnsEstimator, SequenceEstimator):
         return labels
 
     def _said(self, given: Sequenced, function: Any) -> Any:
-        """What a function says of each row, in the order of the table."""
+        """Values of a function for each row, in the order of the table."""
         fitted = self.fitted
         rows = self._rows(given).select(fitted.kept)
         emission, parameters = fitted.model.emission, fitted.parameters  # type: ignore[attr-defined]
@@ -270,7 +270,7 @@ class HiddenMarkov(MixedColumnsEstimator, SequenceEstimator):
         sequence: Any = None,
         order: Any = None,
     ) -> Forecast:
-        """What is expected after the last row of each sequence.
+        """Expected states and columns after the last row of each sequence.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class HiddenMarkov(MixedColumnsEstimator, SequenceEstimator):
         return (decode(self.coding_, every) if worded else every), states
 
     def to_hmmlearn(self) -> Any:
-        """The same model as one of ``hmmlearn``, which must be installed, to compare.
+        """The same model as one of ``hmmlearn``, which must be installed.
 
         A ``GaussianHMM`` with diagonal covariances if all columns are continuous, and a
         ``CategoricalHMM`` if there is one column, of categories. hmmlearn takes no gaps.

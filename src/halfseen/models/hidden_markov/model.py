@@ -1,4 +1,4 @@
-"""The model that states are: how columns arise from them, and how they follow each other."""
+"""The hidden Markov model: emissions and transitions."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ ALIKE = 0.02
 
 
 def never_left(case: ConcernContext) -> Iterator[Concern]:
-    """A state that sequences do not leave again."""
+    """Warn of absorbing states."""
     if not _suits(case):
         return
     moves = _moved(case)[0]
@@ -62,7 +62,7 @@ def never_left(case: ConcernContext) -> Iterator[Concern]:
 
 
 def not_stationary(case: ConcernContext) -> Iterator[Concern]:
-    """Sequences that change from beginning to end by more than the chain's own course."""
+    """Warn if sequences change over time more than the chain predicts."""
     if not _suits(case):
         return
     _, halves, squares, n = _moved(case)
@@ -84,7 +84,7 @@ def not_stationary(case: ConcernContext) -> Iterator[Concern]:
 
 
 def rows_alone(case: ConcernContext) -> Iterator[Concern]:
-    """States that rows alone tell as well: nothing is gained by their order."""
+    """Warn if the order of rows adds nothing."""
     fitted = case.fitted
     if fitted.n_components < 2 or not case.rows.sequenced:
         return
@@ -104,7 +104,7 @@ def _suits(case: ConcernContext) -> bool:
 
 
 def _moved(case: ConcernContext) -> tuple[Array, Array, Array, float]:
-    """Moves (k, k), and of sequences: unexpected shares of states half way through them.
+    """Transitions (k, k), and unexpected shares of states at the middle of sequences.
 
     Expected is what transitions make of the state of the first row.
     """
@@ -131,7 +131,7 @@ def _moved(case: ConcernContext) -> tuple[Array, Array, Array, float]:
 
 
 def _gain(case: ConcernContext) -> tuple[float, float]:
-    """Nats a row that the chain has over rows alone of the same states, and its error."""
+    """The gain a row of the chain over independent rows, in nats, and its standard error."""
     emission: Any = case.fitted.model.emission  # type: ignore[attr-defined]
     parameters = case.fitted.parameters
 
@@ -150,7 +150,7 @@ CHECKS: tuple[Callable[[Any], Iterator[Any]], ...] = (never_left, not_stationary
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """States and columns of rows to come."""
+    """Forecast states and columns."""
 
     states: Array  # (s, steps, k)  probabilities
     means: Array  # (s, steps, d)   of the columns; NaN for categories in no order
@@ -158,7 +158,7 @@ class Forecast:
 
 
 def forecast_of(fitted: Fitted[Any], rows: Rows, steps: int) -> Forecast:
-    """``φ A``, ``φ A²``, … from the filtered law φ of each sequence's last row."""
+    """``φ A``, ``φ A²``, … from the filtered probabilities φ of each last row."""
     emission, parameters = fitted.model.emission, fitted.parameters  # type: ignore[attr-defined]
 
     def last(block: Block) -> Array:

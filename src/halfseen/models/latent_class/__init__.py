@@ -1,4 +1,4 @@
-"""Latent classes of rows of mixed columns, from tables with gaps."""
+"""Latent class models of mixed columns with gaps."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +129,7 @@ class LatentClass(MixedColumnsEstimator):
 
     @lazy_on_dask
     def surprisal(self, X: Any) -> Any:
-        """How unlikely each cell is given the others of its row: ``-log p(x_d | x_-d)``; (n, d).
+        """Surprisal of each cell given the others of its row: ``-log p(x_d | x_-d)``; (n, d).
 
         In nats, NaN in the gaps and in columns that the model does not use. Of a continuous column
         it is minus the logarithm of a density in that column's units, to be compared within the
@@ -161,7 +161,7 @@ class LatentClass(MixedColumnsEstimator):
         return surprisals(self, X)
 
     def dependence(self) -> Dependence:
-        """How much every column tells of every other, under the model: mutual information in nats.
+        """Mutual information of every pair of columns under the model, in nats.
 
         Exact for columns of few values and small counts; continuous columns are cut into intervals
         so narrow that little is lost. Columns depend on each other only through the classes, so
@@ -187,7 +187,7 @@ class LatentClass(MixedColumnsEstimator):
         return dependence(self.fitted)
 
     def explain(self, X: Any = None, level: float = 0.95) -> "Explanation":
-        """How much each column tells of the class, and what stands out in each class, in words.
+        """What tells classes apart, and what each class is like, in words.
 
         Parameters
         ----------

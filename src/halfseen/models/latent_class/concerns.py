@@ -1,4 +1,4 @@
-"""Concerns: columns that repeat others, informative missingness, dependence within classes."""
+"""Concerns about duplicate columns, informative missingness and local dependence."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -29,14 +29,14 @@ from halfseen.moments.survey import survey
 
 
 class LabelChange(NamedTuple):
-    """Two labellings of the same rows, beside each other."""
+    """The cross-tabulation of two labellings of the same rows."""
 
     agreement: float  # adjusted Rand index
     moved: float  # the share of rows that are not with most of those they were with
 
     @classmethod
     def of(cls, before: Labels, after: Labels) -> Self:
-        """Of the labels (n,) of each row.
+        """The cross-tabulation of labels (n,).
 
         >>> LabelChange.of(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 1])).moved
         0.25
@@ -62,14 +62,14 @@ times what classes told of the other columns."""
 
 
 class RedundantColumn(NamedTuple):
-    """A column that follows from another, by their places among those that are kept."""
+    """A column that follows from another."""
 
     column: int
     source: int
 
 
 def redundant_columns(case: ConcernContext) -> Iterator[Concern]:
-    """Columns that follow from others, if classes without them tell more of the rest."""
+    """Warn of columns that follow from others and dominate the classes."""
     fitted: Any = case.fitted
     if fitted.n_components < 2 or case.rows.sparse:
         return
@@ -99,7 +99,7 @@ def redundant_columns(case: ConcernContext) -> Iterator[Concern]:
 
 
 def find_redundant(table: Array, kinds: Array, told: Array) -> list[RedundantColumn]:
-    """Columns of a table (n, d) that follow from one of the others, which does not leave itself.
+    """Columns of a table (n, d) that follow from a column that stays.
 
     Of two that follow from each other the one with more gaps does, or the later. ``told`` (d,) is
     how much columns tell of the class.
@@ -119,7 +119,7 @@ def find_redundant(table: Array, kinds: Array, told: Array) -> list[RedundantCol
 
 
 def _determined_pairs(table: Array, levels: Mask, columns: list[int]) -> Mask:
-    """Whether each of the ``columns`` follows from each other one; (d, d), of all columns."""
+    """Whether each of the ``columns`` follows from each other one; (d, d)."""
     found = np.zeros((len(levels), len(levels)), dtype=bool)
     for place, one in enumerate(columns):
         for other in columns[:place]:
@@ -134,7 +134,7 @@ def _determined_pairs(table: Array, levels: Mask, columns: list[int]) -> Mask:
 
 
 def _by_mutual_information(x: Array, y: Array) -> tuple[bool, bool]:
-    """Whether x follows from y, and y from x.
+    """Whether x follows from y, and y from x, by mutual information.
 
     Values tell of each other by chance too, in n rows by about ``(l_x - 1)(l_y - 1)/2n`` nats.
     """
@@ -155,7 +155,7 @@ def _entropy(shares: Array) -> float:
 
 
 def _by_rank_correlation(x: Array, y: Array) -> tuple[bool, bool]:
-    """Whether numbers rise and fall together, which is the same both ways."""
+    """Whether numbers are monotone functions of each other."""
     about = np.stack([rankdata(x), rankdata(y)]) - (len(x) + 1) / 2
     square, product = np.sum(about**2, axis=1), abs(float(about[0] @ about[1]))
     together = bool(product > RANK_CORRELATION * np.sqrt(square.prod()))
@@ -165,7 +165,7 @@ def _by_rank_correlation(x: Array, y: Array) -> tuple[bool, bool]:
 def _refitted_without(
     case: ConcernContext, few: Rows, columns: list[int], others: Array
 ) -> tuple[LabelChange, float]:
-    """Classes without some columns beside those that were learned.
+    """A fit without some columns.
 
     And how many nats they tell of ``others``.
     """
@@ -196,7 +196,7 @@ MAX_LABEL_AGREEMENT = 0.9
 
 
 def informative_missingness(case: ConcernContext) -> Iterator[Concern]:
-    """Columns that some classes have more often than others, if that changes the classes."""
+    """Warn if missingness differs between classes and changes them."""
     fitted: Any = case.fitted
     if fitted.n_components < 2 or fitted.model.emission.informative:
         return
@@ -220,7 +220,7 @@ def informative_missingness(case: ConcernContext) -> Iterator[Concern]:
 
 
 def _informative_columns(case: ConcernContext) -> Mask:
-    """Columns of which classes have different shares observed; (kept,)."""
+    """Columns whose observed share differs between classes; (kept,)."""
     fitted = case.fitted
     model, parameters = fitted.model, fitted.parameters
 
@@ -269,14 +269,14 @@ MOST_NAMED = 3
 
 
 class NumericColumns(NamedTuple):
-    """Columns as numbers: themselves, or one indicator a category."""
+    """Columns as numbers, categories as indicators."""
 
     values: Array  # (n, q)  NaN in the gaps
     column: Array  # (q,)    the column each is of
 
 
 def locally_dependent(case: ConcernContext) -> Iterator[Concern]:
-    """Pairs of columns that go along with each other within classes."""
+    """Warn of pairs of columns that are correlated within classes."""
     fitted: Any = case.fitted
     if fitted.n_components < 2 or case.rows.sparse:
         return
@@ -328,7 +328,7 @@ def _views(parameters: MixedParameters, table: Array, columns: Labels) -> Numeri
 
 
 def _without_each(fitted: Any, block: Block, columns: Labels) -> Array:
-    """Probabilities of classes given all cells of a row but one, and, last, given all; (n, d+1, k).
+    """Responsibilities given all cells of a row but one, and given all; (n, d+1, k).
 
     The cell that is left out is that of each of the columns in turn.
     """
@@ -341,7 +341,7 @@ def _without_each(fitted: Any, block: Block, columns: Labels) -> Array:
 
 
 def _pairs(views: NumericColumns, without: Array) -> list[tuple[int, int, float]]:
-    """Pairs of columns that depend on each other given the class, strongest first.
+    """Dependent pairs of columns within classes, strongest first.
 
     For columns i and j with views φ and ψ the score is ``Σ (φ - E φ)(ψ - E ψ)``, both expectations
     given all cells of a row but j. As φ is known then, the score has mean zero and variance
@@ -370,7 +370,7 @@ def _pairs(views: NumericColumns, without: Array) -> list[tuple[int, int, float]
 def _clear(
     views: NumericColumns, known: Array, deviation: Array, correlation: Array
 ) -> list[tuple[int, int, float]]:
-    """Pairs of columns that are beyond chance both ways, by their strongest views."""
+    """Pairs of columns whose dependence is significant in both directions."""
     compared = views.column[:, None] < views.column
     compared &= known.T @ known >= FEW_ROWS
     clear = -ndtri(SIGNIFICANCE / max(2 * int(compared.sum()), 1))

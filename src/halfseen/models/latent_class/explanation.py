@@ -1,4 +1,4 @@
-"""Surprisal of cells, probabilities of categories, and dependence of columns on each other."""
+"""Surprisal of cells, probabilities of categories, and dependence of columns."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +21,7 @@ from halfseen.latent.mutual_information import of_pairs
 
 
 def surprisals(estimator: Any, X: Any) -> Any:
-    """Of each cell of ``X`` (n, d): data frames come back as such, anything else as an array."""
+    """Surprisal of each cell of ``X`` (n, d), as a data frame if ``X`` is one."""
     fitted = estimator.fitted
     rows = new_rows(estimator, X).select(fitted.kept)
     emission, parameters = fitted.model.emission, fitted.parameters
@@ -33,7 +33,7 @@ def surprisals(estimator: Any, X: Any) -> Any:
 
 
 def category_probabilities(model: Any, X: Any) -> dict[str, Array]:
-    """For each column of few values, by name: probabilities of its categories; (n, l).
+    """Probabilities of categories, by column; (n, l) each.
 
     Cells that are observed have theirs with certainty.
     """
@@ -83,7 +83,7 @@ class Dependence:
         return values.copy() if copy else values
 
     def strongest(self, n: int = MAX_PRINTED_PAIRS) -> list[tuple[str, str, float]]:
-        """The pairs that tell most of each other, and how many nats."""
+        """The pairs with the largest mutual information, in nats."""
         first, second = np.triu_indices(len(self.names), 1)
         nats = np.nan_to_num(self.values[first, second])
         order = [p for p in np.argsort(-nats, kind="stable")[:n] if nats[p] > ROUNDING_ERROR]
@@ -95,6 +95,6 @@ class Dependence:
 
 
 def dependence(fitted: Fitted[MixedParameters]) -> Dependence:
-    """Of all columns under a model."""
+    """The dependence of all columns under a model."""
     lines = whole(of_pairs(fitted.parameters), fitted.kept, np.nan)
     return Dependence(fitted.own_names, whole(lines.T, fitted.kept, np.nan).T)

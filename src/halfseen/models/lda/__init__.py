@@ -1,4 +1,4 @@
-"""Latent Dirichlet allocation from tables of counts with gaps."""
+"""Latent Dirichlet allocation of counts with gaps."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,7 +64,7 @@ NOT_STREAMED = (
 
 @dataclass(frozen=True, eq=False)
 class Shares(LoadingDistribution[LdaParameters]):
-    """Loadings are shares ``θ ~ Dirichlet(α)`` times a row's mean length."""
+    """Loadings that are shares ``θ ~ Dirichlet(α)`` times a row's mean length."""
 
     n_sweeps: int
     smoothing: float
@@ -139,7 +139,7 @@ SLIGHT, RARE = 1e-6, 1e-9
 def given_length(
     block: Block, parameters: LdaParameters, rest: Rest | None = None
 ) -> tuple[Array, Array]:
-    """Log-probabilities of the items of rows, and how many they are; (n,) each.
+    """Log-probabilities of the items of rows, and their numbers; (n,) each.
 
     With a law of lengths that says nothing, ``p(x)`` is ``p(x | r)`` times the chance that r items
     are recorded, whatever the gaps. Where the ``rest`` is known, its items are among the r, each
@@ -163,7 +163,7 @@ and sums with what is known of their lengths still have digits."""
 
 
 class LdaOptions(FitOptions, total=False):
-    """What ``fit`` takes besides the table."""
+    """Options of ``fit``."""
 
     totals: Any
 
@@ -293,7 +293,7 @@ class LatentDirichletAllocation(TopicEstimator, Estimator):
 
     @contextmanager
     def _knowing(self, totals: Array | None) -> Iterator[None]:
-        """While it lasts, the model knows the totals of rows."""
+        """A context in which the model knows the totals of rows."""
         self._totals_given = totals
         try:
             yield
@@ -308,7 +308,7 @@ class LatentDirichletAllocation(TopicEstimator, Estimator):
     def transform(
         self, X: Any, observed: ObservedBlocks | None = None, totals: Any = None
     ) -> Array:
-        """The topics' shares in each row given its observed counts; (n, k).
+        """Posterior mean shares of topics in each row; (n, k).
 
         By mean-field variational inference. ``totals`` (n,) are lengths of rows, if known.
         """
@@ -347,7 +347,7 @@ class LatentDirichletAllocation(TopicEstimator, Estimator):
         totals: Any = None,
         method: str = "importance",
     ) -> float:
-        """``exp(-log-likelihood per item)``, of items in their order: lower is better.
+        """``exp(-log-likelihood per item)``; lower is better.
 
         Parameters
         ----------
@@ -378,7 +378,7 @@ class LatentDirichletAllocation(TopicEstimator, Estimator):
 
 
 def _of_rows(X: Any, totals: Any) -> Array | None:
-    """Totals of new rows, which are known by their numbers."""
+    """Totals of new rows."""
     if totals is None:
         return None
     source = source_of(X)
@@ -394,7 +394,7 @@ def _of_rows(X: Any, totals: Any) -> Array | None:
 
 
 def _checked(totals: Any, sample_weight: Any) -> Array:
-    """Totals of the rows that count."""
+    """Totals of the rows, checked."""
     found = np.asarray(totals)
     if found.dtype.kind not in "buif" or found.ndim != 1 or not _possible(found).all():
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Topics of latent Dirichlet allocation, read off moments of distinct items about their mean.
+"""Cumulants of latent Dirichlet allocation.
 
 With shares ``y = c/l - μ`` of a row's l items, whose shares given the row's topics are φ, and
 ``S = cov(φ)``, ``T`` the third central moment of φ,
@@ -68,7 +68,7 @@ LEAST_SHARE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class OfShares:
-    """``(C - κ (diag μ - μ⊗μ)) / (1 - κ)``, C being what multiplies like a matrix."""
+    """The operator ``(C - κ (diag μ - μ⊗μ)) / (1 - κ)``."""
 
     second: Any  # (d, d)
     mean: Array  # (d,)
@@ -84,14 +84,14 @@ class OfShares:
         return found
 
     def diagonal(self) -> Array:
-        """Variances of the shares that topics give; (d,)."""
+        """Variances of expected shares of features; (d,)."""
         of_items = self.mean * (1 - self.mean)
         found: Array = (self.second.diagonal() - self.inverse * of_items) / (1 - self.inverse)
         return found
 
 
 class CountCumulants(Cumulants[Any]):
-    """How many topics there are shows in counts: their factorial moment has as many dimensions.
+    """The factorial moments of counts, whose rank is the number of topics.
 
     ``E[x⊗x] - diag(E x) = E[l(l-1)] E[φ⊗φ]``, however lengths vary.
     """
@@ -105,7 +105,7 @@ class CountCumulants(Cumulants[Any]):
 
 @dataclass(frozen=True, eq=False)
 class ShareCumulants(Cumulants[ReadTopics]):
-    """Of rows that are shares of their lengths."""
+    """Moments of rows as shares of their lengths."""
 
     lengths: LengthSums
     concentration: float | None  # α₀, if it is given
@@ -115,7 +115,7 @@ class ShareCumulants(Cumulants[ReadTopics]):
         return n_components - 1
 
     def signal(self, moments: Moments, complete: Mask, n_components: int) -> Signal:
-        """The covariance of shares, without what the choice of items adds."""
+        """The covariance of shares without multinomial noise."""
         d, inverse = len(moments.mean), self.lengths.inverse
         thin = OfShares(moments.second, moments.mean, inverse)
         matrix: Any = thin @ np.eye(d) if moments.gaps.all_pairs else thin
@@ -123,7 +123,7 @@ class ShareCumulants(Cumulants[ReadTopics]):
         return Signal(matrix, noise=noise, null=np.empty((d, 0)), unit=np.ones(d))
 
     def turned(self, whitening: Whitening, moments: Moments) -> Whitening:
-        """The same space, seen along directions in which the mean has no part.
+        """The whitened space rotated so that the mean is one direction.
 
         What is taken off is what no topic differs from another in, by the features' weights.
         """
@@ -137,7 +137,7 @@ class ShareCumulants(Cumulants[ReadTopics]):
         return replace(whitening, forward=whitening.forward - np.outer(apart, along))
 
     def read(self, evidence: Evidence, decompose: Decompose) -> tuple[ReadTopics, Decomposition]:
-        """Topics, at the concentration that leaves least of the tensor unexplained.
+        """Topics, at the concentration that fits the tensor best.
 
         Of two topics any concentration explains all of it: the likelihood of some rows decides.
         """
@@ -153,7 +153,7 @@ class ShareCumulants(Cumulants[ReadTopics]):
         return self.topics(evidence, best, concentration), best
 
     def third(self, evidence: Evidence) -> Array:
-        """The whitened third central moment of what topics give; (k - 1, k - 1, k - 1)."""
+        """The whitened third central moment of expected shares; (k - 1, k - 1, k - 1)."""
         once, twice = self.lengths.inverse, self.lengths.inverse_square
         pairs, triples = once - twice, twice
         alike = evidence.third.alike(
@@ -165,7 +165,7 @@ class ShareCumulants(Cumulants[ReadTopics]):
     def topics(
         self, evidence: Evidence, decomposition: Decomposition, concentration: float
     ) -> ReadTopics:
-        """Topics and how common they are, from the components of the bordered tensor."""
+        """Topics and their shares, from the bordered tensor's components."""
         vectors = decomposition.vectors * np.where(decomposition.vectors[0] < 0, -1.0, 1.0)
         first = np.maximum(vectors[0], np.sqrt(LEAST_SHARE))
         places = evidence.whitening.back @ (vectors[1:] / first)  # (d, k)
@@ -176,7 +176,7 @@ class ShareCumulants(Cumulants[ReadTopics]):
 
 
 def _constant(concentration: float) -> float:
-    """What borders the tensor of shares, whose third cumulant depends on the concentration."""
+    """The border of the tensor, which depends on the concentration."""
     return float(2 * np.sqrt(concentration + 1) / (concentration + 2))
 
 
@@ -248,7 +248,7 @@ def _single(
     law: LengthLaw,
     concentration: float,
 ) -> Start:
-    """One topic: the shares of the features in all that is counted."""
+    """One topic: overall shares of the features."""
     ones = np.ones(1)
     return Start(
         found=ReadTopics.of(lengths.share[None], ones, concentration, law),
@@ -265,7 +265,7 @@ def _single(
 
 
 def automatic(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
-    """Triples formed, or gaps taken to be independent: least squares know no such directions."""
+    """Choose between explicit triples and independent gaps."""
     route, reason = choose(moments, probe)
     if route not in (implicit, explicit):
         if not (moments.gaps.all_pairs and len(moments.mean) <= MOST_EXPLICIT):
@@ -275,7 +275,7 @@ def automatic(rows: Rows, moments: Moments, probe: Probe) -> ProjectedThird:
 
 
 def _likelihood(parameters: LdaParameters, stride: int) -> Callable[[Block], Array]:
-    """The function that sums likelihoods of some of a block's rows."""
+    """A summarise function of log-likelihoods of some of a block's rows."""
 
     def summarise(block: Block) -> Array:
         chosen = np.flatnonzero((block.start + np.arange(len(block))) % stride == 0)

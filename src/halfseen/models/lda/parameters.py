@@ -1,4 +1,4 @@
-"""Parameters of latent Dirichlet allocation, and the lengths of rows."""
+"""Parameters of latent Dirichlet allocation, and lengths of documents."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Self
@@ -31,25 +31,25 @@ class LdaParameters(LoadingPrior):
 
 @dataclass(frozen=True, eq=False)
 class LengthLaw:
-    """Negative binomial: a gamma mean of this shape and rate."""
+    """A negative binomial distribution of row lengths."""
 
     shape: float
     rate: float
 
     @property
     def mean(self) -> float:
-        """Items in a row."""
+        """The mean length."""
         return self.shape / self.rate
 
     @property
     def variance(self) -> float:
-        """Of the gamma."""
+        """The variance of the gamma distribution."""
         return self.shape / self.rate**2
 
 
 @dataclass(frozen=True, eq=False)
 class ReadTopics(TopicParameters):
-    """Topics as read off the moments; their loadings are shares times a row's length."""
+    """Topics read off the moments; loadings are shares times lengths."""
 
     concentration: float
     lengths: LengthLaw
@@ -105,7 +105,7 @@ class Lengths:
     totals: Array | None  # (n,)  of all rows, by number, if they are known
 
     def seen(self, block: Block) -> Array:
-        """How much of what is usually counted a row shows, from 0 to 1; (n,)."""
+        """The usual share of a row's items that its observed features hold, from 0 to 1; (n,)."""
         seen: Array = block.presence().onto(self.share[:, None])[:, 0] / self.share.sum()
         return seen
 
@@ -118,7 +118,7 @@ class Lengths:
         return np.divide(recorded, seen, out=np.zeros(len(block)), where=seen > LEAST_SEEN)
 
     def shared_out(self, block: Block) -> Block:
-        """Rows as shares of their lengths, those that are long enough."""
+        """Rows divided by their lengths, without very short rows."""
         lengths = self(block)
         long = np.flatnonzero(lengths >= SHORTEST)
         lengths = lengths[long]
@@ -127,7 +127,7 @@ class Lengths:
 
 
 class LengthSums(NamedTuple):
-    """What rows say of the law of lengths."""
+    """Sums for the distribution of lengths."""
 
     law: LengthLaw
     inverse: float  # the mean of 1/l, by the weights of rows in the moments
@@ -136,7 +136,7 @@ class LengthSums(NamedTuple):
 
 
 def found_lengths(rows: Rows, mean: Array, complete: bool, totals: Array | None) -> Lengths:
-    """The lengths of rows whose features have such means (d,)."""
+    """Estimated lengths of rows, given means (d,) of features."""
     lengths = Lengths(mean / mean.sum(), totals)
     for _ in range(0 if complete else TURNS):
 

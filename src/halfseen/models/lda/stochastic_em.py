@@ -1,4 +1,4 @@
-"""Sweeps over rows that update their topics' shares: expectations, or Gibbs draws.
+"""Stochastic EM for latent Dirichlet allocation.
 
 *Expected* ones (zero-order collapsed variational Bayes) share each count out among topics by
 ``a_kd (α_k + n_k)``, n_k being how many of the row's other items are expected in the topic. *Drawn*
@@ -47,7 +47,7 @@ LEAST_ALPHA, MOST_ALPHA = 1e-4, 1e4
 
 @dataclass(frozen=True, eq=False)
 class ShareSums(Sums):
-    """What the M-step needs of one sweep, by weight of the rows."""
+    """Sums of one sweep for the M-step."""
 
     n_rows: float  # in which anything is counted
     split: Array  # (d, k)    Σ E[count of d that came from k]
@@ -74,7 +74,7 @@ class ShareSums(Sums):
 
 
 def likeliest_alpha(alpha: Array, mean_log: Array, n_steps: int = 20) -> Array:
-    """Of a Dirichlet law with such means of log θ_k (k,), by Newton from ``alpha`` (k,).
+    """Maximum-likelihood Dirichlet parameters for means of log θ_k (k,), by Newton steps.
 
     A single share is one, whatever the law.
     """
@@ -104,13 +104,13 @@ Step = Callable[[Block, Array], tuple[ShareSums, Array]]
 
 @dataclass(frozen=True, eq=False)
 class Sweeps:
-    """Sweeps over rows, whose loadings are kept with them between sweeps."""
+    """Sweeps over rows, with loadings kept between them."""
 
     seed: int
     totals: Array | None = None  # (n,)  of all rows, by number, if they are known
 
     def begin(self, parameters: LdaParameters) -> Callable[[Block], Array]:
-        """The function that gives a block's loadings (n, k) to start from."""
+        """A function that returns start loadings (n, k) of a block."""
 
         def begin(block: Block) -> Array:
             close = factorised_posterior(block, parameters, None, 1e-3, N_BEGINNING)
@@ -119,7 +119,7 @@ class Sweeps:
         return begin
 
     def expected(self, parameters: LdaParameters, own: Array) -> Step:
-        """A sweep of expectations, one item being a share ``own`` (k,) of each topic."""
+        """A sweep of expectations; ``own`` (k,) is the share of one item in each topic."""
         topics, prior = _for_kernels(parameters)
         whole = topics.sum(axis=0)
 
@@ -168,7 +168,7 @@ class Sweeps:
         return step
 
     def _left(self, block: Block, counts: Nonzeros) -> Array:
-        """What is left of rows' totals, and less than zero if those are not known; (n,)."""
+        """Unrecorded totals of rows, negative if unknown; (n,)."""
         if self.totals is None:
             return np.full(len(block), -1.0)
         known = self.totals[block.start : block.start + len(block)]
@@ -182,7 +182,7 @@ class Sweeps:
         loadings: Array,
         missing: Array,
     ) -> Array:
-        """How many items of rows were not recorded, ``missing`` (n,) being their rates; (n,)."""
+        """Expected unrecorded items of rows, given rates ``missing`` (n,); (n,)."""
         if self.totals is not None:
             return self._left(block, counts)
         part = missing / np.maximum(loadings.sum(axis=1), 1e-300)
@@ -192,7 +192,7 @@ class Sweeps:
 
 
 def _for_kernels(parameters: LdaParameters) -> tuple[Array, Array]:
-    """Topics (d, k) and what is expected of shares (k,), in order."""
+    """Topics (d, k) and expected shares (k,), in memory order for kernels."""
     return np.ascontiguousarray(parameters.topics.T), np.ascontiguousarray(parameters.shapes)
 
 
@@ -205,7 +205,7 @@ def _pieces(counts: Nonzeros, loadings: Array) -> list[slice]:
 
 
 def _unrecorded_shares(block: Block, topics: Array, whole: Array) -> Array:
-    """How much of topics (d, k), in all ``whole`` (k,), rows have no features for; (n, k)."""
+    """Shares of topics (d, k) on unobserved features of rows; (n, k)."""
     left = whole - block.presence().onto(topics)
     left[left < NOTHING] = 0.0
     return np.ascontiguousarray(left)
@@ -214,7 +214,7 @@ def _unrecorded_shares(block: Block, topics: Array, whole: Array) -> Array:
 def _summed(
     block: Block, counts: Nonzeros, parameters: LdaParameters, split: Array, found: Array
 ) -> ShareSums:
-    """What rows of which ``found`` (n, k) items are in the topics say."""
+    """Sums of rows with ``found`` (n, k) items in topics."""
     shapes, total = parameters.shapes + found, found.sum(axis=1)
     size = parameters.shapes.sum() + total
     in_all = (parameters.length_shape + total) / (parameters.rate + 1.0)
@@ -241,7 +241,7 @@ def _share_out(
     own: Array,  # (k,)  the share of one item in each topic
     split: Array,  # (d, k)  added to
 ) -> None:  # pragma: no cover - compiled
-    """Share counts out by those ``held``, each but for one of its own.
+    """Distribute counts over topics, each without one of its own items.
 
     That one is neither among the row's items nor among those that topics are made of.
     """
@@ -288,7 +288,7 @@ def _draw_splits(
     first: int,  # the number of the first row
     split: Array,  # (d, k)  added to
 ) -> None:  # pragma: no cover - compiled
-    """Draw how rows' counts split among topics."""
+    """Draw how counts split among topics."""
     k = loadings.shape[1]
     state, share = np.empty(1, dtype=np.uint64), np.empty(k)
     for row in range(len(loadings)):
@@ -310,7 +310,7 @@ def _draw_rest(
     first: int,
     found: Array,  # (n, k)  added to
 ) -> None:  # pragma: no cover - compiled
-    """Draw how many items were not recorded, if that is not known, and how they split."""
+    """Draw unrecorded items, if unknown, and their split among topics."""
     state, share = np.empty(1, dtype=np.uint64), np.empty(loadings.shape[1])
     for row in range(len(loadings)):
         random_streams.start(state, seed, first + row)
@@ -332,7 +332,7 @@ def _draw_loadings(
     first: int,
     moved: Array,  # (n, k)  written
 ) -> None:  # pragma: no cover - compiled
-    """Draw shares given how many items are of each topic, and the length that they are of."""
+    """Draw shares given items by topic, and lengths."""
     state = np.empty(1, dtype=np.uint64)
     for row in range(len(found)):
         random_streams.start(state, seed, first + row)
@@ -369,7 +369,7 @@ def refine(
     totals: Array | None = None,
     text: bool = True,
 ) -> EMResult[LdaParameters]:
-    """Improve ``start`` by ``n_sweeps`` of draws; if rows are ``text``, mostly by expectations."""
+    """Improve ``start`` by ``n_sweeps`` of draws; text uses mostly expectations."""
 
     def maximise(sums: ShareSums, before: LdaParameters) -> LdaParameters:
         return sums.maximise(before, smoothing, concentration)
@@ -390,6 +390,6 @@ def refine(
 
 
 def _begun(rows: Rows, start: LdaParameters, share: float) -> LdaParameters:
-    """Topics that no feature is impossible in, and shares that sweeps can move."""
+    """Topics without impossible features, and shares away from zero."""
     topics = mixed_with_mean(start.topics, rows.accumulate(FeatureSums.of).mean, share)
     return replace(start, topics=topics, shapes=np.clip(start.shapes, LEAST_ALPHA, MOST_ALPHA))

@@ -1,4 +1,4 @@
-"""What an item is: a column of any kind, and how the moments see its cells.
+"""Bounded features of a column of any kind, for moments.
 
 A number is seen as ``u = 2Φ((x - m)/s) - 1`` and ``(3u² - 1)/2``, m and s being its robust middle
 and spread, a count the same through ``√(x + 3/8)``, and a level as which level it is. All of these
@@ -24,7 +24,7 @@ SMALLEST = 1e-300
 
 
 class Item(NamedTuple):
-    """A column, by what is known of it beforehand."""
+    """A column and what is known about it before the fit."""
 
     kind: Literal["number", "count", "levels"]
     middle: float = 0.0  # of numbers; of the square roots of counts + 3/8
@@ -34,7 +34,7 @@ class Item(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Items side by side, as compiled functions read them."""
+    """Items as arrays for compiled functions."""
 
     kind: NDArray[np.int64]  # (j,)
     middle: Array  # (j,)
@@ -45,7 +45,7 @@ class Columns(NamedTuple):
 
     @classmethod
     def of(cls, items: Sequence[Item]) -> "Columns":
-        """What compiled functions need of ``items``."""
+        """The arrays of ``items``."""
         levels = [sorted(item.levels) if item.kind == "levels" else [] for item in items]
         return cls(
             np.array([KINDS[item.kind] for item in items], dtype=np.int64),
@@ -62,7 +62,7 @@ def _finite(value: float, otherwise: float) -> float:
 
 
 def _scale(spread: float) -> float:
-    """The scale for the error function; without a spread only the side of the middle counts."""
+    """The scale of a column, or a step at its middle if it has no spread."""
     return 1 / (max(_finite(spread, 1.0), SMALLEST) * sqrt(2.0))
 
 
@@ -70,7 +70,7 @@ def _scale(spread: float) -> float:
 def bounded(
     values: Array, count: bool, middle: float, scale: float, spike: float, out: Array
 ) -> None:  # pragma: no cover - compiled
-    """``u``, ``(3u² - 1)/2`` and ``1{x = spike}`` of values (n,); the first two zero there."""
+    """The bounded features ``u``, ``(3u² - 1)/2`` and ``1{x = spike}`` of values (n,)."""
     for row in range(len(values)):
         x = values[row]
         if x == spike:
@@ -95,7 +95,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ItemSums(Sums):
-    """How the cells of each item are spread: what its features are centred and whitened by."""
+    """Sums of bounded features, by which they are centred and whitened."""
 
     n_rows: float  # rows in which something is observed, by weight
     count: Array  # (j,)    cells, by weight
@@ -120,12 +120,12 @@ class ItemSums(Sums):
 
     @property
     def observed_fraction(self) -> Array:
-        """The share of rows that hold each item; (j,)."""
+        """The share of rows in which each item is observed; (j,)."""
         return self.count / max(self.n_rows, np.finfo(float).tiny)
 
 
 def _by_column(block: Block) -> tuple[Array, Mask]:
-    """Values and whether they are observed, item by item in memory; (j, n) each."""
+    """Values and masks, item by item in memory; (j, n) each."""
     return np.ascontiguousarray(block.values.T), np.ascontiguousarray(block.observed.T)
 
 
@@ -159,7 +159,7 @@ def _add_cells(
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """The features of items, of mean zero and covariance one within each item.
+    """Features of items with mean zero and identity covariance within each item.
 
     An item has as many features as its cells vary in: up to three of a number, and one less than
     it has levels, of which rare ones (and all beyond the eight commonest) are taken together with
@@ -174,7 +174,7 @@ class Encoding:
 
     @classmethod
     def of(cls, items: Sequence[Item], sums: ItemSums) -> Self:
-        """The encoding that suits cells spread as ``sums`` say."""
+        """The encoding fitted to ``sums``."""
         columns = Columns.of(items)
         n_items = len(items)
         kept, maps = np.full((n_items, MOST), np.nan), np.zeros((n_items, MOST + 1, MOST))
@@ -202,7 +202,7 @@ class Encoding:
         return np.repeat(np.arange(len(self.width)), self.width)
 
     def less(self, mean: Array) -> Self:
-        """The same features less ``mean`` (q,), still zero in the gaps."""
+        """The same features minus ``mean`` (q,), zero in the gaps."""
         maps = self.maps.copy()
         for j, own in enumerate(np.split(mean, np.cumsum(self.width)[:-1])):
             rows = slice(None) if self.columns.kind[j] == LEVELS else 0
@@ -224,7 +224,7 @@ class Encoding:
 
 
 def _common(share: Array) -> tuple[NDArray[np.intp], Array]:
-    """Which levels have a feature, and their shares, given the shares of all levels."""
+    """Which values have a feature, and their shares."""
     order = np.argsort(-share, kind="stable")[1 : MOST + 1]
     chosen = np.sort(order[share[order] >= RARE])
     return chosen, share[chosen]

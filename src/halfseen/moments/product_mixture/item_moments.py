@@ -1,4 +1,4 @@
-"""Pairs and triples of items, summed over rows: what classes and their statistics are read off."""
+"""Second and third moments of features of distinct columns."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Statistics = Callable[[Block], Array]
 
 @dataclass(frozen=True, eq=False)
 class MeetingSums(Sums):
-    """Sums over rows, by weight, of products of features z, presence m and statistics f."""
+    """Weighted sums of products of features z, masks m and statistics f."""
 
     products: Array  # (q, q)  Σ z z'
     presence: Array  # (j, q)  Σ m z'
@@ -77,7 +77,7 @@ NO_EIGENVALUE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Completion:
-    """``C ≈ B B'`` between items, and how it was had."""
+    """A low-rank completion ``C ≈ B B'`` of the second moment between items."""
 
     back: Array  # (q, r)      B
     spectrum: Array  # (q,)    eigenvalues of the completed, weighted second moment, largest first
@@ -90,13 +90,13 @@ class Completion:
 
 
 def known_pairs(count: Array, item: Ints) -> Mask:
-    """Pairs of features of two items that enough rows hold, from joint counts (j, j); (q, q)."""
+    """Pairs of features of two items observed together often enough; (q, q)."""
     apart = (count >= FEWEST) & ~np.eye(len(count), dtype=bool)
     return apart[np.ix_(item, item)]
 
 
 def complete(sums: MeetingSums, item: Ints, weights: Array, rank: int) -> Completion:
-    """Complete the second moment, items counting ``weights`` (j,), at a rank."""
+    """Complete the second moment at a given rank, with item weights (j,)."""
     known = known_pairs(sums.count, item)
     scale = weights[item]
     pairs = np.maximum(sums.count, FEWEST)[np.ix_(item, item)]
@@ -118,7 +118,7 @@ def _by_item(item: Ints, n_items: int) -> list[slice]:
 
 @dataclass(eq=False)
 class _Step:
-    """One step of the fixed point: from values for unknown entries to the low-rank factor."""
+    """One step of the completion: fill the unknown entries, then factor."""
 
     moment: Array  # (q, q)  zero where unknown
     known: Mask  # (q, q)
@@ -128,7 +128,7 @@ class _Step:
     basis: Array | None = None  # (q, m)  where the last leading eigenvectors were
 
     def __call__(self, filling: Array) -> tuple[Array, float]:
-        """The factor (q, r), and how far its square is from what is known."""
+        """The factor (q, r), and its distance from the known entries."""
         matrix = self.moment.copy()
         matrix[~self.known] = filling
         values, vectors = self._leading(matrix)
@@ -137,7 +137,7 @@ class _Step:
         return factor, float(miss @ miss)
 
     def filling(self, factor: Array) -> Array:
-        """What a factor puts where nothing is known."""
+        """The values of a factor at the unknown entries."""
         return np.asarray((factor @ factor.T)[~self.known])
 
     def _leading(self, matrix: Array) -> tuple[Array, Array]:
@@ -155,7 +155,7 @@ class _Step:
         return values[::-1][: self.rank], self.basis[:, : self.rank]
 
     def _within(self, factor: Array) -> Array:
-        """No class can explain more of an item than it varies: ``B_i B_i' ≤ I``."""
+        """Limit the factor: classes explain at most the variance of an item, ``B_i B_i' ≤ I``."""
         for part, weight in zip(self.parts, self.weights, strict=True):
             if np.sum(factor[part] ** 2) > weight**2:
                 left, size, right = np.linalg.svd(factor[part], full_matrices=False)
@@ -164,7 +164,7 @@ class _Step:
 
 
 def _fixed_point(step: _Step) -> tuple[Array, int]:
-    """Fill, factor and fill again until nothing moves.
+    """Repeat filling and factoring until convergence.
 
     Steps are put together by Anderson's mixing (Walker and Ni 2011), where that leads closer to
     what is known; a plain step never leads away from it.
@@ -187,7 +187,7 @@ def _fixed_point(step: _Step) -> tuple[Array, int]:
 
 
 def _mixed(memory: list[tuple[Array, Array]]) -> Array:
-    """The mixture of the last steps that would move least."""
+    """The Anderson mixture of the last steps."""
     here, there = memory[-1]
     moved = there - here
     before = [new - old for old, new in memory[:-1]]
@@ -201,7 +201,7 @@ def _mixed(memory: list[tuple[Array, Array]]) -> Array:
 
 
 def most_rank(known: Mask, item: Ints, most: int) -> int:
-    """The largest rank up to ``most`` that has fewer unknowns than pairs and triples tell.
+    """The largest rank up to ``most`` with fewer unknowns than known pairs and triples.
 
     B has ``q r - r (r - 1)/2`` unknowns and the third moment ``r (r + 1) (r + 2)/6``.
     """
@@ -351,7 +351,7 @@ def acting(left: Array) -> Array:
 
 
 def fit_tensor(cube: Array, left: Array) -> Array:
-    """The symmetric G that ``left`` (r³, r³), of one system or several, takes to the cube."""
+    """The symmetric tensor G that solves one or several systems ``left`` (r³, r³)."""
     r = len(cube)
     if r == 0:
         return cube

@@ -1,4 +1,4 @@
-"""Rows before and after each other, summed along sequences.
+"""Moments of consecutive rows of sequences.
 
 Rows t-1, t and t+1 are independent of each other given the state of the row in the middle, all of
 their columns among them. With ζ_k the place of state k, of mean zero and covariance one, and
@@ -28,7 +28,7 @@ from halfseen.moments.product_mixture.mixture_start import Equations, System, in
 
 
 class Windows(NamedTuple):
-    """Rows of a block that have neighbours, by their place."""
+    """Rows of a block with the rows before and after them."""
 
     followed: NDArray[np.intp]  # have a next one
     middle: NDArray[np.intp]  # have both
@@ -36,7 +36,7 @@ class Windows(NamedTuple):
 
     @classmethod
     def of(cls, block: Block) -> "Windows":
-        """Those of a block; rows without sequences have none."""
+        """The windows of a block; rows outside sequences have none."""
         n = len(block)
         same = np.zeros(n + 1, dtype=bool)
         if block.sequence is not None and n:
@@ -48,7 +48,7 @@ class Windows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LaggedSums(Sums):
-    """Sums along sequences, by weight, of features z, presence m and statistics f."""
+    """Weighted sums over consecutive rows of features z, masks m and statistics f."""
 
     one: Array  # (q, q)      Σ z_t z_t+1'
     count_one: Array  # (j, j)   Σ m_t m_t+1'
@@ -100,11 +100,11 @@ class LaggedSums(Sums):
         return between(self.one, self.count_one, item, emphasis, back)
 
     def first_place(self, item: Ints, emphasis: Array, back: Array) -> Array:
-        """Where first rows are on average, as states are; (r,)."""
+        """The mean position of first rows in the space of states; (r,)."""
         return _place(self.first, self.first_count, item, emphasis, back)
 
     def pair_places(self, item: Ints, emphasis: Array, back: Array) -> tuple[Array, Array]:
-        """The same of rows that others follow, and of those that follow others."""
+        """Mean positions of rows with a successor, and of rows with a predecessor."""
         return (
             _place(self.before, self.before_count, item, emphasis, back),
             _place(self.after, self.after_count, item, emphasis, back),
@@ -120,7 +120,7 @@ class LaggedSums(Sums):
 
 
 class Neighbour(NamedTuple):
-    """Statistics f and presence m of rows beside the features z of a row next to them."""
+    """Statistics f and masks m of rows next to a row with features z."""
 
     cross: Array  # (s, q)  Σ f z'
     held: Array  # (j, q)   Σ m z'
@@ -168,7 +168,7 @@ def _place(total: Array, count: Array, item: Ints, emphasis: Array, back: Array)
 
 @dataclass(frozen=True, eq=False)
 class WindowSums(Sums):
-    """Both sides of the normal equations of windows of three rows."""
+    """Sums for the normal equations of windows of three rows."""
 
     cube: Array  # (r, r, r)                Σ y_t-1 ⊗ y_t ⊗ y_t+1
     left: Array  # (r², r², r²)             Σ A_t-1 ⊗ A_t ⊗ A_t+1,  A = Σ_j m_j M_j

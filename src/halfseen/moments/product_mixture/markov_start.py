@@ -1,4 +1,4 @@
-"""States told by the rows before and after alone, of sequences that need not be stationary.
+"""Start of hidden Markov models from moments of consecutive rows.
 
 Rows 1, 2 and 3 of a window are independent given the state of the middle one. States need not be as
 common at one place as at another, so each place is centred at its own mean. With ζ_k the place of
@@ -47,7 +47,7 @@ from halfseen.moments.product_mixture.mixture_start import (
 
 
 class Places(NamedTuple):
-    """The encodings of the rows before, in the middle and after, each of mean zero there."""
+    """Centred encodings of the rows before, in the middle and after."""
 
     before: Encoding
     middle: Encoding
@@ -55,13 +55,13 @@ class Places(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows, encoding: Encoding) -> Self:
-        """Those of the windows in ``rows``."""
+        """The encodings of the windows in ``rows``."""
         return cls(*(encoding.less(mean) for mean in rows.accumulate(PlaceSums.of(encoding)).means))
 
 
 @dataclass(frozen=True, eq=False)
 class PlaceSums(Sums):
-    """Features of windows, by the place of the row."""
+    """Sums of features by the position in the window."""
 
     total: Array  # (3, q)
     count: Array  # (3, q)
@@ -82,13 +82,13 @@ class PlaceSums(Sums):
 
     @property
     def means(self) -> Array:
-        """Zero where no window holds an item; (3, q)."""
+        """Mean features by position, zero without observations; (3, q)."""
         return self.total / np.where(self.count > 0, self.count, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class TimeSums(Sums):
-    """Pairs of the rows of windows, by weight: features z, presence m and statistics f."""
+    """Weighted sums of products between the rows of windows."""
 
     z12: Array  # (q, q)  Σ z1 z2'
     z13: Array
@@ -132,7 +132,7 @@ class TimeSums(Sums):
         return summarise
 
     def completion(self, second: Second, rank: int) -> Completion:
-        """``B2 B2'`` and its factor."""
+        """The completed product ``B2 B2'`` and its factor."""
         item, weights = second.encoding.item, second.weights
         scale = weights[item]
         pairs = ((self.z12, self.m12), (self.z13, self.m13), (self.z23, self.m23))
@@ -152,7 +152,7 @@ class TimeSums(Sums):
         return Completion(unscaled[:, None] * factor, values, int(np.count_nonzero(kept)), 1)
 
     def backs(self, item: Ints, emphasis: Array, back: Array) -> tuple[Array, Array, Array]:
-        """B1, B2 and B3, given B2."""
+        """The factors B1, B2 and B3, given B2."""
         before = back @ between(self.z12, self.m12, item, emphasis, back)
         return before, back, back @ between(self.z23, self.m23, item, emphasis, back).T
 
@@ -182,7 +182,7 @@ LEAST = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class SequenceStart:
-    """States, how sequences begin, how states follow each other, and by which route."""
+    """Start values of states, first-state and transition probabilities, and their route."""
 
     states: ItemStart
     start: Array  # (k,)
@@ -200,7 +200,7 @@ def sequence_start(
     weighting: Weighting,
     decompose: Decompose,
 ) -> SequenceStart:
-    """States of ``rows`` whose columns are ``items``, independent of each other given the state.
+    """Start values of states for ``rows`` with columns ``items``.
 
     Distinct columns of a row meet, and so do rows that follow each other.
     """
@@ -218,7 +218,7 @@ def sequence_start(
 def _by_rows(
     rows: Rows, second: Second, statistics: Statistics, rank: int, decompose: Decompose
 ) -> SequenceStart:
-    """Estimate states from columns of a row and, if the chain is stationary, from windows too."""
+    """Start from columns of a row, and from windows of three rows."""
     item, emphasis = second.encoding.item, second.emphasis
     lagged = rows.accumulate(LaggedSums.of(second.encoding, statistics))
     completion = supported(second, rank)
@@ -239,7 +239,7 @@ def _by_rows(
 def _by_time(
     rows: Rows, second: Second, statistics: Statistics, rank: int, decompose: Decompose
 ) -> SequenceStart:
-    """Estimate states from rows before and after, where one row has too few columns."""
+    """Start from consecutive rows, if rows have too few columns."""
     item, emphasis, owner = second.encoding.item, second.emphasis, second.owner
     places = Places.of(rows, second.encoding)
     sums = rows.accumulate(TimeSums.of(places, statistics))
@@ -267,7 +267,7 @@ def _windows(
 
 
 def _route(second: Second, lagged: LaggedSums, completion: Completion) -> tuple[str, str]:
-    """Whether windows of three rows are used beside single rows, and why."""
+    """Whether windows of three rows are used beside rows, and why."""
     share = lagged.n_middle / max(lagged.n_rows, 1e-300)
     if share < FEWEST_WINDOWS:
         return "rows", f"only {share:.0%} of the rows have a row before and after them"
@@ -290,7 +290,7 @@ def _along(
     route: str,
     reason: str,
 ) -> SequenceStart:
-    """Estimate how sequences begin and how states follow each other."""
+    """Transition moments, from features whose means are those of the states."""
     between = lagged.between(item, emphasis, back)
     pairs = lagged.pair_places(item, emphasis, back)
     first = lagged.first_place(item, emphasis, back)
@@ -301,7 +301,7 @@ def _along(
 def _chain(
     states: ItemStart, between: Array, pairs: tuple[Array, Array], first: Array, n_first: float
 ) -> tuple[Array, Array]:
-    """How sequences begin, and ``J = V⁻¹ M V⁻ᵀ`` row by row, V's columns being (1, ζ_k).
+    """First-state probabilities and ``J = V⁻¹ M V⁻ᵀ``, with columns (1, ζ_k) of V.
 
     ``M = E[(1, ζ(h_t)) (1, ζ(h_t+1))']``: of the ``pairs`` of rows neither need be on average where
     all rows are, so that chains which are not stationary are covered.

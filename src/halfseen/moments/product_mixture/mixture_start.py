@@ -1,4 +1,4 @@
-"""What any statistic of a column is expected to be in each class, read off the second moments.
+"""Expected statistics of each column in each class, from second moments.
 
 For a statistic f of column d and the features z_j of another item, independent given the class,
 ``Cov(f, z_j) = B_j φ``, and ``E[f | class k] = E[f] + φ'ζ_k`` with ζ_k the place of class k. φ is
@@ -35,7 +35,7 @@ SMALLEST = 1e-10
 
 
 class Reading(NamedTuple):
-    """How statistics depend on where a class is."""
+    """A linear map from the position of a class to expected statistics."""
 
     mean: Array  # (s,)      E[f]
     slope: Array  # (s, r)   φ
@@ -54,19 +54,19 @@ def inner_products(back: Array, item: Ints, emphasis: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Equations(Sums):
-    """Normal equations of φ for each statistic; those of several neighbours add."""
+    """Normal equations of φ for each statistic; equations of neighbours add."""
 
     left: Array  # (j, r, r)  by the column that a statistic is of
     right: Array  # (s, r)
 
     def read(self, mean: Array, owner: Ints) -> Reading:
-        """The reading of statistics with these means, of the columns ``owner`` (s,)."""
+        """Solve for statistics with these means, of the columns ``owner`` (s,)."""
         inverse = np.linalg.pinv(self.left, rcond=SMALLEST, hermitian=True)
         return Reading(mean, np.einsum("sab,sb->sa", inverse[owner], self.right))
 
 
 def means_of(sums: MeetingSums, owner: Ints) -> Array:
-    """The statistics' means over the rows that hold their columns; (s,)."""
+    """Means of the statistics over rows in which their columns are observed; (s,)."""
     seen = sums.count.diagonal()[owner]
     return np.divide(sums.total, seen, out=np.zeros_like(sums.total), where=seen > 0)
 
@@ -86,20 +86,20 @@ def other_column_equations(
 def read_statistics(
     sums: MeetingSums, owner: Ints, back: Array, item: Ints, emphasis: Array
 ) -> Reading:
-    """The reading of statistics, one of column ``owner`` (s,) each, given B (q, r) and ω (j,)."""
+    """The map to statistics of column ``owner`` (s,) each, given B (q, r) and ω (j,)."""
     equations = other_column_equations(sums, owner, back, item, emphasis)
     return equations.read(means_of(sums, owner), owner)
 
 
 class Located(NamedTuple):
-    """How common components are, and their places in whitened space, seen from the origin."""
+    """Shares of components, and their positions in whitened space."""
 
     weights: Array  # (k,)   π
     places: Array  # (k, r)  ζ
 
 
 def located(vectors: Array, n_rows: float) -> Located:
-    """Components from the columns v_k of ``vectors``, the parts of a bordered tensor.
+    """Components from the eigenvectors v_k of a bordered tensor.
 
     With weights π_k at places ζ_k that have mean zero and covariance one, the vectors
     ``v_k = √π_k (1, ζ_k)`` are orthonormal: ``π_k = v_k[0]²`` and ``ζ_k = v_k[1:] / v_k[0]``.
@@ -118,7 +118,7 @@ Weighting = Callable[[Array], Array]
 
 
 class Decomposed(Protocol):
-    """A small symmetric tensor as a sum of cubes of vectors."""
+    """A symmetric tensor as a sum of cubes of vectors."""
 
     @property
     def vectors(self) -> Array:
@@ -131,7 +131,7 @@ Decompose = Callable[[Array], Decomposed]
 
 @dataclass(frozen=True, eq=False)
 class ItemStart:
-    """Classes as the moments tell them apart, perhaps fewer than were asked for."""
+    """Classes found from moments, perhaps fewer than asked for."""
 
     weights: Array  # (k,)       π
     statistics: Array  # (k, s)  what each statistic is expected to be in each class
@@ -152,7 +152,7 @@ class ItemStart:
 
 @dataclass(frozen=True, eq=False)
 class Second:
-    """Encoded items and their pairs."""
+    """Encoded items and their second moments."""
 
     encoding: Encoding
     sums: MeetingSums
@@ -164,7 +164,7 @@ class Second:
 
 @dataclass(frozen=True, eq=False)
 class System(Sums):
-    """The normal equations of the third moment between classes; those of several rules add."""
+    """Normal equations of the third moment between classes; several systems add."""
 
     cube: Array  # (r, r, r)
     left: Array  # (r³, r³)
@@ -172,7 +172,7 @@ class System(Sums):
 
     @property
     def tensor(self) -> Array:
-        """The tensor G that fits best; (r, r, r)."""
+        """The best-fitting tensor G; (r, r, r)."""
         return fit_tensor(self.cube, self.left)
 
 
@@ -206,7 +206,7 @@ def item_start(
 def second_of(
     rows: Rows, items: Sequence[Item], statistics: Statistics, owner: Ints, weighting: Weighting
 ) -> Second:
-    """Pairs of items, and what is needed of them."""
+    """Second moments of pairs of items."""
     cells = rows.accumulate(ItemSums.of(items))
     encoding = Encoding.of(items, cells)
     sums = rows.accumulate(MeetingSums.of(encoding, statistics))
@@ -224,7 +224,7 @@ def identifiable_rank(second: Second, n_components: int) -> int:
 
 
 def supported(second: Second, rank: int) -> Completion:
-    """The completion of the largest rank up to ``rank`` that has positive eigenvalues only."""
+    """The completion of the largest rank up to ``rank`` with positive eigenvalues only."""
     completion = complete(second.sums, second.encoding.item, second.weights, rank)
     if completion.n_supported < rank:
         return supported(second, completion.n_supported)
@@ -232,7 +232,7 @@ def supported(second: Second, rank: int) -> Completion:
 
 
 def of_rows(rows: Rows, second: Second, completion: Completion) -> System:
-    """Distinct columns of a row meet, of the items that tell most of the classes."""
+    """The third moment of distinct columns of a row, for the most informative items."""
     if completion.rank == 0:
         return System(np.zeros((0, 0, 0)), np.zeros((0, 0)), 0)
     item, emphasis = second.encoding.item, second.emphasis

@@ -1,4 +1,4 @@
-"""A bar a line, with names at the left."""
+"""Bar charts."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ MOST_BARS, MANY = 40, 14
 
 
 class Bar(NamedTuple):
-    """A line of the chart."""
+    """One bar."""
 
     name: str
     value: float  # 0 to 1
@@ -24,7 +24,7 @@ class Bar(NamedTuple):
 def bar_chart(
     title: str, caption: str, bars: Sequence[Bar], head: tuple[str, str] = ("", "")
 ) -> svg.Figure:
-    """Bars from the first to the last, of which there may be at most 40."""
+    """A bar chart of at most 40 bars."""
     shown = bars[:MOST_BARS]
     left = svg.room_for(bar.name for bar in shown)
     half = (len(shown) + 1) // 2

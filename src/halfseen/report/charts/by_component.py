@@ -25,7 +25,7 @@ READABLE = 27.0
 
 
 class Stack(NamedTuple):
-    """A column of few values."""
+    """A categorical column."""
 
     name: str
     labels: tuple[str, ...]
@@ -38,7 +38,7 @@ class Stack(NamedTuple):
 def stacked_chart(
     title: str, caption: str, stacks: Sequence[Stack], rows: Sequence[str]
 ) -> svg.Figure:
-    """A bar for each of the ``rows``, in a drawing for each column."""
+    """Stacked bars of each of the ``rows``, one drawing per column."""
     left = svg.room_for(rows, MOST_LEFT)
     table = tuple(
         (f"{stack.name}: {name}", *_shown(stack, words))
@@ -75,7 +75,7 @@ def _stack_colours(stack: Stack) -> list[tuple[float, float, float]]:
 def _legend(
     labels: Sequence[str], colours: Sequence[Sequence[float]], y: float
 ) -> tuple[list[Markup], float]:
-    """Which colour is which, in as many lines as that takes; and where it ends."""
+    """The legend of colours, and its height."""
     parts, x = [], 0.0
     for name, colour in zip(labels, colours, strict=True):
         lines = svg.wrapped(name, svg.WIDTH - 24, 10)
@@ -121,7 +121,7 @@ STRIP_HEIGHT = 24.0
 
 
 class Strip(NamedTuple):
-    """A column of numbers."""
+    """A numeric column."""
 
     name: str
     ends: tuple[str, str]  # of what is drawn
@@ -135,7 +135,7 @@ class Strip(NamedTuple):
 def strips_chart(
     title: str, caption: str, strips: Sequence[Strip], rows: Sequence[str]
 ) -> svg.Figure:
-    """Strips below each other, on one axis, in a drawing for each column."""
+    """Densities of each component below each other, one drawing per column."""
     left = svg.room_for(rows, MOST_LEFT)
     table = tuple((strip.name, *(_words(strip, i) for i in range(len(rows)))) for strip in strips)
     drawings = svg.panels(_strips_panel(strip, rows, left) for strip in strips)
@@ -190,7 +190,7 @@ MARGIN = 6.0
 
 
 class Spread(NamedTuple):
-    """A line of the chart."""
+    """One line of the chart."""
 
     name: str
     mean: float
@@ -201,7 +201,7 @@ class Spread(NamedTuple):
 
 
 def spreads_chart(title: str, caption: str, lines: Sequence[Spread], head: str) -> svg.Figure:
-    """Lines below each other."""
+    """Means with spreads, below each other."""
     shown = [one for one in lines if not one.withheld]
     low = min((one.mean - max(one.spread, one.error) for one in shown), default=0.0)
     high = max((one.mean + max(one.spread, one.error) for one in shown), default=1.0)

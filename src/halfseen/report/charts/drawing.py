@@ -1,4 +1,4 @@
-"""Pieces of SVG. All text is escaped: names come from files that anybody may have written.
+"""SVG elements; all text is escaped, because names come from files.
 
 Drawings are 360 units wide, the width of a phone, so that text is legible there; on wider screens
 several stand beside each other. Colours have names, to which the page's style gives another value
@@ -29,7 +29,7 @@ DARK, ON_PALE = "var(--ink, #1b1f24)", "var(--on-pale, #000000)"
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart, what it shows in a sentence, and its numbers as a table."""
+    """A chart with its description and its numbers as a table."""
 
     title: str
     caption: str
@@ -41,7 +41,7 @@ class Figure:
 
 
 def picture(title: str, height: float, parts: Iterable[Markup], width: float = WIDTH) -> Markup:
-    """An SVG drawing with an accessible name."""
+    """An SVG element with a text alternative."""
     return Markup(
         '<svg class="chart" role="group" aria-label="{}" viewBox="0 0 {:.0f} {:.0f}" '
         'data-width="{:.0f}">{}</svg>'
@@ -49,12 +49,12 @@ def picture(title: str, height: float, parts: Iterable[Markup], width: float = W
 
 
 def panels(drawings: Iterable[Markup]) -> Markup:
-    """Several drawings, beside each other as far as there is room."""
+    """Several drawings side by side, wrapped to the available width."""
     return Markup('<div class="panels">{}</div>').format(Markup("").join(drawings))
 
 
 def mark(tip: str, *shapes: Markup) -> Markup:
-    """Shapes with an accessible label, which the page shows when they are pointed at."""
+    """An SVG group with a title."""
     return Markup('<g class="mark" role="img" tabindex="-1" aria-label="{}">{}</g>').format(
         tip, Markup("").join(shapes)
     )
@@ -68,7 +68,7 @@ def box(x: float, y: float, width: float, height: float, fill: str, more: str = 
 
 
 def dot(x: float, y: float, radius: float, fill: str, stroke: str = "none") -> Markup:
-    """A disc."""
+    """A circle."""
     return Markup(
         '<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="{}" stroke="{}" stroke-width="1.5"/>'
     ).format(x, y, radius, fill, stroke)
@@ -107,7 +107,7 @@ def _bold(weight: str) -> Markup:
 
 
 def fitting(name: str, room: float) -> str:
-    """A name with its middle cut out if it is wider than the room.
+    """A name shortened in its middle to a width.
 
     >>> fitting("systolic pressure at home", 118)
     'systolic… at home'
@@ -120,7 +120,7 @@ def fitting(name: str, room: float) -> str:
 
 
 def wrapped(name: str, room: float, size: float = 11) -> list[str]:
-    """A name in as many lines as it takes, broken between its words if that can be.
+    """A name broken into lines, between words if possible.
 
     >>> wrapped("systolic pressure at home", 118)
     ['systolic pressure', 'at home']
@@ -146,13 +146,13 @@ _WORD = re.compile(r"[^\W\d_]*?[a-z](?=[A-Z])|[^\s_.:/-]+[\s_.:/-]*|[\s_.:/-]+")
 
 
 def room_for(names: Iterable[str], most: float = MOST_LABELS) -> float:
-    """How wide the names at the left are, or as wide as they may be."""
+    """The width of row names, up to a maximum."""
     widest = max((length(name) for name in names), default=0.0) + 10
     return min(max(widest, FEWEST_LABELS), most)
 
 
 def height_of(lines: Sequence[str], least: float = LINE) -> float:
-    """How high a name in lines is."""
+    """The height of a name in lines."""
     return max(least, LETTERS * len(lines) + 5)
 
 
@@ -162,14 +162,14 @@ def length(words: str, size: float = 11) -> float:
 
 
 def _width(letter: str) -> float:
-    """About how wide a letter is, in the widest of the usual typefaces."""
+    """The approximate width of a letter in the widest usual typeface."""
     if letter in "ijlt.,:;'|!()[] /\\":
         return 4.4
     return 10.7 if letter in "mwMW@%…<>=+" or ord(letter) > 0x2E80 else 7.4
 
 
 def label(x: float, y: float, lines: Sequence[str]) -> Markup:
-    """A name in lines that end at ``x``, and whose middle is at ``y``."""
+    """A name in lines that ends at ``x``, centred at ``y``."""
     top = y + 4 - LETTERS * (len(lines) - 1) / 2
     return Markup("").join(
         text(x - 6, top + LETTERS * i, words, "end") for i, words in enumerate(lines)
@@ -177,20 +177,20 @@ def label(x: float, y: float, lines: Sequence[str]) -> Markup:
 
 
 def heading(name: str) -> tuple[list[Markup], float]:
-    """A bold name in lines above a drawing, and how high they are."""
+    """A bold name in lines above a drawing, and its height."""
     lines = wrapped(name, WIDTH - 8)
     parts = [text(0, 14 + LETTERS * i, words, weight="bold") for i, words in enumerate(lines)]
     return parts, height_of(lines)
 
 
 def withheld(name: str, back: Markup, x: float, y: float) -> Markup:
-    """What is drawn on its background in place of numbers that few rows stand behind."""
+    """A placeholder for numbers that rest on too few rows."""
     words = text(x, y, "withheld", "middle", GREY, 10)
     return mark(f"{name}: withheld, as few rows stand behind it", back, words)
 
 
 def on_colour(red: float, green: float, blue: float) -> str:
-    """Black or white, whichever is easier to read on a colour (0 to 255)."""
+    """Black or white, whichever contrasts more with a colour (0 to 255)."""
     linear = [_linear(part / 255) for part in (red, green, blue)]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return "#000000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#ffffff"
@@ -201,11 +201,11 @@ def _linear(part: float) -> float:
 
 
 def blend(share: float, towards: Sequence[float]) -> tuple[float, float, float]:
-    """From white (0) to a colour (1)."""
+    """A colour blended with white, from 0 (white) to 1."""
     red, green, blue = (255 + share * (part - 255) for part in towards)
     return red, green, blue
 
 
 def as_hex(colour: Sequence[float]) -> str:
-    """#rrggbb."""
+    """A colour as #rrggbb."""
     return "#" + "".join(f"{round(part):02x}" for part in colour)

@@ -1,4 +1,4 @@
-"""What components are like: a cell for each feature in each."""
+"""Heat map of components and columns."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ BLUE, RED = (33, 102, 172), (178, 24, 43)
 
 
 class Heads(NamedTuple):
-    """What stands above the columns of a grid, in two lines."""
+    """Column headings of a grid, in two lines."""
 
     corner: tuple[str, str]  # above the names at the left
     above: tuple[tuple[str, str], ...]  # above each column
@@ -29,7 +29,7 @@ class Heads(NamedTuple):
 
     @classmethod
     def of(cls, portrait: Portrait) -> "Heads":
-        """Numbers and shares of components."""
+        """Headings with numbers and shares of components."""
         numbers = range(1, portrait.k + 1)
         shares = map(percent, portrait.shares)
         above = tuple((str(k), share) for k, share in zip(numbers, shares, strict=True))
@@ -43,7 +43,7 @@ def heat_map_chart(portrait: Portrait, grid: Grid) -> svg.Figure:
 
 
 def grid_chart(grid: Grid, heads: Heads) -> svg.Figure:
-    """The cells of a grid, blue for what is below average or less than most, red above."""
+    """A grid of cells, blue below average and red above."""
     k, labels = len(heads.above), grid.labels or grid.lines
     left = svg.room_for(labels)
     cell = min(max((svg.WIDTH - left) / k, NARROWEST), WIDEST)
@@ -62,7 +62,7 @@ def grid_chart(grid: Grid, heads: Heads) -> svg.Figure:
 
 
 def _parts(grid: Grid) -> list[range]:
-    """Lines that may stand beside each other: about half of them, and none without its head."""
+    """Groups of lines that may be placed side by side."""
     n = len(grid.lines)
     heads = grid.heads or ("",) * n
     labels = grid.labels or grid.lines
@@ -102,7 +102,7 @@ def _drawing(columns: Heads, grid: Grid, part: range, places: tuple[float, float
 
 
 def _cell(place: tuple[float, float, float, float], shade: float, words: str, tip: str) -> Markup:
-    """A colour that is laid over the page, whichever that is: the stronger, the less of it shows.
+    """The translucent colour of a cell, stronger for larger values.
 
     In the dark all of them can be written on in white.
     """

@@ -11,7 +11,7 @@ MOST_EIGENVALUES = 40
 
 
 def spectrum_chart(values: Array, n_kept: int, noise: float | None) -> svg.Figure:
-    """Eigenvalues, those kept filled, beside the level of their noise if that is known.
+    """Eigenvalues, kept ones filled, beside the noise level if known.
 
     Drawn to the scale of arsinh, which is linear within the noise and logarithmic beyond.
     """
@@ -61,7 +61,7 @@ def spectrum_chart(values: Array, n_kept: int, noise: float | None) -> svg.Figur
 def histogram(
     title: str, caption: str, axis: str, values: Array, low: float, high: float
 ) -> svg.Figure:
-    """How many rows have which value."""
+    """A histogram of rows."""
     count, edges = np.histogram(np.clip(values, low, high), bins=20, range=(low, high))
     most = max(int(count.max()), 1)
     step = (svg.WIDTH - LEFT) / len(count)
