@@ -31,7 +31,7 @@ def data(request, tmp_path, monkeypatch):
     frame.insert(0, "number", rng.permutation(900))
     path = tmp_path / f"it{request.param}"
     frame.to_csv(path, index=False) if path.suffix == ".csv" else frame.to_parquet(path)
-    monkeypatch.setattr("halfseen.io.formats.delimited.FEWEST_BYTES", 4000)
+    monkeypatch.setattr("halfseen.io.formats.delimited.MIN_BLOCK_BYTES", 4000)
     return path
 
 
@@ -87,7 +87,7 @@ def test_commands_read_a_batch_at_a_time(data, no_memory, tmp_path):
 
 
 def test_a_kept_column_may_change_its_type_on_the_way(tmp_path, monkeypatch):
-    monkeypatch.setattr("halfseen.io.formats.delimited.FEWEST_BYTES", 1000)
+    monkeypatch.setattr("halfseen.io.formats.delimited.MIN_BLOCK_BYTES", 1000)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(600, 3)).round(3) * [1, 2, 3], columns=list("abc"))
     frame["late word"] = [*range(590), *["x"] * 10]

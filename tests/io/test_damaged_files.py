@@ -112,7 +112,7 @@ def test_a_damaged_arrow_file_is_named_with_the_record_batch(wide, write, replac
 
 @pytest.mark.parametrize("memory", [0.01, 256])
 def test_a_damaged_line_is_named(wide, memory, replace_bytes, tmp_path, monkeypatch):
-    monkeypatch.setattr("halfseen.io.formats.delimited.FEWEST_BYTES", 2000)
+    monkeypatch.setattr("halfseen.io.formats.delimited.MIN_BLOCK_BYTES", 2000)
     path = tmp_path / "t.csv"
     wide.to_csv(path, index=False, lineterminator="\n")
     rows = rows_of(tmp_path, memory=memory)

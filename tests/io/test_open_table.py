@@ -88,7 +88,7 @@ CODES = ("-999", "inf")
 @pytest.fixture
 def path(case, tmp_path, monkeypatch):
     # So that the file has many blocks, and columns change from one to another.
-    monkeypatch.setattr("halfseen.io.formats.delimited.FEWEST_BYTES", 2000)
+    monkeypatch.setattr("halfseen.io.formats.delimited.MIN_BLOCK_BYTES", 2000)
     path = tmp_path / "it.csv"
     path.write_text(CASES[case], encoding="utf-8")
     return path
@@ -128,7 +128,7 @@ def test_every_way_gives_the_same_columns_and_numbers(path, case):
 @every_case
 def test_one_block_and_many_give_the_same_columns(path, case, tmp_path, monkeypatch):
     by_blocks = open_source(Files(path, missing_values=CODES))
-    monkeypatch.setattr("halfseen.io.formats.delimited.FEWEST_BYTES", 1 << 20)
+    monkeypatch.setattr("halfseen.io.formats.delimited.MIN_BLOCK_BYTES", 1 << 20)
     again = tmp_path / "again.csv"
     again.write_bytes(path.read_bytes())
     whole = open_source(Files(again, missing_values=CODES))

@@ -79,7 +79,7 @@ def test_float32_is_read_to_the_digit(tmp_path):
 
 
 def test_a_column_of_text_may_begin_with_whole_numbers_and_gaps(tmp_path, monkeypatch):
-    monkeypatch.setattr("halfseen.io.formats.delimited.FEWEST_BYTES", 100)
+    monkeypatch.setattr("halfseen.io.formats.delimited.MIN_BLOCK_BYTES", 100)
     lines = ["a,b,c", *["1,,true"] * 200, *["2.5,7,"] * 200, *["NA,nan,false"] * 3]
     (tmp_path / "t.csv").write_text("\n".join(lines))
     expected = [[1, np.nan, 1]] * 200 + [[2.5, 7, np.nan]] * 200 + [[np.nan, np.nan, 0]] * 3
