@@ -35,13 +35,16 @@ class History(NamedTuple):
         today = git("rev-parse", "HEAD:./", folder=sources)
         return cls(sources, today, commits_by_tree(sources))
 
-    def changes(self, commit: str) -> tuple[int, str]:
-        """The number of commits to the sources since, and the parts that they changed."""
-        since = git("rev-list", f"{commit}..HEAD", "--", ".", folder=self.sources) or ""
+    def n_commits_since(self, commit: str) -> int:
+        """The number of commits that changed the sources since."""
+        counted = ("rev-list", "--count", f"{commit}..HEAD", "--", ".")
+        return int(git(*counted, folder=self.sources) or 0)
+
+    def parts_changed_since(self, commit: str) -> str:
+        """The rooms whose files are others than they were."""
         compared = (commit, "HEAD", "--", ".")
         files = git("diff", "--name-only", "--relative", *compared, folder=self.sources) or ""
-        parts = sorted({file.split("/")[0] for file in files.splitlines()})
-        return len(since.splitlines()), ", ".join(parts)
+        return ", ".join(sorted({file.split("/")[0] for file in files.splitlines()}))
 
 
 def ages(results: Path = FOLDER, sources: Path = SOURCES) -> list[Age]:
@@ -71,7 +74,7 @@ def age(path: Path, history: History) -> Age:
     landed = history.commits.get(code["tree"])
     if landed is None:
         return _kept(path, history, f"{commit}, whose sources are not in this history")
-    n_commits, parts = history.changes(landed)
+    n_commits, parts = history.n_commits_since(landed), history.parts_changed_since(landed)
     rewritten = "" if landed.startswith(commit) else f", rewritten as {landed[:9]}"
     return Age(name, n_commits, f"{commit}{rewritten}, {n_commits} commits ago: {parts}")
 
@@ -81,7 +84,7 @@ def _kept(path: Path, history: History, measured_on: str) -> Age:
     commit = git("log", "-1", "--format=%H", "--", path.name, folder=path.parent)
     if not commit:
         return Age(path.stem, float("inf"), measured_on)
-    n_commits = history.changes(commit)[0]
+    n_commits = history.n_commits_since(commit)
     said = f"{measured_on}; kept by {commit[:9]}, {n_commits} commits ago"
     return Age(path.stem, max(n_commits, 1), said)
 
