@@ -172,6 +172,20 @@ def test_the_right_number_of_components_is_chosen_nearly_always():
         assert ways["halfseen"]["exact"] >= 0.88
 
 
+def test_clouds_are_called_one_and_groups_are_counted_in_few_fits():
+    figures = kept("number_of_groups")["figures"]["summary"]
+    for n, least in ((300, 0.9), (1000, 0.9), (5000, 0.8)):
+        for gaps in ("complete", "30 % gaps"):
+            row = figures[f"clouds, n = {n}, {gaps}"]
+            assert row["called one"] >= least, (n, gaps)
+            assert row["clear groups"] <= 0.02, (n, gaps)
+            assert row["most fits"] <= 60, (n, gaps)
+    assert figures["clouds, n = 100000, complete"]["most fits"] <= 25
+    assert figures["groups"]["exact"] >= 0.75
+    assert figures["groups"]["adjusted Rand"] >= 0.80
+    assert figures["labelled"]["adjusted Rand"] >= 0.60
+
+
 def test_confidence_intervals_hold_the_truth_as_often_as_they_say():
     figures = kept("coverage_mixtures")["figures"]
     assert set(figures) == tables_of(coverage)
