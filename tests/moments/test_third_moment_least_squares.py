@@ -56,7 +56,7 @@ def probe_of(moments, seed=3):
 
 
 def emphasis(moments, probe):
-    return probe.whitening.weights**2 / (moments.gaps.own / moments.n_rows)
+    return probe.whitening.weights**2 / (moments.gaps.own / moments.gaps.n_rows)
 
 
 def written_out(tensor, count, omega, back):

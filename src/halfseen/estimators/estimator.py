@@ -224,15 +224,14 @@ class Estimator(BaseEstimator):
     def _check(self) -> None:
         """Check parameters of the subclass."""
 
-    @property
-    def _prior_strength(self) -> float:
-        return 0.0 if self.prior is None else float(self.prior)
-
     def checked(self) -> tuple[Settings, Model[Any]]:
-        """The checked parameters."""
+        """The checked parameters, and the model for them."""
+        return self._checked_settings(), self._model()
+
+    def _checked_settings(self) -> Settings:
         check_parameters(self)
         self._check()
-        return Settings.of(self), self._model()
+        return Settings.of(self)
 
     def candidate(self) -> Model[Any]:
         """The model for fits that are only compared."""
@@ -259,7 +258,7 @@ class Estimator(BaseEstimator):
     def _learn(
         self, X: Any, sample_weight: Any, observed: ObservedBlocks | None, vocabulary: Any = None
     ) -> Self:
-        settings, _ = self.checked()
+        settings = self._checked_settings()
         for name in ("stream_", "tables_"):
             self.__dict__.pop(name, None)  # a fit starts anew
         table = getattr(X, "table", X)  # of sequences
@@ -267,8 +266,7 @@ class Estimator(BaseEstimator):
             return self._learn_sums(table)
         opened_table = opened(self, X, sample_weight, observed, vocabulary)
         rows, stages = opened_table.rows, opened_table.stages
-        files = source_of(X).files
-        self.text_ = None if files is None else files.text
+        self.text_ = opened_table.text
         model = self._model()  # which may rest on what the columns are
         seen = look_through(settings, model, rows, stages, unused_names(self))
         fit = self._fit(settings, model, rows, seen, stages)
@@ -323,7 +321,7 @@ class Estimator(BaseEstimator):
         return self._keep(fit_sums(settings, model, self.stream_.names, self.stream_.sums))
 
     def _keep(self, fit: Fit[Any]) -> Self:
-        seen, convergence, model = fit.survey, fit.convergence, self._model()
+        seen, convergence, model = fit.survey, fit.convergence, fit.model
         choice = fit.diagnostics.choice
         self.feature_weights_ = fit.feature_weights
         self.observed_fraction_ = seen.sums.observed_fraction

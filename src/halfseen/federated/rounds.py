@@ -165,6 +165,7 @@ def _step(at: Any, stream: Stream, here: Rows | None) -> Fit[Any]:
     convergence = Convergence(height, at.n_iter_ + 1, not gained, n_rows=refined.convergence.n_rows)
     ends = np.array([sums.minimum, sums.maximum])  # which the plan declares
     return Fit(
+        model,
         fitted.n_components,
         seen,
         refined.parameters,

@@ -208,6 +208,7 @@ class Fitted(Generic[P]):
 class Fit(Generic[P]):
     """Parameters learned from a table, and how it went."""
 
+    model: Model[P]
     n_components: int
     survey: Survey
     parameters: P  # of the kept features
@@ -350,6 +351,7 @@ def learn(
         refine_gain=end.gain,
     )
     return Fit(
+        model,
         len(model.shares(parameters)),
         plan.seen,
         parameters,

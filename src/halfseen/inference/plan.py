@@ -76,13 +76,13 @@ def choose(moments: Moments, probe: Probe) -> tuple[ThirdMoment, str]:
     d, r = len(moments.mean), probe.whitening.rank
     products = d**3 / 6
     formable = d <= MOST_EXPLICIT and moments.gaps.all_pairs
-    if formable and moments.n_rows * products <= CHEAP:
-        return explicit, f"{moments.n_rows * products:.2g} triple products are few"
+    if formable and moments.gaps.n_rows * products <= CHEAP:
+        return explicit, f"{moments.gaps.n_rows * products:.2g} triple products are few"
     dependence = moments.gaps.dependence
     if dependence < INDEPENDENT_BELOW:
         return implicit, (
-            f"{moments.n_rows * products:.2g} triple products are many, and gaps look independent "
-            f"(largest deviation {dependence:.1f} of {INDEPENDENT_BELOW:g})"
+            f"{moments.gaps.n_rows * products:.2g} triple products are many, and gaps look "
+            f"independent (largest deviation {dependence:.1f} of {INDEPENDENT_BELOW:g})"
         )
     if _solvable(moments, probe) and (not formable or ITERATIONS * r**4 < products):
         return least_squares, _depend(dependence)

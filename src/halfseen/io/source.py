@@ -136,12 +136,14 @@ class InMemory(Source):
     def open(
         self, reading: Reading, sample_weight: Any = None, observed: ObservedBlocks | None = None
     ) -> Table:
-        check_no_blocks(observed)
+        if observed is not None:
+            check_no_blocks(observed)
         if reading.takes_words:
             learned = read_and_code(self.given, reading)
         else:
             learned = LearnedTable(*read_table(self.given, reading.name))
-            warn_of_identifiers(learned)
+            if learned.names is not None:  # columns of arrays have no names that could tell
+                warn_of_identifiers(learned)
         values, weights = learned.values, None
         if sample_weight is not None:
             weights = check_sample_weight(reading.name, sample_weight, len(values))
@@ -258,9 +260,11 @@ class InFiles(Source):
         if isinstance(source, SparseSource) and files is None:
             words = source.names if source.named else None
             blocks = source.observed if observed is None else observed
-            return table_of_sparse(source.matrix, reading, sample_weight, blocks, words)
-        check_no_blocks(observed)
-        return table_of_files(files or self.given, source, reading, sample_weight)
+            table = table_of_sparse(source.matrix, reading, sample_weight, blocks, words)
+        else:
+            check_no_blocks(observed)
+            table = table_of_files(files or self.given, source, reading, sample_weight)
+        return replace(table, text=self.given.text)
 
     def without(self, columns: tuple[str, ...]) -> Any:
         files = self.given

@@ -12,6 +12,7 @@ from halfseen.data.rows import Rows
 from halfseen.io.coding import Coding, takes_kinds
 from halfseen.io.columns import Column, as_coding, mark_constant
 from halfseen.io.studies import KeptTables
+from halfseen.io.text import Text
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Table:
     columns: tuple[Column, ...] | None = None  # what became of each, if anything is told of them
     tables: KeptTables | None = None  # those that it consists of, if there are several
     named_by_words: bool = False  # whether the names were given beside it
+    text: Text | None = None  # the column whose words were counted, if one was
 
     def described(self, sums: FeatureSums) -> Coding | None:
         """What became of each column, once ``sums`` say which vary; None if nothing is told."""

@@ -6,8 +6,7 @@ import numpy as np
 
 from halfseen.data.arrays import Array
 from halfseen.inference.tensor_decomposition import Decomposition
-from halfseen.moments.product_mixture.mixture_start import Located, located
-from halfseen.moments.symmetric_tensors import bordered
+from halfseen.moments.symmetric_tensors import Located, bordered, located
 
 
 class Form(Protocol):

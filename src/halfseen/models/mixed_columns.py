@@ -116,8 +116,8 @@ class MixedColumnsEstimator(Estimator):
 
     def _emission(self, *, informative: bool = False) -> Mixed:
         """The emission; gaps may be ``informative``."""
-        normal = Normal(SHAPES["diag"], self.outliers is not None, self._prior_strength)
-        prior_rows = self._prior_strength * PRIOR_ROWS
+        normal = Normal(SHAPES["diag"], self.outliers is not None, self.prior or 0.0)
+        prior_rows = (self.prior or 0.0) * PRIOR_ROWS
         return Mixed(normal, declared_kinds(self), informative, prior_rows=prior_rows)
 
     def _abilities(self, components: str) -> Abilities:

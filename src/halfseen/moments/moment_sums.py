@@ -226,8 +226,9 @@ class SummedSecond(PairsOfSums):
     def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
         check_pairs(self.sums.count, rows.names)
         seen = self.sums.features
-        pairs = self.sums.pairs(seen.mean if centred else np.zeros_like(seen.mean))
-        return (Moments.central if centred else Moments.raw)(seen, pairs)
+        mean = seen.mean
+        pairs = self.sums.pairs(mean if centred else np.zeros_like(mean))
+        return Moments.of_pairs(seen, mean, pairs, centred)
 
 
 def summed_third(sums: MomentSums) -> ThirdMoment:

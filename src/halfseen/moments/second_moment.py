@@ -1,7 +1,7 @@
 """First and second moments of a table with gaps."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -37,26 +37,21 @@ class Moments:
     second: Any  # (d, d)    estimates of E[(x - origin)_i (x - origin)_j]: an array or, if that
     #                        would be too large, what multiplies and has a diagonal like one
     gaps: Gaps
+    observed_fraction: Array = field(init=False)  # (d,)  p_i, of the rows
+
+    def __post_init__(self) -> None:
+        fraction = fraction_of(self.gaps.own, self.gaps.n_rows)
+        object.__setattr__(self, "observed_fraction", fraction)
 
     @classmethod
-    def central(cls, features: FeatureSums, pairs: "PairSums") -> Self:
-        """Central moments, from pair sums about the means."""
+    def of_pairs(cls, features: FeatureSums, mean: Array, pairs: "PairSums", centred: bool) -> Self:
+        """Central moments from pair sums about the means, or raw ones from sums about zero."""
+        gaps = JointGaps(pairs.count, features.n_rows)
+        if not centred:
+            return cls(mean, np.zeros_like(mean), False, pairs.total / pairs.count, gaps)
         inverse = 1 / features.count
         bias = 1 - np.add.outer(inverse, inverse) + pairs.count * np.outer(inverse, inverse)
-        second = pairs.total / (pairs.count * bias)
-        mean = features.mean
-        return cls(mean, mean, True, second, JointGaps(pairs.count, features.n_rows))
-
-    @classmethod
-    def raw(cls, features: FeatureSums, pairs: "PairSums") -> Self:
-        """Raw moments, from pair sums about zero."""
-        mean, second = features.mean, pairs.total / pairs.count
-        gaps = JointGaps(pairs.count, features.n_rows)
-        return cls(mean, np.zeros_like(mean), False, second, gaps)
-
-    @property
-    def n_rows(self) -> float:
-        return self.gaps.n_rows
+        return cls(mean, mean, True, pairs.total / (pairs.count * bias), gaps)
 
     @property
     def offset(self) -> Array:
@@ -72,11 +67,6 @@ class Moments:
         """Second moments about the mean, whatever the origin; (d, d)."""
         covariance: Array = self.second - np.outer(self.offset, self.offset)
         return covariance
-
-    @property
-    def observed_fraction(self) -> Array:
-        """``p_i``, the fraction of rows in which a feature is observed; (d,)."""
-        return fraction_of(self.gaps.own, self.n_rows)
 
 
 def check_pairs(count: Array, names: Sequence[str]) -> None:
@@ -177,10 +167,10 @@ class AllPairs(SecondMoment):
         return JointGaps(rows.accumulate(pair_counts), features.n_rows)
 
     def moments(self, rows: Rows, features: FeatureSums, centred: bool) -> Moments:
-        origin: Array = features.mean if centred else np.zeros_like(features.mean)
-        pairs = rows.accumulate(PairSums.about(origin))
+        mean = features.mean
+        pairs = rows.accumulate(PairSums.about(mean if centred else np.zeros_like(mean)))
         check_pairs(pairs.count, rows.names)
-        return (Moments.central if centred else Moments.raw)(features, pairs)
+        return Moments.of_pairs(features, mean, pairs, centred)
 
     def meeting(self, rows: Rows, features: FeatureSums) -> Mask:
         rarest = np.sort(features.count)[:2]

@@ -8,6 +8,7 @@ the result of one matrix product, and adding two arrays is adding two vectors.
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,3 +205,21 @@ def bordered(third: Array, constant: float = 1.0) -> Array:
     tensor[0, 0, 0] = constant
     tensor[0, i, i] = tensor[i, 0, i] = tensor[i, i, 0] = constant
     return tensor
+
+
+class Located(NamedTuple):
+    """Shares of components, and their positions in whitened space."""
+
+    weights: Array  # (k,)   π
+    places: Array  # (k, r)  ζ
+
+
+def located(vectors: Array, n_rows: float) -> Located:
+    """Components from the eigenvectors v_k of a bordered tensor.
+
+    With weights π_k at places ζ_k that have mean zero and covariance one, the vectors
+    ``v_k = √π_k (1, ζ_k)`` are orthonormal: ``π_k = v_k[0]²`` and ``ζ_k = v_k[1:] / v_k[0]``.
+    """
+    turned = vectors * np.where(vectors[0] < 0, -1.0, 1.0)
+    root = np.maximum(turned[0], max(n_rows, 1.0) ** -0.5)  # none is rarer than one row
+    return Located(root**2 / np.sum(root**2), (turned[1:] / root).T)

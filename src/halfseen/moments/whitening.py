@@ -5,7 +5,7 @@ keeps a sum of K rank-one terms a sum of K rank-one terms: the same as rescaling
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -114,10 +114,10 @@ class Whitening:
     back: Array  # (d, r)     B
     weights: Array  # (d,)    w
     spectrum: Array  # (≤ d,) eigenvalues of the weighted signal, largest first
+    rank: int = field(init=False)  # r, the dimensions that are kept
 
-    @property
-    def rank(self) -> int:
-        return int(self.forward.shape[1])
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rank", int(self.forward.shape[1]))
 
     @property
     def n_supported(self) -> int:

@@ -174,7 +174,7 @@ def test_rows_that_gaps_left_empty_are_reckoned_with():
     truth = explicit(MemoryRows(X, NAMES), complete, PROBE).tensor
     X = simulate.independent_gaps(X, [0.4] * D, rng)
     rows, moments = moments_of(X)
-    assert moments.n_rows < 0.96 * len(X)
+    assert moments.gaps.n_rows < 0.96 * len(X)
     assert moments.gaps.rows_behind == pytest.approx(len(X), rel=5e-3)
     assert relative(implicit(rows, moments, PROBE).tensor, truth) < 0.1
     blank = np.vstack([X, np.full((10_000, D), np.nan)])

@@ -10,7 +10,7 @@ import numpy as np
 from halfseen.data.arrays import Array
 from halfseen.data.errors import DataError
 from halfseen.data.formatting import features
-from halfseen.data.messages import Message, setting
+from halfseen.data.messages import setting
 from halfseen.data.progress import Stages
 from halfseen.data.rows import Rows
 from halfseen.distributions.covariance_types import warn_of_ranges
@@ -286,13 +286,13 @@ class GaussianMixture(Estimator):
             )
 
     @property
-    def _by_likelihood(self) -> Message:
+    def _by_likelihood(self) -> str:
         """The parameter, if any, that requires refinement by likelihood."""
         if not any(
             one.by_moments and self.covariance_type == name for name, one in COVARIANCES.items()
         ):
             return setting(covariance_type=self.covariance_type)
-        return Message("") if self.scale is None else setting(scale=self.scale)
+        return "" if self.scale is None else setting(scale=self.scale)
 
     def learns(self, decided: Mapping[str, Any]) -> type[Any]:
         """Covariances of columns that go along with each other are another kind of parameters."""
@@ -356,7 +356,7 @@ class GaussianMixture(Estimator):
         emission = replace(
             covariance.correlated(number),
             outliers=self.outliers is not None,
-            strength=self._prior_strength,
+            strength=self.prior or 0.0,
         )
         return Correlated(
             about=replace(ABOUT, assumes=ASSUMES_NORMAL),
@@ -386,7 +386,7 @@ class GaussianMixture(Estimator):
                 refine_candidates=True,
                 scored_rows=None,
             ),
-            emission=Normal(shape, self.outliers is not None, self._prior_strength),
+            emission=Normal(shape, self.outliers is not None, self.prior or 0.0),
             cumulants=GaussianCumulants(
                 FORMS[self.form], noise, NOISE_EIGENVALUES[self.noise_eigenvalues]
             ),

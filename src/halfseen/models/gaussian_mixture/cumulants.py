@@ -15,9 +15,9 @@ from halfseen.distributions.normal_em import MixtureParameters
 from halfseen.inference.model import Cumulants, Decompose, Evidence
 from halfseen.inference.tensor_decomposition import Decomposition
 from halfseen.latent.moment_tensor import Form
-from halfseen.moments.product_mixture.mixture_start import Located
 from halfseen.moments.second_moment import Moments
 from halfseen.moments.second_moment_operator import Outer
+from halfseen.moments.symmetric_tensors import Located
 from halfseen.moments.whitening import Signal, leading_eigenpairs
 
 MOST_NULL = 32
@@ -277,7 +277,7 @@ class GaussianCumulants(Cumulants[MixtureParameters]):
 
     def parameters(self, evidence: Evidence, decomposition: Decomposition) -> MixtureParameters:
         moments, back = evidence.moments, evidence.whitening.back
-        located = self.form.locate(decomposition, moments.n_rows)
+        located = self.form.locate(decomposition, moments.gaps.n_rows)
         means = moments.origin + located.places @ back.T
         variances = self.noise.variances(evidence, located)
         return MixtureParameters(

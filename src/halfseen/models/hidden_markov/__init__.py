@@ -144,7 +144,7 @@ class HiddenMarkov(MixedColumnsEstimator, SequenceEstimator):
             max_iter=self.max_iter,
             own_checks=CHECKS,
             moment_start=by_sequences,
-            structure=Chain(self._prior_strength),
+            structure=Chain(self.prior or 0.0),
         )
 
     def fit(

@@ -268,7 +268,7 @@ class LatentDirichletAllocation(TopicEstimator, Estimator):
     def _model(self) -> Loadings[LdaParameters]:
         given = None if self.concentration == "auto" else float(self.concentration)
         totals = getattr(self, "_totals_given", None)  # while a call that was told them goes on
-        kind = Shares(self.n_sweeps, self._prior_strength * float(self.smoothing), given, totals)
+        kind = Shares(self.n_sweeps, (self.prior or 0.0) * float(self.smoothing), given, totals)
         return lda(kind, outliers=self.outliers is not None)
 
     def fit(  # type: ignore[override]

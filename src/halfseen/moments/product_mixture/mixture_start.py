@@ -28,7 +28,7 @@ from halfseen.moments.product_mixture.item_moments import (
     most_rank,
     normal_matrix,
 )
-from halfseen.moments.symmetric_tensors import bordered
+from halfseen.moments.symmetric_tensors import bordered, located
 
 SMALLEST = 1e-10
 """Directions that the other items tell less of, beside the best told, are not read."""
@@ -89,24 +89,6 @@ def read_statistics(
     """The map to statistics of column ``owner`` (s,) each, given B (q, r) and ω (j,)."""
     equations = other_column_equations(sums, owner, back, item, emphasis)
     return equations.read(means_of(sums, owner), owner)
-
-
-class Located(NamedTuple):
-    """Shares of components, and their positions in whitened space."""
-
-    weights: Array  # (k,)   π
-    places: Array  # (k, r)  ζ
-
-
-def located(vectors: Array, n_rows: float) -> Located:
-    """Components from the eigenvectors v_k of a bordered tensor.
-
-    With weights π_k at places ζ_k that have mean zero and covariance one, the vectors
-    ``v_k = √π_k (1, ζ_k)`` are orthonormal: ``π_k = v_k[0]²`` and ``ζ_k = v_k[1:] / v_k[0]``.
-    """
-    turned = vectors * np.where(vectors[0] < 0, -1.0, 1.0)
-    root = np.maximum(turned[0], max(n_rows, 1.0) ** -0.5)  # none is rarer than one row
-    return Located(root**2 / np.sum(root**2), (turned[1:] / root).T)
 
 
 MOST_COMPONENTS = 8
