@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 import typer
 from click.exceptions import ClickException, Exit
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 from benchmarks.attack.defect import Defect, check
 from benchmarks.attack.ours import is_ours, where
 from halfseen.cli.app import app
+from halfseen.cli.options import expand_groups
 from halfseen.io.coding import declarable_kinds
 
 CODES = (0, 1, 2)
@@ -78,9 +80,10 @@ def choices(command: str) -> dict[str, tuple[str, ...]]:
     >>> choices("fit")["--gaps"]
     ('ignorable', 'informative')
     """
-    function = getattr(import_module(f"halfseen.cli.{command}"), command)
+    function = expand_groups(getattr(import_module(f"halfseen.cli.{command}"), command))
     found = {}
-    for name, hint in get_type_hints(function).items():
+    for name, parameter in signature(function).parameters.items():
+        hint, *_ = get_args(parameter.annotation)  # Annotated
         for kind in (hint, *get_args(hint)):
             if isinstance(kind, type) and issubclass(kind, StrEnum):
                 found[f"--{name.replace('_', '-')}"] = tuple(map(str, kind))

@@ -95,7 +95,7 @@ def test_the_page_says_how_columns_vary(data, fitted, tmp_path):
     succeed("report", fitted[0], data, "--out", page)
     text = page.read_text()
     assert "Within groups columns go along with each other, alike in all groups." in text
-    assert "go along with each other in straight" in text
+    assert "related to each other linearly" in text
 
 
 def test_predictions_are_the_models_own(data, fitted, tmp_path):

@@ -143,12 +143,11 @@ class Diagnostics:
 def noise_level(values: Array) -> float:
     """The size of the lowest negative eigenvalue; 0 without one.
 
-        Eigenvalues without signal scatter about zero, to both sides nearly alike.
+    Eigenvalues without signal scatter about zero, to both sides nearly alike.
 
-        >>> import numpy as np
-    from numpy.typing import NDArray
-        >>> noise_level(np.array([9.0, 4.0, 0.5, -0.75]))
-        0.75
+    >>> import numpy as np
+    >>> noise_level(np.array([9.0, 4.0, 0.5, -0.75]))
+    0.75
     """
     return float(max(-values.min(initial=0.0), 0.0))
 

@@ -237,6 +237,7 @@ class OneClass(ClassLikelihood[P]):
         return len(agreed(found)) >= search.plan.agreeing or one_maximum(found)
 
     def _finalists(self, search: Search, found: list[EMStart[P]]) -> list[EMStart[P]]:
+        _check_is_number(found[0])
         simpler = self._simpler(search, found[0].parameters)
         chosen = finalists(found, search.n_rows, search.plan)
         return [EMStart(one.name, simpler(one.parameters)) for one in chosen]
@@ -250,8 +251,7 @@ class OneClass(ClassLikelihood[P]):
         self, search: Search, last: list[EMStart[P]]
     ) -> tuple[EMStart[P], EMResult[P], list[int]]:
         """The finalist that ends highest, where it ends, and the passes of all that went there."""
-        if math.isnan(last[0].height):
-            raise FloatingPointError("the likelihood is no number")
+        _check_is_number(last[0])
         best = next(one for one in last if one.height >= last[0].height - TIED)
         reached = self.run_em(search.rows, best.parameters, self.max_iter)
         n_passes = [reached.convergence.n_iterations]
@@ -473,3 +473,8 @@ def total_weight(rows: Rows) -> float:
 
 def _total(result: EMResult[Any], n_rows: float) -> float:
     return (result.convergence.log_likelihood or 0.0) * n_rows
+
+
+def _check_is_number(best: EMStart[Any]) -> None:
+    if math.isnan(best.height):
+        raise FloatingPointError("the likelihood is no number")

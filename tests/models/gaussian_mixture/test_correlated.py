@@ -402,7 +402,7 @@ def test_its_page_is_whole(kind, tmp_path):
     model = taught(kind, X)
     model.report(X, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    assert "go along with each other in straight" in page
+    assert "related to each other linearly" in page
     assert "Group 1" in page
 
 

@@ -18,7 +18,7 @@ from halfseen.distributions.normal_em import (
     cells_of,
     prior,
 )
-from halfseen.distributions.normal_kernels import background, wild
+from halfseen.distributions.normal_kernels import background, outlier_probability
 from halfseen.latent.structure import ClassSteps
 from halfseen.moments.survey import survey
 
@@ -94,7 +94,7 @@ def expected_height(model, after, before, X):
     """E-step at ``before``: what the M-step maximises, cell by cell."""
     (block,) = rows(X).blocks()
     own, shares = cells_of(before), posterior(block, model.emission, before).responsibilities
-    outlying = wild(block, own)
+    outlying = outlier_probability(block, own)
     total = float((shares @ np.log(after.weights)).sum()) + prior(after)
     # The prior's centre is that of before, and renewed after the step.
     centre = common_variances(before.variances)
