@@ -23,7 +23,7 @@ BatchReader = Callable[[Any], FloatTable]
 
 
 def is_batches(X: Any) -> bool:
-    """Whether X holds tables, rather than being one; lists of rows are tables.
+    """Whether X is a collection of tables; a list of rows is one table.
 
     >>> is_batches([[1.0, 2.0], [3.0, 4.0]])
     False
@@ -36,14 +36,14 @@ def is_batches(X: Any) -> bool:
 
 
 class _FirstPass:
-    """How many rows the first whole pass gave."""
+    """The number of rows of the first whole pass."""
 
     n_rows: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class BatchSource:
-    """The rows of all batches, in the order in which they come."""
+    """The rows of all batches, in order."""
 
     batches: Iterable[Any]
     read: BatchReader
@@ -93,7 +93,7 @@ def _check_same(
 
 
 class Columns(Protocol):
-    """Something that was seen of the columns of a batch, which adds."""
+    """Sums over the columns of a batch."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ C = TypeVar("C", bound=Columns)
 
 
 def sum_over_batches(batches: Iterable[Any], look: Callable[[Any], C]) -> C:
-    """The sum of what a look at each batch shows, in their order."""
+    """The sum of a function over all batches, in order."""
     total: C | None = None
     for number, given in enumerate(_anew(batches)):
         seen = _read(look, given, number)
@@ -137,7 +137,7 @@ def _nothing(batches: Iterable[Any]) -> DataError:
 
 
 def open_batches(batches: Iterable[Any], read: BatchReader) -> BatchSource:
-    """The rows of a list of batches, or of anything else that gives the same ones each time."""
+    """The rows of a list of batches, or of an iterable that can be read again."""
     for given in _anew(batches):
         first = _read(read, given, 0)
         numbers = tuple(map(str, range(first.values.shape[1])))
@@ -162,7 +162,7 @@ def _columns(part: np.ndarray[Any, Any], chosen: tuple[int, ...]) -> np.ndarray[
 
 
 def _first_difference(names: tuple[str, ...] | None, others: tuple[str, ...] | None) -> str:
-    """The first name that differs from the one in ``others``."""
+    """The first name that differs from ``others``."""
     if names is None:
         return "no names of columns"
     place = (

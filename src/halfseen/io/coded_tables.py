@@ -51,7 +51,7 @@ from halfseen.io.validation import (
 
 @dataclass(frozen=True, eq=False)
 class MemoryColumn:
-    """A column as the table has it: numbers, or cells as words in an Arrow column."""
+    """A column in memory: numbers, or words as an Arrow column."""
 
     numbers: Array | None = None  # (n,), if the table itself says that it holds numbers
     words: Any = None  # if it does not
@@ -63,7 +63,7 @@ class MemoryColumn:
 
     @classmethod
     def of(cls, cells: Sequence[Any], **about: Any) -> Self:
-        """A column of cells that may be any objects."""
+        """A column of arbitrary objects."""
         kinds = set(map(type, cells))
         if _truths_among_numbers(cells, kinds):
             cells = [int(c) if isinstance(c, bool | np.bool_) else c for c in cells]
@@ -76,7 +76,7 @@ class MemoryColumn:
 
     @cached_property
     def sums(self) -> CellSums:
-        """How the cells look."""
+        """Sums over the cells."""
         if self.numbers is None:
             sums = sums_of(self.words, MissingCodes())
             long = max(self.long, sums.long)
@@ -87,14 +87,14 @@ class MemoryColumn:
 
     @property
     def seen(self) -> ColumnEvidence:
-        """What is seen of it."""
+        """The evidence of the column."""
         if self.other is not None:
             return ColumnEvidence(CellSums(), self.other)
         return ColumnEvidence(self.sums, None, self.sums.run.numbers_rows)
 
 
 def _other(kind: type) -> str | None:
-    """What a cell of a type is, if it is neither text nor a number nor a truth."""
+    """The type of a cell that is no text, number or boolean."""
     if issubclass(kind, str | bool | np.bool_ | Real | Decimal | type(None)):
         return None
     if kind.__name__ in NO_VALUES:
@@ -105,7 +105,7 @@ def _other(kind: type) -> str | None:
 
 
 def _truths_among_numbers(cells: Sequence[Any], kinds: set[type]) -> bool:
-    """Whether truths are numbers: others than 0 and 1 are beside them, and no text.
+    """Whether booleans are numbers: there are other numbers beside them, and no text.
 
     So has NumPy them, where the same cells are a list.
     """
@@ -119,7 +119,7 @@ def _truths_among_numbers(cells: Sequence[Any], kinds: set[type]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class MemoryTable:
-    """A table as it was given."""
+    """A table in memory, as it was given."""
 
     n_rows: int
     names: tuple[str, ...] | None  # None if columns have numbers only
@@ -127,7 +127,7 @@ class MemoryTable:
 
     @property
     def names_or_numbers(self) -> tuple[str, ...]:
-        """What the columns are called."""
+        """The names of the columns, or their numbers."""
         return self.names or tuple(map(str, range(len(self.columns))))
 
 
@@ -209,7 +209,7 @@ def _order_of(column: "nw.Series[Any]") -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, eq=False)
 class TableEvidence:
-    """What was seen of the columns of a table; that of rows that follow each other adds."""
+    """Evidence of the columns of a table; evidence of several batches adds."""
 
     columns: Mapping[str, ColumnEvidence]
     named: bool
@@ -234,7 +234,7 @@ class CodedTable(NamedTuple):
 
 
 class FoundCoding(NamedTuple):
-    """How a table is made floats, as it was found in all of its rows."""
+    """How a table becomes floats, inferred from all of its rows."""
 
     coding: Coding
     writings: tuple[NumberFormat, ...]  # of numbers that are written as text
@@ -242,7 +242,7 @@ class FoundCoding(NamedTuple):
 
 
 class LearnedTable(NamedTuple):
-    """A table as floats, with what was found of its columns."""
+    """A table as floats, with its coding and columns."""
 
     values: np.ndarray[Any, Any]  # (n, d), codes for words, NaN in the gaps
     names: tuple[str, ...] | None
@@ -251,7 +251,7 @@ class LearnedTable(NamedTuple):
 
 
 def read_and_code(X: Any, reading: Reading) -> LearnedTable:
-    """The table to learn from, by a coding that is known or found in it; says what is not used."""
+    """The table to learn from, coded; warns of unused columns."""
     coding = reading.coding
     table = None if _is_plain(X, coding) else as_memory_table(X)
     if table is None:
@@ -275,7 +275,7 @@ def _is_plain(X: Any, coding: Coding | None) -> bool:
 
 
 def infer_coding(kinds: Any, seen: TableEvidence, tell: bool) -> FoundCoding:
-    """The coding of a table of which this was seen; says which of its columns are not used."""
+    """The coding of a table from its evidence; warns of unused columns."""
     names = tuple(map(str, seen.names))
     declared = declared_kinds(kinds, names)
     columns = {
@@ -292,21 +292,21 @@ def infer_coding(kinds: Any, seen: TableEvidence, tell: bool) -> FoundCoding:
 
 
 def names_of(X: Any, name: str) -> tuple[str, ...] | None:
-    """What the columns of a table are called; refused if some have names and others none."""
+    """The names of a table's columns; refused if only some have names."""
     heard = listener(name)
     _hear_names(heard, X, reset=True)
     return names_heard(heard)
 
 
 def _hear_names(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Have scikit-learn look at the names of columns, or compare them with those it knows."""
+    """Let scikit-learn check the names of columns."""
     if isinstance(X, list | tuple):
         X = np.asarray(X, dtype=object)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
 def encode_new_table(estimator: Any, X: Any) -> CodedTable:
-    """A float table (n, d) for a fitted estimator, by its coding; says nothing of what is new."""
+    """New rows as floats (n, d), by the coding of the fit."""
     check_is_fitted(estimator)
     ordered, coding = reorder_as_fitted(estimator, X), estimator.coding_
     table = None if _is_plain(ordered, coding) else as_memory_table(ordered)
@@ -319,14 +319,14 @@ def encode_new_table(estimator: Any, X: Any) -> CodedTable:
 
 
 def read_new(estimator: Any, X: Any) -> np.ndarray[Any, Any]:
-    """The same, which says how many cells hold words that the fit did not see."""
+    """New rows as floats, with the number of unseen categories."""
     made = encode_new_table(estimator, X)
     warn_unseen_categories(estimator.coding_, made.unseen.sum(axis=0))
     return made.values
 
 
 def table_evidence(table: MemoryTable) -> TableEvidence:
-    """What is seen of the columns of a table."""
+    """The evidence of the columns of a table."""
     names = table.names_or_numbers
     columns = {name: column.seen for name, column in zip(names, table.columns, strict=True)}
     return TableEvidence(columns, table.names is not None)
@@ -335,7 +335,7 @@ def table_evidence(table: MemoryTable) -> TableEvidence:
 def encode(
     table: MemoryTable, coding: Coding, writings: tuple[NumberFormat, ...] | None
 ) -> CodedTable:
-    """A table as floats; numbers are read by the ``writings`` that were found, or anew."""
+    """A table as floats, with number formats given or inferred."""
     if len(table.columns) != len(coding.names):
         raise DataError(
             f"The table has {len(table.columns)} columns, and the model was fitted to "
@@ -363,7 +363,7 @@ def encode(
 def _floats(
     column: MemoryColumn, coding: Coding, place: int, writing: NumberFormat | None
 ) -> Array | float | None:
-    """A column by its coding; None if it should hold numbers and does not."""
+    """A column by its coding; None if it should be numeric and is not."""
     labels = coding.labels[place]
     if coding.kinds[place] in UNUSED_KINDS:
         return np.nan
@@ -400,7 +400,7 @@ def _checked(name: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 @dataclass(frozen=True, eq=False)
 class UnseenCounts:
-    """How many cells of each column hold words that are no labels; that of rows adds."""
+    """The number of unseen categories of each column."""
 
     names: tuple[str, ...]
     named: bool
@@ -411,12 +411,12 @@ class UnseenCounts:
 
 
 def batch_evidence(X: Any) -> TableEvidence:
-    """What is seen of some rows of a table."""
+    """The evidence of some rows."""
     return table_evidence(_table(X))
 
 
 def count_unseen(coding: Coding, X: Any) -> UnseenCounts:
-    """What some rows hold that the fit did not see."""
+    """The unseen categories of some rows."""
     table = _table(X)
     counts = np.zeros(len(coding.names))
     if len(table.columns) == len(counts):  # otherwise it is refused when it is read
@@ -427,7 +427,7 @@ def count_unseen(coding: Coding, X: Any) -> UnseenCounts:
 def read_coded_batch(
     coding: Coding, writings: tuple[NumberFormat, ...] | None, X: Any
 ) -> FloatTable:
-    """Some rows of a table as floats; there may be none."""
+    """Some rows as floats; there may be none."""
     table = _table(X)
     if len(table.columns) != len(coding.names):  # which is refused with its number
         return FloatTable(np.empty((table.n_rows, len(table.columns))), table.names)

@@ -20,7 +20,7 @@ UNUSED_KINDS = ("identifier", "ignored")
 
 
 class RegisteredKind(NamedTuple):
-    """Where a kind of column is, and what reading a table needs to know of it."""
+    """The module of a column kind, and what reading needs to know of it."""
 
     path: str  # module:class of a halfseen.distributions.column_kinds.ColumnKind
     words: bool = False  # whether values may be words; numbers have them too
@@ -43,7 +43,7 @@ UNDECLARED = "number"
 
 
 def declarable_kinds() -> tuple[str, ...]:
-    """Kinds that a column can be declared to have."""
+    """Kinds that users can declare."""
     return (*COLUMN_KINDS, *UNUSED_KINDS)
 
 
@@ -93,22 +93,22 @@ class Coding:
 
     @property
     def nominal(self) -> Mask:
-        """Which columns hold codes in no order, that have no average; (d,)."""
+        """Which columns are nominal; (d,)."""
         return np.array([k in COLUMN_KINDS and COLUMN_KINDS[k].nominal for k in self.kinds], bool)
 
     @property
     def worded(self) -> Mask:
-        """Which columns hold codes of words; (d,)."""
+        """Which columns hold words; (d,)."""
         return np.array([bool(labels) for labels in self.labels], dtype=bool)
 
     @property
     def left_out(self) -> Mask:
-        """Which columns are not used, whatever they hold; (d,)."""
+        """Which columns are not used; (d,)."""
         return np.array([kind in UNUSED_KINDS for kind in self.kinds], dtype=bool)
 
 
 def unused_names(estimator: Any) -> tuple[str, ...]:
-    """The columns that an estimator was told to leave out, or told people that it does."""
+    """Columns that the user leaves out, or was told are left out."""
     coding = getattr(estimator, "coding_", None)
     if coding is None:
         return ()
@@ -116,7 +116,7 @@ def unused_names(estimator: Any) -> tuple[str, ...]:
 
 
 def non_numeric_columns(estimator: Any) -> frozenset[str]:
-    """The columns that do not come back as numbers: of words, or as they are."""
+    """Columns that are not returned as numbers."""
     coding = getattr(estimator, "coding_", None)
     if coding is None:
         return frozenset()
@@ -137,13 +137,13 @@ def _check(name: str, kind: object, labels: object) -> None:
 
 
 def numeric_coding(names: tuple[str, ...], kinds: dict[str, str]) -> Coding:
-    """The coding of a table of numbers, some of which have declared kinds."""
+    """The coding of a numeric table with some declared kinds."""
     found = tuple(kinds.get(name, UNDECLARED) for name in names)
     return Coding(names, found, ((),) * len(names), ("",) * len(names))
 
 
 def decode(coding: Coding, values: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.object_]]:
-    """A table (n, d) of numbers with words in place of codes, as an array of objects.
+    """A table (n, d) of codes as words and numbers, as an object array.
 
     Codes that fall between two labels are those of the nearer; NaN stays, as None.
 
@@ -162,7 +162,7 @@ def decode(coding: Coding, values: Array) -> np.ndarray[tuple[int, ...], np.dtyp
 def labels_of_codes(
     labels: tuple[str, ...], codes: Array
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.object_]]:
-    """The words that codes (n,) stand for; None where there is none."""
+    """The words of codes (n,); None without one."""
     words = np.array([*labels, None], dtype=object)
     nearest = np.clip(np.rint(np.where(np.isnan(codes), 0.0, codes)), 0, len(labels) - 1)
     places = np.where(np.isnan(codes), len(labels), nearest).astype(int)
@@ -174,7 +174,7 @@ MAX_COLUMNS_NAMED = 5
 
 
 def warn_unseen_categories(coding: Coding, counts: Array) -> None:
-    """Say how many cells (d,) hold a word that is no label; the words may be names of people."""
+    """Warn of unseen categories by their number (d,); the words may be names of people."""
     found = np.flatnonzero(counts)
     if not len(found):
         return
@@ -205,7 +205,7 @@ def takes_kinds(estimator: Any) -> bool:
 
 
 def check_kinds(kinds: Any) -> None:
-    """Refuse what is no declaration of kinds, whatever the table."""
+    """Check a declaration of kinds."""
     if isinstance(kinds, str) and kinds == "auto":
         return
     if not isinstance(kinds, Mapping):
@@ -223,7 +223,7 @@ def check_kinds(kinds: Any) -> None:
 
 
 def declared_kinds(kinds: Any, names: Iterable[str]) -> dict[str, str]:
-    """The declared kinds by name, of columns that the table has; columns may go by number."""
+    """Declared kinds by name; columns may be given by number."""
     check_kinds(kinds)
     if isinstance(kinds, str):
         return {}
@@ -246,7 +246,7 @@ NO_VALUES = ("NAType", "NaTType")  # of pandas, which is not loaded to find out
 
 
 def text_of(cell: Any, gap_words: frozenset[str]) -> str | None:
-    """A cell as the word that a file would have for it; None if it is a gap.
+    """A cell as the word that a file would hold; None for a gap.
 
     >>> [text_of(cell, frozenset({"NA"})) for cell in (" red", True, 2.0, 0.5, "NA", None)]
     ['red', 'True', '2', '0.5', None, None]
@@ -268,14 +268,14 @@ def text_of(cell: Any, gap_words: frozenset[str]) -> str | None:
 
 
 def is_missing(cell: Any) -> bool:
-    """Whether a cell says itself that it holds nothing."""
+    """Whether a cell is a missing value."""
     if cell is None or type(cell).__name__ in NO_VALUES:
         return True
     return isinstance(cell, float | np.floating) and bool(cell != cell)
 
 
 def label_encoder(labels: tuple[str, ...]) -> Callable[[str], float]:
-    """What gives the code of a word: the place of its label, or that of what is unseen.
+    """A function from words to codes.
 
     >>> code = label_encoder(("False", "True"))
     >>> code("TRUE"), code("0"), code("maybe")
@@ -288,7 +288,7 @@ def label_encoder(labels: tuple[str, ...]) -> Callable[[str], float]:
 
 
 def boolean_label(word: str) -> str:
-    """The word for false or true that a word stands for; itself if it stands for neither.
+    """The label of a word for true or false; other words are unchanged.
 
     >>> boolean_label("TRUE"), boolean_label("0"), boolean_label("maybe")
     ('True', 'False', 'maybe')
@@ -297,7 +297,7 @@ def boolean_label(word: str) -> str:
 
 
 def sorted_labels(words: frozenset[str]) -> tuple[str, ...]:
-    """Words as people sort them: by the number that they begin with, then the others by letter.
+    """Words sorted by a leading number, then alphabetically.
 
     >>> sorted_labels(frozenset({"10 Most", "2 Quite well", "1 Not at all"}))
     ('1 Not at all', '2 Quite well', '10 Most')

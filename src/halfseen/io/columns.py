@@ -24,7 +24,7 @@ Kind = Literal[
 
 
 class Column(NamedTuple):
-    """A column of a table."""
+    """A column of a table, and what was done to it."""
 
     name: str
     kind: Kind
@@ -34,14 +34,14 @@ class Column(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """Why something became of a column: of it alone, and of several alike."""
+    """A reason in words, for one column and for several."""
 
     alone: str
     alike: str
 
 
 def holds(what: str) -> Reason:
-    """Why a column is not used that holds something else."""
+    """The reason why a column with other content is not used."""
     return Reason(f"it holds {what}", f"they hold {what}")
 
 
@@ -50,14 +50,14 @@ SEVERAL_WRITINGS = holds("numbers in several writings")
 
 
 class ColumnUse(NamedTuple):
-    """What becomes of a column, as a file holds it."""
+    """How a column of a file is used."""
 
     kind: Kind
     used: bool
     reason: Reason | None = None
 
     def column(self, name: str) -> Column:
-        """The column of this name, with what people are told of it."""
+        """The column with this name, and its sentence."""
         if self.reason is None:
             return Column(name, self.kind, self.used)
         alone, alike = self.reason
@@ -66,7 +66,7 @@ class ColumnUse(NamedTuple):
 
 
 def column_use(cells: CellSums, identifies: Reason | None, show_text: bool = False) -> ColumnUse:
-    """What becomes of a column with such cells; ``identifies`` says how it tells rows apart.
+    """How a column with such cells is used; ``identifies`` is the reason of an identifier.
 
     Cells of text may be names of people: they are quoted only if ``show_text`` says so.
     """
@@ -82,7 +82,7 @@ def column_use(cells: CellSums, identifies: Reason | None, show_text: bool = Fal
 
 
 def reading_notes(cells: CellSums) -> Reason | None:
-    """What is told of numbers that do not stand as they are; None if they do."""
+    """Notes on numbers that are not plain; None if they are."""
     notes = [] if cells.writing is None or cells.writing.note is None else [cells.writing.note]
     if cells.writing not in (None, NumberFormat.ANSWERS):
         notes += [*_symbol_notes(cells), *_gap_notes(cells.suspects)]
@@ -93,7 +93,7 @@ def reading_notes(cells: CellSums) -> Reason | None:
 
 
 def days_since(origin: str, cells: CellSums) -> Reason:
-    """What is told of dates that became numbers."""
+    """The note on dates that became numbers."""
     read = "dates were read as days since"
     told = Reason(f"its {read} {origin}", f"their {read} {origin}")
     for note in (*_gap_notes(cells.suspects), *_gap_notes(_reported_codes(cells))):
@@ -109,7 +109,7 @@ ABSENT_AS_ZERO = Reason("its gaps were read as 0", "their gaps were read as 0")
 
 
 def join_reasons(one: Reason | None, other: Reason) -> Reason:
-    """Two things that are told of a column."""
+    """Two notes on a column as one."""
     if one is None:
         return other
     return _all_of((one, other))
@@ -131,7 +131,7 @@ def _reported_codes(cells: CellSums) -> dict[str, int]:
 
 
 def missing_notes(cells: CellSums) -> Reason | None:
-    """What is told of words; None if none of them stands for a gap."""
+    """Notes on words that stand for gaps; None without any."""
     notes = [Reason(*note) for note in _gap_notes(_reported_codes(cells))]
     notes += [NONE_IS_A_WORD] * cells.none_is_a_word
     return _all_of(notes) if notes else None
@@ -175,7 +175,7 @@ def _text_reason(cells: CellSums, show_text: bool) -> Reason:
 
 
 def not_quite_numbers(cells: CellSums, show_text: bool, more: str = "") -> Reason:
-    """Why a column of numbers is none: words in it that many rows share stand for no one."""
+    """Why a column that is mostly numeric is not used as numbers."""
     words = [word for word, often in cells.odd.items() if show_text or often >= MIN_ROWS_TO_QUOTE]
     what = "other cells"
     use = remedy("name a gap", "name it in missing_values (show_text=True shows it)")
@@ -194,7 +194,7 @@ def _quoted(words: Iterable[str]) -> str:
 
 
 def shorten(text: str) -> str:
-    """Text that is not too long to be quoted."""
+    """Text shortened for a quotation."""
     return text if len(text) <= 24 else f"{text[:23]}…"
 
 
@@ -208,7 +208,7 @@ def mark_constant(
     sums: FeatureSums,
     worded: Collection[str] = (),
 ) -> tuple[Column, ...]:
-    """The columns once their values are known: those that say nothing are not used.
+    """The columns with constant ones marked as unused.
 
     ``sums`` are those of the used columns, which have these ``names``; of the ``worded`` ones they
     are of codes.
@@ -239,7 +239,7 @@ def _constant(column: Column, alone: str, alike: str) -> Column:
 
 
 def column_messages(columns: Iterable[Column], most: int = sys.maxsize) -> list[str]:
-    """What is to be said of columns, one sentence a reason: first of those that are not used.
+    """One sentence for each reason, unused columns first.
 
     Of many columns with the same reason only the first ``most`` are named.
 
@@ -265,7 +265,7 @@ def _sentence_of_several(alike: str, members: list[Column], most: int) -> str:
 
 
 def unused_messages(columns: Iterable[Column]) -> list[str]:
-    """What became of the columns that are not used, one sentence a reason."""
+    """One sentence for each reason why columns are not used."""
     return column_messages(
         (column for column in columns if not column.used), most=MAX_COLUMNS_NAMED
     )
@@ -275,7 +275,7 @@ DECLARED = "It is declared not to be used."
 
 
 def as_coding(columns: Iterable[Column]) -> Coding:
-    """What became of columns, for a model to keep."""
+    """What was done to columns, for a model to store."""
     every = tuple(columns)
     return Coding(
         tuple(one.name for one in every),

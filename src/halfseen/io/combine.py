@@ -29,7 +29,7 @@ from halfseen.io.studies import Studies, is_dask
 
 
 def open_studies(studies: Studies) -> tuple[FileTable, ...]:
-    """The tables of studies, by the names of their columns in the end."""
+    """Open the tables of several studies, with common names of columns."""
     every = zip(studies.tables, studies.called, strict=True)
     tables = tuple(_renamed(_opened(given, name), name, studies) for given, name in every)
     known = all_column_names(tables)
@@ -48,7 +48,7 @@ def _renames(tables: tuple[FileTable, ...], old: str, studies: Studies) -> bool:
 
 
 def _opened(given: Any, name: str) -> FileTable:
-    """One of the tables, opened."""
+    """Open one of the tables."""
     if isinstance(given, str | Path | Files):
         files = given if isinstance(given, Files) else Files(given)
         _check_member(files, name)
@@ -163,7 +163,7 @@ def _rename_columns(new: dict[str, str], table: str, header: Header) -> Header:
 def _measured(
     file: TableFile, units: Mapping[str, Affine], name: str, studies: Studies
 ) -> TableFile:
-    """A file in common units, and moved as a fit has found."""
+    """A file in common units, adjusted as in the fit."""
     kept, moved = studies.kept, dict(units)
     if kept is not None and name in kept.names:
         own = kept.names.index(name)
@@ -176,7 +176,7 @@ def _measured(
 
 
 def table_spans(studies: Studies, files: Sequence[Sequence[TableFile]]) -> tuple[TableSpan, ...]:
-    """Which files are of which study; refused if nothing ties the studies to each other."""
+    """The files of each study; refused if no column connects the studies."""
     if studies.kept is None and studies.on is None:
         _check_tied(studies, [set(some[0].written) for some in files])
     ends = np.cumsum([len(some) for some in files]).tolist()
@@ -202,7 +202,7 @@ def _check_tied(studies: Studies, columns: list[set[str]]) -> None:
 
 
 def combine_evidence(tables: list[ColumnEvidence]) -> ColumnEvidence:
-    """What was seen of a column in several tables; each may write numbers in its own way."""
+    """Evidence of a column from several tables, each with its own number format."""
     if not tables:
         return ColumnEvidence(CellSums())
     writings = {one.cells.writing for one in tables if one.cells.known}
@@ -227,7 +227,7 @@ RELATIVE_TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class JoinedSource(FileSource):
-    """The rows of several tables, joined by a key; those of the same tables lie together."""
+    """The rows of several tables, joined by a key."""
 
     place: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     """Which row of the joined table each row of the tables, one after another, is part of."""
@@ -284,7 +284,7 @@ class JoinedSource(FileSource):
 
 
 def join_by_key(studies: Studies, source: FileSource) -> JoinedSource:
-    """The tables of a source with rows of the same key as one."""
+    """Join the tables of a source by a key."""
     key = str(studies.on)
     _check(studies, source, key)
     labels = [_labels(source, span, key) for span in source.tables]
@@ -340,7 +340,7 @@ def _labels(source: FileSource, span: TableSpan, key: str) -> list[str | None]:
 
 
 def _word(value: Any) -> str | None:
-    """A key as text, however its table stores it.
+    """A key as text.
 
     >>> _word(7.0), _word(" 7 "), _word("A-7"), _word(None)
     ('7', '7', 'A-7', None)
@@ -353,7 +353,7 @@ def _word(value: Any) -> str | None:
 
 
 def _as_numbers(tables: list[list[str | None]]) -> list[NDArray[np.intp]]:
-    """A number for each row's key; rows without a key get numbers of their own."""
+    """A number for each key; rows without a key get numbers of their own."""
     known: dict[str, int] = {}
     nobody = iter(range(-1, -1 - sum(map(len, tables)), -1))
 
@@ -366,7 +366,7 @@ def _as_numbers(tables: list[list[str | None]]) -> list[NDArray[np.intp]]:
 def _merged_order(
     tables: list[NDArray[np.intp]], names: tuple[str, ...]
 ) -> tuple[NDArray[np.intp], tuple[tuple[str, int, tuple[bool, ...]], ...]]:
-    """Where each row goes: rows of the same tables lie together, in their order."""
+    """The new position of each row, with rows of the same tables together."""
     every = np.concatenate(tables)
     _, first, which = np.unique(every, return_index=True, return_inverse=True)
     holds = np.zeros((len(first), len(tables)), dtype=bool)
@@ -390,7 +390,7 @@ def _joint_name(names: tuple[str, ...], holds: Mask) -> str:
 
 
 def _warn_of_conflicts(found: JoinedSource, source: FileSource) -> None:
-    """Say in which columns tables say different things of the same people."""
+    """Warn of columns in which tables contradict each other."""
     every = tuple(range(len(source.names)))
     table, start = found._table(every), 0
     differ = np.zeros(len(every))

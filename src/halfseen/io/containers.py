@@ -41,7 +41,7 @@ def fill_like(
     coding: Coding | None = None,
     unseen: Mask | None = None,
 ) -> Any:
-    """``X`` with its gaps filled from ``values`` (n, d); ``table`` is X as an array.
+    """``X`` with its gaps filled from ``values`` (n, d).
 
     What was observed is not touched, nor what is ``unseen`` (n, d) or in columns that the
     ``coding`` leaves out. Columns and arrays of floats keep their type; columns of integers become
@@ -71,7 +71,7 @@ def fill_like(
 
 
 def fillable_mask(table: np.ndarray[Any, Any], coding: Coding | None, unseen: Mask | None) -> Mask:
-    """Which cells (n, d) are gaps that a model may fill."""
+    """Which cells (n, d) are gaps that may be filled."""
     gaps: Mask = np.isnan(table)
     if coding is not None:
         gaps = gaps & ~coding.left_out
@@ -108,7 +108,7 @@ def as_array(X: Any, dtype: Any) -> np.ndarray[Any, Any]:
 
 
 def with_filled(X: Any, filled: Any) -> Any:
-    """``X`` with those of its columns that are ``filled``; others of a data frame stay."""
+    """``X`` with its ``filled`` columns replaced."""
     frame, done = as_frame(X), as_frame(filled)
     if frame is None or done is None:
         return filled
@@ -116,7 +116,7 @@ def with_filled(X: Any, filled: Any) -> Any:
 
 
 def table_like(X: Any, values: Array) -> Any:
-    """``values`` (n, d) with the rows' and columns' names of ``X``, if it has any."""
+    """``values`` (n, d) with the row and column names of ``X``."""
     frame = as_frame(X)
     if frame is None:
         return values
@@ -164,7 +164,7 @@ def _whole(values: Array) -> bool:
 def fill_categories(
     column: "nw.Series[Any]", gaps: Mask, words: Sequence[str | None], truths: bool
 ) -> "nw.Series[Any]":
-    """A column with its gaps filled by words (n,), where there are any; the rest is not touched.
+    """A column with its gaps filled by words (n,).
 
     ``truths`` says that the words are those for false and true, which the column may write in
     another way.
@@ -195,7 +195,7 @@ def fill_category_cells(
 
 
 def _own_cells(known: Iterable[Any], words: Iterable[str | None], truths: bool) -> list[Any]:
-    """Words as a column writes them: as truths, as numbers, or in its own spelling."""
+    """Words in the type and spelling of a column."""
     seen = {str(text_of(cell, frozenset())): cell for cell in known if not is_missing(cell)}
     cells = list(seen.values())
     if truths:
@@ -208,7 +208,7 @@ def _own_cells(known: Iterable[Any], words: Iterable[str | None], truths: bool) 
 
 
 def _as_number(word: str) -> Any:
-    """A word beside cells that are numbers: the number that it is written for, if there is one."""
+    """A word as a number if it is one, for columns of numbers."""
     try:
         return float(word)
     except ValueError:
@@ -216,7 +216,7 @@ def _as_number(word: str) -> Any:
 
 
 def _known(column: "nw.Series[Any]") -> list[Any]:
-    """The different cells, and the categories that no cell has."""
+    """The distinct cells, and categories without cells."""
     found = column.unique().to_list() if column.dtype != nw.Object else column.to_list()
     if column.implementation.is_pandas_like() and column.dtype in (nw.Categorical, nw.Enum):
         found += list(column.to_native().dtype.categories)

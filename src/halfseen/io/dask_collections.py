@@ -25,7 +25,7 @@ from halfseen.io.validation import listener, read_batch
 
 
 class Partitions(NamedTuple):
-    """A collection taken apart."""
+    """The partitions of a Dask collection."""
 
     example: Any  # a row or two of the right kind, type and columns
     delayed: list[Any]  # a table each
@@ -33,7 +33,7 @@ class Partitions(NamedTuple):
 
     @property
     def labelled(self) -> list[tuple[str, Any]]:
-        """Partitions with what an error calls them: their numbers, as Dask counts."""
+        """Partitions with their numbers, for errors."""
         return [(f"Partition {number}", part) for number, part in enumerate(self.delayed)]
 
 
@@ -70,7 +70,7 @@ def _parts_of_array(X: Any) -> Partitions:
 
 
 def sum_over_partitions(parts: Partitions, look: Callable[[Any], S]) -> S:
-    """The sum of what a look at each partition shows, in their order."""
+    """The sum of a function over all partitions, in order."""
     from dask import delayed
 
     call, token = delayed(_looked, traverse=False), uuid4().hex
@@ -91,7 +91,7 @@ def _looked(look: Callable[[Any], S], label: str, part: Any) -> S:
 def rows_of_collection(
     parts: Partitions, names: tuple[str, ...], weights: Array | None, read: BatchReader = read_batch
 ) -> ClusterRows:
-    """The rows of a collection with columns of these names; ``weights`` (n,)."""
+    """The rows of a collection with these columns and ``weights`` (n,)."""
     sparse = bool(issparse(parts.example))
     partitions = partitioned(parts.labelled, parts.lengths, _n_rows)
     weighed = tuple(

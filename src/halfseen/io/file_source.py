@@ -26,14 +26,14 @@ FileStamp = tuple[int, int]
 
 
 class Affine(NamedTuple):
-    """How a number in one unit becomes that in another: times ``factor``, and ``shift`` more."""
+    """A change of units: times ``factor``, plus ``shift``."""
 
     factor: float = 1.0
     shift: float = 0.0
 
 
 class TableSpan(NamedTuple):
-    """A table of several: what people call it, and which of the files are its own."""
+    """One of several tables: its name and its files."""
 
     name: str
     first: int
@@ -41,7 +41,7 @@ class TableSpan(NamedTuple):
 
 
 class TableFile(NamedTuple):
-    """A file of a table, as it was when it was opened; or a table in memory, as one."""
+    """One file of a table, or a table in memory."""
 
     path: Path
     stamp: FileStamp | None  # None if it is in memory
@@ -55,7 +55,7 @@ class TableFile(NamedTuple):
     moved: Mapping[str, Affine] = MappingProxyType({})  # columns in another unit, by name
 
     def pieces(self, names: Sequence[str], n_rows: int) -> Iterator[Piece]:
-        """All rows with columns by ``names``, those that the file lacks being gaps."""
+        """All rows with columns ``names``; missing columns are gaps."""
         there = [place for place, name in enumerate(names) if name in self.written]
         stored = {field.name: field.stored for field in self.header.fields}
         written = [self.written[names[i]]._replace(stored=stored[names[i]]) for i in there]
@@ -70,7 +70,7 @@ class TableFile(NamedTuple):
         return (Piece(piece.n_rows, partial(wide, piece)) for piece in found)
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
-        """All rows as they are in the file, in Arrow's record batches; null in what it lacks."""
+        """All rows as Arrow record batches, null in missing columns."""
         stored = {field.name: field.stored for field in self.header.fields}
         there = [name for name in names if name in stored]
         read = there or [self.header.names[0]]
@@ -84,7 +84,7 @@ class TableFile(NamedTuple):
 def _widened(
     places: np.ndarray[Any, Any], moved: Array, width: int, piece: Piece
 ) -> np.ndarray[Any, Any]:
-    """The rows of a piece as ``width`` columns, its own at ``places`` and gaps elsewhere."""
+    """Rows of a piece placed into ``width`` columns, gaps elsewhere."""
     table = np.full((piece.n_rows, width), np.nan)
     if len(places):
         table[:, places] = piece.table() * moved[:, 0] + moved[:, 1]
@@ -93,7 +93,7 @@ def _widened(
 
 @dataclass(frozen=True, eq=False)
 class FileSource:
-    """The rows of files, one file after another. Columns are found by name in each.
+    """The rows of several files, with columns found by name.
 
     Files of several tables may be of several formats and lack columns, which are gaps then.
     """
@@ -116,14 +116,14 @@ class FileSource:
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said of the files themselves."""
+        """Notes on the files."""
         encodings = (encoding_message(file.path.name, file.header.encoding) for file in self.files)
         found = [sentence for sentence in encodings if sentence is not None]
         return [*found, *(note for file in self.files for note in file.header.notes)]
 
     @property
     def n_rows(self) -> int | None:
-        """How many rows there are, if that is known without reading."""
+        """The number of rows, if it is known without reading."""
         lengths = [file.n_rows for file in self.files]
         return None if None in lengths else sum(n for n in lengths if n is not None)
 
@@ -134,18 +134,18 @@ class FileSource:
             yield from _unchanged(file, file.pieces(names, n_rows))
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
-        """The rows with any columns as they are, numbers or not, in Arrow's record batches."""
+        """Rows of any columns as Arrow record batches."""
         for file in self.files:
             yield from _unchanged(file, file.batches(names, n_rows))
 
     @property
     def table_names(self) -> tuple[str, ...]:
-        """What the tables are called."""
+        """The names of the tables."""
         return tuple(span.name for span in self.tables)
 
     @property
     def table_notes(self) -> list[str]:
-        """What is to be said of columns that are not in the units of their table."""
+        """Notes on columns with changed units."""
         return [
             f"'{column}' of {span.name} is {_said(by)}."
             for span in self.tables
@@ -161,12 +161,12 @@ class FileSource:
 
     @cached_property
     def table_lengths(self) -> tuple[int, ...]:
-        """How many rows each table has; counted where files do not say."""
+        """The number of rows of each table."""
         each = (self.files[span.first : span.last] for span in self.tables)
         return tuple(sum(_n_rows(file) for file in files) for files in each)
 
     def n_unseen(self) -> Array:
-        """How many cells of each column hold words that are none of its labels; (d,)."""
+        """The number of unseen categories of each column; (d,)."""
         counts = np.zeros(len(self.names))
         places = {name: self.names.index(name) for name in self.maybe_new}
         if not places:
@@ -213,13 +213,13 @@ def _filling(zero: list[bool]) -> Callable[[Piece], Piece]:
 
 
 def file_stamp(file: Path) -> FileStamp:
-    """By which a file that changed is noticed."""
+    """A stamp that changes if a file changes."""
     status = file.stat()
     return status.st_size, status.st_mtime_ns
 
 
 def _said(by: Affine) -> str:
-    """What is done to a number.
+    """A change of units in words.
 
     >>> _said(Affine(18.016)), _said(Affine(1.0, -2.5))
     ('multiplied by 18.016', 'lowered by 2.5')

@@ -132,12 +132,12 @@ class Files:
 
     @property
     def studies(self) -> "Studies | None":
-        """These, if they are several tables that were put :func:`together`."""
+        """The tables of :func:`together`, if these files are several tables."""
         return None
 
     @property
     def gap_codes(self) -> tuple[str, ...]:
-        """What stands for a gap, one by one; ``column:cell`` for those of a column.
+        """Codes for missing values, as ``code`` or ``column:code``.
 
         >>> Files("t.csv", missing_values={"insulin": ["0"], "glucose": ["0", "-9"]}).gap_codes
         ('insulin:0', 'glucose:0', 'glucose:-9')
@@ -149,12 +149,12 @@ class Files:
 
     @property
     def paths(self) -> tuple[str | Path, ...]:
-        """What was given, one by one."""
+        """The paths as given."""
         return (self.path,) if isinstance(self.path, str | Path) else tuple(self.path)
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name for messages."""
         if len(self.paths) != 1:
             return f"{len(self.paths)} files"
         only = self.paths[0]
@@ -164,12 +164,12 @@ class Files:
 
     @property
     def single(self) -> Path:
-        """The one file or folder; of several, the first."""
+        """The only file or folder, or the first of several."""
         return Path(self.paths[0]) if self.paths else Path()
 
 
 def is_address(path: str | Path) -> bool:
-    """Whether it is a connection string of a database, and no file.
+    """Whether a path is a connection string of a database.
 
     >>> is_address("sqlite:///clinic.db"), is_address("clinic.db")
     (True, False)
@@ -178,7 +178,7 @@ def is_address(path: str | Path) -> bool:
 
 
 def paths_of(X: Any) -> tuple[str | Path, ...]:
-    """The files or folders that a table is in; nothing if it is elsewhere."""
+    """The local files and folders of a table."""
     if isinstance(X, Files):
         return X.paths
     return (X,) if isinstance(X, str | Path) else ()
@@ -192,7 +192,7 @@ OPTIONS = ("encoding", "header", "skip", "table")
 
 
 def find_files(given: Files) -> tuple[tuple[Path, ...], Format]:
-    """The files, sorted by name within folders and patterns, and what they all are."""
+    """The files in order of their names, and their format."""
     kinds = {
         file: ending for path in given.paths for file, ending in _files_at(path, given).items()
     }
@@ -364,5 +364,5 @@ def open_file_table(given: Files) -> FileTable:
 
 
 def all_column_names(tables: tuple[FileTable, ...]) -> tuple[str, ...]:
-    """All columns, in the order in which tables first have them."""
+    """The names of all columns, in order of first occurrence."""
     return tuple(dict.fromkeys(name for table in tables for name in table.names))

@@ -84,7 +84,7 @@ def named_as_year(name: str) -> bool:
 
 
 def identifier_reason(name: str, cells: CellSums) -> Reason | None:
-    """Why a column of such cells is one that tells rows apart; None if it may be a measurement.
+    """Why a column is an identifier; None if it may be a measurement.
 
     Fractions are never taken for identifiers, and whole numbers only if their name says so, or if
     they are all different and leave hardly a number out, which amounts do not do.
@@ -123,7 +123,7 @@ OR_CATEGORIES = ", and if it is one of several categories, declare the column " 
 
 
 class InferredColumn(NamedTuple):
-    """What becomes of a column for models that take words."""
+    """The inferred use of a column, for models of mixed columns."""
 
     use: ColumnUse
     labels: tuple[str, ...] = ()  # none if it holds numbers, or is not used
@@ -133,7 +133,7 @@ class InferredColumn(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ColumnEvidence:
-    """What was seen of a column in all rows."""
+    """Evidence of a column from all rows."""
 
     cells: CellSums
     other: str | None = None  # what it holds, if neither numbers nor text
@@ -152,7 +152,7 @@ def infer_column(
     named: bool = True,
     quoting: bool = False,
 ) -> InferredColumn:
-    """What becomes of a column: its declared kind, or one that its cells suggest.
+    """The use of a column: its declared kind, or the inferred one.
 
     Columns that tell rows apart are known by their names, if the table is ``named``. Cells of text
     may be names of people: they are quoted only by ``quoting``, or if many rows share them.
@@ -273,7 +273,7 @@ def coding_of(names: Iterable[str], found: Mapping[str, InferredColumn]) -> Codi
 
 
 def warn_unused_columns(columns: Iterable[Column]) -> None:
-    """Say which columns are not used, and why."""
+    """Warn of unused columns, with reasons."""
     aside = unused_messages(columns)
     if aside:
         warn(joined(" ", aside), DroppedFeatureWarning)

@@ -63,13 +63,13 @@ def open_files(
 
 
 def open_raw(given: Files) -> FileSource:
-    """The files with no column read as numbers, for whoever asks for cells as they are."""
+    """The files without conversion of any column to numbers."""
     files = tuple(file for table in _tables(given) for file in table.files)
     return FileSource(files, (), True, MissingCodes(tuple(given.missing_values)))
 
 
 def names_in(given: Files) -> tuple[str, ...]:
-    """All columns of a file, or of the first of several; of several tables, those of any."""
+    """The names of all columns of the files."""
     return tuple(dict.fromkeys(name for table in _tables(given) for name in table.names))
 
 
@@ -162,7 +162,7 @@ def _read_as(
     zero: frozenset[str],
     origin: str | None,
 ) -> tuple[TableFile, ...]:
-    """The files of a table, with the format of each column that is used."""
+    """The files of a table, with the format of each used column."""
     own = {
         name: _column_format(columns[name], seen.columns[name].cells, name in zero, origin)
         for name in used
@@ -252,7 +252,7 @@ def _number_or_unused(name: str, seen: ColumnEvidence, given: Files, named: bool
 def _as_in_fit(
     coding: Coding, seen: dict[str, ColumnEvidence], given: Files
 ) -> dict[str, InferredColumn]:
-    """The columns by what they were in a fit; numbers must be numbers still."""
+    """The columns with the types of the fit."""
     found = {}
     for name, kind, labels in zip(seen, coding.kinds, coding.labels, strict=True):
         one = seen[name]
@@ -272,7 +272,7 @@ def _as_in_fit(
 def _maybe_new(
     columns: dict[str, InferredColumn], seen: dict[str, ColumnEvidence]
 ) -> tuple[str, ...]:
-    """Columns in which there may be words that are no labels, by what was looked at."""
+    """Columns that may hold unseen words."""
     words = {name: seen[name].cells.categories for name, one in columns.items() if one.labels}
     return tuple(
         name for name, some in words.items() if some is None or not some <= {*columns[name].labels}
@@ -282,7 +282,7 @@ def _maybe_new(
 def _fitted_columns(
     given: Files, tables: tuple[FileTable, ...], asked: tuple[str, ...], coding: Coding
 ) -> tuple[str, ...]:
-    """The columns of the fit; refuse others that were asked for."""
+    """The columns of the fit; others are refused."""
     if given.columns is None and given.preprocessing is None:
         for table in tables:
             for file in table.files if table.only else ():
@@ -417,7 +417,7 @@ def _check_same(file: TableFile, first: TableFile, names: tuple[str, ...]) -> No
 
 
 def _look(file: TableFile, names: tuple[str, ...], gaps: MissingCodes) -> FileEvidence:
-    """What a look through a file shows, cached until the file changes."""
+    """Evidence from a file, cached until the file changes."""
     wanted, format = set(names), file.format
     stored = tuple(
         field.stored
@@ -444,7 +444,7 @@ def _cells(stored: Mapping[str, str], look: FileEvidence, name: str) -> CellSums
 
 
 def _other_contents(files: tuple[TableFile, ...], dates: bool) -> dict[str, str]:
-    """What columns hold, by name, that hold neither numbers nor text; the first file decides.
+    """The content of columns that hold neither numbers nor text, by name.
 
     With ``dates`` days are numbers.
     """
@@ -500,7 +500,7 @@ def _repeated(names: Sequence[str]) -> list[str]:
 
 
 def table_with_labels(files: Files, coding: Coding, table: Array) -> Any:
-    """The columns of a fit as an Arrow table: numbers of ``table`` (n, d), and words.
+    """The columns of a fit as an Arrow table with words.
 
     Words are as the files have them, null where they stand for gaps.
     """
@@ -513,14 +513,14 @@ def table_with_labels(files: Files, coding: Coding, table: Array) -> Any:
 
 
 def non_numeric_names(coding: Coding) -> list[str]:
-    """The columns that are not handed over as numbers: of words, or whatever is left out."""
+    """Columns that are not returned as numbers."""
     return [coding.names[place] for place in np.flatnonzero(coding.worded | coding.left_out)]
 
 
 def numbers_and_labels(
     names: Sequence[str], table: Array, words: Mapping[str, Any], gaps: MissingCodes
 ) -> Any:
-    """An Arrow table of the columns of ``table`` (n, d), some of which are ``words``."""
+    """An Arrow table of ``table`` (n, d), with columns of ``words``."""
     columns = [
         without_gap_words(words[name], gaps.of(name))
         if name in words

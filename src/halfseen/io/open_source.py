@@ -48,7 +48,7 @@ from halfseen.io.validation import check_sample_weight, listener
 def open_source(
     files: Files, kinds: Kinds | None = None, coding: Coding | None = None
 ) -> FileSource | SparseSource:
-    """What there is in files: columns, what became of them, and their rows as floats.
+    """The columns of files, what was done to them, and their rows as floats.
 
     With ``kinds``, or a ``coding``, words are read as codes.
     """
@@ -67,7 +67,7 @@ def open_source(
 
 
 def _check_counts(files: Files) -> None:
-    """Refuse what is said of cells where there are counts only."""
+    """Refuse options for cells where only counts are read."""
     said = [name for name in CELL_OPTIONS if getattr(files, name)]
     if said:
         raise ValueError(
@@ -87,12 +87,12 @@ def rows_of(files: Files, source: RowReader, n_threads: int = 1, advance: Told =
 
 
 def changes_columns(preprocessing: Preprocessing | None) -> bool:
-    """Whether columns are not learned from as they are."""
+    """Whether preprocessing changes columns."""
     return preprocessing is not None and preprocessing.changes
 
 
 def with_harmonization(files: Files, kinds: Kinds | None = None) -> Files:
-    """The files; of several tables, with all that has to be found of them before they are one."""
+    """The files, with adjustments of several tables computed."""
     studies = files.studies
     if studies is None or studies.adjust is None or studies.kept is not None:
         return files
@@ -109,7 +109,7 @@ def _on_workers(files: Files, source: FileSource) -> ClusterRows:
 
 
 def open_text(given: Files) -> SparseSource:
-    """The words of a column of text in files: those of ``columns``, or all that are common."""
+    """Word counts of a column of text: of given ``columns``, or of common words."""
     text, source = given.text, open_raw(given)
     if text is None:
         raise AssertionError("only for files whose text is counted")
@@ -130,7 +130,7 @@ MAX_BYTES_IN_MEMORY = 64e6
 
 
 def open_for(files: Files, reading: Reading) -> tuple[Files | None, FileSource | SparseSource]:
-    """The files, or None if they are a sparse matrix for those who take one; and their rows."""
+    """The opened files; None instead of files for a sparse matrix."""
     kinds = partial(declared_kinds, reading.kinds) if reading.takes_words else None
     files = with_harmonization(files, kinds)
     source = open_source(files, kinds, reading.coding)
@@ -154,7 +154,7 @@ def open_for(files: Files, reading: Reading) -> tuple[Files | None, FileSource |
 def table_of_files(
     files: Files, source: FileSource | SparseSource, reading: Reading, sample_weight: Any
 ) -> Table:
-    """The table in files that were opened."""
+    """The table of opened files."""
     check_unweighted(sample_weight)
     stages, threads = Stages(source.n_rows or 0, reading.verbose), effective_n_jobs(reading.n_jobs)
     rows, tables = rows_of(files, source, threads, stages.told), None
@@ -184,7 +184,7 @@ def table_of_sparse(
     observed: ObservedBlocks | None,
     words: tuple[str, ...] | None,
 ) -> Table:
-    """The table that a sparse matrix is, whose columns are counts, one and all."""
+    """The table of a sparse matrix of counts."""
     weights = check_sample_weight(reading.name, sample_weight, X.shape[0])
     n_rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
     stages = Stages(n_rows, reading.verbose)
@@ -204,7 +204,7 @@ def table_of_sparse(
 def code_on_workers(
     parts: Partitions, reading: Reading, named: bool
 ) -> tuple[Coding, tuple[Column, ...] | None, BatchReader]:
-    """How workers read partitions, by what a pass over all of them finds."""
+    """A function by which workers read partitions, with a coding inferred from all of them."""
     coding = reading.coding
     if coding is not None:
         unseen = sum_over_partitions(parts, partial(count_unseen, coding))
@@ -216,7 +216,7 @@ def code_on_workers(
 
 
 def check_unweighted(sample_weight: Any) -> None:
-    """Refuse weights of rows that are not in memory."""
+    """Refuse weights for rows that are not in memory."""
     if sample_weight is not None:
         raise ValueError(
             "Rows in files and batches have no sample_weight. Read them into memory to weigh them."
@@ -224,7 +224,7 @@ def check_unweighted(sample_weight: Any) -> None:
 
 
 def warn_of_identifiers(table: LearnedTable) -> None:
-    """Say which columns of a frame look like identifiers: they are used, as all that X holds is."""
+    """Warn of columns that look like identifiers."""
     found = [
         name
         for name, values in zip(map(str, table.names or ()), table.values.T, strict=False)

@@ -137,13 +137,13 @@ class Preprocessing:
 
     @property
     def says(self) -> bool:
-        """Whether anything is to be known of how cells are read."""
+        """Whether cells are read in a special way."""
         said = (self.missing_values, self.dates, self.absent_as_zero, self.decimal)
         return any(map(bool, said))
 
     @property
     def fitted_names(self) -> list[str]:
-        """The names of the columns that the model is fitted to."""
+        """The names of the columns of the model."""
         moved = (self.centre != 0) | (self.scale != 1)
         names = []
         for name, log, move in zip(self.columns, self.logged, moved, strict=True):
@@ -152,21 +152,21 @@ class Preprocessing:
         return names
 
     def apply(self, table: Array) -> Array:
-        """The columns as the model takes them, of a table (n, d) in its own units."""
+        """A table (n, d) on the scales of the model."""
         table = np.asarray(table, dtype=float)
         values = _logarithms(self.columns, table, ~np.isnan(table), self.logged)
         done: Array = (values - self.centre) / self.scale
         return np.where(np.isnan(table), np.nan, done)
 
     def rows(self, rows: Rows) -> Rows:
-        """Rows in their own units as the model takes them, wherever they are."""
+        """Rows on the scales of the model."""
         if not self.changes:
             return rows
         scaling = _Scaling(self.columns, self.logged, self.centre, self.scale)
         return rows.map(scaling, names=self.fitted_names, acts_on="columns", dense=True)
 
     def undo(self, table: Array) -> Array:
-        """A table (n, d) of the model in its own units.
+        """A table (n, d) of the model in original units.
 
         What is an average of logarithms comes back as a geometric mean.
         """
@@ -175,7 +175,7 @@ class Preprocessing:
             return np.where(self.logged, np.exp(np.where(self.logged, values, 0.0)), values)
 
     def filled(self, table: Array, *, possible: bool) -> Array:
-        """What the model fills in (n, d), in its own units, without the noise of arithmetic.
+        """Fills (n, d) of the model in original units, without rounding noise.
 
         A value of 0.5 that went to another scale comes back as 0.5 and not as 0.49999999999999994.
         With ``possible`` columns of whole numbers get whole numbers.
@@ -201,7 +201,7 @@ class Preprocessing:
 
 
 def _to_digits(values: Array, sizes: Array, digits: int) -> Array:
-    """Values rounded to so many digits of numbers of these sizes; very small ones stay."""
+    """Values rounded to that many digits, relative to given sizes."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         places = digits - 1 - np.floor(np.log10(sizes))
         unit = 10.0 ** np.clip(places, 0, 22)  # powers of ten that floats hold exactly
@@ -252,7 +252,7 @@ def _logarithms(names: Sequence[str], values: Array, observed: Mask, logged: Mas
 
 
 def _no_logarithms(names: Sequence[str], n_wrong: NDArray[Any], smallest: Array) -> DataError:
-    """What is said of features with ``n_wrong`` (d,) values that are not above zero."""
+    """The message on features with ``n_wrong`` (d,) values that are not positive."""
     wrong = np.flatnonzero(n_wrong)
     first = wrong[0]
     return DataError(

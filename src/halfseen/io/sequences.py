@@ -21,7 +21,7 @@ MAX_GRID_RATIO = 20
 
 @dataclass(frozen=True, eq=False)
 class Sequenced:
-    """A table, and which sequence each of its rows is of.
+    """A table with the sequence of each row.
 
     By the ``lengths`` of sequences that lie one after the other, or by the columns ``sequence`` and
     ``order``: their names, or labels and numbers for each row. Without any, all rows are one
@@ -38,19 +38,19 @@ class Sequenced:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns that are no features, by name."""
+        """Key columns, which are no features."""
         return tuple(key for key in (self.sequence, self.order) if isinstance(key, str))
 
 
 class Keys(NamedTuple):
-    """What is said of each row."""
+    """The sequence and the order of each row."""
 
     label: NDArray[Any] | None  # (n,)  of its sequence
     order: NDArray[Any] | None  # (n,)
 
 
 class Arrangement(NamedTuple):
-    """Rows in sequences."""
+    """Rows arranged in sequences."""
 
     lengths: Numbers  # (s,)
     place: Numbers | None  # (n,)  of each row as given; None if they stay as they are
@@ -61,7 +61,7 @@ class Arrangement(NamedTuple):
         return Sequences.of_lengths(self.lengths, self.place)
 
     def table(self, given: NDArray[Any]) -> NDArray[Any]:
-        """A table (n, d) with its rows where they belong, and gaps where there are none."""
+        """A table (n, d) in the order of sequences, with gaps for missing steps."""
         if self.place is None:
             return given
         every = np.full((int(self.lengths.sum()), given.shape[1]), np.nan, dtype=given.dtype)

@@ -21,7 +21,7 @@ MIN_VALUES_TO_SETTLE = 1000
 
 @dataclass(frozen=True)
 class DistinctCount:
-    """The values of some rows, if they are whole numbers: how many, between what, how different.
+    """A sketch of whole numbers: how many, their range, and how many distinct ones.
 
     Of the values, scrambled so that each is as likely to be small as any other, the smallest are
     kept: how close they lie tells how many there are (Bar-Yossef et al., 2002). Those of rows add
@@ -36,7 +36,7 @@ class DistinctCount:
 
     @classmethod
     def of(cls, values: Array) -> Self:
-        """Of floats, NaN in the gaps."""
+        """The sketch of floats with NaN in the gaps."""
         known = values[~np.isnan(values)]
         if not len(known):
             return cls()
@@ -63,38 +63,38 @@ class DistinctCount:
 
     @property
     def different(self) -> float:
-        """How many different values there are, about."""
+        """The approximate number of distinct values."""
         if len(self.smallest) < MAX_HASHES:
             return len(self.smallest)
         return min((MAX_HASHES - 1) / (self.smallest[-1] / 2.0**64), self.n_values)
 
     @property
     def nearly_all_different(self) -> bool:
-        """Whether there are enough values to tell, and hardly one is there twice."""
+        """Whether there are enough values, nearly all of them distinct."""
         enough = self.whole and self.n_values >= MIN_VALUES
         return enough and self.different >= NEARLY_ALL_FRACTION * self.n_values
 
     @property
     def close_together(self) -> bool:
-        """Whether at least half of all whole numbers between the ends are there."""
+        """Whether at least half of the whole numbers in the range occur."""
         return self.whole and self.n_values >= (self.high - self.low + 1) / 2
 
     @property
     def large(self) -> bool:
-        """Whether some are whole numbers that floats may not hold."""
+        """Whether some whole numbers may exceed the precision of floats."""
         furthest = max(abs(self.low), abs(self.high))
         return self.whole and self.n_values > 0 and furthest >= MAX_EXACT_INTEGER
 
     @property
     def settled(self) -> bool:
-        """Whether no further row can make them the numbers of an identifier."""
+        """Whether further rows cannot make the column an identifier."""
         return not self.whole or (
             self.n_values >= MIN_VALUES_TO_SETTLE and self.different < self.n_values / 2
         )
 
 
 def _hashed(values: Array) -> np.ndarray[Any, Any]:
-    """Whole numbers as numbers of 64 bits that look drawn by lot (splitmix64)."""
+    """Pseudo-random 64-bit numbers of whole numbers (splitmix64)."""
     bits = (values + 0.0).view(np.uint64)  # the zeros of both signs are one number
     mixed = bits + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -116,7 +116,7 @@ MIN_NUMBERED_ROWS = 3
 
 
 class RowNumbering(NamedTuple):
-    """The first and the last value of some rows, if each is one more than the one before.
+    """The first and last value of rows that are numbered consecutively.
 
     Runs of rows that follow each other add; that of no rows is neutral.
     """
@@ -128,14 +128,14 @@ class RowNumbering(NamedTuple):
 
     @classmethod
     def of(cls, values: Array) -> Self:
-        """The run of some values in order."""
+        """The numbering of values in order."""
         if not len(values):
             return cls()
         unbroken = bool(np.isfinite(values).all() and (np.diff(values) == 1).all())
         return cls(len(values), float(values[0]), float(values[-1]), unbroken)
 
     def then(self, other: Self) -> Self:
-        """The run of these rows and of those that follow them."""
+        """The numbering of these rows followed by others."""
         if not (self.n_rows and other.n_rows):
             return self if self.n_rows else other
         unbroken = self.unbroken and other.unbroken and other.first == self.last + 1
@@ -143,5 +143,5 @@ class RowNumbering(NamedTuple):
 
     @property
     def numbers_rows(self) -> bool:
-        """Whether these can be the numbers of the rows of a file."""
+        """Whether the values number the rows of a file."""
         return self.n_rows >= MIN_NUMBERED_ROWS and self.unbroken and self.first in (0.0, 1.0)

@@ -69,7 +69,7 @@ COUNTED = merged_by(_added)
 
 @dataclass(frozen=True)
 class CellSums(Sums):
-    """How many cells of a column are known, and how many of them fit each way to write a value.
+    """The number of observed cells of a column, and how many fit each number format.
 
     Those of rows that follow each other add, in their order; no rows are neutral.
     """
@@ -121,7 +121,7 @@ class CellSums(Sums):
         long: int = 0,
         decimal: str | None = None,
     ) -> Self:
-        """Sums of floats, NaN in the gaps."""
+        """Sums of floats with NaN in the gaps."""
         known = int((values == values).sum())
         return cls(
             n_rows=len(values),
@@ -143,7 +143,7 @@ class CellSums(Sums):
 
     @classmethod
     def of_text(cls, column: Any, gaps: MissingCodes) -> Self:
-        """Sums of an Arrow column of text, null in some of the gaps."""
+        """Sums of an Arrow column of text."""
         # 1.234 is more than a thousand where commas stand before decimals.
         values = None if gaps.decimal == COMMA else parse_plain(column, gaps)
         if values is not None:
@@ -204,12 +204,12 @@ class CellSums(Sums):
 
     @property
     def n_values(self) -> int:
-        """How many cells are known, words that may stand for a gap aside."""
+        """The number of observed cells, without words that may stand for gaps."""
         return self.known - sum(self.suspects.values())
 
     @property
     def amounts(self) -> bool:
-        """Whether the cells are dressed as the numbers of one column would be.
+        """Whether cells have the symbols of one unit, such as a currency.
 
         Where most are limits they are categories, such as ``<18`` and ``>65``; percent signs are
         on all or none, and money is of one currency.
@@ -221,7 +221,7 @@ class CellSums(Sums):
 
     @property
     def none_is_a_word(self) -> bool:
-        """Whether None means that there is none, rather than a gap.
+        """Whether None is a category rather than a gap.
 
         Whoever writes gaps as None writes all of them so. Where other cells are empty beside it,
         and no more of them, None is a word like others: 1,752 houses without a veneer of masonry,
@@ -232,7 +232,7 @@ class CellSums(Sums):
 
     @property
     def writing(self) -> NumberFormat | None:
-        """How all of the cells are written; None if they are not all numbers."""
+        """The number format of all cells; None if they are not all numbers."""
         if self.truths == self.known and self.truth_words and self.plain < self.known:
             return NumberFormat.TRUTHS
         if self.answers == self.known and self.known:
@@ -259,12 +259,12 @@ class CellSums(Sums):
 
     @property
     def either_comma(self) -> bool:
-        """Whether commas may be decimal ones as well as those between thousands."""
+        """Whether commas may be decimal or thousands separators."""
         return self.plain < self.thousands == self.decimal_commas == self.n_values
 
     @property
     def settled(self) -> bool:
-        """Whether no further row can make a difference."""
+        """Whether further rows cannot change the decision."""
         if self.category and self.categories is not None:
             return False
         if self.writing is not None:
@@ -274,7 +274,7 @@ class CellSums(Sums):
 
 @dataclass(frozen=True, eq=False)
 class _ValueCounts:
-    """The different cells, and how often each is there: patterns are tried once for each."""
+    """Distinct cells and their counts, so that each pattern is tried once per value."""
 
     cells: Any
     counts: Any
@@ -286,22 +286,22 @@ class _ValueCounts:
 
     @property
     def values(self) -> list[str]:
-        """The different cells that do not stand for a gap."""
+        """Distinct cells that are not gaps."""
         return [word for word in self.cells.to_pylist() if word.lower() not in LIKELY_CODES]
 
     def fitting(self, pattern: str) -> int:
-        """How many cells fit a pattern."""
+        """The number of cells that match a pattern."""
         fits = compute.match_substring_regex(self.cells, pattern)
         return int(compute.sum(self.counts.filter(fits)).as_py() or 0)
 
     @property
     def without_symbols(self) -> "_ValueCounts":
-        """The cells without what numbers are dressed in."""
+        """The cells without symbols such as % or $."""
         return _ValueCounts(strip_symbols_in_arrow(self.cells), self.counts)
 
     @property
     def symbols(self) -> dict[str, int]:
-        """What numbers are dressed in, and how many of them."""
+        """The symbols, with their counts."""
         if not self.fitting(ANY_SYMBOL):
             return {}
         numbers = self._those(WITH_NUMBERS, strip_symbols_in_arrow(self.cells))
@@ -314,7 +314,7 @@ class _ValueCounts:
 
     @property
     def suspects(self) -> dict[str, int]:
-        """Words that may stand for a gap, and how often each is there."""
+        """Words that may stand for gaps, with their counts."""
         words = pa.array(sorted(LIKELY_CODES), pa.string())
         found = compute.is_in(compute.utf8_lower(self.cells), value_set=words)
         pairs = zip(self.cells.filter(found), self.counts.filter(found), strict=True)
@@ -322,7 +322,7 @@ class _ValueCounts:
 
 
 def count_long_integers(column: Any, values: Array) -> int:
-    """How many cells of an Arrow column are whole numbers that ``values``, floats, do not hold.
+    """The number of whole numbers of an Arrow column that floats cannot represent.
 
     Amounts as large as that are written with an exponent, or come as floats.
     """
@@ -336,7 +336,7 @@ def count_long_integers(column: Any, values: Array) -> int:
 
 
 def _odd(cells: Any) -> tuple[int, dict[str, int]]:
-    """The first row without a number, and the first few different cells of such rows."""
+    """The first row without a number, and the first distinct cells of such rows."""
     bare = strip_symbols_in_arrow(null_likely_codes(cells))
     fits = compute.fill_null(compute.match_substring_regex(bare, WITH_THOUSANDS), True)
     odd = compute.value_counts(cells.filter(compute.invert(fits)))[:MAX_EXAMPLES]
@@ -345,7 +345,7 @@ def _odd(cells: Any) -> tuple[int, dict[str, int]]:
 
 
 def _marked(column: Any, gaps: MissingCodes) -> dict[str, int]:
-    """How often each word for a gap occurs that is counted apart from empty cells."""
+    """Counts of words for gaps other than empty cells."""
     cells = compute.utf8_trim_whitespace(column.cast(pa.string()))
     counts = {word: compute.sum(compute.equal(cells, word)).as_py() or 0 for word in COUNTED_CODES}
     counts |= dict.fromkeys(set(counts) & set(gaps.missing_values) - set(REPORTED_CODES), 0)
@@ -359,7 +359,7 @@ def _orders(ours: CellSums, theirs: CellSums) -> frozenset[DateOrder]:
 
 
 def labels_if_few(cells: Iterable[str]) -> frozenset[str] | None:
-    """The different ones of some cells; None if they are too many to be labels."""
+    """The distinct cells; None if there are too many for categories."""
     different = frozenset(cells)
     return different if len(different) <= MAX_LABELS else None
 
@@ -374,7 +374,7 @@ def _few_in(column: Any) -> frozenset[str] | None:
 
 
 def _joined(ours: CellSums, theirs: CellSums) -> frozenset[str] | None:
-    """The different cells of both; None if they are many, or were not kept."""
+    """The distinct cells of both; None if there are too many."""
     known = [sums.categories for sums in (ours, theirs) if sums.known]
     if any(categories is None for categories in known):
         return None
@@ -382,7 +382,7 @@ def _joined(ours: CellSums, theirs: CellSums) -> frozenset[str] | None:
 
 
 def _order(ours: CellSums, theirs: CellSums) -> tuple[str, ...] | None:
-    """The order of the first rows, then what is new in the others; None if some have none."""
+    """The order of first occurrence; None if unknown."""
     orders = [sums.order for sums in (ours, theirs) if sums.known or sums.order is not None]
     if not orders or any(order is None for order in orders):
         return None

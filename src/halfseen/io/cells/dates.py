@@ -28,7 +28,7 @@ _TIME = (
 
 
 class DateOrder(Enum):
-    """What a date begins with; the file itself says which day a ``TYPED`` one is."""
+    """The order of day, month and year; a file may have typed dates."""
 
     YEAR_FIRST = "year first"
     DAY_FIRST = "day first"
@@ -57,7 +57,7 @@ class Dates(NamedTuple):
 
 
 def days_of(word: str, order: DateOrder) -> float | None:
-    """Days from 1970 on to a date, with its time as a fraction; None if it is not written so.
+    """Days since 1970 of a date and time; None if it is not written in this order.
 
     >>> days_of("1970-01-02 12:00", DateOrder.YEAR_FIRST)
     1.5
@@ -84,7 +84,7 @@ def days_of(word: str, order: DateOrder) -> float | None:
 
 
 def _time(part: dict[str, Any]) -> tuple[int, int]:
-    """Hour and minute of a day; refuses what there is not."""
+    """Hours and minutes as a fraction of a day."""
     if part["hour"] is None:
         return 0, 0
     hour, half = int(part["hour"]), (part["half"] or "").lower()
@@ -96,7 +96,7 @@ def _time(part: dict[str, Any]) -> tuple[int, int]:
 
 
 def _ahead(zone: str | None) -> float:
-    """Seconds by which a clock is ahead of Greenwich's."""
+    """The offset from UTC in seconds."""
     if zone in (None, "Z"):
         return 0.0
     digits = str(zone)[1:].replace(":", "")
@@ -105,7 +105,7 @@ def _ahead(zone: str | None) -> float:
 
 
 def orders_of(words: Sequence[str]) -> frozenset[DateOrder]:
-    """The orders in which all words are dates.
+    """The orders in which all words are valid dates.
 
     >>> sorted(order.value for order in orders_of(["03/04/2020", "05/12/2020"]))
     ['day first', 'month first']
@@ -118,7 +118,7 @@ def orders_of(words: Sequence[str]) -> frozenset[DateOrder]:
 
 
 def day_of(origin: str) -> float:
-    """The day from which others are counted, as days from 1970 on."""
+    """The origin of dates, as days since 1970."""
     try:
         return float((date.fromisoformat(origin) - EPOCH.date()).days)
     except (TypeError, ValueError):
@@ -128,7 +128,7 @@ def day_of(origin: str) -> float:
 
 
 def days_in(column: Any, dates: Dates) -> Array:
-    """An Arrow column of dates as days from the origin on, NaN in the gaps."""
+    """An Arrow column of dates as days since the origin, NaN in the gaps."""
     if types.is_temporal(column.type):
         moments = column.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False)
         seconds = (moments - np.datetime64(EPOCH)) / np.timedelta64(1, "s")
@@ -142,7 +142,7 @@ def days_in(column: Any, dates: Dates) -> Array:
 
 
 def as_dates(values: Array, origin: float) -> Any:
-    """Days from the origin on as dates again, or as moments if some are no whole days."""
+    """Days since the origin as dates, or as times if they have fractions."""
     known = np.isfinite(values)
     moments = np.where(known, np.round((values + origin) * SECONDS), 0).astype("datetime64[s]")
     whole = (moments == moments.astype("datetime64[D]")).all()

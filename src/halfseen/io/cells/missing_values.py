@@ -37,7 +37,7 @@ LIKELY_CODES = frozenset(
 
 @dataclass(frozen=True)
 class MissingCodes:
-    """The usual words, and what the user says stands for a gap, such as ``unknown`` or ``-999``.
+    """Words and numbers that stand for missing values.
 
     Some stand for a gap in one column only, such as ``0`` in that of insulin. Beside them stands
     what else is said of how the cells that are none are written.
@@ -51,7 +51,7 @@ class MissingCodes:
     none: bool = False  # whether it is one here
 
     def of(self, column: str) -> "MissingCodes":
-        """Those of one column.
+        """The codes of one column.
 
         >>> MissingCodes(("-999",), (("insulin", "0"),)).of("insulin").missing_values
         ('-999', '0')
@@ -80,13 +80,13 @@ class MissingCodes:
         return [number for text in self.missing_values if (number := _number(text)) is not None]
 
     def opened(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """The values with NaN in place of codes; a copy only if there are any."""
+        """The values with NaN in place of codes; copied only if there are any."""
         codes = self.codes
         return np.where(np.isin(values, codes), np.nan, values) if codes else values
 
 
 def column_of(given: str) -> str | None:
-    """The column that a code for gaps is of; None if it is of all.
+    """The column of a code for missing values; None if it applies to all.
 
     >>> column_of("insulin:0"), column_of("-999"), column_of("24:00")
     ('insulin', None, None)
@@ -97,7 +97,7 @@ def column_of(given: str) -> str | None:
 
 
 def missing_codes_among(given: Sequence[str], names: Collection[str]) -> MissingCodes:
-    """What stands for a gap in a table with columns of these names.
+    """The codes for missing values in a table with these columns.
 
     >>> found = missing_codes_among(["-999", "insulin:0", "24:00"], ["insulin", "glucose"])
     >>> found.missing_values, found.by_column

@@ -40,7 +40,7 @@ ANY_SYMBOL = rf"[−–‒<>≤≥()%]|{_MONEY}|\d{_APART}\d"
 
 
 def strip_symbols_in_arrow(cells: Any) -> Any:
-    """An Arrow column of text without what numbers are dressed in.
+    """An Arrow column of text without symbols such as % or $.
 
     >>> words = pa.array(["12 %", "$1,234", "(432)", "<0.5", "−3", "1 234 567", "red"])
     >>> strip_symbols_in_arrow(words).to_pylist()
@@ -55,13 +55,13 @@ def strip_symbols_in_arrow(cells: Any) -> Any:
 
 
 def _halve_below_limit(cells: Any, values: Any) -> Any:
-    """Arrow's values of cells, half of the limit where a cell says that a value is below one."""
+    """Half of the limit for cells such as "<0.5"."""
     below = compute.match_substring_regex(cells, SYMBOL_PATTERNS[BELOW])
     return compute.if_else(below, compute.divide(values, 2.0), values)
 
 
 def null_likely_codes(cells: Any) -> Any:
-    """An Arrow column of numbers written as text, null where a word must stand for a gap."""
+    """An Arrow column of written numbers, null where a word must stand for a gap."""
     known = pa.array(sorted(LIKELY_CODES), pa.string())
     suspect = compute.is_in(compute.utf8_lower(cells), value_set=known)
     return compute.if_else(suspect, pa.scalar(None, pa.string()), cells)
@@ -87,7 +87,7 @@ DATES = rf"^(({_DATE})([ T]{_TIME} ?([AaPp][Mm]|Z|[+-]\d{{2}}:?\d{{2}})?)?|{_TIM
 
 
 class NumberFormat(Enum):
-    """How the cells of a column are written."""
+    """The number format of a column."""
 
     PLAIN = "plain"
     THOUSANDS = "thousands"
@@ -98,7 +98,7 @@ class NumberFormat(Enum):
 
     @property
     def note(self) -> tuple[str, str] | None:
-        """What people are told of it, alone and of several; nothing of what is plain."""
+        """A note on the format; empty for plain numbers."""
         return _NOTES.get(self)
 
 
@@ -132,12 +132,12 @@ def to_floats(column: Any, writing: NumberFormat, gaps: MissingCodes) -> Array:
 
 
 def is_text(kind: Any) -> bool:
-    """Whether an Arrow type holds words."""
+    """Whether an Arrow type is text."""
     return bool(types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view")
 
 
 def trim_and_null(column: Any, gaps: MissingCodes) -> Any:
-    """Cells of text without spaces around them, null where they stand for a gap."""
+    """Trimmed text, null where it stands for a gap."""
     cells = compute.utf8_trim_whitespace(column.cast(pa.string()))
     empty = compute.is_in(cells, value_set=pa.array(gaps.words, pa.string()))
     return compute.if_else(compute.fill_null(empty, True), pa.scalar(None, pa.string()), cells)
@@ -173,7 +173,7 @@ _NUMBERS = {
 
 
 def parse_plain(column: Any, gaps: MissingCodes) -> Array | None:
-    """Cells of text as numbers, if each is a plain one or empty; None if some are not."""
+    """Text as numbers, if all cells are plain numbers or empty; else None."""
     try:
         return np.asarray(gaps.opened(column.cast(pa.float64()).to_numpy(zero_copy_only=False)))
     except pa.ArrowInvalid:

@@ -76,7 +76,7 @@ BUFFER = 1 << 18
 
 @dataclass(frozen=True)
 class Parquet(Format):
-    """Rows by row group; batches go on from one to the next."""
+    """Rows by row group."""
 
     group: int | None = None  # the only one that is read
 
@@ -120,7 +120,7 @@ def _groups(parquet: Any, group: int | None) -> list[int]:
 
 
 def _broken_group(file: Path, stored: tuple[str, ...], done: int, only: int | None) -> int:
-    """Which row group cannot be read, if ``done`` rows could be."""
+    """The row group that cannot be read after ``done`` rows."""
     with _open_parquet(file) as parquet:
         groups = _groups(parquet, only)
         for group in groups:
@@ -137,7 +137,7 @@ def _broken_group(file: Path, stored: tuple[str, ...], done: int, only: int | No
 
 @dataclass(frozen=True, eq=False)
 class MemoryTables(Format):
-    """Rows that somebody holds, in one table or in several that come one after another."""
+    """Rows of one or several tables in memory."""
 
     give: Callable[[], Iterator[Any]]  # Arrow tables, the same ones each time
     delayed: tuple[Any, ...] = ()  # what Dask computes each of them from, if it does

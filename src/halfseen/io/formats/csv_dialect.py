@@ -37,7 +37,7 @@ EMPTY = frozenset({"", "NA", "NaN", "nan", "?", ".", "-", "null", "NULL"})
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What people say of a file themselves."""
+    """The user's options for reading a file."""
 
     header: bool | None = None  # whether there is a line of names; None: it is found out
     skip: int | None = None  # lines before the table
@@ -46,7 +46,7 @@ class ReadOptions:
 
 
 class Dialect(NamedTuple):
-    """Where the table is."""
+    """Where the table stands in a file, and its delimiter."""
 
     delimiter: str
     squeezed: bool = False  # whether several spaces are as good as one
@@ -58,7 +58,7 @@ class Dialect(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """The lines from ``start`` on as cells, most of which are as many."""
+    """Lines from ``start`` on, split into cells."""
 
     delimiter: str
     start: int
@@ -67,7 +67,7 @@ class _Block(NamedTuple):
 
 
 def detect_dialect(lines: list[str], usual: str, given: ReadOptions) -> Dialect:
-    """Where the table is in a file that begins with these lines.
+    """The dialect of a file that begins with these lines.
 
     >>> detect_dialect(["Ward 3", "", "age;pulse", "61;80", "40;72"], ",", ReadOptions())[:4]
     (';', False, 2, None)
@@ -86,14 +86,14 @@ def detect_dialect(lines: list[str], usual: str, given: ReadOptions) -> Dialect:
 
 
 def _commented_on(lines: list[str]) -> bool:
-    """Whether some lines are comments, and all are text: bytes that are none have no lines."""
+    """Whether a file has comment lines."""
     return any(line.startswith(COMMENTS) for line in lines) and not any(
         "\ufffd" in x for x in lines
     )
 
 
 def detect_sheet_layout(rows: list[list[str]], given: ReadOptions) -> Dialect:
-    """Where the table is among the rows of a sheet."""
+    """Where the table stands in a sheet."""
     skip = given.skip or 0
     block = _block_of(rows[skip:], "", given.skip is not None)
     return _named(Dialect("", skip=skip + block.start), block, [], given)
@@ -132,13 +132,13 @@ def _numbered_note(names: tuple[str, ...]) -> str:
 
 
 def _separator(lines: Sequence[str]) -> str | None:
-    """What Excel is told of the delimiter, in a first line of its own."""
+    """The delimiter in a first line "sep=;"."""
     said = SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
     return None if said is None else said[1]
 
 
 def _best_block(lines: list[str], usual: str, placed: bool, only: str | None) -> _Block:
-    """The table as cells, by the delimiter that gives the earliest and widest table."""
+    """The table split by the delimiter that gives the earliest and widest table."""
     every = [only] if only else list(dict.fromkeys(usual + DELIMITERS))
     blocks = [_block(lines, delimiter, placed) for delimiter in every]
     best = min(blocks, key=lambda block: (block.width < 2, block.start, -block.width))
@@ -202,7 +202,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 
 def _first_line(rows: list[list[str]], width: int) -> int:
-    """How many lines come before the table: titles, comments, what is empty."""
+    """The number of lines before the table: titles, comments, empty lines."""
     after = _after_empty_line(rows, width)
     for place, row in enumerate(rows[:MAX_PREAMBLE_LINES]):
         if place < after:
@@ -222,7 +222,7 @@ def _first_line(rows: list[list[str]], width: int) -> int:
 
 
 def _after_empty_line(rows: list[list[str]], width: int) -> int:
-    """Where what follows an empty line begins, if that is the table; 0 if not.
+    """The start of the table after an empty line; 0 if it does not begin there.
 
     Before it only words may stand, and no line as full as those of the table: where one is, the
     table has begun and the empty line is a row of gaps, unless names and numbers follow it.
@@ -253,7 +253,7 @@ def _first_column_names_rows(rows: list[list[str]], width: int) -> bool:
 
 
 def _lacks_name_of_first_column(block: _Block) -> bool:
-    """Whether names stand over all columns but the first, as R's write.table has it."""
+    """Whether the header lacks the first column, as R's write.table writes it."""
     return len(_line(block, 0)) == block.width - 1 and _first_column_names_rows(
         block.cells, block.width
     )
@@ -274,7 +274,7 @@ def _columns_of_numbers(rows: list[list[str]], width: int) -> list[int]:
 
 
 def _lacks_names(block: _Block) -> bool:
-    """Whether the first line is a row like the others, with numbers over numbers."""
+    """Whether the first line is data."""
     head, rest = _line(block, 0), block.cells[1:]
     numbers = _columns_of_numbers(rest, block.width)
     if len(head) != block.width or not numbers:
@@ -288,7 +288,7 @@ def _lacks_names(block: _Block) -> bool:
 
 
 def _consecutive(names: list[str]) -> bool:
-    """Whether names are whole numbers one after another, as years and numbers of columns are."""
+    """Whether names are consecutive whole numbers, such as years."""
     if not all(name.isdecimal() for name in names):
         return False
     values = list(map(int, names))
@@ -296,7 +296,7 @@ def _consecutive(names: list[str]) -> bool:
 
 
 def _names_in_comment(lines: list[str], block: _Block) -> tuple[str, ...] | None:
-    """The names in the last comment before the table, if it has as many."""
+    """Column names in the last comment before the table."""
     before = lines[block.start - 1] if block.start and lines else ""
     mark = next((mark for mark in COMMENTS if before.startswith(mark)), None)
     if mark is None:
@@ -307,7 +307,7 @@ def _names_in_comment(lines: list[str], block: _Block) -> tuple[str, ...] | None
 
 
 def _has_units(block: _Block) -> bool:
-    """Whether the second line holds words where all others hold numbers."""
+    """Whether the second line holds units."""
     second, rest = _line(block, 1), block.cells[2:]
     numbers = _columns_of_numbers(rest, block.width)
     if len(second) != block.width or len(rest) < MIN_TABLE_LINES or len(numbers) < MIN_TABLE_LINES:
@@ -369,7 +369,7 @@ def _single_bytes(chunk: bytes, stream: IO[bytes]) -> str:
 
 
 def encoding_message(name: str, encoding: str) -> str | None:
-    """What people are told of the encoding of a file; nothing of UTF-8."""
+    """A note on the encoding; empty for UTF-8."""
     if encoding == UTF_8:
         return None
     return (

@@ -113,7 +113,7 @@ class Delimited(Format):
         return FileEvidence(total, found)
 
     def _kinds(self, file: Path, stored: tuple[str, ...]) -> dict[str, Any]:
-        """The narrowest type of each column, of those that its first cells suggest, for all cells.
+        """The narrowest type of each column that fits all cells.
 
         Most often it is what the first cells are; each column is tried alone only if it is not so.
         """
@@ -134,7 +134,7 @@ class Delimited(Format):
         return {name: string() for name, sums in cells.items() if sums.long}
 
     def _padded(self, file: Path, kinds: dict[str, Any]) -> dict[str, Any]:
-        """Columns of whole numbers some of which begin with zeros, as only codes do."""
+        """Columns of whole numbers with leading zeros, which are codes."""
         whole = {name: string() for name, kind in kinds.items() if types.is_integer(kind)}
         padded: dict[str, Any] = {}
         if whole:
@@ -223,7 +223,7 @@ class Delimited(Format):
 
     @contextmanager
     def _stream(self, file: Path, frame: Dialect) -> Iterator[Any]:
-        """The bytes of a file; of one with several spaces between cells, with tabs instead."""
+        """The bytes of a file, with runs of spaces replaced by tabs."""
         if not frame.squeezed:
             with input_stream(str(file), compression=self.compression) as stream:
                 yield stream
@@ -251,7 +251,7 @@ class Delimited(Format):
         return lines
 
     def _frame(self, file: Path) -> Dialect | None:
-        """Where the table is in a file; None if it is empty."""
+        """Where the table stands; None if the file is empty."""
         status = file.stat()
         return _frame_of(self, file, status.st_size, status.st_mtime_ns)
 
@@ -270,17 +270,17 @@ def _frame_of(format: Delimited, file: Path, size: int, changed: int) -> Dialect
 
 
 def _counted(gaps: MissingCodes) -> tuple[str, ...]:
-    """Words for gaps that the reader passes on, because they are counted."""
+    """Words for gaps that are counted."""
     return (NONE,) if gaps is STORED_CELLS else COUNTED_CODES
 
 
 def _comments_aside(row: Any) -> str:
-    """Lines of another length are refused, unless they are comments."""
+    """Refuse lines of another length, unless they are comments."""
     return "skip" if (row.text or "").startswith(COMMENTS) else "error"
 
 
 class _Squeezed(RawIOBase):
-    """Bytes of lines in which tabs stand for any number of spaces."""
+    """Bytes with runs of spaces replaced by tabs."""
 
     def __init__(self, text: Any):
         self._rows = text_cells.reader(

@@ -30,7 +30,7 @@ from halfseen.io.formats.csv_dialect import UTF_8
 
 
 class Field(NamedTuple):
-    """A column as a file has it."""
+    """A column of a file."""
 
     name: str  # what users call it
     stored: str  # what the file calls it
@@ -49,12 +49,12 @@ class Header(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What users call the columns."""
+        """The names of the columns for users."""
         return tuple(field.name for field in self.fields)
 
 
 class ColumnFormat(NamedTuple):
-    """A column, and how its cells are made numbers."""
+    """A column, and how its cells become numbers."""
 
     stored: str
     writing: NumberFormat = NumberFormat.PLAIN
@@ -65,26 +65,26 @@ class ColumnFormat(NamedTuple):
 
 
 class ReadPlan(NamedTuple):
-    """What is read of a file, and how."""
+    """Which columns of a file are read, and how."""
 
     columns: tuple[ColumnFormat, ...]
     gaps: MissingCodes
 
     @property
     def stored(self) -> list[str]:
-        """What the file calls the columns."""
+        """The names of the columns in the file."""
         return [column.stored for column in self.columns]
 
 
 class FileEvidence(NamedTuple):
-    """What was seen in a file."""
+    """Evidence from a file."""
 
     n_rows: int | None  # None if not all rows were gone through
     cells: dict[str, CellSums]  # by what the file calls the column
 
 
 class Format(ABC):
-    """A way to store the rows of a table. What is in Arrow's batches needs a header and these."""
+    """A file format; a subclass gives a header and Arrow batches."""
 
     takes: ClassVar[tuple[str, ...]] = ()
     """What people may say of a file."""
@@ -100,7 +100,7 @@ class Format(ABC):
     def look(
         self, file: Path, header: Header, stored: tuple[str, ...], gaps: MissingCodes
     ) -> FileEvidence:
-        """What cells of some columns look like, as far as that says how they are read."""
+        """Evidence of some columns, for how they are read."""
         return _look_through(partial(self.batches, file), header, stored, gaps)
 
     def pieces(self, file: Path, wanted: ReadPlan, n_rows: int) -> Iterator[Piece]:
@@ -109,12 +109,12 @@ class Format(ABC):
             yield from pieces_of(batch, wanted, n_rows)
 
     def parts(self, file: Path) -> "list[Part]":
-        """The parts of a file that can be read on their own; all of it, unless more is known."""
+        """Parts of a file that can be read independently."""
         return [Part(self, None, "")]
 
 
 class Part(NamedTuple):
-    """Some of a file's rows, as a format that reads no others."""
+    """Some of a file's rows, as a format of their own."""
 
     format: Format
     n_rows: int | None  # None if only reading tells
@@ -127,7 +127,7 @@ _CELLS = ((r"(Expected \d+ columns, got \d+): .*", r"\1"), (r"invalid value '.*"
 
 
 def _without_cells(reason: str) -> str:
-    """What a reader says, without what it quotes: rows may be of people.
+    """A reader's message without quoted cells, which may be about people.
 
     >>> _without_cells("Row #3: Expected 2 columns, got 3: Ada,Lovelace,36")
     'Row #3: Expected 2 columns, got 3'
@@ -141,7 +141,7 @@ def _without_cells(reason: str) -> str:
 def read_errors(
     file: Path, place: Callable[[], str], remedy: str = "Write it again, or leave it out."
 ) -> Iterator[None]:
-    """Say which file, and where in it, whatever goes wrong while it is being read."""
+    """Add the file and position to errors of reading."""
     try:
         yield
     except (DataError, ModuleNotFoundError):
@@ -167,7 +167,7 @@ MAX_ROWS = 1 << 31
 
 
 def check_width(name: str, n_columns: int) -> None:
-    """Refuse a table of more columns than anybody measures."""
+    """Refuse a table with too many columns."""
     if n_columns > MAX_COLUMNS:
         raise DataError(
             f"{name} says that it has {n_columns:,} columns, and at most {MAX_COLUMNS:,} are "
@@ -176,7 +176,7 @@ def check_width(name: str, n_columns: int) -> None:
 
 
 def check_size(name: str, n_rows: int, n_columns: int) -> None:
-    """Refuse a sparse matrix of more rows or columns than memory holds."""
+    """Refuse a sparse matrix too large for memory."""
     check_width(name, n_columns)
     if n_rows > MAX_ROWS:
         raise DataError(
@@ -208,12 +208,12 @@ def header_of(schema: Any) -> Header:
 
 
 def named(name: str, number: int) -> str:
-    """What users call a column; its number, from 1, if it has no name."""
+    """The name of a column; its number, from 1, without one."""
     return name.strip() or f"column {number + 1}"
 
 
 def pieces_of(batch: Any, reading: ReadPlan, n_rows: int) -> Iterator[Piece]:
-    """A record batch in parts of at most ``n_rows`` rows; copies nothing."""
+    """Slices of a record batch of at most ``n_rows`` rows."""
     for start in range(0, batch.num_rows, n_rows):
         part = batch.slice(start, n_rows)
         yield Piece(part.num_rows, partial(_floats, part, reading))
@@ -225,7 +225,7 @@ def _look_through(
     stored: tuple[str, ...],
     gaps: MissingCodes,
 ) -> FileEvidence:
-    """How the cells of columns look: by the first rows, and where these leave it open, by all.
+    """Evidence from the first rows, and from all rows where these do not decide.
 
     What cannot be read is not seen: the pass that sums the rows says where it is.
     """
@@ -249,7 +249,7 @@ def _look_through(
 def _all_rows(
     batches: Iterator[Any], stored: tuple[str, ...], gaps: MissingCodes, found: dict[str, CellSums]
 ) -> FileEvidence:
-    """What was ``found``, with what all rows say of some columns, until nothing is left open."""
+    """Evidence ``found`` completed by all rows where it is needed."""
     total, cells = 0, dict.fromkeys(stored, CellSums())
     for batch in batches:
         unsettled = [name for name in stored if not cells[name].settled]
@@ -262,12 +262,12 @@ def _all_rows(
 
 
 def cells_of(batch: Any, stored: Sequence[str], gaps: MissingCodes) -> dict[str, CellSums]:
-    """How the cells of columns of a record batch look."""
+    """Evidence of columns of a record batch."""
     return {name: sums_of(batch.column(name), gaps.of(name)) for name in stored}
 
 
 def sums_of(column: Any, gaps: MissingCodes) -> CellSums:
-    """How the cells of a column look."""
+    """Sums over the cells of a column."""
     if types.is_dictionary(column.type):
         sums = sums_of(column.cast(column.type.value_type), gaps)
         return replace(sums, category=True, **_categories(column, gaps))
@@ -342,7 +342,7 @@ def _days(cells: Any, dates: Dates, name: str, gaps: MissingCodes) -> Array:
 
 
 def codes_of(column: Any, labels: tuple[str, ...], gaps: MissingCodes) -> Array:
-    """The codes of an Arrow column of words, NaN in the gaps, -1 for what is no label."""
+    """The codes of an Arrow column of words, NaN in the gaps, -1 for unseen words."""
     encoded = column if types.is_dictionary(column.type) else column.dictionary_encode()
     code, gap_words = label_encoder(labels), frozenset(gaps.words)
     words = (text_of(value, gap_words) for value in encoded.dictionary.to_pylist())

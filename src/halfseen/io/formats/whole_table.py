@@ -35,7 +35,7 @@ _TABLES: OrderedDict[Any, "LoadedTable"] = OrderedDict()
 
 
 class LoadedTable(NamedTuple):
-    """What was read of a file."""
+    """The content of a file."""
 
     cells: Any  # an Arrow table
     notes: tuple[str, ...] = ()  # what is to be said of how it was found, after the file's name
@@ -43,7 +43,7 @@ class LoadedTable(NamedTuple):
 
 @dataclass(frozen=True)
 class WholeTable(Format):
-    """A table that is in memory while it is read."""
+    """A format that is read as a whole."""
 
     read: Callable[[Path, ReadOptions], LoadedTable]
     needs: str = ""  # the library, if none of ours
@@ -84,7 +84,7 @@ MAX_TABLES_NAMED = 12
 
 
 def choose_table(file: Path, known: Sequence[str], asked: str | None, what: str = "tables") -> str:
-    """The table that is asked for, or the only one."""
+    """The requested table, or the only one."""
     named = quoted(known, most=MAX_TABLES_NAMED)
     if asked is not None and asked not in known:
         raise DataError(f"{file.name} has no table '{asked}'. It has {named or 'none'}.")
@@ -102,7 +102,7 @@ def choose_table(file: Path, known: Sequence[str], asked: str | None, what: str 
 
 
 def arrow_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
-    """Rows of cells as an Arrow table; rows that are too short end in gaps.
+    """Rows of cells as an Arrow table; short rows end in gaps.
 
     >>> table = arrow_table(["age", "who"], [[61, "Ada"], [40.5]])
     >>> table["age"].to_pylist(), table["who"].to_pylist()
@@ -150,7 +150,7 @@ HEAD_ROWS = 500
 
 
 def read_spreadsheet(file: Path, given: ReadOptions) -> LoadedTable:
-    """The sheet that is asked for, or the first that holds anything."""
+    """The requested sheet, or the first that is not empty."""
     from python_calamine import CalamineWorkbook
 
     with CalamineWorkbook.from_path(str(file)) as book:
@@ -201,7 +201,7 @@ ORDINAL = "ordinal"
 
 
 def read_statistics(file: Path, given: ReadOptions) -> LoadedTable:
-    """All columns; values that the file declares to be missing are gaps."""
+    """All columns of an SPSS, Stata or SAS file; declared missing values are gaps."""
     import pyreadstat
 
     read: Callable[..., Any] = getattr(pyreadstat, READERS[file.suffix.lower()])
@@ -216,7 +216,7 @@ def read_statistics(file: Path, given: ReadOptions) -> LoadedTable:
 
 
 def _labelled(cells: Any, labels: Mapping[Any, str], ordered: bool) -> Any:
-    """Categories where every value has a label, which only some have where values are amounts."""
+    """Value labels as categories, if all values have one."""
     plain = arrow_column(np.asarray(cells, dtype=object).tolist())
     different = set(plain.unique().drop_null().to_pylist())
     if not labels or not different or not different <= set(labels):
@@ -233,7 +233,7 @@ def _labelled(cells: Any, labels: Mapping[Any, str], ordered: bool) -> Any:
 
 
 def read_r(file: Path, given: ReadOptions) -> LoadedTable:
-    """The data frame that is asked for, or the only one."""
+    """The requested data frame, or the only one."""
     import pyreadr
 
     frames = {str(name): frame for name, frame in pyreadr.read_r(str(file)).items()}
@@ -242,7 +242,7 @@ def read_r(file: Path, given: ReadOptions) -> LoadedTable:
 
 
 def read_json(file: Path, given: ReadOptions) -> LoadedTable:
-    """The objects of a file, by their keys; what some lack is a gap there."""
+    """Objects by their keys; missing keys are gaps."""
     objects = _objects(file, given.encoding or "utf-8-sig")
     names = dict.fromkeys(key for one in objects for key in one)
     columns = {name: [one.get(name) for one in objects] for name in names}
@@ -291,7 +291,7 @@ def is_query(table: str | None) -> bool:
 
 
 def read_sqlite(file: Path, given: ReadOptions) -> LoadedTable:
-    """The table of a file, or what a query gives."""
+    """A table of a file, or the result of a query."""
     address = f"{file.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as connection:
         asked = given.table
@@ -308,7 +308,7 @@ def read_sqlite(file: Path, given: ReadOptions) -> LoadedTable:
 
 
 def read_duckdb(file: Path, given: ReadOptions) -> LoadedTable:
-    """The table of a file, or what a query gives."""
+    """A table of a file, or the result of a query."""
     import duckdb
 
     with duckdb.connect(str(file), read_only=True) as connection:
@@ -322,13 +322,13 @@ def read_duckdb(file: Path, given: ReadOptions) -> LoadedTable:
 
 
 def quoted_name(table: str) -> str:
-    """A name as SQL has it."""
+    """A name quoted for SQL."""
     doubled = table.replace('"', '""')
     return f'"{doubled}"'
 
 
 def fetch_table(address: str, table: str | None) -> Any:
-    """What a connection string and a table, or a query, give: an Arrow table."""
+    """A table or query of a database, as an Arrow table."""
     import sqlalchemy
 
     engine = sqlalchemy.create_engine(address)
