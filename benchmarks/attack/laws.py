@@ -28,7 +28,7 @@ SUMS = 1e-9
 ORDER = 1e-6
 """How far, relative to its size, a likelihood may move when rows come in another order."""
 BOUND = 1e-4
-"""How far it may move, likewise, when densities of hardly any width are reckoned in another way."""
+"""How far it may move, likewise, when densities of hardly any width are computed in another way."""
 LAST_DIGITS = 1e-8
 FALL = 1e-6
 """Likelihood a row that rounding and stopping may cost."""

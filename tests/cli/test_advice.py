@@ -146,7 +146,7 @@ def test_numbers_that_a_fit_would_refuse_are_told_before(tmp_path):
     huge = np.where(np.arange(N) == 7, -1e201, np.arange(N) % 5)
     frame(huge=huge).to_csv(tmp_path / "it.csv", index=False)
     shown = run("describe", tmp_path / "it.csv")
-    assert "Values in 'huge' are too large to reckon with: 'huge' holds -1e+201" in shown
+    assert "Values in 'huge' are too large to compute with: 'huge' holds -1e+201" in shown
     assert "Nothing stands in the way of a fit." not in shown
 
 

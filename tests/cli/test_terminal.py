@@ -83,7 +83,7 @@ def test_signs_of_ours_have_plain_forms():
     assert printable("größe ±2", None) == "größe ±2"
 
 
-def test_numbers_that_cannot_be_reckoned_with_are_the_tables_fault(tmp_path):
+def test_numbers_that_cannot_be_computed_with_are_the_tables_fault(tmp_path):
     path, out = _write(tmp_path / "t.csv", ["age", "mass", "dose"]), tmp_path / "m.halfseen"
     frame = pd.read_csv(path)
     frame["mass"] *= 1e-200
@@ -115,7 +115,7 @@ def test_a_failure_of_arithmetic_names_file_column_and_remedy(error, tmp_path, m
     monkeypatch.setattr("halfseen.estimators.estimator.Estimator.fit", fail)
     told = run("fit", path, "-k", 2, *DIAG, "--out", out)
     assert told.exit_code == 1
-    assert "The numbers of t.csv cannot be reckoned with" in told.stderr
+    assert "The numbers of t.csv cannot be computed with" in told.stderr
     assert "'mass' stands out, with values from" in told.stderr
     assert "--drop mass" in told.stderr
     assert not out.exists()

@@ -89,7 +89,7 @@ def test_a_fit_repeats_for_a_random_state():
 
 def test_a_feature_whose_variance_is_no_number_is_named():
     signal = Signal(np.diag([1.0, np.inf, 1.0]), np.zeros(3), np.empty((3, 0)), np.ones(3))
-    with pytest.raises(DataError, match=r"How 'b' and 'c' vary cannot be reckoned.*Leave them out"):
+    with pytest.raises(DataError, match=r"How 'b' and 'c' vary cannot be computed.*Leave them out"):
         check_finite_moments(("a", "b", "c"), signal, np.array([1.0, 1.0, np.nan]))
 
 

@@ -1,4 +1,4 @@
-"""What cannot be reckoned with is refused, with the column, the value and what to do."""
+"""What cannot be computed with is refused, with the column, the value and what to do."""
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ def with_column(column, values):
 def test_columns_of_huge_or_tiny_values_are_refused_by_name(power, kind):
     table = with_column("mass", TABLE["mass"] * float(f"1e{power}"))
     said = "too large" if power > 0 else "too much alike"
-    with pytest.raises(DataError, match=f"Values in 'mass' are {said} to reckon with: .* unit"):
+    with pytest.raises(DataError, match=f"Values in 'mass' are {said} to compute with: .* unit"):
         GaussianMixture(2, **kind).fit(table)
 
 
@@ -110,7 +110,7 @@ def test_more_than_can_be_counted_is_refused_by_name(count):
 
 
 @pytest.mark.filterwarnings("ignore:The likelihoods")
-def test_as_many_as_can_be_counted_are_reckoned_with():
+def test_as_many_as_can_be_counted_are_counted():
     counts = rng.poisson(rng.gamma(1, 5, (N, 2)) @ rng.dirichlet(np.ones(4), 2)).astype(float)
     model = GammaPoisson(2, outliers=None).fit(counts)
     counts[0] = [2.0**50, 0, 2.0**50, 1]

@@ -81,7 +81,7 @@ def test_ten_rows_are_enough():
     assert "Not shown" not in report_page(mixture(X).case(X))
 
 
-def test_what_is_withheld_cannot_be_reckoned_from_what_is_shown():
+def test_what_is_withheld_cannot_be_computed_from_what_is_shown():
     view = portrait_of(mixture(with_few(3)))
     few = np.zeros((3, 4), bool)
     few[2], few[0, 1] = True, True

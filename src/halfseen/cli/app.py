@@ -81,7 +81,7 @@ class Commands(TyperGroup):
         except MemoryError as error:
             _stop(f"There is not enough memory: {error}. Give fewer rows or columns.", NO_RESULT)
         except ArithmeticError as error:
-            _stop(f"The numbers cannot be reckoned with: {error}.", NO_RESULT)
+            _stop(f"The numbers cannot be computed with: {error}.", NO_RESULT)
         except ModuleNotFoundError as error:
             _stop(error, WRONG_CALL)
         except ImportError as error:  # a library that is there, and for which there is no room

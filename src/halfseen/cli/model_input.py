@@ -187,7 +187,7 @@ def numerical_errors(
         low, high = sums.minimum, sums.maximum
         worst = strangest(low, high)
         raise DataError(
-            f"The numbers of {files.name} cannot be reckoned with ({reason}). Of its columns "
+            f"The numbers of {files.name} cannot be computed with ({reason}). Of its columns "
             f"{quoted(found.names, [worst])} stands out, with values from {low[worst]:g} to "
             f"{high[worst]:g}. Write it in a unit in which its values are neither huge nor tiny, "
             f"put it on a log scale with --log, or use --drop {format_names([found.names[worst]])}."

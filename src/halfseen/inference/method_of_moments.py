@@ -137,7 +137,7 @@ def check_finite_moments(names: Sequence[str], signal: Signal, weights: Array) -
     lost = np.flatnonzero(~(np.isfinite(variance + signal.noise) & np.isfinite(weights)))
     if len(lost):
         raise NumericalDataError(
-            f"How {quoted(names, lost)} vary cannot be reckoned: a variance is zero, or too large "
+            f"How {quoted(names, lost)} vary cannot be computed: a variance is zero, or too large "
             "or too small for a float. Leave them out, or write them in a unit in which their "
             "values are neither huge nor tiny.",
             [names[int(i)] for i in lost],

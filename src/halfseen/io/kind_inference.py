@@ -56,8 +56,8 @@ CLOSE_TOGETHER = Reason(
 )
 
 MORE_DIGITS = Reason(
-    "its whole numbers have more digits than can be reckoned with, as only identifiers have",
-    "their whole numbers have more digits than can be reckoned with, as only identifiers have",
+    "its whole numbers have more digits than can be computed with, as only identifiers have",
+    "their whole numbers have more digits than can be computed with, as only identifiers have",
 )
 
 

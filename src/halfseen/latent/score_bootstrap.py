@@ -261,7 +261,7 @@ class Curvature:
 
     curvature: Array  # (p, p)  one on the diagonal, if the model is right
     occupied: Array  # (k, p)   change of the states' shares
-    known: Mask  # (p,)          numbers of which rows tell anything that can be reckoned
+    known: Mask  # (p,)          numbers of which rows tell anything that can be computed
 
 
 def curvature_at(parameters: Any, emission: Any, law: Any, rows: Rows, n_rows: float) -> Curvature:

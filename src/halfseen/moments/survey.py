@@ -140,7 +140,7 @@ def check_magnitudes(seen: Survey) -> None:
     if len(narrow):
         least = narrow[np.argmin(width[narrow])]
         raise NumericalDataError(
-            f"Values in {quoted(seen.names, narrow)} are too much alike to reckon with: those of '"
+            f"Values in {quoted(seen.names, narrow)} are too much alike to compute with: those of '"
             f"{seen.names[least]}' differ by {width[least]:.3g} at most, less than {NARROWEST:g}. "
             "Write the column in a smaller unit, or leave it out.",
             [seen.names[i] for i in narrow],
@@ -157,7 +157,7 @@ def check_sizes(seen: Survey, used: Mask) -> None:
         worst = large[np.argmax(furthest[large])]
         value = high[worst] if high[worst] >= -low[worst] else low[worst]
         raise NumericalDataError(
-            f"Values in {quoted(seen.names, large)} are too large to reckon with: '"
+            f"Values in {quoted(seen.names, large)} are too large to compute with: '"
             f"{seen.names[worst]}' holds {value:.6g}, beyond {LARGEST:g}. Put NaN in their place "
             "if they stand for gaps, or write the column in a larger unit or on a log scale.",
             [seen.names[i] for i in large],
@@ -210,7 +210,7 @@ def numerical_errors_explained(seen: Survey) -> Iterator[None]:
         low, high = seen.sums.minimum, seen.sums.maximum
         worst = strangest(low, high)
         raise NumericalDataError(
-            f"The numbers of the table cannot be reckoned with ({reason}). Of its columns "
+            f"The numbers of the table cannot be computed with ({reason}). Of its columns "
             f"'{seen.names[worst]}' stands out, with values from {low[worst]:g} to "
             f"{high[worst]:g}. Write it in a unit in which its values are neither huge nor tiny, "
             "or leave it out.",

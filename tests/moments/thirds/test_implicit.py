@@ -168,7 +168,7 @@ def test_entangled_gaps_are_left_to_the_explicit_route(monkeypatch):
     assert CHEAP > 1e6
 
 
-def test_rows_that_gaps_left_empty_are_reckoned_with():
+def test_rows_that_gaps_left_empty_are_counted():
     X, rng = skewed(200_000)
     _, complete = moments_of(X)
     truth = explicit(MemoryRows(X, NAMES), complete, PROBE).tensor
