@@ -92,7 +92,7 @@ def test_parts_of_equal_masks_give_the_available_case_moment_however_gaps_depend
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-14)
     assert found.second.shape == (D, D)
     assert found.centred
-    assert found.n_rows == pytest.approx(expected.n_rows, rel=1e-14)
+    assert found.gaps.n_rows == pytest.approx(expected.gaps.n_rows, rel=1e-14)
     np.testing.assert_allclose(found.observed_fraction, expected.observed_fraction, rtol=1e-13)
 
 

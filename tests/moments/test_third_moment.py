@@ -46,7 +46,7 @@ def moments_of(table: np.ndarray, centred: bool) -> Moments:
     features = FeatureSums.of(block)
     origin = features.mean if centred else np.zeros_like(features.mean)
     pairs = PairSums.about(origin)(block)
-    return (Moments.central if centred else Moments.raw)(features, pairs)
+    return Moments.of_pairs(features, features.mean, pairs, centred)
 
 
 def estimates(table: np.ndarray, centred: bool) -> np.ndarray:

@@ -46,7 +46,7 @@ def moments_of(X, centred=True, weights=None):
     features = rows.accumulate(FeatureSums.of)
     origin = features.mean if centred else np.zeros(D)
     pairs = rows.accumulate(PairSums.about(origin))
-    return rows, (Moments.central if centred else Moments.raw)(features, pairs)
+    return rows, Moments.of_pairs(features, features.mean, pairs, centred)
 
 
 def probe_of(moments, seed=3):
