@@ -255,6 +255,9 @@ def measured():
             continue
         seconds[name] = time.perf_counter() - begin
     home = Path.cwd()
+    absent = [name for name in TABLES if not (DATA / "tables" / f"{name}.csv").exists()]
+    if absent:
+        print(f"{len(absent)} of {len(TABLES)} tables are not in {DATA}: they are not compared")
     for name in TABLES:
         if words and not any(word in f"table {name}" for word in words):
             continue
